@@ -46,7 +46,6 @@ impl Destination {
         Ok(Answers::open(&self.target, self.form, columns, false, None)?)
     }
 
-    /// Returns an error if the table goes to standard output, which is closed.
     pub fn judge_standard(&self) -> Result<()> {
         if self.target == Target::Standard { stdout::output().map(drop) } else { Ok(()) }
     }

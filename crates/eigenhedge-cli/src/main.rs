@@ -121,7 +121,6 @@ fn execute(command: Command) -> anyhow::Result<()> {
     }
 }
 
-/// Returns true if the reader of the output has closed the pipe, which is not a failure.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     if error.downcast_ref::<eigenhedge_io::Error>().is_some_and(eigenhedge_io::Error::is_broken_pipe) {
         return true;

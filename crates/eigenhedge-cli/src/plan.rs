@@ -25,12 +25,10 @@ pub struct Plan {
     pub keep: KeepArgs,
     /// True for one model per key. The key is then the first entry of `layout.keep`.
     pub by_group: bool,
-    /// True if cells that a spreadsheet would interpret as formulas are protected.
     pub safe_cells: bool,
     /// Signs of results as CSV.
     pub answers_as: AnswersAs,
     pub allow_skipped: bool,
-    /// Maximum number of models in memory, or `None` for the default.
     pub max_groups: Option<usize>,
     pub live: LiveArgs,
 }

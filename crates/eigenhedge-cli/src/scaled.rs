@@ -12,7 +12,6 @@ const ROW: usize = 256;
 pub struct ScaledStream {
     stream: Stream,
     standardizer: Standardizer,
-    /// Rows of the warm-up that have not been returned yet.
     waiting: VecDeque<Delivered>,
     /// Most recently returned row in units of the table.
     delivered: Option<Delivered>,

@@ -25,7 +25,6 @@ pub fn source(paths: &[PathBuf]) -> Result<Source, Usage> {
     }
 }
 
-/// Returns the page title for a table that has not been opened yet.
 pub fn title(source: &Source) -> String {
     match source {
         Source::Standard => "standard input".to_owned(),
@@ -54,7 +53,6 @@ pub fn open_all(paths: &[PathBuf], args: &TableArgs) -> anyhow::Result<ScaledStr
     open_with_missing(paths, args, None)
 }
 
-/// Opens one or several files as one table, with the given handling of missing cells.
 pub fn open_with_missing(
     paths: &[PathBuf],
     args: &TableArgs,
@@ -264,7 +262,6 @@ pub fn of_texts(layout: Layout, items: Option<TextItems>, standardize: Standardi
     Ok(Layout { items, ..layout })
 }
 
-/// Returns an error if `option` needs text columns but the format has only numbers.
 fn needs_text(format: Format, option: &str) -> Result<(), Usage> {
     match format {
         Format::Npy | Format::Npz | Format::Libsvm => {

@@ -43,7 +43,6 @@ pub(crate) struct TextColumn {
 /// Upper estimate of the memory per column in bytes: its name, position, cell, and copies of these.
 const COLUMN: u128 = 256;
 
-/// Returns an error if this many columns exceed the memory limit.
 pub(crate) fn allow_columns(input: &InputSource, count: u128) -> Result<(), Error> {
     input.allow(format_args!("{count} columns"), COLUMN.saturating_mul(count))
 }
@@ -139,7 +138,6 @@ impl Columns {
         self.states.iter().filter_map(moved).collect()
     }
 
-    /// Returns a layout that selects the same columns in later tables with names.
     pub fn layout_of_later(&self, layout: &Layout) -> Layout {
         let named = |positions: &[usize]| positions.iter().map(|i| Selector::Name(self.typed(*i))).collect();
         Layout {

@@ -47,7 +47,6 @@ pub(crate) struct Concatenation {
 }
 
 impl Concatenation {
-    /// Opens the first table, and checks that the others exist.
     pub fn open(sources: Vec<Source>, layout: &Layout) -> Result<(InputSource, Opened), Error> {
         let inputs = sources.iter().map(|source| InputSource::new(source, layout)).collect::<Result<Vec<_>, _>>()?;
         let input = inputs[0].clone();

@@ -58,7 +58,6 @@ fn time_of_day(text: &str) -> Option<f64> {
     Some((3600 * hour + 60 * minute - shift) as f64 + second)
 }
 
-/// Parses an integer of exactly this many digits. Returns `None` otherwise.
 fn whole(text: &str, digits: usize) -> Option<i64> {
     let sound = text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
     if sound { text.parse().ok() } else { None }

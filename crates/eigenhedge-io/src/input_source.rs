@@ -115,7 +115,6 @@ impl InputSource {
         RowPlace { source: Arc::clone(&self.name), unit: "row", number }
     }
 
-    /// Returns an error if the `wanted` bytes for `what` exceed the memory limit.
     pub fn allow(&self, what: impl std::fmt::Display, wanted: u128) -> Result<(), Error> {
         self.memory.allow(what, wanted).map_err(|fault| self.fault(fault))
     }
@@ -202,7 +201,6 @@ impl InputSource {
         Ok(Some(Box::new(file)))
     }
 
-    /// Opens a file for random access. Returns an error for a pipe or a compressed file.
     pub fn file(&self, format: &'static str) -> Result<File, Error> {
         match &self.source {
             Source::File(_) if self.packing != Packing::Plain => Err(self.fault(Fault::NeedsPlain(format))),

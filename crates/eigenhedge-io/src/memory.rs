@@ -54,12 +54,10 @@ impl MaxMemory {
         self.bytes
     }
 
-    /// Returns the maximum length of a line or a CSV record, in bytes.
     pub(crate) fn line(self) -> u64 {
         self.line
     }
 
-    /// Returns the part of a message that explains the maximum line length.
     pub(crate) fn line_rule(self) -> String {
         match self == Self::of_bytes(self.bytes) {
             true => format!(", a sixteenth of --max-memory, {self}"),

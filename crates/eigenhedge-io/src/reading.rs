@@ -45,7 +45,6 @@ pub struct Reading {
     pub(crate) step: Option<f64>,
     /// Columns of two words that are read as 0 and 1.
     pub(crate) states: Vec<TwoStates>,
-    /// Positions of the columns that were left out because they are not numeric.
     pub(crate) left_out: Vec<usize>,
 }
 

@@ -63,7 +63,6 @@ impl Place {
         folder_of(&self.target).join(name)
     }
 
-    /// Renames a staging file to the target and syncs the folder.
     fn replace(&self, staging: &Path) -> io::Result<()> {
         fs::rename(staging, &self.target)?;
         self.sync_folder()
@@ -144,7 +143,6 @@ impl Staging {
         Ok(bytes)
     }
 
-    /// Syncs the staging file and renames it to its target.
     pub fn finish(mut self) -> Result<(), Error> {
         let mut finish = || {
             self.out.flush()?;
@@ -284,7 +282,6 @@ fn write_at_once(path: &Path, bytes: &[u8], is_private: bool) -> Result<(), Erro
 /// Lock that prevents other runs from writing a file. Dropping the lock releases it.
 pub struct Reservation {
     lock: PathBuf,
-    /// Lock file, locked until it is closed.
     _file: File,
 }
 
@@ -422,7 +419,6 @@ fn restrict(options: &mut OpenOptions, place: &Place) {
 #[cfg(not(unix))]
 fn restrict(_: &mut OpenOptions, _: &Place) {}
 
-/// Gives the file the permissions of the file that it will replace, if there is one.
 #[cfg(unix)]
 fn keep_rights(file: &File, target: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;

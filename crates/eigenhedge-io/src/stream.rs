@@ -44,11 +44,9 @@ pub struct StreamState {
     #[serde(deserialize_with = "count")]
     skipped: u64,
     messages: Vec<(u64, String)>,
-    /// Detected properties of the table, or `None` if they are unknown.
     reading: Option<Reading>,
     #[serde(default)]
     times: TimeOrder,
-    /// Number of skipped rows with missing cells.
     #[serde(default)]
     incomplete: u64,
 }
@@ -116,7 +114,6 @@ pub struct Stream {
     bad: u64,
     /// Number of rows that the caller rejected.
     refused: u64,
-    /// Number of rows that the rule for missing cells has skipped.
     incomplete: u64,
     /// First few messages about bad rows, with their row numbers.
     messages: Vec<(u64, String)>,

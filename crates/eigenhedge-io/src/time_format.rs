@@ -237,7 +237,6 @@ impl TimeFormat {
         UNITS.iter().find(|(.., next)| largest < *next).map(|(name, in_second, _)| Self(Kind::Epoch(name, *in_second)))
     }
 
-    /// Returns the rule that a cell must satisfy, for messages.
     pub(crate) fn rule(&self) -> String {
         match &self.0 {
             Kind::Iso => Self::usual_rule(),
@@ -247,7 +246,6 @@ impl TimeFormat {
         }
     }
 
-    /// Returns the rule that a cell must satisfy if the format is unknown.
     pub(crate) fn usual_rule() -> String {
         "a date such as 2024-02-29 or 2024-02-29T12:30:00, or seconds since 1970".to_owned()
     }
@@ -349,7 +347,6 @@ pub(crate) fn is_time_of_day(cell: &str) -> bool {
     cell.contains([':', '.']) && FORMS.iter().any(|form| NaiveTime::parse_from_str(cell, form).is_ok())
 }
 
-/// Parses a finite number with a decimal point or comma.
 fn number(text: &str) -> Option<f64> {
     let number = text.parse::<f64>().or_else(|_| text.replace(',', ".").parse());
     number.ok().filter(|number| number.is_finite())

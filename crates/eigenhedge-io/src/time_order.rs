@@ -23,7 +23,6 @@ pub(crate) struct TimeOrder {
     doubled: u64,
     /// Longest step forward in seconds, and the row after it. The value is `None` before the first step.
     longest: Option<(f64, u64)>,
-    /// Lengths of the first steps forward, in seconds.
     steps: Vec<f64>,
     /// Latest time without a key, while the clock repeats at most an hour.
     #[serde(default)]
@@ -57,7 +56,6 @@ impl TimeOrder {
         }
     }
 
-    /// Returns the median of the first steps forward.
     fn usual(&self) -> f64 {
         let mut steps = self.steps.clone();
         steps.sort_by(f64::total_cmp);

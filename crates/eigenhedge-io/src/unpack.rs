@@ -18,7 +18,6 @@ pub(crate) enum Packing {
 }
 
 impl Packing {
-    /// Returns the compression method for the extension of a file name.
     pub fn of_path(path: &Path) -> Self {
         match path.extension() {
             Some(end) if end.eq_ignore_ascii_case("gz") => Self::Gzip,
@@ -157,7 +156,6 @@ pub(crate) struct Utf8<R> {
     given: usize,
     /// First unit of a surrogate pair, if the second unit has not arrived yet.
     unit: Option<u16>,
-    /// First byte of a unit, if the second byte has not arrived yet.
     byte: Option<u8>,
 }
 
@@ -174,7 +172,6 @@ impl<R: Read> Utf8<R> {
         Self { inner, coding: Coding::Unknown, ready: Vec::new(), given: 0, unit: None, byte: None }
     }
 
-    /// Reads the first two bytes and determines the encoding.
     fn look(&mut self) -> io::Result<()> {
         self.inner.by_ref().take(2).read_to_end(&mut self.ready)?;
         self.coding = match self.ready[..] {
@@ -242,7 +239,6 @@ impl<R: Read> Read for Utf8<R> {
 pub(crate) mod tests {
     use super::*;
 
-    /// Reader for tests that returns a few bytes at a time.
     pub(crate) struct Drops<'a>(pub &'a [u8], pub usize);
 
     impl Read for Drops<'_> {

@@ -107,7 +107,6 @@ pub(crate) fn open(source: &Source, sheet: &str) -> Result<Box<dyn Read>, Fault>
     Ok(Box::new(Pieces { receiver, piece: Vec::new(), given: 0 }))
 }
 
-/// Reader of the pieces that the thread hands over.
 struct Pieces {
     receiver: Receiver<Result<Vec<u8>, String>>,
     piece: Vec<u8>,

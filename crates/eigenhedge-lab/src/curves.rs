@@ -49,7 +49,6 @@ impl Observed for Textbook {
     }
 }
 
-/// Builds a learner over plain rows.
 pub fn learner(spec: &Spec, length: usize) -> Result<AnyLearner, LabError> {
     Ok(AnyLearner::new(spec, length)?)
 }
@@ -136,7 +135,6 @@ pub fn totals(
     Ok(totals)
 }
 
-/// Returns the expected loss of each row or instance in one pass.
 pub fn expected_losses<I: ?Sized>(
     learner: &mut impl Learner<I>,
     instances: impl ExactSizeIterator<Item = impl Borrow<I>>,
@@ -177,7 +175,6 @@ pub fn loss_of(columns: &Matrix, row: &[f64]) -> f64 {
     (dot(row, row) - dot(&coordinates, &coordinates)).max(0.0)
 }
 
-/// Returns the last value, or NaN for an empty list.
 pub fn last(values: &[f64]) -> f64 {
     values.last().copied().unwrap_or(f64::NAN)
 }

@@ -7,7 +7,6 @@ use std::path::Path;
 const IMAGES: &str = "yaleb32_images.npy";
 const LABELS: &str = "yaleb32_labels.npy";
 
-/// Returns true if the folder contains the files with images and labels.
 pub fn present(folder: &Path) -> bool {
     folder.join(IMAGES).is_file() && folder.join(LABELS).is_file()
 }

@@ -31,7 +31,6 @@ pub struct Textbook {
     exponent: Exponent,
     eta: f64,
     kept: usize,
-    /// Eigenvalues of W, all at least [`FLOOR`].
     weights: Vec<f64>,
     vectors: Matrix,
     members: Vec<usize>,
@@ -59,7 +58,6 @@ impl Textbook {
         self.weights.iter().map(|weight| (1.0 - self.dropped_count() * weight).clamp(0.0, 1.0)).collect()
     }
 
-    /// Returns the expected squared length of the part of a direction that is kept.
     pub fn kept_of(&self, direction: &[f64]) -> f64 {
         let square = |j: usize| dot(self.vectors.column(j), direction).powi(2);
         self.probabilities().iter().enumerate().map(|(j, p)| p * square(j)).sum()

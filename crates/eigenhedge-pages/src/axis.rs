@@ -32,7 +32,6 @@ impl Extent {
         value.abs() <= LARGEST && (!self.log || value >= SMALLEST)
     }
 
-    /// Extends the range to include the value, if it can be drawn.
     pub fn include(&mut self, value: f64) {
         if self.admits(value) {
             self.low = self.low.min(value);

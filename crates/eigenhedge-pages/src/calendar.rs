@@ -41,7 +41,6 @@ pub fn ticks(low: f64, high: f64, wanted: usize) -> (Vec<f64>, Vec<String>) {
     ticks.map(|(tick, month)| (tick, name(month))).unzip()
 }
 
-/// Formats a time in seconds since 1970, such as `2024-01-01 00:00:59`.
 pub fn moment(seconds: f64) -> String {
     if seconds.abs() < LAST { label(seconds, 1.0, f64::INFINITY) } else { short(seconds) }
 }

@@ -34,7 +34,6 @@ pub struct Downsampler {
     capacity: usize,
     width: usize,
     shift: u32,
-    /// Number of the kept row of each nonempty bucket, in order.
     rows: Vec<u64>,
     /// Values of the kept rows, concatenated.
     values: Vec<f64>,
@@ -105,7 +104,6 @@ impl Downsampler {
         row > last && self.rows.last().is_none_or(|kept| bucket(*kept) < bucket(row))
     }
 
-    /// Merges the rows that now share a bucket.
     fn merge(&mut self, first: u64) {
         let mut length = 0;
         for i in 0..self.rows.len() {
@@ -146,12 +144,10 @@ impl Downsampler {
     }
 }
 
-/// Returns true if the first value is larger. NaN is smaller than all numbers.
 fn larger(value: f64, than: f64) -> bool {
     value > than || (than.is_nan() && !value.is_nan())
 }
 
-/// Serialized form of a recorder, not checked yet.
 #[derive(Deserialize)]
 struct Saved {
     keep: Keep,

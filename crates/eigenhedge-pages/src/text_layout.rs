@@ -20,7 +20,6 @@ pub fn width(text: &str, size: f64) -> f64 {
     text.chars().map(character_width).sum::<f64>() * size
 }
 
-/// Truncates the text with an ellipsis if it is wider than `room` pixels.
 pub fn fit(text: &str, size: f64, room: f64) -> String {
     if width(text, size) <= room {
         return text.into();

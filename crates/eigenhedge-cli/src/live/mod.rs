@@ -19,7 +19,6 @@ use eigenhedge_pages::Page;
 use std::collections::BTreeSet;
 
 pub trait PageSource: Send {
-    /// Returns a number that changes whenever the page may have changed.
     fn version(&self) -> u64;
 
     /// Returns the current page, with the content of the open sections, and the number of rows, if there is a page yet.

@@ -61,7 +61,6 @@ impl Live {
         self.thread = Some(PageThread { feed: self.server.feed().clone(), is_over, handle });
     }
 
-    /// Stops building pages. The newest page remains visible.
     pub fn rest(&mut self) {
         self.thread = None;
     }

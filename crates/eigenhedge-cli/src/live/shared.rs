@@ -39,7 +39,6 @@ impl<T> Shared<T> {
         self.value.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records that the stream has changed the value.
     pub fn touch(&self) {
         self.version.fetch_add(1, Ordering::SeqCst);
     }

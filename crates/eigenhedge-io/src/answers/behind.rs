@@ -27,7 +27,6 @@ struct Behind {
     /// Sender of messages, or `None` once the thread was told to stop.
     messages: Option<SyncSender<Message>>,
     writer: Option<JoinHandle<Result<(), Error>>>,
-    /// Records that have not been sent yet.
     lot: Vec<u8>,
 }
 
@@ -114,7 +113,6 @@ impl Behind {
         self.end().err().unwrap_or_else(ended)
     }
 
-    /// Stops the thread, waits until it has ended, and returns its result.
     fn end(&mut self) -> Result<(), Error> {
         self.messages = None;
         self.writer.take().map_or(Ok(()), |writer| writer.join().unwrap_or_else(|_| Err(ended())))

@@ -51,7 +51,6 @@ impl Form {
         Self::from_name(Format::of_path(path).name()).filter(|_| !is_other)
     }
 
-    /// Returns an error if this build cannot write the format.
     pub(crate) fn judge(self) -> Result<(), Fault> {
         match self {
             Self::Parquet if !cfg!(feature = "parquet") => Err(Fault::NotBuilt(self.name())),

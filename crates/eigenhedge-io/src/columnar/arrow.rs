@@ -202,7 +202,6 @@ fn read_bounded(
 struct Decoder {
     messages: Messages,
     schema: SchemaRef,
-    /// Positions of the selected columns, or `None` for all columns.
     projection: Option<Vec<usize>>,
 }
 

@@ -35,7 +35,6 @@ pub struct Table {
     /// Position in a batch of each copied column.
     kept: Vec<usize>,
     batch: Option<RecordBatch>,
-    /// Some rows of the batch, in row-major order.
     block: Vec<f64>,
     /// Index in the batch of the first row of the block.
     block_first: usize,
@@ -121,7 +120,6 @@ impl Table {
         self
     }
 
-    /// Moves to the next nonempty batch. Returns false at the end.
     fn advance(&mut self) -> Result<bool, Error> {
         loop {
             let next = guarded(|| self.batches.next()).map_err(|reason| unsound(&self.input, self.format, reason))?;

@@ -40,7 +40,6 @@ fn told_schema(file: &FileMetaData) -> Option<Schema> {
     arrow_ipc::convert::try_schema_from_ipc_buffer(&from_base64(told.value.as_ref()?)?).ok()
 }
 
-/// Decodes a base64 string. Returns `None` if it contains an invalid character.
 fn from_base64(text: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| {
         Some(match byte {

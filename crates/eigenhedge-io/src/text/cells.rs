@@ -105,7 +105,6 @@ impl CellStyle {
         cell.is_empty() || is_sign || self.number(cell).is_some_and(f64::is_nan)
     }
 
-    /// Returns true if a cell is neither a number nor missing.
     pub fn is_word(&self, cell: &[u8]) -> bool {
         !self.is_missing(cell) && !self.looks_numeric(cell)
     }

@@ -34,7 +34,6 @@ pub struct Settled {
     pub has_header: bool,
     pub time_format: Option<TimeFormat>,
     pub unit_lines: u64,
-    /// Usual step between two times in seconds.
     pub step: Option<f64>,
     /// Selected columns without a number in the first lines.
     pub wordy: Vec<usize>,

@@ -23,7 +23,6 @@ impl LineReader {
         Ok(Self::new(input, input.open()?))
     }
 
-    /// Opens the source from the start, and returns its first complete lines too.
     pub fn open_peeked(input: &InputSource) -> Result<(Self, Vec<u8>), Error> {
         let source = Peeked::new(input, 1)?;
         let lines = source.lines().to_vec();

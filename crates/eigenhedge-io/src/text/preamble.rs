@@ -79,7 +79,6 @@ fn before_header(lines: &[&[u8]], delimiter: u8) -> Option<u64> {
     (start <= MOST && same * 10 >= rest.len() * 9 && is_header).then_some(start as u64)
 }
 
-/// Returns true if more than half of the cells are not empty.
 fn is_filled(record: &ByteRecord) -> bool {
     2 * record.iter().filter(|cell| !cell.trim_ascii().is_empty()).count() > record.len()
 }

@@ -19,7 +19,6 @@ pub struct TimeColumn {
     /// Position of the column with the time of day.
     pub clock: Option<usize>,
     pub left_out: Option<usize>,
-    /// Usual step between two times in seconds.
     pub step: Option<f64>,
 }
 

@@ -85,7 +85,6 @@ fn cone(count: usize, seed: u64) -> Vec<Vec<f64>> {
     std::iter::repeat_with(&mut point).filter(|row| dot(row, row) <= 1.0).take(count).collect()
 }
 
-/// Returns the cumulative expected loss of a learner after each row.
 fn online(rows: &[Vec<f64>], spec: &Spec, progress: &Progress) -> Result<Vec<f64>, LabError> {
     let instances = rows.iter().map(|row| Instance::from(&row[..]));
     Ok(cumulated(&expected_losses(&mut spec.kernel(KERNEL, LENGTH)?, instances, progress)?))

@@ -79,7 +79,6 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
     Ok(Outcome { tables: vec![table], charts, text, claims })
 }
 
-/// Runs a learner over the stream and observes it around the change.
 fn watch(mut learner: impl Observed, stream: &streams::Stream) -> Result<Transition, LabError> {
     let mut random = Random::seeded(0);
     let mut seen = Transition { new: Vec::new(), old: Vec::new(), planes: Vec::new() };

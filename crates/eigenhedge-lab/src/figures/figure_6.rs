@@ -69,7 +69,6 @@ fn source(setting: &Setting) -> Result<Source, LabError> {
     Ok(Source { rows, kept: FACES_KEPT, what, name: "faces", faces: true })
 }
 
-/// Returns the loss of each row with respect to the best subspace of its segment.
 fn best_of_segments(source: &Source) -> Result<Vec<f64>, LabError> {
     let mut losses = Vec::new();
     for segment in source.rows.chunks(SEGMENT) {

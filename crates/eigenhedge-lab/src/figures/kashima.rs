@@ -158,7 +158,6 @@ fn ellipsoid(random: &mut Random) -> Vec<Vec<f64>> {
     (0..POINTS).map(|_| point()).collect()
 }
 
-/// Generates three clusters of different sizes in the plane.
 fn clusters(random: &mut Random) -> Vec<Vec<f64>> {
     let centers = [([0.0, 0.0], 50), ([3.0, 0.0], 30), ([0.0, 3.0], 20)];
     let mut point = |center: [f64; 2]| center.map(|c| c + 0.3 * random.normal()).to_vec();

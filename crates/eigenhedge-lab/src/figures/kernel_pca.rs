@@ -84,7 +84,6 @@ fn table(points: &[Vec<f64>], flat: &Matrix, scores: &Matrix) -> Table {
     table
 }
 
-/// Generates the points of the disc, then those of the ring.
 fn points(seed: u64) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(seed);
     let mut around = |radius: f64, noise: f64| {
@@ -113,7 +112,6 @@ fn distance(one: &Matrix, other: &Matrix) -> f64 {
     (0..KEPT).map(|j| apart(j, 1.0).min(apart(j, -1.0))).fold(0.0, f64::max)
 }
 
-/// Returns evenly spaced levels inside the range of the scores.
 fn levels(scores: &[f64]) -> Vec<f64> {
     let (low, high) = scores.iter().fold((f64::MAX, f64::MIN), |(low, high), x| (low.min(*x), high.max(*x)));
     (1..=LEVELS).map(|i| low + (high - low) * i as f64 / (LEVELS + 1) as f64).collect()

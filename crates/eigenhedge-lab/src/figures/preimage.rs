@@ -109,7 +109,6 @@ struct Means {
     found: Vec<f64>,
     plain_distance: f64,
     found_distance: f64,
-    /// Distance of the pre-image from the center of the larger cluster.
     off_center: f64,
 }
 

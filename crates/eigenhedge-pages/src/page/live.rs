@@ -24,7 +24,6 @@ pub struct Part {
     pub key: String,
     /// Anchor of the section that contains the part. It is empty if the part is in no section.
     pub within: String,
-    /// Markup and chart data, as a JSON object.
     pub json: String,
 }
 

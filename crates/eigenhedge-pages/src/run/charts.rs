@@ -58,7 +58,6 @@ pub(super) fn chance(run: &Model) -> f64 {
     }
 }
 
-/// Replaces row numbers on the horizontal axis by times.
 fn show_times(block: &mut Block, times: &Curve) {
     match block {
         Block::Chart(chart) if chart.x_label == ROW => {
@@ -81,7 +80,6 @@ fn over_rows(title: &str, y_label: &str, caption: impl Into<String>) -> Chart {
 }
 
 impl Recorder {
-    /// Returns the cumulative loss of random directions.
     fn no_learning(&self, run: &Model) -> Curve {
         self.totals.curve("no learning", 1).map(|energy| energy * chance(run))
     }
@@ -234,7 +232,6 @@ fn shares(title: &str, caption: &str, curves: &[Curve]) -> HeatMap {
     }
 }
 
-/// Returns the median of the finite values of a curve, or infinity if there are none.
 fn usual(curve: &Curve) -> f64 {
     let mut known: Vec<f64> = curve.values.iter().copied().filter(|value| value.is_finite()).collect();
     known.sort_by(f64::total_cmp);
@@ -245,7 +242,6 @@ fn values(chart: &Chart) -> impl Iterator<Item = f64> {
     chart.series.iter().flat_map(|series| series.points.iter().map(|point| point.y))
 }
 
-/// Reduces a curve to the ends of at most [`STRETCHES`] segments.
 fn thinned(curve: Curve) -> Curve {
     let step = curve.rows.len().div_ceil(STRETCHES).max(1);
     let some = |values: Vec<f64>| values.into_iter().step_by(step).collect();

@@ -112,7 +112,6 @@ impl Directions<'_> {
         }
     }
 
-    /// Plots the share of each column in the kept directions over the rows.
     fn columns_over_time(&self) -> HeatMap {
         let over_time = |column: usize| self.looks.iter().map(move |(_, vectors)| within(vectors, column));
         let shown = self.most(SHADE, |column| over_time(column).fold(0.0, f64::max));

@@ -25,7 +25,6 @@ pub fn stroke(colour: Colour, attributes: &str, d: &str) -> String {
     format!("<path class=\"{}-stroke\" stroke=\"{}\" fill=\"none\"{attributes} d=\"{d}\"/>", colour.class, colour.light)
 }
 
-/// Formats a coordinate with at most one decimal.
 pub fn number(value: f64) -> String {
     let text = format!("{value:.1}");
     match text.strip_suffix(".0") {

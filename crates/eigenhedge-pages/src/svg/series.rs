@@ -23,7 +23,6 @@ pub fn draw(chart: &Chart, frame: &Frame) -> String {
     body
 }
 
-/// Splits a sequence of positions at its gaps.
 fn pieces<T: Copy>(placed: impl Iterator<Item = Option<T>>) -> Vec<Vec<T>> {
     let mut pieces = vec![vec![]];
     for place in placed {

@@ -165,7 +165,6 @@ impl Source for Subscription {
 }
 
 impl Subscription {
-    /// Returns the state as JSON, with only the parts that this browser does not have.
     fn message(&self, state: &PageState) -> String {
         let before: BTreeMap<&str, &str> = match &self.sent {
             Some(sent) => sent.parts.iter().map(|part| (part.key.as_str(), part.json.as_str())).collect(),

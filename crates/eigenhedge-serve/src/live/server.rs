@@ -20,7 +20,6 @@ const FEED: &str = "/live/feed";
 /// Time that open connections have to close at shutdown.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Server of a single page. It stops when dropped.
 #[derive(Debug)]
 pub struct LiveServer {
     address: SocketAddr,
@@ -44,7 +43,6 @@ fn next(address: ListenAddress) -> SocketAddr {
     SocketAddr::new(socket.ip(), socket.port().checked_add(1).unwrap_or(0))
 }
 
-/// State shared by all requests: feed, shutdown signal and title.
 #[derive(Debug, Clone)]
 struct Context {
     feed: Feed,

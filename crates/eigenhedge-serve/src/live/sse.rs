@@ -33,7 +33,6 @@ pub trait Source: Send + 'static {
     fn next(&mut self) -> impl Future<Output = Option<Event>> + Send;
 }
 
-/// Responds with the events until the source or the program ends.
 pub fn respond(source: impl Source, shutdown: Shutdown) -> Response {
     let events = stream::unfold((source, shutdown, true), |(mut source, mut shutdown, is_first)| async move {
         if is_first {

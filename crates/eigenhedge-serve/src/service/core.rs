@@ -30,7 +30,6 @@ pub struct Core {
 }
 
 impl Core {
-    /// Opens the store. Its streams are loaded in the background.
     pub fn open(settings: Settings) -> Result<Arc<Self>, String> {
         let (transport, templates) =
             (Transport::new(&settings.webhooks)?, Templates::read(&settings.webhooks.templates)?);

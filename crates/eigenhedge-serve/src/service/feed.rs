@@ -45,7 +45,6 @@ struct State {
     notices: VecDeque<FeedEvent>,
     points: VecDeque<FeedEvent>,
     next_point: Instant,
-    /// Number of rows since the most recent point.
     rows: u64,
     loss: f64,
     alarms: u64,
@@ -72,7 +71,6 @@ impl Feed {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Restores the notices of a stream that was loaded from the store.
     pub fn restore(&self, engine: &Engine) {
         let mut state = self.lock();
         state.notices = engine.notices().after(0).map(FeedEvent::notice).collect();

@@ -115,7 +115,6 @@ fn invalid(path: &str) -> String {
     }
 }
 
-/// Returns the OpenAPI document. `hosts` are the allowed webhooks.
 pub fn document(hosts: &[String]) -> Value {
     let mut paths: Map<String, Value> = Map::new();
     for (path, method, summary, statuses) in OPERATIONS {

@@ -15,15 +15,12 @@ pub enum Learner {
     Monitor(Box<MonitorOptions>),
 }
 
-/// Options of a stream, checked as far as possible without rows.
 #[derive(Debug, Clone)]
 pub struct StreamOptions {
     /// Options as given, with underscores instead of hyphens in their names.
     pub given: Map<String, Value>,
     pub learner: Learner,
-    /// Name of the key column, or `None` for a single learner.
     pub by: Option<String>,
-    /// Method of scaling the columns of a model.
     pub standardize: Standardize,
     pub rules: NoticeRules,
     layout: Layout,

@@ -15,7 +15,6 @@ pub enum Order {
     Accept {
         key: Option<String>,
     },
-    /// Saved file that replaces the learner.
     Model(Vec<u8>),
     /// Look at the clock for keys that are silent. Rows can have come since the given time.
     Clock {
@@ -26,7 +25,6 @@ pub enum Order {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Logged {
     pub key: Option<RequestKey>,
-    /// Wall-clock time in seconds since 1970.
     pub at: f64,
     pub order: Order,
 }

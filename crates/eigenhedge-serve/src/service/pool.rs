@@ -14,7 +14,6 @@ pub trait Worked: Send + Sync + 'static {
     fn panicked(&self);
 }
 
-/// Thread pool with a queue of streams that have work.
 pub struct Pool<T> {
     line: Mutex<Line<T>>,
     more: Condvar,
@@ -41,7 +40,6 @@ impl<T: Worked> Pool<T> {
         self.more.notify_one();
     }
 
-    /// Stops the threads once the queue is empty.
     pub fn end(&self) {
         self.lock().has_ended = true;
         self.more.notify_all();

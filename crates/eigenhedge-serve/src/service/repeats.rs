@@ -48,11 +48,9 @@ enum State {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Repeats {
     states: HashMap<String, (u64, State)>,
-    /// All answered keys, oldest first.
     order: VecDeque<String>,
     /// Number of the oldest keys whose answers are no longer stored.
     forgotten: usize,
-    /// Size of all answered keys and their answers.
     bytes: usize,
 }
 

@@ -27,7 +27,6 @@ pub struct Settings {
 pub struct WebhookSettings {
     /// Allowed hosts, as `HOST:PORT`.
     pub hosts: Vec<String>,
-    /// File of headers such as tokens, by host.
     pub headers: Option<PathBuf>,
     /// File of certificates of trusted authorities. Without it, those of the system are trusted.
     pub ca: Option<PathBuf>,

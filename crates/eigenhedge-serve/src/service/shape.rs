@@ -11,7 +11,6 @@ pub struct Shape {
     pub width: usize,
     /// Names of the columns whose cells are copied to the answers. The time column, if there is one, comes first.
     pub kept: Vec<String>,
-    /// Position of the key column in `kept`, or `None` if there is no key column.
     pub key: Option<usize>,
     pub has_time: bool,
     pub time_format: Option<TimeFormat>,

@@ -18,7 +18,6 @@ use serde::{Deserialize, Serialize};
 /// Scatter matrix of all rows, for the best fixed subspace in hindsight.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BestSubspace {
-    /// Scatter of the rows whose losses count.
     pub(super) charged: RunningScatter,
     /// Scatter of the rows that count for energies but not for losses, or `None` if there are none. A single first row
     /// that only sets the center is not included, because it is the base point of the mean.

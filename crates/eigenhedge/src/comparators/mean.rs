@@ -60,7 +60,6 @@ impl Mean {
         }
     }
 
-    /// Returns the displacement from this mean to another, or `None` if either has no rows.
     fn way_to(&self, other: &Self) -> Option<Vec<f64>> {
         let way = |i: usize| (other.base[i] - self.base[i]) + (other.way[i] - self.way[i]);
         (self.weight > 0.0 && other.weight > 0.0).then(|| (0..self.way.len()).map(way).collect())
@@ -119,7 +118,6 @@ impl Mean {
     }
 }
 
-/// Replaces a weighted row by its contribution to the scatter matrix.
 pub(super) fn weigh(row: &mut [f64], weight: f64, mean: Option<&mut Mean>) {
     match mean {
         Some(mean) => mean.add(row, weight),

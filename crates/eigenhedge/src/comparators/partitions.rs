@@ -194,7 +194,6 @@ impl Partitions {
     }
 }
 
-/// Adds a row relative to the base. Merges blocks if there are too many.
 fn add_to_grid(blocks: &mut Blocks, row: &[f64], base: &[f64]) {
     let moved: Vec<f64> = row.iter().zip(base).map(|(x, base)| x - base).collect();
     blocks.add(&moved);

@@ -75,7 +75,6 @@ impl Rows<'_> {
         }
     }
 
-    /// Refines a partition: each pass moves each cut by at most `grid` rows.
     pub fn refine(&self, mut partition: Partition, grid: usize) -> Partition {
         let count = self.rows.columns();
         let cuts = &mut partition.cuts;

@@ -55,7 +55,6 @@ pub struct Fleet<T> {
     places: Vec<Place>,
     slots: Vec<Slot<T>>,
     most: usize,
-    /// Store for the other members, or `None` if all members stay in memory.
     store: Option<Box<dyn Store>>,
     clock: u64,
     aligns: bool,
@@ -69,7 +68,6 @@ enum Place {
 
 struct Slot<T> {
     member: T,
-    /// Position of the member's key among all keys.
     key: usize,
     used: u64,
 }

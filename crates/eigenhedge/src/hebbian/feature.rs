@@ -51,7 +51,6 @@ struct Working {
     /// Inner products of the loaded point with the atoms, after centering.
     centered: Vec<f64>,
     deflated: Vec<f64>,
-    /// Index of the loaded point if it has become an atom.
     atom: Option<usize>,
 }
 

@@ -172,7 +172,6 @@ impl AnyLearner {
         delegate!(self, learner => &mut **learner)
     }
 
-    /// Returns the portfolio over plain rows, or `None` for kernel features and Hebbian learners.
     pub(super) fn plain_mut(&mut self) -> Option<&mut Portfolio<Ambient>> {
         if let Self::Plain(portfolio) = self { Some(portfolio) } else { None }
     }

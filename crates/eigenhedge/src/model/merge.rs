@@ -96,7 +96,6 @@ impl Model {
             && self.check_mergeable().is_ok()
     }
 
-    /// Returns true if rows were learned, but none was predicted.
     pub(super) fn is_unpredicted(&self) -> bool {
         self.totals.rows > 0 && self.totals.charged() == 0 && self.totals.first_row_loss.is_none()
     }

@@ -18,7 +18,6 @@ pub(super) struct Asked {
     pub energy: f64,
     /// Upper bounds on the energy that the sketch misses along each column, or empty if the matrix is exact.
     slack: Vec<f64>,
-    /// Standard deviation of each column, or `None` for original units.
     deviations: Option<Vec<f64>>,
 }
 
@@ -125,7 +124,6 @@ impl Moments {
         Ok(self.taught(model, false)?.0)
     }
 
-    /// Returns the model after it has also learned all rows, and the standard deviations if they are standardized.
     fn taught(&self, model: Model, standardize: bool) -> Result<(Model, Option<Vec<f64>>), Error> {
         let spec = model.spec();
         let centered = spec.center.is_some();

@@ -82,7 +82,6 @@ pub struct Moments {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Held {
-    /// Matrix, for many rows that are not long.
     Exact(Box<RunningScatter>),
     /// Sketch of long rows, or a few rows that are not long. The sketch of a few rows is exact.
     Sketched(Box<Sketch>),

@@ -182,7 +182,6 @@ impl Lots {
     }
 }
 
-/// Runs the trials of one member with some of the rows, and records them.
 fn learn(member: &mut Subspace<Ambient, AnyRule>, rows: &[&[f64]], lot: Range<usize>, traces: &mut Vec<Trace>) {
     traces.resize_with(lot.len(), Trace::default);
     let mut upcoming: Vec<Instance<'_, [f64]>> = Vec::new();

@@ -10,7 +10,6 @@ use crate::span::Ambient;
 use crate::subspace::Scales;
 
 impl Portfolio<Ambient> {
-    /// Sets the center of a column to its first observed cell.
     pub(crate) fn begin_column(&mut self, column: usize, value: f64) {
         self.members.iter_mut().for_each(|member| member.begin_column(column, value));
     }

@@ -106,7 +106,6 @@ impl RecentLeader {
         weights.iter_mut().for_each(|weight| *weight /= leaders);
     }
 
-    /// Adds the losses of a row, whose rounding error is `rounding`.
     pub fn learn(&mut self, losses: &[f64], rounding: f64) {
         let least = smallest(losses);
         self.totals.iter_mut().zip(losses).for_each(|(total, loss)| *total = self.memory * *total + (loss - least));
@@ -128,7 +127,6 @@ impl RecentLeader {
     }
 }
 
-/// Checks totals, whose minimum must be zero.
 fn check_totals(totals: &[f64], members: usize) -> Result<(), Error> {
     length("the totals of a portfolio", totals.len(), members)?;
     entries("totals of a portfolio", totals, 0.0..=LARGEST)?;

@@ -336,7 +336,6 @@ impl Portfolio<Ambient> {
         Ok(loss)
     }
 
-    /// Projects the current row on the subspace drawn for it.
     pub(crate) fn reconstruct(&mut self, row: &[f64], out: &mut Vec<f64>) {
         self.members[self.scratch.0.chosen].reconstruct(row, out);
     }

@@ -39,11 +39,9 @@ pub struct Trust {
     largest_loss: f64,
     /// Excess of the loss over that of the careful rule (AdaHedge on the original losses).
     owed: f64,
-    /// Total of the losses that were left out as rounding errors.
     rounded: f64,
     /// Largest range of the members' losses on any row.
     largest_range: f64,
-    /// Sum of the squared ranges, divided by the square of `largest_range`.
     squares: f64,
     /// Number of rows for which the careful rule was used.
     guarded: u64,
@@ -55,13 +53,9 @@ pub struct Trust {
 struct Working {
     /// Weights of the members for the next row. The list is empty if the weights have to be computed.
     weights: Vec<f64>,
-    /// Weights of the members under the careful rule.
     careful: Vec<f64>,
-    /// Weights of the members under each rule below the top.
     rules: Vec<Vec<f64>>,
-    /// Weights that the top rule gives to these rules.
     top: Vec<f64>,
-    /// Losses minus the least loss.
     excess: Vec<f64>,
     /// Clipped losses minus the least loss.
     cut: Vec<f64>,

@@ -18,7 +18,6 @@ pub struct Contestant {
     pub spent: Duration,
 }
 
-/// Rows that all learners learn before the next rows are read.
 #[derive(Default)]
 pub struct Lot {
     pub rows: Vec<Vec<f64>>,

@@ -22,7 +22,6 @@ impl<'a> Metrics<'a> {
         Self { path, next: Instant::now() }
     }
 
-    /// Writes the file if the interval has passed.
     pub fn tick(&mut self, journal: &Journal) -> Result<()> {
         if Instant::now() < self.next {
             return Ok(());

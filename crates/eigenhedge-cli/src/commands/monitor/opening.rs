@@ -24,7 +24,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Input stream and monitors at the start of a session, and the saved state if it is resumed.
 struct Begun {
     stream: Stream,
     fleet: Fleet<Monitor>,

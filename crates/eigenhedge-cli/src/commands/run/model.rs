@@ -250,7 +250,6 @@ impl RegretSoFar {
     }
 }
 
-/// Makes the model compute the values that are written for every row.
 fn ask(plan: &Plan, model: &mut Model) -> Result<()> {
     model.ask_for_coordinates(plan.out.is_wanted() || plan.records());
     let asked = plan.reconstruct.is_wanted();
@@ -275,7 +274,6 @@ fn opened(
     }
 }
 
-/// Returns true if results are written as soon as their rows arrive.
 pub fn at_once(plan: &Plan) -> bool {
     plan.source == Source::Standard
 }

@@ -21,7 +21,6 @@ pub trait Models: Sized {
     /// Creates models like this one, which has not learned any rows yet.
     fn like(model: Model, plan: &Plan) -> Result<Self>;
 
-    /// Reads a saved file. Also returns its resume state.
     fn read(path: &Path, plan: &Plan) -> Result<(Self, Vec<u8>)>;
 
     /// Returns the model, or the template for new keys.
@@ -171,7 +170,6 @@ impl<M: Models> Start<M> {
 /// Number of rows of which those without missing cells set the scale of a kernel.
 const SCALE_ROWS: usize = 1000;
 
-/// Returns the first rows of the table, or none if the table cannot be read twice.
 fn first_rows(plan: &Plan, layout: &Layout) -> Result<Vec<Vec<f64>>> {
     let mut rows = Vec::new();
     if !plan.source.is_regular() {

@@ -7,7 +7,6 @@ use eigenhedge_io::{Delivered, Error, Row, Stream};
 /// Memory of a buffered row in bytes, in addition to its numbers and strings.
 const ROW_BYTES: usize = 256;
 
-/// Rows of a block, in order. The memory of earlier blocks is used again.
 #[derive(Default)]
 pub struct Block {
     rows: Vec<Delivered>,

@@ -36,7 +36,6 @@ pub trait Engine {
     /// Learns from a block and writes the results. The stream skips a row that cannot be learned, or returns an error.
     fn learn(&mut self, rows: &[Delivered], stream: &mut Stream) -> Result<()>;
 
-    /// Returns the current totals in a few words, for the progress display.
     fn progress(&mut self) -> String;
 
     /// Syncs the results to disk. Returns the extent of the answers that is safely on disk, and the engine's own state.
@@ -67,7 +66,6 @@ pub struct Session<'a, E> {
     /// Options that affect the results, by name.
     options: Options,
     block: Block,
-    /// Time spent by earlier parts of the run.
     before: Duration,
     start: Instant,
 }

@@ -14,7 +14,6 @@ pub struct Progress {
     shown: Shown,
     start: Instant,
     next: Instant,
-    /// Number of rows in earlier parts of the run.
     before: u64,
     /// Number of rows at the most recent check of the clock.
     looked: u64,
@@ -49,7 +48,6 @@ impl Progress {
         }
     }
 
-    /// Returns the current time if the display must be updated.
     fn is_due(&mut self, rows: u64) -> Option<Instant> {
         if matches!(self.shown, Shown::Nowhere) || rows > self.before + 16 && rows < self.looked + 16 {
             return None;
@@ -89,7 +87,6 @@ impl Progress {
         }
     }
 
-    /// Clears the bar before the final output.
     pub fn finish(&self) {
         if let Shown::Bar(bar) = &self.shown {
             bar.finish_and_clear();

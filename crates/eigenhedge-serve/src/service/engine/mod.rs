@@ -38,7 +38,6 @@ pub struct Engine {
     learner: Option<AnyLearner>,
     counts: Counts,
     notices: Notices,
-    /// Size of the largest member of the fleet so far, in bytes.
     member_bytes: u64,
 }
 
@@ -104,7 +103,6 @@ impl Engine {
         outcome
     }
 
-    /// Notes which keys have sent rows, and which have become silent.
     fn enter_arrivals(&mut self, rows: &Rows, first: u64, at: f64) {
         let (Some(after), Some(shape)) = (self.options.rules.silent_after, &self.shape) else { return };
         for i in 0..rows.count() {

@@ -18,7 +18,6 @@ pub struct ModelsByKey {
     pub record: Downsampler,
 }
 
-/// Loss and coordinates of a row, or the reason why it was rejected.
 type Step = Result<(Loss, Vec<f64>), Error>;
 
 impl ModelsByKey {

@@ -47,7 +47,6 @@ impl Monitors {
         Self { fleet: Box::new(fleet), journal }
     }
 
-    /// Creates the learner from monitors that have already received rows.
     pub fn of(mut fleet: Fleet<Monitor>, by_key: bool) -> Result<Self, Error> {
         let keys: Vec<String> = fleet.keys().map(str::to_owned).collect();
         let mut journal = Journal::default();

@@ -47,7 +47,6 @@ impl Notices {
         }
     }
 
-    /// Returns the stored notices whose ids are greater than `id`, in order.
     pub fn after(&self, id: u64) -> impl Iterator<Item = &Notice> {
         let mut found: Vec<&Notice> = self.last.iter().filter(|notice| notice.id > id).collect();
         found.extend(self.urgent_after(id).map(|(_, notice)| notice));

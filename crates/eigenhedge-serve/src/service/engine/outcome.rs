@@ -7,7 +7,6 @@ use eigenhedge::Error;
 use eigenhedge_io::refusal;
 use std::path::PathBuf;
 
-/// Scratch folder and memory budget of a fleet (one model or monitor per key).
 #[derive(Debug, Clone)]
 pub struct Places {
     pub folder: PathBuf,
@@ -25,7 +24,6 @@ pub struct Counts {
     pub last_row: u64,
 }
 
-/// Result of a request: answers, totals and problems.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Outcome {
     /// Answers, as one line of JSON per row.
@@ -33,7 +31,6 @@ pub struct Outcome {
     pub learned: u64,
     /// Number of rows with an alarm, or 0 for models.
     pub alarms: u64,
-    /// Total expected loss of the rows, or 0 for monitors.
     pub loss: f64,
     /// Score of the last row of the request, or `None` for models and for a score that is not finite.
     pub score: Option<f64>,

@@ -42,7 +42,6 @@ impl Engine {
         page
     }
 
-    /// Returns the facts that the page of monitors shows, or `None` for models and before the first row.
     fn facts(&self, name: &str, columns: Vec<String>) -> Option<Facts> {
         let Some(AnyLearner::Monitors(Monitors { fleet, .. })) = &self.learner else { return None };
         let (options, shape) = (fleet.fresh().options(), self.shape.as_ref());

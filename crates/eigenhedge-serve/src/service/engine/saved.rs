@@ -34,7 +34,6 @@ impl Saved {
         }
     }
 
-    /// Returns a second handle to the same content.
     pub fn copy(&self) -> io::Result<Self> {
         match self {
             Self::Memory(bytes) => Ok(Self::Memory(bytes.clone())),
@@ -53,7 +52,6 @@ impl Saved {
     }
 }
 
-/// State of a stream, apart from its learner.
 #[derive(Debug, Serialize, Deserialize)]
 struct Around {
     shape: Option<Shape>,
@@ -163,7 +161,6 @@ impl Engine {
         }
     }
 
-    /// Replaces the learner by a saved one. The options of both must match.
     pub fn replace(&mut self, bytes: &[u8]) -> Result<(), Problem> {
         let refuse = |refusal: Refusal| Problem::unsound(format!("the model {refusal}"));
         let unsound = |error: Error| Problem::unsound(error.to_string());

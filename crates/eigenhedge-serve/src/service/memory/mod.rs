@@ -63,7 +63,6 @@ impl Memory {
         Self { limit, requests: share(limit / 5), copies: share(limit / 5), program, unloading: Arc::default() }
     }
 
-    /// Returns the size of the store's cache, in bytes.
     pub fn cache(&self) -> u64 {
         cache(self.limit)
     }
@@ -72,7 +71,6 @@ impl Memory {
         self.limit / 10
     }
 
-    /// Returns an error with the limit if a stream of this size is too large.
     pub fn check_stream(&self, bytes: u64) -> Result<(), Problem> {
         if bytes <= self.of_stream() {
             return Ok(());
@@ -188,7 +186,6 @@ impl Drop for Reserved {
     }
 }
 
-/// Returns a size in megabytes, rounded to one digit after the point.
 fn megabytes(bytes: u64) -> f64 {
     (bytes as f64 / 1e5).round() / 10.0
 }

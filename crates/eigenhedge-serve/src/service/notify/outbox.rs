@@ -60,7 +60,6 @@ pub struct Line {
 struct State {
     sent: Sent,
     waiting: VecDeque<(f64, Notice)>,
-    /// Id of the last notice that came in.
     entered: u64,
     next_try: f64,
     pause: f64,
@@ -79,7 +78,6 @@ impl Line {
         Some(Arc::new(Self { stream, hook: hook.clone(), target, state: Mutex::new(state) }))
     }
 
-    /// Returns the id of the last notice that came in.
     pub fn entered(&self) -> u64 {
         lock(&self.state).entered
     }
@@ -103,7 +101,6 @@ impl Line {
         event("notice_dropped", json!({ "stream": stream, "host": host, "notice": notice.id, "reason": reason }));
     }
 
-    /// Adds a notice. Drops it if too many wait.
     fn push(&self, at: f64, notice: &Notice) {
         let mut state = lock(&self.state);
         if notice.id <= state.entered {
@@ -187,7 +184,6 @@ impl Line {
     }
 }
 
-/// Lines of all streams, with a thread for each allowed host.
 pub struct Outbox {
     hosts: Vec<Arc<Host>>,
     pub templates: Arc<Templates>,
@@ -232,13 +228,11 @@ impl Outbox {
         self.host(&line.target).into_iter().for_each(|host| lock(&host.lines).all.push(Arc::downgrade(line)));
     }
 
-    /// Adds notices to a line, each with its wall-clock time.
     pub fn push<'a>(&self, line: &Line, notices: impl Iterator<Item = &'a (f64, Notice)>) {
         notices.for_each(|(at, notice)| line.push(*at, notice));
         self.host(&line.target).into_iter().for_each(|host| host.more.notify_one());
     }
 
-    /// Stops the threads. Notices that wait are in the store.
     pub fn end(&self) {
         for host in &self.hosts {
             lock(&host.lines).has_ended = true;

@@ -64,7 +64,6 @@ pub struct Transport {
 }
 
 impl Transport {
-    /// Reads the files of headers and of authorities.
     pub fn new(settings: &WebhookSettings) -> Result<Self, String> {
         let mut headers = Vec::new();
         if let Some(path) = &settings.headers {

@@ -117,7 +117,6 @@ impl Templates {
     }
 }
 
-/// Replaces the placeholders of a template. Values are not searched for placeholders.
 fn fill(template: &str, values: &[(&str, String)], escaped: impl Fn(&str) -> String) -> String {
     let (mut out, mut rest) = (String::new(), template);
     while let Some(start) = rest.find('{') {

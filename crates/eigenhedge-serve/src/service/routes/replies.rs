@@ -95,7 +95,6 @@ pub async fn read_body(
     Ok((bytes, memory))
 }
 
-/// Returns a query parameter, percent-decoded. Returns `None` if it is absent or not UTF-8.
 pub fn parameter(query: Option<&str>, name: &str) -> Option<String> {
     let pairs = query.unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
     let value = pairs.into_iter().find(|(key, _)| *key == name)?.1;

@@ -23,7 +23,6 @@ impl CommitFile {
         fs::read_to_string(Self::path(folder)).ok()?.trim_end().parse().ok()
     }
 
-    /// Opens or creates the file for writing. If this fails, [`Self::write`] has no effect.
     pub fn open(folder: &Path) -> Self {
         Self(private_file(&Self::path(folder)).ok())
     }

@@ -64,7 +64,6 @@ pub struct Described {
 }
 
 pub struct Snapshot {
-    /// Log position of the last order that the snapshot includes.
     pub upto: u64,
     pub around: Vec<u8>,
     pub learner: Option<Saved>,
@@ -148,7 +147,6 @@ impl Store {
         }
     }
 
-    /// Returns the folder of the store, which also contains scratch files.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -273,7 +271,6 @@ impl Store {
         copied.map_err(Problem::unavailable)?.map_err(full)
     }
 
-    /// Returns `Ok` if the disk has space for a commit of this many bytes.
     fn check_room(&self, bytes: u64) -> Result<(), Problem> {
         #[cfg(unix)]
         if let Ok(disk) = rustix::fs::statvfs(&self.folder) {
@@ -313,7 +310,6 @@ fn copy_all(read: &ReadTransaction, write: &WriteTransaction) -> Result<(), redb
     Ok(())
 }
 
-/// Replaces the snapshot of a stream and truncates its log.
 fn write_snapshot(
     write: &WriteTransaction,
     id: u64,

@@ -112,7 +112,6 @@ impl StoreQueue {
         done.await.unwrap_or_else(|_| Err(Problem::unavailable("the service is stopping")))
     }
 
-    /// Ends the writer after the changes that were submitted before.
     pub async fn close(&self) {
         // An error means that the writer has ended.
         let _ = self.sender.send(None).await;
@@ -125,14 +124,12 @@ struct Writer {
     commit_file: CommitFile,
     /// True after an error of the disk that left the outcome of a transaction unknown.
     has_failed: bool,
-    /// Log position of the next order, by stream.
     next: HashMap<u64, u64>,
     next_id: u64,
     counts: Arc<StoreCounts>,
 }
 
 impl Writer {
-    /// Commits changes until the queue is closed.
     fn run(&mut self, mut waiting: Receiver<Option<Op>>) {
         let mut is_open = true;
         while is_open && let Some(Some(first)) = waiting.blocking_recv() {

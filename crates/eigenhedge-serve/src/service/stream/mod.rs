@@ -37,7 +37,6 @@ pub struct Shared {
     pub places: Places,
     pub outbox: Outbox,
     pub memory: Memory,
-    /// Streams whose learners are in memory, by id.
     loaded: Mutex<HashMap<u64, Weak<Handle>>>,
     clock: AtomicU64,
     /// Lock for work on large learners, so that the working space of only one is allocated at a time.
@@ -100,7 +99,6 @@ pub struct Handle {
     pub options: Arc<StreamOptions>,
     pub counts: StreamCounts,
     pub feed: Feed,
-    /// Notices that wait to be sent, if the stream has a webhook.
     pub line: Option<Arc<Line>>,
     /// Sentence of the most severe ongoing incident, or an empty string.
     pub worst: Mutex<String>,
@@ -114,7 +112,6 @@ pub struct Handle {
     waiting: AtomicUsize,
     /// Size of the learner in memory when it was last loaded, in bytes.
     bytes: AtomicU64,
-    /// Value of the clock at the most recent use.
     used: AtomicU64,
     is_loaded: AtomicBool,
     was_loaded: AtomicBool,
@@ -154,7 +151,6 @@ fn ended() -> Problem {
 }
 
 impl Handle {
-    /// Opens a stream. [`Self::load`] loads its state from the store.
     pub fn open(id: u64, name: String, options: Arc<StreamOptions>, sent: &[u8], shared: Arc<Shared>) -> Arc<Self> {
         let line = options.rules.hook.as_ref().and_then(|hook| Line::new((id, name.clone()), hook, sent));
         line.iter().for_each(|line| shared.outbox.add(line));
@@ -380,7 +376,6 @@ impl Worked for Handle {
 #[derive(Default)]
 pub struct Slot {
     engine: Option<Engine>,
-    /// Log position of the most recently applied order.
     applied: u64,
     pub log_bytes: u64,
     snapshot_bytes: u64,

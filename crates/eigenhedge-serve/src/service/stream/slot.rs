@@ -49,7 +49,6 @@ impl Slot {
         }
     }
 
-    /// Returns the learner, and loads it from the store if necessary.
     pub fn engine(&mut self, handle: &Arc<Handle>) -> Result<&mut Engine, Problem> {
         if handle.is_deleted.load(Ordering::Acquire) {
             return Err(Problem::no_stream(&handle.name));
@@ -217,7 +216,6 @@ impl Slot {
     }
 }
 
-/// Returns the answers, or the problem if no row was learned.
 fn reply_of(outcome: Outcome) -> Reply {
     match outcome.refused {
         Some(problem) if outcome.learned == 0 => Err(problem),

@@ -61,7 +61,6 @@ where
 struct Place {
     point: Vec<f64>,
     value: f64,
-    /// Sum of the absolute values of the terms of the objective.
     terms: f64,
     gradient: Vec<f64>,
 }

@@ -87,7 +87,6 @@ struct Search<'a> {
     value: f64,
     target: Vec<f64>,
     next: Vec<f64>,
-    /// Length of the step as a share of the way to the target.
     size: f64,
     halvings: usize,
     steps: usize,

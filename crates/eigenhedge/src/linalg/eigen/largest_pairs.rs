@@ -74,7 +74,6 @@ fn are_small(squares: &[f64], largest: f64) -> bool {
     squares.iter().all(|square| square.sqrt() <= RESIDUAL * largest.abs())
 }
 
-/// Returns a squared residual divided by a distance, or zero if the residual is zero.
 fn share(square: f64, distance: f64) -> f64 {
     if square == 0.0 { 0.0 } else { square / distance.max(0.0) }
 }
@@ -208,7 +207,6 @@ impl Basis {
     }
 }
 
-/// Returns the `kept` largest eigenvalues in descending order, with their vectors. The input `values` are ascending.
 pub(crate) fn top(values: &[f64], vectors: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     let n = values.len();
     let kept = kept.min(n);

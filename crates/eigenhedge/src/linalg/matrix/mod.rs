@@ -106,7 +106,6 @@ impl Matrix {
         }
     }
 
-    /// Changes the shape, and makes all entries zero.
     pub(crate) fn reset(&mut self, rows: usize, columns: usize) {
         self.resize(0, 0);
         self.resize(rows, columns);

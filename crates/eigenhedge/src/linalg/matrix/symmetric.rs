@@ -6,7 +6,6 @@ use faer::{Accum, MatRef, Par};
 use pulp::{Arch, Simd, WithSimd};
 
 impl Matrix {
-    /// Copies the lower triangle of a square matrix to the upper one.
     pub(crate) fn mirror(&mut self) {
         for start in (0..self.columns).step_by(LINE) {
             for i in start + 1..self.rows {

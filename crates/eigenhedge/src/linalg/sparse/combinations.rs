@@ -144,7 +144,6 @@ impl Combinations {
         self.sparse_at.iter().zip(&some).for_each(|(at, x)| out[*at] = *x);
     }
 
-    /// Computes coordinates in the columns from inner products with the stored vectors.
     pub fn coordinates(&self, products: &[f64], out: &mut Vec<f64>) {
         self.coefficients.transpose_times(products, out);
     }

@@ -74,7 +74,6 @@ impl SparseRows {
         self.values.clear();
     }
 
-    /// Adds the cells of vectors that are not in the index yet.
     fn update_index(&mut self, length: usize) {
         let Index { last, cells } = &mut self.index.0;
         last.resize(length, 0);

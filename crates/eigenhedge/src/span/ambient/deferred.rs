@@ -160,7 +160,6 @@ impl Deferred {
         self.factors.resize(size, 1.0);
     }
 
-    /// Resets the state to columns that are all written out and orthonormal.
     pub fn clear(&mut self) {
         self.resize(0, 0);
         self.factors.clear();

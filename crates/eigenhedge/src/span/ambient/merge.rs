@@ -86,7 +86,6 @@ impl Ambient {
         origin.way.iter_mut().zip(way).for_each(|(own, more)| *own += more);
     }
 
-    /// Sets the origin to the fixed point `base` plus the displacement `way`.
     pub(crate) fn set_origin(&mut self, base: &[f64], way: &[f64]) {
         self.leave_sparse();
         self.scratch.0.block.clear();

@@ -87,12 +87,10 @@ impl Origin {
     }
 }
 
-/// Scratch space, including the results of loading a point.
 #[derive(Debug, Clone, Default)]
 struct Working {
     point: Vec<f64>,
     place: Place,
-    /// Squared norm of the point after division by `unit`.
     square: f64,
     /// Power of two by which the point was divided. `None` means 1.
     unit: Option<f64>,
@@ -409,7 +407,6 @@ impl Ambient {
         *residual_norm = if is_rounding { 0.0 } else { left.sqrt() };
     }
 
-    /// Loads a point of the right length. Returns its squared norm.
     fn load(&mut self, point: &[f64]) -> Result<f64, Error> {
         let is_plain = |square: f64| unit(square.sqrt()) == 1.0 && square.is_normal();
         let square = if self.sparse.is_some() {

@@ -178,7 +178,6 @@ impl Ambient {
         self.sources = Some(Box::new(Sources { mean: zeros(), offsets, ..Sources::default() }));
     }
 
-    /// Returns the loaded point, relative to the origin and divided by the unit.
     pub(super) fn loaded_point(&mut self) -> &[f64] {
         let Working { point, place, .. } = &self.scratch.0;
         match place {
