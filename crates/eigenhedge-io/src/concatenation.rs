@@ -62,7 +62,7 @@ impl Concatenation {
             thousands: layout.thousands.or(reading.has_groups.then_some(groups)),
             ..layout.clone()
         };
-        let sizes = inputs.iter().map(|input| input.file_size().unwrap_or(0)).collect();
+        let sizes = inputs.iter().map(|input| input.file_size.unwrap_or(0)).collect();
         let all = Self { sources, layout, columns: columns.clone(), reader, file: 0, rows_before: 0, sizes };
         Ok((input, Opened { reader: Box::new(all), columns }))
     }

@@ -33,7 +33,7 @@ pub(crate) struct InputSource {
     source: Source,
     name: Arc<str>,
     /// Size in bytes of a regular file or of bytes in memory, or `None` for a source that can be read only once.
-    file_size: Option<u64>,
+    pub file_size: Option<u64>,
     packing: Packing,
     /// Sheet of a workbook, and the number of its sheets.
     pub sheet: Option<(String, usize)>,
@@ -122,11 +122,6 @@ impl InputSource {
     /// Returns the size in bytes of a regular file that is read without conversion, or `None` for other sources.
     pub fn size(&self) -> Option<u64> {
         self.file_size.filter(|_| self.packing == Packing::Plain && !self.recoded)
-    }
-
-    /// Returns the size in bytes of a regular file, or `None` for a pipe.
-    pub fn file_size(&self) -> Option<u64> {
-        self.file_size
     }
 
     /// Returns true for a pipe. Its rows may arrive late and must not be read ahead.

@@ -11,7 +11,7 @@ use crate::error::Fault;
 pub struct MaxMemory {
     bytes: u64,
     /// Maximum length of a line of text in bytes.
-    line: u64,
+    pub(crate) line: u64,
 }
 
 /// Unit letters, and the power of two for each.
@@ -52,10 +52,6 @@ impl MaxMemory {
     /// Returns the limit in bytes.
     pub fn bytes(self) -> u64 {
         self.bytes
-    }
-
-    pub(crate) fn line(self) -> u64 {
-        self.line
     }
 
     pub(crate) fn line_rule(self) -> String {

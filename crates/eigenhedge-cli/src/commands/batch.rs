@@ -103,7 +103,7 @@ pub fn pca(args: &PcaArgs) -> Result<()> {
     let mut directions = components.open(number_columns(&table.names))?;
     let working = Working::start(format!("PCA of {} rows", table.rows.len()), 0);
     let pca = Pca::fit(&table.rows, k, center(args.center)).map_err(|e| anyhow!("{}: {e}", table.source))?;
-    (0..k).try_for_each(|j| directions.write(&number_cells(pca.components().column(j))))?;
+    (0..k).try_for_each(|j| directions.write(&number_cells(pca.components.column(j))))?;
     directions.finish()?;
     if out.is_wanted() {
         table
@@ -113,7 +113,7 @@ pub fn pca(args: &PcaArgs) -> Result<()> {
     }
     coordinates.finish()?;
     drop(working);
-    spectrum(&out, pca.eigenvalues(), &pca.explained_ratio(), pca.total_loss())
+    spectrum(&out, &pca.eigenvalues, &pca.explained_ratio(), pca.total_loss())
 }
 
 /// Prints the eigenvalues, to standard error if the table `of` goes to standard output.
@@ -163,13 +163,13 @@ pub fn kernel_pca(args: &KernelPcaArgs) -> Result<()> {
     judge_outputs([("the input", args.input.as_path())], &[("--out", args.out.out.as_deref(), true)])?;
     let table = read_for(&args.kernel, &args.input, &args.table)?;
     let model = fit_kernel_pca(args, &table)?;
-    let k = model.eigenvalues().len();
+    let k = model.eigenvalues.len();
     let mut coordinates = out.open(number_columns(&coordinate_names(k)))?;
-    let scores = model.scores();
+    let scores = &model.scores;
     let row = |i: usize| -> Vec<Cell<'_>> { (0..k).map(|j| Cell::Number(scores.column(j)[i])).collect() };
     (0..table.rows.len()).try_for_each(|i| coordinates.write(&row(i)))?;
     coordinates.finish()?;
-    spectrum(&out, model.eigenvalues(), &model.explained_ratio(), model.losses().iter().sum())
+    spectrum(&out, &model.eigenvalues, &model.explained_ratio(), model.losses.iter().sum())
 }
 
 /// Writes denoised rows: pre-images of their projections by kernel PCA.
@@ -183,7 +183,7 @@ pub fn preimage(args: &KernelPcaArgs) -> Result<()> {
     let working = Working::start("pre-images".to_owned(), table.rows.len() as u64);
     for block in table.rows.chunks(PREIMAGES) {
         let expansions = block.iter().map(|row| model.project(row)).collect::<Result<Vec<_>, _>>()?;
-        let found = preimages(model.dictionary_mut(), &expansions, Some(block), stop)?;
+        let found = preimages(&mut model.dictionary, &expansions, Some(block), stop)?;
         found.iter().try_for_each(|found| rows.write(&number_cells(&found.point)))?;
         working.advance(block.len() as u64);
     }

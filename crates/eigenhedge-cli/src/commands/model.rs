@@ -115,7 +115,7 @@ fn as_json(model: &mut Model) -> Result<String> {
     let columns = model.columns();
     let map = embedding.linear_map(columns.names.as_deref());
     value["spec"] = serde_json::to_value(model.spec())?;
-    value["inclusion"] = json!(embedding.inclusion());
+    value["inclusion"] = json!(embedding.inclusion);
     value["standardize"] = json!(columns.standardizer.how().to_string());
     value["columns"] = json!(columns.names);
     value["mean"] = json!(map.as_ref().map(|map| &map.mean));
@@ -127,7 +127,7 @@ fn as_json(model: &mut Model) -> Result<String> {
 
 fn as_text(model: &mut Model) -> String {
     let how = model.columns().standardizer.how();
-    let probabilities: Vec<String> = model.embedding().inclusion().iter().map(|p| format!("{p:.3}")).collect();
+    let probabilities: Vec<String> = model.embedding().inclusion.iter().map(|p| format!("{p:.3}")).collect();
     let options: Vec<String> =
         model.setup().values().map(|(option, value)| format!("{} {value}", option.name)).collect();
     let mut shown = text(&model.summary(), model.spec(), how != Standardize::None);

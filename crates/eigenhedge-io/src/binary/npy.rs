@@ -84,7 +84,7 @@ impl Npy {
             return Err(input.fault(Fault::Truncated { wanted: rows, found: found / row_bytes }));
         }
         if let Origin::Member(member) = &origin {
-            let found = member.size().saturating_sub(header.size);
+            let found = member.size.saturating_sub(header.size);
             if found < data {
                 return Err(input.fault(Fault::Truncated { wanted: rows, found: found / row_bytes }));
             }

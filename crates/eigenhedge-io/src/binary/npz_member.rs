@@ -13,7 +13,8 @@ use zip::{CompressionMethod, ZipArchive};
 pub struct Member {
     start: u64,
     compressed: u64,
-    size: u64,
+    /// Size of the array and its header in bytes, as stated in the directory of the archive.
+    pub size: u64,
     deflated: bool,
     checksum: u32,
 }
@@ -75,11 +76,6 @@ fn no_array(arrays: &[(usize, String)], got: String) -> Fault {
 }
 
 impl Member {
-    /// Returns the size of the array and its header in bytes, as stated in the directory of the archive.
-    pub fn size(&self) -> u64 {
-        self.size
-    }
-
     /// Opens the array for reading. Its bytes are inflated if necessary, and its checksum is verified at the end.
     pub fn open(&self, input: &InputSource) -> Result<Box<dyn Read>, Error> {
         let mut file = input.file(FORMAT)?;

@@ -120,7 +120,7 @@ impl Csv {
     }
 
     fn advance(&mut self) -> Result<bool, Error> {
-        let longest = self.input.memory.line();
+        let longest = self.input.memory.line;
         self.records.get_mut().allow(longest);
         let line = self.records.position().line();
         let outcome = self.records.read_byte_record(&mut self.record);

@@ -143,7 +143,7 @@ impl Jsonl {
 
     fn bad_cell(&self, lines: &LineReader, column: usize) -> Error {
         let cells = &self.cells.values;
-        if lines.rows() == 1 && self.judges_columns && cells[column].is_other_type() {
+        if lines.rows == 1 && self.judges_columns && cells[column].is_other_type() {
             let others = self.columns.selected.iter().filter(|column| cells[**column].is_other_type());
             let bad: Vec<(usize, String)> = others.map(|column| (*column, cells[*column].describe())).collect();
             return self.columns.not_numeric(&lines.place().to_string(), &bad, (false, false), None, "");

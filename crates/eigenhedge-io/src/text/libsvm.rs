@@ -130,7 +130,7 @@ fn largest_index(input: &InputSource) -> Result<usize, Error> {
         // A mistyped index must not exhaust the memory.
         allow_columns(input, largest.into()).map_err(|error| error.moved_to(lines.place().to_string()))?;
     }
-    match (lines.rows(), largest) {
+    match (lines.rows, largest) {
         (0, _) => Err(input.fault(Fault::Empty)),
         (_, 0) => Err(input.fault(Fault::ZeroColumns)),
         _ => Ok(largest as usize),

@@ -13,7 +13,7 @@ pub struct LineReader {
     line: Vec<u8>,
     /// True if the line has been inspected but not returned as a row yet.
     held: bool,
-    rows: u64,
+    pub rows: u64,
     lines: u64,
     bytes: u64,
 }
@@ -46,7 +46,7 @@ impl LineReader {
         }
         loop {
             self.line.clear();
-            let longest = self.input.memory.line();
+            let longest = self.input.memory.line;
             let mut bounded = self.source.by_ref().take(longest.saturating_add(1));
             let read = bounded.read_until(b'\n', &mut self.line).map_err(|error| self.input.unreadable(error))?;
             if read == 0 {
@@ -70,10 +70,6 @@ impl LineReader {
     /// Returns the most recently read line, without surrounding white space.
     pub fn line(&self) -> &[u8] {
         self.line.trim_ascii()
-    }
-
-    pub fn rows(&self) -> u64 {
-        self.rows
     }
 
     pub fn place(&self) -> RowPlace {

@@ -23,7 +23,7 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
     let count = if setting.quick { 300 } else { 500 };
     let rows = cone(count, setting.seed);
     let offline = KernelPca::fit(Vectors::new(KERNEL, LENGTH)?, &rows, KEPT, Center::None, Solver::Dense)?;
-    let best = cumulated(offline.losses());
+    let best = cumulated(&offline.losses);
     let ceiling = last(&best);
     let space = spec(Kind::Anchored, KEPT);
     let space = Spec { kernel: Some(KERNEL), ..space };

@@ -41,7 +41,7 @@ impl Task {
         let length = points[0].len();
         let batch =
             KernelPca::fit(Vectors::new(kernel.clone(), length)?, &points, POINTS, Center::None, Solver::Dense)?;
-        let scores = batch.scores();
+        let scores = batch.scores;
         let features = (0..POINTS).map(|i| (0..POINTS).map(|j| scores.column(j)[i]).collect()).collect();
         let bound = points.iter().map(|x| kernel.value(x, x)).fold(0.0, f64::max).sqrt();
         Ok(Self { name, kernel, points, features, bound, rate })

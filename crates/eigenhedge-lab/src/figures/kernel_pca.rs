@@ -27,17 +27,17 @@ pub fn run(setting: &Setting, _: &Progress) -> Result<Outcome, LabError> {
         let coordinates = plain.transform(point)?;
         coordinates.iter().enumerate().for_each(|(j, c)| flat.column_mut(j)[i] = *c);
     }
-    let claims = claims(kernel.scores(), factored.scores(), &flat);
-    let table = table(&points, &flat, kernel.scores());
+    let claims = claims(&kernel.scores, &factored.scores, &flat);
+    let table = table(&points, &flat, &kernel.scores);
     let mut picture =
         classes(Chart::new("Points, and lines of equal first kernel coordinate", "x", "y"), &points, |point| {
             (point[0], point[1])
         });
-    for (step, level) in levels(kernel.scores().column(0)).into_iter().enumerate() {
+    for (step, level) in levels(kernel.scores.column(0)).into_iter().enumerate() {
         let (x, y): (Vec<f64>, Vec<f64>) = contour(&mut kernel, level)?.into_iter().unzip();
         picture = picture.with(Series::points(format!("level {level:.2}"), &x, &y).with_tint(Tint::Time(step)));
     }
-    let scores = kernel.scores();
+    let scores = kernel.scores;
     let indices: Vec<usize> = (0..points.len()).collect();
     let coordinates = Chart::new("The first two kernel coordinates", "first", "second");
     let coordinates = classes(coordinates, &indices, |i| (scores.column(0)[*i], scores.column(1)[*i]));

@@ -32,7 +32,7 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
     let (mut found, mut flat) = (Vec::new(), Vec::new());
     for (i, point) in noisy.iter().enumerate() {
         let projection = kernel.project(point)?;
-        found.push(fixed_point(kernel.dictionary_mut(), &projection, point, 0, Stop::default())?.point);
+        found.push(fixed_point(&mut kernel.dictionary, &projection, point, 0, Stop::default())?.point);
         flat.push(line.inverse_transform(&line.transform(point)?)?);
         progress(i as f64 / POINTS as f64);
     }

@@ -73,7 +73,7 @@ fn points(random: &mut Random) -> (Vec<Vec<f64>>, Vec<f64>) {
 
 /// Returns the claim that no random function near the solution has a smaller objective.
 fn least(ridge: &KernelRidge<Vectors>, process: &Process, random: &mut Random) -> Claim {
-    let solution = ridge.coefficients().column(0);
+    let solution = ridge.coefficients.column(0);
     let mut rival = || process.objective(&solution.iter().map(|a| a + 0.05 * random.normal()).collect::<Vec<_>>());
     let rival = (0..RIVALS).map(|_| rival()).fold(f64::INFINITY, f64::min);
     let than = format!("the least of {RIVALS} functions near it");

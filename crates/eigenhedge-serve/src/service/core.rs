@@ -38,7 +38,7 @@ impl Core {
         let store = Arc::new(Store::open(&settings.store, cache)?);
         let described = store.streams()?;
         let (queue, writer) = StoreQueue::start(Arc::clone(&store), &described)?;
-        let places = Places { folder: store.folder().to_owned(), fleet_bytes: memory.of_stream() / 2 };
+        let places = Places { folder: store.folder.to_owned(), fleet_bytes: memory.of_stream() / 2 };
         let threads = thread::available_parallelism().map_or(2, usize::from);
         let outbox = Outbox::start(&settings.webhooks.hosts, transport, templates, &queue);
         let shared = Arc::new(Shared::new(store, queue, Pool::start(threads), places, outbox, memory.clone()));
@@ -55,7 +55,7 @@ impl Core {
             let options: Value = serde_json::from_slice(&one.options)
                 .map_err(|error| format!("the options of the stream {} are damaged: {error}", one.name))?;
             let options = StreamOptions::new(&options)
-                .map_err(|problem| format!("the options of the stream {}: {}", one.name, problem.detail()))?;
+                .map_err(|problem| format!("the options of the stream {}: {}", one.name, problem.detail))?;
             core.insert(Handle::open(one.id, one.name, Arc::new(options), &one.sent, Arc::clone(&core.shared)));
         }
         Ok(core)

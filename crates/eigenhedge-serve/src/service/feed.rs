@@ -73,13 +73,13 @@ impl Feed {
 
     pub fn restore(&self, engine: &Engine) {
         let mut state = self.lock();
-        state.notices = engine.notices().after(0).map(FeedEvent::notice).collect();
+        state.notices = engine.notices.after(0).map(FeedEvent::notice).collect();
     }
 
     /// Sends the notices with ids above `before`, and a point if [`PAUSE`] has passed since the last one.
     pub fn publish(&self, engine: &Engine, before: u64, order: &Order, outcome: &Outcome) {
         let mut state = self.lock();
-        for notice in engine.notices().after(before) {
+        for notice in engine.notices.after(before) {
             let event = FeedEvent::notice(notice);
             push(&mut state.notices, event.clone(), 2 * Notices::REMEMBERED);
             state.send(event);
@@ -94,7 +94,7 @@ impl Feed {
         if now >= state.next_point && state.rows > 0 {
             state.next_point = now + PAUSE;
             let point = json!({
-                "row": engine.counts().rows,
+                "row": engine.counts.rows,
                 "rows": state.rows,
                 "loss": state.loss / state.rows as f64,
                 "alarms": state.alarms,

@@ -16,7 +16,7 @@ const LONGEST: usize = 1000;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Problem {
     status: u16,
-    detail: String,
+    pub detail: String,
     row: Option<u64>,
     column: Option<String>,
 }
@@ -68,10 +68,6 @@ impl Problem {
 
     pub fn status(&self) -> StatusCode {
         StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
-    }
-
-    pub fn detail(&self) -> &str {
-        &self.detail
     }
 }
 

@@ -57,7 +57,7 @@ pub struct Repeats {
 fn size(key: &str, state: &State) -> usize {
     let answer = match state {
         State::Answered(Ok(bytes)) => bytes.len(),
-        State::Answered(Err(problem)) => problem.detail().len(),
+        State::Answered(Err(problem)) => problem.detail.len(),
         State::Forgotten => 0,
     };
     OF_KEY + 2 * key.len() + answer

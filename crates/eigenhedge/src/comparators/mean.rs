@@ -12,7 +12,7 @@ pub(crate) struct Mean {
     /// Base point, usually the first row. The vector is empty before the first row.
     base: Vec<f64>,
     way: Vec<f64>,
-    weight: f64,
+    pub weight: f64,
     /// True if the base point is a row that does not count in the mean.
     left_out: bool,
 }
@@ -103,10 +103,6 @@ impl Mean {
     /// Returns the base point, and the displacement of the mean from it.
     pub fn parts(&self) -> (&[f64], &[f64]) {
         (&self.base, &self.way)
-    }
-
-    pub fn weight(&self) -> f64 {
-        self.weight
     }
 
     pub fn value(&self) -> Option<Vec<f64>> {

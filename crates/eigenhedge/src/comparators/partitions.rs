@@ -185,7 +185,7 @@ impl Partitions {
         let points: Vec<&[f64]> = (0..moved.columns()).map(|j| moved.column(j)).collect();
         let mut dictionary = Vectors::new(kernel, self.length).ok()?;
         let cholesky = PivotedCholesky::new(&mut dictionary, &points, 1e-6, 8 * kept + 64).ok()?;
-        let factor = cholesky.factor();
+        let factor = &cholesky.factor;
         let mut coordinates = Matrix::zeros(factor.columns().max(1), factor.rows());
         for j in 0..factor.columns() {
             factor.column(j).iter().enumerate().for_each(|(i, x)| coordinates.column_mut(i)[j] = *x);

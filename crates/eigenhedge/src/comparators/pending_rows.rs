@@ -50,7 +50,7 @@ impl PendingRows {
     }
 
     pub fn rows(&self) -> impl Iterator<Item = (Cells, f64)> {
-        (0..self.count()).map(|j| (self.columns.sparse().row(j), self.weights[j]))
+        (0..self.count()).map(|j| (self.columns.sparse.row(j), self.weights[j]))
     }
 
     /// Adds a row of this length with a weight. The sketch retains `retained` directions. Returns false, without adding the row,

@@ -156,7 +156,7 @@ impl<D: Dictionary> Weights for FeatureWeights<D> {
     }
 
     fn most(&self) -> Option<usize> {
-        self.budget.as_ref().map(Budget::most)
+        self.budget.as_ref().map(|budget| budget.most)
     }
 
     fn count(&self) -> usize {

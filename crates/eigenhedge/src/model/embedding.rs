@@ -47,7 +47,8 @@ use serde::Serialize;
 pub struct Embedding {
     standardizer: Standardizer,
     scaled: Vec<f64>,
-    inclusion: Vec<f64>,
+    /// Probability that each direction is kept.
+    pub inclusion: Vec<f64>,
     basis: Basis,
     /// Coordinates of the center, for features only.
     shift: Vec<f64>,
@@ -88,11 +89,6 @@ impl Embedding {
     /// Returns the number of coordinates.
     pub fn kept(&self) -> usize {
         self.inclusion.len()
-    }
-
-    /// Returns the probability that each direction is kept.
-    pub fn inclusion(&self) -> &[f64] {
-        &self.inclusion
     }
 
     /// Returns the directions as columns, in standard units if standardized, or `None` for kernel features.

@@ -271,7 +271,7 @@ impl Moments {
 
     /// Returns the total weight of the rows.
     pub fn weight(&self) -> f64 {
-        self.mean_parts().weight()
+        self.mean_parts().weight
     }
 
     /// Returns the mean of the rows, or `None` before the first row.

@@ -157,7 +157,7 @@ impl Portfolio<Ambient> {
         own[chosen].realised = trace.draw(random, drawn);
         let loss = self.charge(own);
         self.learn_weights(traces.iter().map(|traces| traces[i].square).fold(0.0, f64::max));
-        Ran { loss, coordinates: drawn.coordinates(), rank: trace.rank, square: trace.square }
+        Ran { loss, coordinates: &drawn.coordinates, rank: trace.rank, square: trace.square }
     }
 }
 

@@ -41,7 +41,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         let mut gram = [[0.0; SOURCES]; SOURCES];
         for i in 0..SOURCES {
             for j in 0..=i {
-                gram[i][j] = lost(sources.gram()[i][j], &along[i], &along[j]);
+                gram[i][j] = lost(sources.gram[i][j], &along[i], &along[j]);
                 gram[j][i] = gram[i][j];
             }
         }

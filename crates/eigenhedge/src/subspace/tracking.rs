@@ -258,7 +258,7 @@ impl Rule for Tracking {
 
     fn rotated(&mut self) {
         if let Some(past) = &mut self.past {
-            past.combine(self.frame.rotation(), self.frame.dimension());
+            past.combine(&self.frame.rotation, self.frame.dimension());
         }
         self.frame.combined();
     }

@@ -62,7 +62,7 @@ fn steps(seed: u64) -> Result<Steps> {
     let mut steps = Steps {
         title: "A line that follows the data".into(),
         caption: STEPS.into(),
-        fixed: angle(best.components().column(0)),
+        fixed: angle(best.components.column(0)),
         ..Steps::default()
     };
     let (mut lost, mut fixed) = (0.0, 0.0);

@@ -36,8 +36,8 @@ pub struct Engine {
     places: Places,
     shape: Option<Arc<Shape>>,
     learner: Option<AnyLearner>,
-    counts: Counts,
-    notices: Notices,
+    pub counts: Counts,
+    pub notices: Notices,
     member_bytes: u64,
 }
 
@@ -55,14 +55,6 @@ impl Engine {
 
     pub fn shape(&self) -> Option<Arc<Shape>> {
         self.shape.clone()
-    }
-
-    pub fn counts(&self) -> Counts {
-        self.counts
-    }
-
-    pub fn notices(&self) -> &Notices {
-        &self.notices
     }
 
     /// Returns the number of alarms so far, which is 0 for models.
@@ -275,8 +267,8 @@ mod tests {
         }
         let foreign = read(None, "x,b,c\n1,2,3\n");
         let wanted = "the request: must have the column \"a\" of the stream";
-        assert_eq!(racing.score(&foreign).unwrap_err().detail(), wanted);
-        assert_eq!(racing.learn(&foreign, 0.0).refused.unwrap().detail(), wanted);
+        assert_eq!(racing.score(&foreign).unwrap_err().detail, wanted);
+        assert_eq!(racing.learn(&foreign, 0.0).refused.unwrap().detail, wanted);
         assert!(racing.score(&read(None, "1,2\n3,4\n")).is_err());
     }
 
@@ -297,11 +289,11 @@ mod tests {
         let rows = Rows::read(&options, None, (BodyForm::Csv, body.as_bytes()), &mut memory).unwrap();
         engine.learn(&rows, 1e9);
         engine.look_for_silence(Some(0.0), 2e9);
-        let kinds: Vec<&str> = engine.notices().after(0).map(|notice| notice.kind.as_str()).collect();
+        let kinds: Vec<&str> = engine.notices.after(0).map(|notice| notice.kind.as_str()).collect();
         assert!(["alarm", "opened", "closed"].iter().all(|kind| kinds.contains(kind)), "{kinds:?}");
         let (around, learner) = engine.save().unwrap();
         let read = Engine::load(options, places, &around, learner).unwrap();
-        assert_eq!(read.notices(), engine.notices());
+        assert_eq!(read.notices, engine.notices);
         assert_eq!(read.incidents(None), engine.incidents(None));
         assert!(read.incidents(None).as_array().unwrap().len() >= 2);
     }

@@ -53,7 +53,7 @@ struct Share {
 pub struct Reserved {
     share: Arc<Share>,
     limit: u64,
-    bytes: u64,
+    pub bytes: u64,
 }
 
 impl Memory {
@@ -173,10 +173,6 @@ impl Reserved {
         let less = self.bytes.saturating_sub(bytes);
         self.bytes -= less;
         self.share.taken.fetch_sub(less, Ordering::Relaxed);
-    }
-
-    pub fn bytes(&self) -> u64 {
-        self.bytes
     }
 }
 

@@ -99,7 +99,7 @@ async fn read_rows(
         if let Some(shape) = rows.shape.as_ref().or(shape.as_deref()) {
             let need = need_of_rows(&handle.options, shape, &rows, handle.counts.rows.load(Ordering::Relaxed));
             memory.keep(need);
-            memory.add(need - memory.bytes())?;
+            memory.add(need - memory.bytes)?;
         }
         Ok((rows, memory))
     };

@@ -78,7 +78,7 @@ impl Snapshot {
 }
 
 pub struct Store {
-    folder: PathBuf,
+    pub folder: PathBuf,
     cache: usize,
     /// Database, or `None` after [`Store::close`] and after a disk error that lasts.
     database: RwLock<Option<Database>>,
@@ -145,10 +145,6 @@ impl Store {
                 printable_path(&CommitFile::path(folder))
             )),
         }
-    }
-
-    pub fn folder(&self) -> &Path {
-        &self.folder
     }
 
     pub fn size(&self) -> u64 {

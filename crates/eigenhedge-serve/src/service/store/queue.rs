@@ -81,7 +81,7 @@ impl StoreQueue {
         let counts = Arc::new(StoreCounts::default());
         let mut writer = Writer {
             commits: store.commits()?,
-            commit_file: CommitFile::open(store.folder()),
+            commit_file: CommitFile::open(&store.folder),
             has_failed: false,
             next: streams.iter().map(|one| (one.id, one.next)).collect(),
             next_id: streams.iter().map(|one| one.id + 1).max().unwrap_or(1),

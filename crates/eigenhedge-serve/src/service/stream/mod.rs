@@ -391,7 +391,7 @@ impl Handle {
 
     /// Publishes the state after an order, and queues the notices after the first `before`.
     fn publish(&self, engine: &Engine, before: u64) {
-        let (counts, notices) = (engine.counts(), engine.notices());
+        let (counts, notices) = (engine.counts, &engine.notices);
         let of_stream = &self.counts;
         let all = [
             (&of_stream.rows, counts.rows),

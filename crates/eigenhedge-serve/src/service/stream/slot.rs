@@ -84,7 +84,7 @@ impl Slot {
                     .map_err(|error| format!("its snapshot is damaged: {error}"))?;
                 (self.applied, repeats) = (snapshot.upto, answered);
                 self.snapshot_bytes = snapshot.learner.as_ref().map_or(0, Saved::length);
-                memory.check_stream(self.snapshot_bytes / 2).map_err(|problem| problem.detail().to_owned())?;
+                memory.check_stream(self.snapshot_bytes / 2).map_err(|problem| problem.detail)?;
                 Engine::load(options, places.clone(), &around, snapshot.learner)?
             }
         };
@@ -142,7 +142,7 @@ impl Slot {
             return reply;
         }
         let Some(engine) = &mut self.engine else { return Err(ended()) };
-        let before = engine.notices().count;
+        let before = engine.notices.count;
         let (outcome, grown) = measured(|| logged.carry_out(engine));
         let grown = grown - outcome.answers.capacity().cast_signed() as i64;
         handle.bytes.store(handle.bytes().saturating_add_signed(grown), Ordering::Relaxed);

@@ -27,12 +27,12 @@ pub(crate) struct Combinations {
     coefficients: Matrix,
     /// Matrix H, one row per stored vector.
     products: Matrix,
-    squares: Vec<f64>,
+    pub squares: Vec<f64>,
     /// Rows of C that belong to the dense vectors, in the order of their columns.
     dense_at: Vec<usize>,
     /// Rows of C that belong to the sparse vectors.
     sparse_at: Vec<usize>,
-    sparse: SparseRows,
+    pub sparse: SparseRows,
     #[serde(skip)]
     scratch: Scratch<Working>,
 }
@@ -98,14 +98,6 @@ impl Combinations {
 
     pub fn vectors(&self) -> usize {
         self.squares.len()
-    }
-
-    pub fn squares(&self) -> &[f64] {
-        &self.squares
-    }
-
-    pub fn sparse(&self) -> &SparseRows {
-        &self.sparse
     }
 
     pub fn dense(&self) -> usize {

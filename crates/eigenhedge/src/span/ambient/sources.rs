@@ -31,7 +31,7 @@ pub struct Sources {
     mean: Vec<f64>,
     offsets: [Vec<f64>; SOURCES],
     coordinates: [Vec<f64>; SOURCES],
-    gram: [[f64; SOURCES]; SOURCES],
+    pub(crate) gram: [[f64; SOURCES]; SOURCES],
     /// Number of rows since coordinates and inner products were computed from the offsets.
     age: u32,
     /// Inner products of the loaded point with the offsets, and its squared norm.
@@ -92,10 +92,6 @@ fn products(vectors: &[Vec<f64>; SOURCES], point: &[f64]) -> [f64; SOURCES] {
 impl Sources {
     pub(crate) fn coordinates(&self, j: usize) -> &[f64] {
         &self.coordinates[j]
-    }
-
-    pub(crate) fn gram(&self) -> &[[f64; SOURCES]; SOURCES] {
-        &self.gram
     }
 
     /// Returns the products of the row, relative to the mean, with the offsets, and its squared norm.

@@ -19,7 +19,7 @@ impl Ambient {
             None => cells.take(point, filled),
         }
         *square = cells.square();
-        let fits = square.is_finite() && sparse.columns.sparse().has_room(cells.at.len());
+        let fits = square.is_finite() && sparse.columns.sparse.has_room(cells.at.len());
         if !working.is_sparse || !fits {
             return None;
         }
@@ -77,7 +77,7 @@ impl Ambient {
         }
         // Rounding errors are proportional to the parts of which the residual is the sum.
         let size_of = |coefficients: &[f64]| -> f64 {
-            coefficients.iter().zip(columns.squares()).map(|(x, square)| x * x * square).sum()
+            coefficients.iter().zip(&columns.squares).map(|(x, square)| x * x * square).sum()
         };
         let size = *square + size_of(coefficients) + size_of(&sparse.origin);
         coefficients.iter_mut().zip(&sparse.origin).for_each(|(x, a)| *x -= a);

@@ -207,7 +207,7 @@ impl<D: Dictionary> Span for Feature<D> {
     }
 
     fn budget_error(&self) -> f64 {
-        self.budget.as_ref().map_or(0.0, Budget::error)
+        self.budget.as_ref().map_or(0.0, |budget| budget.error)
     }
 
     fn over_budget(&self) -> bool {

@@ -71,7 +71,7 @@ pub(in super::super) struct Leading {
     pub(super) frame: Frame,
     /// Products of the matrix with the directions.
     images: Matrix,
-    trace: f64,
+    pub trace: f64,
     #[serde(skip)]
     scratch: Scratch<Working>,
 }
@@ -107,7 +107,7 @@ impl Leading {
     /// columns, and the pairs that are stored are distinct from those that are wanted.
     pub fn of(all: &Chained, kept: usize, dimension: Multiplicity) -> Option<Self> {
         let (vectors, sum) = all.decomposed()?;
-        let (values, size) = (all.values(), all.values().len());
+        let (values, size) = (&all.values, all.values.len());
         let first_of = |stored: usize| size.checked_sub(stored).filter(|others| *others > 2 * stored);
         let mut first = first_of(kept + EXTRA)?;
         let least = values[size - kept];
@@ -166,10 +166,6 @@ impl Leading {
         Chained::of(self.sum.clone())
     }
 
-    pub fn trace(&self) -> f64 {
-        self.trace
-    }
-
     /// Returns the matrix in coordinates of the columns of the span.
     pub fn matrix(&mut self) -> Matrix {
         self.sum.collect().clone()
@@ -226,10 +222,10 @@ impl Leading {
 
     /// Adds the recent rows to the matrix and computes the images afresh.
     fn refresh(&mut self) {
-        if self.frame.rotation().drift() > DRIFT {
+        if self.frame.rotation.drift() > DRIFT {
             self.frame.heal();
         }
-        symmetric_times(&mut self.images, self.sum.collect(), self.frame.rotation());
+        symmetric_times(&mut self.images, self.sum.collect(), &self.frame.rotation);
     }
 
     /// Extends the basis by the vector `next` and by residuals until the `kept` leading pairs are accurate, and replaces
@@ -238,7 +234,7 @@ impl Leading {
     fn refine(&mut self, kept: usize) -> bool {
         let stored = self.frame.values.len();
         let Working { basis, images, inner, eigen, ritz, residuals, next, image, products } = &mut self.scratch.0;
-        basis.clone_from(self.frame.rotation());
+        basis.clone_from(&self.frame.rotation);
         images.clone_from(&self.images);
         let is_dense = is_dense(basis.rows(), self.frame.values[stored - kept], self.frame.values[0]);
         let tolerance = if is_dense { TOLERANCE_IF_DENSE } else { TOLERANCE } * self.trace;
@@ -288,7 +284,7 @@ impl Leading {
         let matrix = self.sum.reduce(rotation);
         self.trace = (0..matrix.columns()).map(|j| matrix.column(j)[j]).sum();
         let mut directions = Matrix::default();
-        multiply(&mut directions, rotation.view().transpose(), self.frame.rotation().view());
+        multiply(&mut directions, rotation.view().transpose(), self.frame.rotation.view());
         directions.orthonormalise_any();
         let values = std::mem::take(&mut self.frame.values);
         self.frame.grow(rotation.columns());
