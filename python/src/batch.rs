@@ -266,5 +266,4 @@ pub fn symmetric_eigen<'py>(py: Python<'py>, matrix: Table<'py>) -> PyResult<Eig
 
 type Eigen<'py> = (Array1<'py>, Array2<'py>);
 
-/// Table of numbers, with one additional number per row.
 type WithNumbers<'py> = (Array2<'py>, Array1<'py>);
