@@ -8,7 +8,6 @@ use crate::linalg::{Matrix, multiply};
 use crate::num::dot;
 use crate::simplex::Multiplicity;
 use crate::span::Span;
-use crate::span::budget::Budget;
 
 impl<D: Dictionary> Span for Feature<D> {
     type Point = D::Point;
