@@ -9,7 +9,7 @@ use super::choices::{
 use super::entry::{OptionEntry, Readers};
 use super::{Type, Value, exact};
 use crate::comparators::BestMethod;
-use crate::error::{self, Error};
+use crate::error;
 use crate::kernel::KERNELS;
 use crate::mixing::Mixing;
 use crate::registry::spec::{ALPHA, default_merge};
@@ -22,11 +22,6 @@ impl OptionEntry {
     pub fn find(name: &str) -> Option<&'static Self> {
         OPTIONS.iter().find(|option| option.name == name)
     }
-}
-
-/// Accepts any number, because the kernel that uses the number checks it.
-fn any(_: &'static str, value: f64) -> Result<f64, Error> {
-    Ok(value)
 }
 
 const HEBBIAN: &[Kind] = &[Kind::Oja, Kind::Gha, Kind::Apex];
@@ -319,7 +314,8 @@ pub const OPTIONS: &[OptionEntry] = &[
         get: |setup| setup.spec.kernel.as_ref()?.parameters().coef0.map(Value::from),
         example: "--kernel polynomial --coef0 0",
         help: "Constant of the polynomial or sigmoid kernel",
-        ..OptionEntry::new("coef0", Type::Number(any, None), "F")
+        // The kernel that uses the number checks it.
+        ..OptionEntry::new("coef0", Type::Number(|_, number| Ok(number), None), "F")
     },
     OptionEntry {
         default: "1/√(2γ)",
