@@ -13,7 +13,6 @@ const NONE: i64 = -1;
 /// Upper bound on the number of values per row in the result, without contributions.
 pub const NUMBERS: usize = 18;
 
-/// Results for rows, stored column by column.
 #[derive(Default)]
 pub struct Answers {
     /// Columns `row`, `incident` and `change`.
@@ -24,7 +23,6 @@ pub struct Answers {
     causes: Vec<i64>,
     shares: Vec<f64>,
     contributions: Vec<f64>,
-    /// Events, changes and incidents.
     reports: [Vec<Occurrence>; 3],
 }
 
@@ -58,7 +56,6 @@ impl Answers {
         }
     }
 
-    /// Adds the incidents that are going on after the last row.
     pub fn enter_open(&mut self, open: Vec<Occurrence>) {
         self.reports[2].extend(open);
     }
@@ -153,7 +150,6 @@ struct IncidentReport {
     causes: Vec<(usize, f64)>,
 }
 
-/// Returns an entry of the list as a dictionary.
 pub fn report<'py>(py: Python<'py>, one: &Occurrence, names: &[String]) -> PyResult<Bound<'py, PyDict>> {
     let Report { start, end, peak, alarms, causes, .. } = Report::new(one, names);
     let Some(facts) = &one.incident else { return Report::new(one, names).into_pyobject(py) };

@@ -15,7 +15,6 @@ pub type Array2<'py> = Bound<'py, PyArray2<f64>>;
 /// Table of float64 numbers in C order, used without a copy.
 pub type Table<'py> = PyReadonlyArray2<'py, f64>;
 
-/// Column names of a model. `None` if its columns are unnamed.
 pub type Names = Option<Vec<String>>;
 
 /// Converts an object that contains rows of numbers to a table. A plain float64 array in C order is used without a
@@ -162,7 +161,6 @@ fn plain_number(object: &Object<'_>) -> Option<f64> {
     is_plain.then(|| object.extract().ok()).flatten()
 }
 
-/// Creates a table from entries in row-major order.
 pub fn table<'py>(py: Python<'py>, entries: Vec<f64>, rows: usize, columns: usize) -> PyResult<Array2<'py>> {
     let array = numpy::ndarray::Array2::from_shape_vec((rows, columns), entries);
     Ok(array.map_err(|error| PyValueError::new_err(error.to_string()))?.into_pyarray(py))

@@ -78,7 +78,7 @@ impl KernelComponents {
         let count = x.count();
         let mut state = lock(py, &self.state)?;
         let pca = &mut *state;
-        let kept = pca.eigenvalues().len();
+        let kept = pca.eigenvalues.len();
         let (mut coordinates, mut losses) = (Vec::with_capacity(count * kept), Vec::with_capacity(count));
         let work = |i: usize| {
             let row = x.row(i);
@@ -95,9 +95,9 @@ impl KernelComponents {
         let rows = Rows::of(&coordinates)?.all();
         let (mut dictionary, expansions) = {
             let pca = lock(py, &self.state)?;
-            check_room("the weights on the atoms", &[2, rows.len(), pca.coefficients().rows()])?;
+            check_room("the weights on the atoms", &[2, rows.len(), pca.coefficients.rows()])?;
             let expansions: Result<Vec<_>, _> = rows.iter().map(|row| pca.expand(row)).collect();
-            (pca.dictionary().clone(), expansions.map_err(refused)?)
+            (pca.dictionary.clone(), expansions.map_err(refused)?)
         };
         let length = dictionary.length();
         let stop = Stop { steps: 200, tolerance: 1e-8 };
@@ -109,20 +109,20 @@ impl KernelComponents {
     /// Returns the atoms (stored rows) in which the components are expanded.
     fn atoms<'py>(&self, py: Python<'py>) -> PyResult<Array2<'py>> {
         let state = lock(py, &self.state)?;
-        let atoms = state.dictionary();
+        let atoms = &state.dictionary;
         let entries = (0..atoms.len()).flat_map(|i| atoms.atom(i)).copied().collect();
         table(py, entries, atoms.len(), atoms.length())
     }
 
     #[getter]
     fn eigenvalues<'py>(&self, py: Python<'py>) -> PyResult<Array1<'py>> {
-        Ok(PyArray1::from_slice(py, lock(py, &self.state)?.eigenvalues()))
+        Ok(PyArray1::from_slice(py, &lock(py, &self.state)?.eigenvalues))
     }
 
     /// Returns the scores of the fitted rows, one row per component.
     #[getter]
     fn scores<'py>(&self, py: Python<'py>) -> PyResult<Array2<'py>> {
-        transposed(py, lock(py, &self.state)?.scores())
+        transposed(py, &lock(py, &self.state)?.scores)
     }
 
     #[getter]
@@ -132,13 +132,13 @@ impl KernelComponents {
 
     #[getter]
     fn trace_error(&self, py: Python<'_>) -> PyResult<f64> {
-        Ok(lock(py, &self.state)?.trace_error())
+        Ok(lock(py, &self.state)?.trace_error)
     }
 
     #[staticmethod]
     fn from_bytes(data: &[u8]) -> PyResult<Self> {
         let pca: KernelPca<Vectors> = restored(data, KernelPca::checked)?;
-        let points = Points::of_kernel(Some(pca.dictionary().kernel()));
+        let points = Points::of_kernel(Some(pca.dictionary.kernel()));
         Ok(Self { state: Mutex::new(pca), points })
     }
 
@@ -183,7 +183,7 @@ impl KernelRegression {
         let count = x.count();
         let mut ridge = lock(py, &self.state)?;
         let ridge = &mut *ridge;
-        let outputs = ridge.coefficients().columns();
+        let outputs = ridge.coefficients.columns();
         let (mut means, mut variances) = (vec![0.0; count * outputs], Vec::new());
         let work = |lot: Range<usize>| {
             let first = lot.start;
@@ -206,13 +206,13 @@ impl KernelRegression {
     /// Returns the weights of the fitted rows, one row per output.
     #[getter]
     fn coefficients<'py>(&self, py: Python<'py>) -> PyResult<Array2<'py>> {
-        transposed(py, lock(py, &self.state)?.coefficients())
+        transposed(py, &lock(py, &self.state)?.coefficients)
     }
 
     /// Returns the leave-one-out errors, one row per output.
     fn leave_one_out<'py>(&self, py: Python<'py>) -> PyResult<Array2<'py>> {
         let ridge = lock(py, &self.state)?;
-        check_room("the inverse of the kernel matrix", &[2, ridge.coefficients().rows(), ridge.coefficients().rows()])?;
+        check_room("the inverse of the kernel matrix", &[2, ridge.coefficients.rows(), ridge.coefficients.rows()])?;
         let ridge = ridge.clone();
         transposed(py, &alone(py, move || ridge.leave_one_out())?)
     }
@@ -225,7 +225,7 @@ impl KernelRegression {
     #[staticmethod]
     fn from_bytes(data: &[u8]) -> PyResult<Self> {
         let ridge: KernelRidge<Vectors> = restored(data, KernelRidge::checked)?;
-        let points = Points::of_kernel(Some(ridge.dictionary().kernel()));
+        let points = Points::of_kernel(Some(ridge.dictionary.kernel()));
         Ok(Self { state: Mutex::new(ridge), points })
     }
 
@@ -266,5 +266,4 @@ pub fn symmetric_eigen<'py>(py: Python<'py>, matrix: Table<'py>) -> PyResult<Eig
 
 type Eigen<'py> = (Array1<'py>, Array2<'py>);
 
-/// Table of numbers, with one additional number per row.
 type WithNumbers<'py> = (Array2<'py>, Array1<'py>);

@@ -38,7 +38,6 @@ struct Monitors {
     journal: Journal,
 }
 
-/// Evaluates an expression for the fleet of models or of monitors.
 macro_rules! either {
     ($members:expr, $fleet:ident => $result:expr) => {
         match &mut *$members {

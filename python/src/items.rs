@@ -81,7 +81,6 @@ impl Objects {
     }
 }
 
-/// Type of rows that a kernel takes.
 #[derive(Clone, Default)]
 pub enum Points {
     #[default]
@@ -91,7 +90,6 @@ pub enum Points {
 }
 
 impl Points {
-    /// Returns the type of rows and the kernel for a Python function.
     pub fn of_function(function: &Bound<'_, PyAny>) -> (Self, VectorKernel) {
         let objects = Objects::default();
         let kernel = objects.kernel(function);

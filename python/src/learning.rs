@@ -193,7 +193,6 @@ pub fn step_each<'py>(
     Ok((answers, projections, filled))
 }
 
-/// Fills in the missing cells of rows without learning.
 pub fn filled<'py>(py: Python<'py>, state: &Mutex<State>, rows: &Object<'py>) -> PyResult<Fills<'py>> {
     let (points, given, _) = taken(py, state, rows)?;
     let mut rows = Rows::given(&given)?;

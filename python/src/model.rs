@@ -381,7 +381,7 @@ impl PyModel {
     /// ndarray of shape (k,): probability that each direction of ``components`` is kept.
     #[getter]
     fn inclusion<'py>(&self, py: Python<'py>) -> PyResult<Array1<'py>> {
-        Ok(PyArray1::from_slice(py, self.state(py)?.embedding().inclusion()))
+        Ok(PyArray1::from_slice(py, &self.state(py)?.embedding().inclusion))
     }
 
     /// ndarray: probability that each direction stored by the learner is kept, in descending order.

@@ -50,7 +50,6 @@ pub fn check_options(k: &Object<'_>, options: Option<&Bound<'_, PyDict>>) -> PyR
     setup(Named { name: "k", value: k }.whole()?, options).map(drop)
 }
 
-/// Rule for whole numbers, in messages.
 const WHOLE: &str = "a whole number, at least 0 and less than 2**64";
 
 /// Value of a Python argument, with its name for messages.
@@ -141,7 +140,6 @@ fn hint<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> String {
         .map_or_else(String::new, |(_, name)| format!(": did you mean '{name}'?"))
 }
 
-/// Kernel, chosen before the length of rows is known.
 pub struct Chosen {
     pub points: Points,
     setup: Setup,
@@ -180,7 +178,6 @@ impl Chosen {
         Self { setup: self.setup.with_gamma_of(rows), ..self }
     }
 
-    /// Creates an empty kernel dictionary for rows of this length.
     pub fn dictionary(&self, length: usize) -> PyResult<Vectors> {
         let kernel = self.setup.for_rows(length).map(|setup| setup.spec.kernel);
         let dictionary = kernel.and_then(|kernel| Vectors::new(kernel.unwrap_or(VectorKernel::Linear), length));

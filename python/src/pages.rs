@@ -8,7 +8,6 @@ use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use std::path::Path;
 
-/// Times of rows in seconds since 1970, if known.
 #[derive(Default)]
 pub struct RowTimes {
     seconds: Vec<f64>,

@@ -97,7 +97,7 @@ pub fn kernel_mean<'py>(
         let mean = Expansion::mean(&dictionary)?;
         let value = |(i, row): (usize, &Vec<f64>)| mean.value(&mut dictionary, row).map_err(|error| error.at(i));
         let values = others.iter().enumerate().map(value).collect::<Result<Vec<f64>, Error>>()?;
-        Ok((mean.square(), values))
+        Ok((mean.square, values))
     };
     let (square, values) = kernel.run(py, find)?;
     Ok((square, values.into_pyarray(py)))

@@ -37,7 +37,6 @@ pub fn embeddable<'a>(py: Python<'_>, state: &'a Mutex<State>) -> PyResult<Mutex
     Ok(state)
 }
 
-/// Serializes a state for `pickle`.
 pub fn saved<'py, T: Serialize>(py: Python<'py>, state: &T) -> PyResult<Bound<'py, PyBytes>> {
     let bytes = postcard::to_extend(state, Vec::new());
     Ok(PyBytes::new(py, &bytes.map_err(|error| PyRuntimeError::new_err(error.to_string()))?))
@@ -52,14 +51,11 @@ pub struct State {
     /// Leading directions of the moments. The field is `None` if they have not been asked for.
     principal: Option<Principal>,
     next: Option<Embedding>,
-    /// Time spent learning.
     pub spent: Duration,
-    /// Type of rows that the model takes.
     pub points: Points,
 }
 
 impl State {
-    /// Creates the state of a model, with an elapsed time of zero.
     pub fn new(core: Model) -> Self {
         let points = Points::of_kernel(core.spec().kernel.as_ref());
         Self { core, moments: None, principal: None, next: None, spent: Duration::ZERO, points }
@@ -90,7 +86,6 @@ impl State {
         self.moments.take().map_or_else(|| Moments::for_model(&self.core), Ok)
     }
 
-    /// Returns the number of rows, including those that were collected.
     pub fn rows(&self) -> u64 {
         self.core.totals().rows + self.moments.as_ref().map_or(0, Moments::rows)
     }
@@ -102,7 +97,6 @@ impl State {
         }
     }
 
-    /// Sets whether the following rows need coordinates and reconstructions.
     pub fn ask(&mut self, coordinates: bool, reconstructions: bool) -> Result<(), Error> {
         self.core.ask_for_coordinates(coordinates);
         self.core.ask_for_reconstructions(reconstructions)

@@ -50,8 +50,7 @@ pub fn faults(files: &[File]) -> Vec<String> {
     groups.iter().map(|group| format!("files in a circle: {}", sentence(group))).collect()
 }
 
-/// Returns the files that a file uses directly or indirectly. The file itself is included only if it is part
-/// of a cycle.
+/// Returns the files that a file uses directly or indirectly, with itself only if it is part of a cycle.
 fn reached<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>, from: &str) -> BTreeSet<&'a str> {
     let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
     while let Some(file) = open.pop() {

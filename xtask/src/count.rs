@@ -48,7 +48,6 @@ pub fn compare(root: &Path) -> Result<(), String> {
     judge(&kept, &Counts::taken(root)?)
 }
 
-/// Counts instructions and writes the counts to the file.
 pub fn write(root: &Path) -> Result<(), String> {
     let text = Counts::taken(root)?.text();
     print!("{text}");
@@ -130,7 +129,6 @@ impl Counts {
     }
 }
 
-/// Builds examples with the profile of the tests. Returns the paths of the programs.
 pub fn build(root: &Path, programs: &[&str]) -> Result<Vec<PathBuf>, String> {
     run(cargo(BUILD).args(programs.iter().flat_map(|program| ["--example", program])))?;
     Ok(programs.iter().map(|program| root.join("target/debug/examples").join(program)).collect())

@@ -54,8 +54,7 @@ pub fn files(sources: &Path) -> Result<Vec<File>, String> {
     Ok(files)
 }
 
-/// Returns the names in backquotes in a column of the first table of a section, up to the first row about another
-/// crate.
+/// Returns the names in backquotes in a column of a section's first table, up to a row about another crate.
 fn table(text: &str, section: &str, column: usize) -> Vec<String> {
     let lines = text.lines().skip_while(|line| *line != section).skip_while(|line| !line.starts_with('|'));
     let cells =

@@ -194,8 +194,7 @@ fn test(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs a test of the service for longer. `size` is an option with its variable and default. `--seed S` is the other
-/// option.
+/// Runs a test of the service for longer, with `--seed S` or `size`: an option, its variable and default.
 fn soak_service(test: &str, size: (&str, &str, &str), arguments: &[&str]) -> Result<(), String> {
     let mut command = cargo("test --workspace --locked --test service");
     command.args([test, "--", "--nocapture", "--test-threads=1"]).env(size.1, size.2);

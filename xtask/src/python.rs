@@ -13,14 +13,12 @@ pub fn test(root: &Path) -> Result<(), String> {
     check(root)
 }
 
-/// Checks the Python sources, and installs a wheel built with the development profile. The test profile would build a
-/// test harness.
+/// Checks the Python sources, and installs a wheel of the development profile, without a test harness.
 pub fn prepare(root: &Path) -> Result<(), String> {
     let environment = environment(root)?;
     lint(root, &environment)?;
     install(root, &environment, "dev")?;
-    // The command is that of the tests, so that nothing is compiled twice and the program is never older than the
-    // package.
+    // This is the command of the tests: nothing is compiled twice, and the program is as new as the package.
     run(&mut cargo("test --workspace --no-run --locked"))
 }
 
@@ -34,8 +32,7 @@ pub fn check(root: &Path) -> Result<(), String> {
     run(pytest.current_dir(root).env("EIGENHEDGE_PROGRAM", root.join("target/debug/eigenhedge")))
 }
 
-/// Checks the style and imports of all Python code, and the types of the package, with the rules in
-/// `python/pyproject.toml`.
+/// Checks style and imports of all Python code, and types of the package, by `python/pyproject.toml`.
 fn lint(root: &Path, environment: &Path) -> Result<(), String> {
     for rules in ["check", "format --check"] {
         let ruff = format!("ruff {rules} --no-cache --config python/pyproject.toml python bench docs");
@@ -82,7 +79,6 @@ pub fn calls(root: &Path, arguments: &[&str]) -> Result<(), String> {
     run(measuring(root, "bench/calls.py", arguments)?.arg("--program").arg(program(root)?))
 }
 
-/// Runs a script that measures a release build of the program.
 pub fn measure_program(root: &Path, script: &str, arguments: &[&str]) -> Result<(), String> {
     let mut python = interpreter(&environment(root)?);
     python.arg(root.join(script)).arg("--program").arg(program(root)?);
@@ -110,7 +106,6 @@ pub fn install(root: &Path, environment: &Path, profile: &str) -> Result<(), Str
     run(module(environment, "pip install --disable-pip-version-check --force-reinstall --no-deps --quiet").arg(wheel))
 }
 
-/// Returns the folder of the Python environment of the tests. Creates it if necessary.
 pub fn environment(root: &Path) -> Result<PathBuf, String> {
     environment_with(root.join("target/python/environment"), &root.join("python/requirements-test.txt"))
 }
@@ -144,7 +139,6 @@ pub fn interpreter(environment: &Path) -> Command {
     python
 }
 
-/// Builds the wheel into an empty folder. Returns the path of the wheel.
 fn build(root: &Path, environment: &Path, profile: &str, folder: &Path) -> Result<PathBuf, String> {
     // The folder contains no older wheels, so that the built wheel is unambiguous.
     empty(folder)?;

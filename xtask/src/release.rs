@@ -31,8 +31,7 @@ fn skipped(reason: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Builds every published crate from its package, in a new folder. In an existing folder, cargo would not unpack the
-/// same version again, and would build against old packages.
+/// Builds every published crate from its package, in a new folder: cargo does not unpack a version twice.
 fn packages() -> Result<(), String> {
     let folder = root().join(format!("target/packages-{}", std::process::id()));
     let mut publish = cargo("publish --workspace --dry-run --locked --allow-dirty --target-dir");

@@ -78,8 +78,7 @@ fn java_version() -> Option<u32> {
     major(&String::from_utf8_lossy(&told.stderr))
 }
 
-/// Parses the major version in a string such as `openjdk version "17.0.15" 2025-04-15`. Before version 9, the major
-/// version was the second number.
+/// Parses the major version of `openjdk version "17.0.15" 2025-04-15`: the second number before version 9.
 fn major(text: &str) -> Option<u32> {
     let version = text.split_once("version \"")?.1;
     let digits = version.strip_prefix("1.").unwrap_or(version);

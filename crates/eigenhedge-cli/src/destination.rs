@@ -15,8 +15,7 @@ pub struct Destination {
 }
 
 impl Destination {
-    /// Checks the path of the option `option`, where `-` means standard output and `None` no output. The format follows from the
-    /// extension, unless `form` is given.
+    /// Checks the path of an option, where `-` means standard output. Its extension is the default of `form`.
     pub fn new(option: &str, path: Option<&Path>, form: Option<Form>) -> Result<Self, Usage> {
         let target = match path {
             None => Target::Nowhere,
@@ -37,7 +36,6 @@ impl Destination {
         Ok(Self { target, form })
     }
 
-    /// Returns true if there is an output.
     pub fn is_wanted(&self) -> bool {
         self.target != Target::Nowhere
     }
@@ -48,7 +46,6 @@ impl Destination {
         Ok(Answers::open(&self.target, self.form, columns, false, None)?)
     }
 
-    /// Returns an error if the table goes to standard output, which is closed.
     pub fn judge_standard(&self) -> Result<()> {
         if self.target == Target::Standard { stdout::output().map(drop) } else { Ok(()) }
     }
@@ -62,7 +59,6 @@ impl Destination {
     }
 }
 
-/// Returns the formats of output tables as a list.
 fn forms() -> String {
     let [others @ .., last] = Form::ALL.map(Form::name);
     format!("{} or {last}, by the end of the name", others.join(", "))
@@ -82,8 +78,7 @@ pub fn coordinate_names(k: usize) -> Vec<String> {
     (0..k).map(|i| format!("z{i}")).collect()
 }
 
-/// Returns an error if an output is an input or another output, or if two outputs are `-`. The outputs for which the third
-/// value is false must be files.
+/// Returns an error if two outputs, or an input and an output, are the same. The third value allows `-`.
 pub fn judge_outputs<'a>(
     inputs: impl IntoIterator<Item = (&'a str, &'a Path)>,
     outputs: &[(&'a str, Option<&'a Path>, bool)],
@@ -103,12 +98,10 @@ pub fn judge_outputs<'a>(
     Ok(())
 }
 
-/// Returns an error if the path of a page has an extension other than `.html` or `.htm`.
 pub fn judge_page(path: Option<&Path>) -> Result<(), Usage> {
     judge_end("--report", path, "an HTML page", &["html", "htm"])
 }
 
-/// Returns an error if the path of a plot has an extension other than `.svg`.
 pub fn judge_plot(path: Option<&Path>) -> Result<(), Usage> {
     judge_end("--plot", path, "SVG", &["svg"])
 }

@@ -83,7 +83,6 @@ impl Directions {
     }
 }
 
-/// Divides each column by its standard deviation.
 fn standardize(rows: &mut [Vec<f64>]) {
     let count = rows.len() as f64;
     for column in 0..rows.first().map_or(0, Vec::len) {

@@ -7,8 +7,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Returns true if both paths refer to the same regular file, or will do so once that file is written. Devices, such as
-/// /dev/null, never count as the same file.
+/// Returns true if both paths are, or will be, the same regular file. Devices never count as the same file.
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
     // A file that does not exist yet is identified by its folder and name.
     let place = |path: &Path| {
@@ -49,7 +48,6 @@ fn advice(refusal: &Refusal) -> &'static str {
     }
 }
 
-/// Returns the kind of a saved file, from its first bytes.
 pub fn kind_of(path: &Path) -> Result<SavedKind> {
     let name = printable_path(path);
     let mut head = Vec::new();
@@ -58,8 +56,7 @@ pub fn kind_of(path: &Path) -> Result<SavedKind> {
     SavedKind::of(&head).map_err(|refusal| anyhow!("{name}: {refusal}{}", advice(&refusal)))
 }
 
-/// Reads a saved file: the header, and at most one byte more than the header states. A device without an end is thus
-/// not read forever.
+/// Reads the header of a saved file, and at most one byte more than it states, so that a device is not read forever.
 fn bytes_of<T>(path: &Path, read: impl Fn(&[u8]) -> Result<T, Refusal>) -> io::Result<Vec<u8>> {
     const HEAD: u64 = 28;
     let mut file = File::open(path)?;

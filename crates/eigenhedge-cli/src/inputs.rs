@@ -9,7 +9,6 @@ const TABLES: [&str; 19] = [
     "csv", "txt", "tsv", "tab", "dat", "jsonl", "ndjson", "npy", "parquet", "pq", "arrow", "feather", "libsvm", "xlsx",
     "xlsm", "xlsb", "xls", "ods", "asc",
 ];
-/// Extensions of workbooks.
 const WORKBOOKS: [&str; 5] = ["xlsx", "xlsm", "xlsb", "xls", "ods"];
 
 /// Returns the files of the inputs. A folder stands for its tables, and a pattern such as `plant_*.csv` for the files that match,

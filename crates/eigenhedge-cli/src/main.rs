@@ -72,7 +72,6 @@ fn complain(sentence: &str) {
     let _ = writeln!(io::stderr(), "eigenhedge: {}", eigenhedge_io::printable(sentence));
 }
 
-/// Prints the help, the version, or an error of the command line.
 fn explain(message: &clap::Error) -> ExitCode {
     if message.use_stderr() {
         let _ = message.print();
@@ -122,7 +121,6 @@ fn execute(command: Command) -> anyhow::Result<()> {
     }
 }
 
-/// Returns true if the reader of the output has closed the pipe, which is not a failure.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     if error.downcast_ref::<eigenhedge_io::Error>().is_some_and(eigenhedge_io::Error::is_broken_pipe) {
         return true;

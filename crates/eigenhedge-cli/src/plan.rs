@@ -11,7 +11,6 @@ use eigenhedge_io::{Layout, Source, printable_path};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 
-/// Checked arguments of `run`.
 #[derive(Debug)]
 pub struct Plan {
     pub source: Source,
@@ -21,20 +20,15 @@ pub struct Plan {
     pub out: Destination,
     pub reconstruct: Destination,
     pub filled: Destination,
-    /// Format of the summary, or `None` for no summary.
     pub summary: Option<SummaryForm>,
     pub quiet: bool,
-    /// Options for snapshots, plots and threads.
     pub keep: KeepArgs,
     /// True for one model per key. The key is then the first entry of `layout.keep`.
     pub by_group: bool,
-    /// True if cells that a spreadsheet would interpret as formulas are protected.
     pub safe_cells: bool,
     /// Signs of results as CSV.
     pub answers_as: AnswersAs,
-    /// True if more than half of the rows may be skipped.
     pub allow_skipped: bool,
-    /// Maximum number of models in memory, or `None` for the default.
     pub max_groups: Option<usize>,
     pub live: LiveArgs,
 }
@@ -50,15 +44,13 @@ pub enum Beginning {
 #[derive(Debug)]
 pub struct Given {
     pub path: PathBuf,
-    /// Options of the learner that were given on the command line.
     pub options: OptionArgs<OfRun>,
     pub k: Option<usize>,
     pub standardize: Option<Standardize>,
 }
 
 impl Given {
-    /// Applies `--missing`, if given, to the saved model or models and to their options. Missing cells are a property
-    /// of the new table.
+    /// Applies `--missing`, a property of the new table, to the saved models and to their options.
     pub fn new_missing(
         &self,
         learner: Kind,
@@ -133,7 +125,6 @@ impl Plan {
         })
     }
 
-    /// Returns true if a page or a plot needs recorded data of the run.
     pub fn records(&self) -> bool {
         self.keep.report.is_some() || self.keep.plot.is_some() || self.live.live.is_some()
     }

@@ -19,7 +19,6 @@ pub fn say_short_warm_up(how: Standardize, rows: u64) {
     }
 }
 
-/// Prints the scale of a kernel that was computed from the first rows.
 pub fn say_gamma(kernel: &VectorKernel) {
     let parameters = kernel.parameters();
     let scales = [("--gamma", parameters.gamma), ("--length-scale", parameters.length_scale)];

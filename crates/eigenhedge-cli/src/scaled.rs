@@ -12,7 +12,6 @@ const ROW: usize = 256;
 pub struct ScaledStream {
     stream: Stream,
     standardizer: Standardizer,
-    /// Rows of the warm-up that have not been returned yet.
     waiting: VecDeque<Delivered>,
     /// Most recently returned row in units of the table.
     delivered: Option<Delivered>,
@@ -22,7 +21,6 @@ pub struct ScaledStream {
 }
 
 impl ScaledStream {
-    /// Creates a stream that scales the rows of `stream`, which must be at its first row.
     pub fn new(stream: Stream, how: Standardize) -> Self {
         let standardizer = Standardizer::new(how, stream.columns().len());
         Self { stream, standardizer, waiting: VecDeque::new(), delivered: None, is_counted: true, row: Vec::new() }
@@ -41,17 +39,14 @@ impl ScaledStream {
         self.stream.source()
     }
 
-    /// Returns the place of the most recently returned row.
     pub fn place(&self) -> String {
         self.delivered.as_ref().map_or_else(|| self.stream.place(), Delivered::place)
     }
 
-    /// Returns the number of the most recently returned row, counted from 0.
     pub fn row_number(&self) -> u64 {
         self.delivered.as_ref().map_or(0, |row| row.number)
     }
 
-    /// Returns the copied cells of the most recently returned row.
     pub fn kept(&self) -> &[String] {
         self.delivered.as_ref().map_or(&[], |row| &row.kept)
     }
@@ -106,7 +101,6 @@ impl ScaledStream {
         Ok(Some(row))
     }
 
-    /// Buffers the first rows until the statistics are complete.
     fn warm_up(&mut self) -> Result<()> {
         while self.standardizer.is_warming_up() && self.stream.next_row()?.is_some() {
             let mut row = Delivered::default();

@@ -25,7 +25,6 @@ pub fn source(paths: &[PathBuf]) -> Result<Source, Usage> {
     }
 }
 
-/// Returns the page title for a table that has not been opened yet.
 pub fn title(source: &Source) -> String {
     match source {
         Source::Standard => "standard input".to_owned(),
@@ -54,7 +53,6 @@ pub fn open_all(paths: &[PathBuf], args: &TableArgs) -> anyhow::Result<ScaledStr
     open_with_missing(paths, args, None)
 }
 
-/// Opens one or several files as one table, with the given handling of missing cells.
 pub fn open_with_missing(
     paths: &[PathBuf],
     args: &TableArgs,
@@ -80,8 +78,7 @@ pub fn say_times(stream: &Stream) {
     }
 }
 
-/// Opens a table with the columns of a model. Columns are matched by name if both have names. Otherwise both must have
-/// the same number of columns.
+/// Opens a table with the columns of a model: matched by name if both have names, otherwise by their number.
 pub fn open_like(model: &Model, source: &Source, layout: &Layout) -> anyhow::Result<Stream> {
     let (names, spec) = (model.columns().names.clone(), model.spec());
     // A command without an option for missing cells gives no advice about it.
@@ -96,8 +93,7 @@ pub fn open_like(model: &Model, source: &Source, layout: &Layout) -> anyhow::Res
     Ok(stream)
 }
 
-/// Returns the source and the layout of a table for a command that uses a saved model. Returns an error if
-/// `--standardize` is given, because the model contains its scale.
+/// Returns the source and layout of a table for a saved model, whose scale excludes `--standardize`.
 pub fn open_for_model(command: &str, path: &Path, args: &TableArgs) -> Result<(Source, Layout), Usage> {
     match args.standardize {
         None => {
@@ -266,7 +262,6 @@ pub fn of_texts(layout: Layout, items: Option<TextItems>, standardize: Standardi
     Ok(Layout { items, ..layout })
 }
 
-/// Returns an error if `option` needs text columns but the format has only numbers.
 fn needs_text(format: Format, option: &str) -> Result<(), Usage> {
     match format {
         Format::Npy | Format::Npz | Format::Libsvm => {

@@ -7,7 +7,6 @@ use std::path::Path;
 #[error("{0}")]
 pub struct Usage(pub String);
 
-/// Returns true for `-`, which means standard input or output.
 pub fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }

@@ -62,7 +62,6 @@ impl Drop for Working {
     }
 }
 
-/// Writes a line in every interval until the computation ends.
 fn show_lines(
     what: &str,
     (done, total): (&AtomicU64, u64),

@@ -7,18 +7,15 @@ use crate::reading::TwoStates;
 use crate::selectors::{find, free_columns};
 use std::collections::HashMap;
 
-/// Columns of a table, with those that are selected, copied or left out.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Columns {
-    /// Names of the columns in the table, if it has names.
     pub names: Option<Vec<String>>,
     pub count: usize,
     /// Positions of the selected columns, in the order in which a row has them.
     pub selected: Vec<usize>,
     /// Positions of the columns whose cells are copied. The time column, if there is one, comes first.
     pub kept: Vec<usize>,
-    /// Index in `kept` of the first column named by [`Layout::keep`], which may be the time column. The value is `None`
-    /// if [`Layout::keep`] names no column.
+    /// Index in `kept` of the first column named by [`Layout::keep`], which may be the time column.
     pub first_kept: Option<usize>,
     /// True if the first column of `kept` is the time column.
     pub has_time: bool,
@@ -34,23 +31,18 @@ pub(crate) struct Columns {
     pub units: Option<Vec<String>>,
 }
 
-/// Column in which each cell is a row. The column is also in `kept`, because readers return the texts of the columns in
-/// `kept`.
+/// Column in which each cell is a row. It is also in `kept`, because readers return the texts of those columns.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TextColumn {
-    /// Position in the table.
     pub position: usize,
-    /// Index in `kept`.
     pub place: usize,
-    /// Number of leading columns in `kept` that are copied to the output. They include the text column only if
-    /// [`Layout::keep`] names it.
+    /// Number of leading columns in `kept` that are copied, with the text column only if [`Layout::keep`] names it.
     pub kept: usize,
 }
 
 /// Upper estimate of the memory per column in bytes: its name, position, cell, and copies of these.
 const COLUMN: u128 = 256;
 
-/// Returns an error if this many columns exceed the memory limit.
 pub(crate) fn allow_columns(input: &InputSource, count: u128) -> Result<(), Error> {
     input.allow(format_args!("{count} columns"), COLUMN.saturating_mul(count))
 }
@@ -71,8 +63,7 @@ impl Columns {
         select(names, count, layout, "", holds_text).map_err(|fault| Error::at(input.name(), fault))
     }
 
-    /// Selects columns like [`Self::choose`]. In addition, the first column that no option names and for which `is_time`
-    /// returns true becomes the time column.
+    /// Selects like [`Self::choose`], with the first unnamed column for which `is_time` is true as the time column.
     pub fn choose_with_time(
         input: &InputSource,
         layout: &Layout,
@@ -89,8 +80,7 @@ impl Columns {
         Self::choose(input, &layout, names, count, holds_text)
     }
 
-    /// Restricts the selection to the columns of a model, in the order of the model. A table without column names keeps
-    /// its selection.
+    /// Restricts the selection to the columns of a model, in its order. A table without names keeps its selection.
     fn like_model(self, layout: &Layout) -> Result<Self, Fault> {
         let (Some(names), Some(wanted)) = (&self.names, &layout.model_columns) else { return Ok(self) };
         let mut places: HashMap<&str, (usize, bool)> = HashMap::new();
@@ -148,7 +138,6 @@ impl Columns {
         self.states.iter().filter_map(moved).collect()
     }
 
-    /// Returns a layout that selects the same columns in later tables with names.
     pub fn layout_of_later(&self, layout: &Layout) -> Layout {
         let named = |positions: &[usize]| positions.iter().map(|i| Selector::Name(self.typed(*i))).collect();
         Layout {
@@ -166,8 +155,7 @@ impl Columns {
         }
     }
 
-    /// Returns the columns of a later table that correspond to those of this one. `names` contains the column names of
-    /// the later table. This table must have names too.
+    /// Returns the columns of a later table with these `names` that correspond to those of this one, which has names.
     pub fn of_later(&self, names: Vec<String>, layout: &Layout, list: &'static str) -> Result<Self, Fault> {
         if self.names.as_ref() == Some(&names) {
             return Ok(self.clone());
@@ -344,7 +332,6 @@ pub(crate) fn select(
     Ok(Columns { clock, ..columns })
 }
 
-/// Returns true if the model has this column.
 fn wanted(layout: &Layout, names: &Option<Vec<String>>, position: usize) -> bool {
     match (&layout.model_columns, names) {
         (Some(model), Some(names)) => model.contains(&names[position]),

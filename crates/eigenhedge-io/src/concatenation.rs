@@ -35,14 +35,11 @@ pub(crate) fn open_one(input: &InputSource, layout: &Layout, like: Option<&Colum
     Ok(opened)
 }
 
-/// Reader of several tables, one after the other.
 pub(crate) struct Concatenation {
     sources: Vec<Source>,
     layout: Layout,
-    /// Columns of the first table.
     columns: Columns,
     reader: Box<dyn Reader>,
-    /// Index of the current table.
     file: usize,
     /// Number of rows in the tables before the current one.
     rows_before: u64,
@@ -50,7 +47,6 @@ pub(crate) struct Concatenation {
 }
 
 impl Concatenation {
-    /// Opens the first table, and checks that the others exist.
     pub fn open(sources: Vec<Source>, layout: &Layout) -> Result<(InputSource, Opened), Error> {
         let inputs = sources.iter().map(|source| InputSource::new(source, layout)).collect::<Result<Vec<_>, _>>()?;
         let input = inputs[0].clone();
@@ -66,7 +62,7 @@ impl Concatenation {
             thousands: layout.thousands.or(reading.has_groups.then_some(groups)),
             ..layout.clone()
         };
-        let sizes = inputs.iter().map(|input| input.file_size().unwrap_or(0)).collect();
+        let sizes = inputs.iter().map(|input| input.file_size.unwrap_or(0)).collect();
         let all = Self { sources, layout, columns: columns.clone(), reader, file: 0, rows_before: 0, sizes };
         Ok((input, Opened { reader: Box::new(all), columns }))
     }

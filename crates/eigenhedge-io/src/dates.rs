@@ -58,14 +58,12 @@ fn time_of_day(text: &str) -> Option<f64> {
     Some((3600 * hour + 60 * minute - shift) as f64 + second)
 }
 
-/// Parses an integer of exactly this many digits. Returns `None` otherwise.
 fn whole(text: &str, digits: usize) -> Option<i64> {
     let sound = text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
     if sound { text.parse().ok() } else { None }
 }
 
-/// Formats a date such as `2024-02-29`, with the time of day if `with_time` is true. If the time is outside the
-/// calendar, `seconds` is formatted as an integer.
+/// Formats a date, with the time of day if `with_time`, or as an integer if it is outside the calendar.
 pub(crate) fn text(seconds: i64, nanoseconds: u32, with_time: bool) -> String {
     let Some(moment) = DateTime::from_timestamp(seconds, nanoseconds) else { return seconds.to_string() };
     let (date, time) = (moment.date_naive(), moment.time());
@@ -77,8 +75,7 @@ pub(crate) fn text(seconds: i64, nanoseconds: u32, with_time: bool) -> String {
     if nanoseconds == 0 { time } else { format!("{time}.{nanoseconds:09}").trim_end_matches('0').to_owned() }
 }
 
-/// Formats seconds since 1970 as an ISO 8601 time in UTC, such as `2024-02-29T12:30:00`, with a precision of
-/// milliseconds.
+/// Formats seconds since 1970 as an ISO 8601 time in UTC, such as `2024-02-29T12:30:00`, to the millisecond.
 pub fn iso_time(seconds: f64) -> String {
     let milliseconds = (seconds * 1e3).round();
     let whole = (milliseconds / 1e3).floor();

@@ -36,8 +36,7 @@ impl std::error::Error for Error {
     }
 }
 
-/// Place of a row: the source, and a line (counted from 1) or a row (counted from 0). It is formatted only when a
-/// message needs it.
+/// Source, and a line (from 1) or a row (from 0). It is formatted only when a message needs it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct RowPlace {
     pub source: Arc<str>,
@@ -98,7 +97,6 @@ impl Error {
         self.place.rsplit_once(", column ").map(|(_, column)| column)
     }
 
-    /// Returns true for the error of a table without rows.
     pub(crate) fn is_empty(&self) -> bool {
         matches!(self.fault, Fault::Empty | Fault::HeaderOnly)
     }
@@ -288,7 +286,6 @@ pub(crate) enum Fault {
     Busy,
 }
 
-/// Advice on the option for missing cells.
 const ADVICE: &str = "; --missing skip passes such rows over, --missing fill fills such cells in";
 
 /// Maximum length of a word that may mark a missing cell.

@@ -65,8 +65,7 @@ impl Format {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// Returns the format for the extension of a file name. The extensions `.gz` and `.zst` are ignored. A workbook
-    /// and an unknown extension mean CSV.
+    /// Returns the format of a file extension before `.gz` or `.zst`. Workbooks and unknown extensions mean CSV.
     pub fn of_path(path: &Path) -> Self {
         let stem = path.file_stem().map(Path::new).filter(|_| Packing::of_path(path) != Packing::Plain);
         let path = stem.unwrap_or(path);

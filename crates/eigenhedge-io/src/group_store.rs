@@ -21,8 +21,7 @@ pub fn save_fleet<T: FleetMember>(path: &Path, fleet: &mut Fleet<T>, resume_stat
     file.finish()
 }
 
-/// Opens a saved fleet. Also returns the resume state of the calling program. A member is loaded when its key first
-/// occurs, and at most `most` members are in memory.
+/// Opens a saved fleet, with its resume state. Members are loaded on demand, at most `most` at a time.
 pub fn open_fleet<T: FleetMember>(path: &Path, most: usize) -> Result<(Fleet<T>, Vec<u8>), Error> {
     let unreadable = |error| Error::at(printable_path(path), Fault::Unreadable(error));
     let refused = |reason: String| Error::at(printable_path(path), Fault::Refused(reason));
@@ -67,8 +66,7 @@ pub struct GroupStore {
     parts: Vec<(u64, u64)>,
 }
 
-/// Number that [`Store::get`] takes for the first part of a saved fleet. Smaller numbers are offsets in the scratch
-/// file.
+/// Number that [`Store::get`] takes for the first part of a saved fleet. Smaller ones are offsets in the file.
 const SAVED: u64 = 1 << 62;
 /// Size in bytes of a block header, which contains the logarithm of the block size and the length of the content.
 const HEAD: u64 = 16;
@@ -82,8 +80,7 @@ impl GroupStore {
         Self { folder, scratch: None, end: 0, free, saved: None, parts: Vec::new() }
     }
 
-    /// Creates a store for the parts of a saved fleet, given by their offsets and lengths in bytes. [`Self::part`]
-    /// returns the number that [`Store::get`] takes for each part.
+    /// Creates a store for the parts of a saved fleet: offsets and lengths. [`Self::part`] numbers them.
     pub fn over(folder: &Path, saved: impl SavedBytes + 'static, parts: Vec<(u64, u64)>) -> Self {
         Self { saved: Some(Box::new(saved)), parts, ..Self::new(folder) }
     }
@@ -138,7 +135,6 @@ impl Store for GroupStore {
 }
 
 impl GroupStore {
-    /// Returns the scratch file, which is created lazily.
     fn scratch(&mut self) -> io::Result<&mut File> {
         match &mut self.scratch {
             Some(file) => Ok(file),
@@ -146,8 +142,7 @@ impl GroupStore {
         }
     }
 
-    /// Reads a block header: the logarithm of the block size, and the length of the content. The next bytes of the file
-    /// are the content.
+    /// Reads a block header: the logarithm of the block size, and the length of the content, which follows.
     fn head(&mut self, place: u64) -> io::Result<(u64, u64)> {
         let scratch = self.scratch()?;
         scratch.seek(SeekFrom::Start(place))?;

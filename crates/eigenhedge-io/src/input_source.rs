@@ -31,11 +31,9 @@ pub enum Progress {
 #[derive(Debug, Clone)]
 pub(crate) struct InputSource {
     source: Source,
-    /// Name in messages.
     name: Arc<str>,
-    /// Size in bytes of a regular file or of bytes in memory. The value is `None` for a source that can be read only
-    /// once.
-    file_size: Option<u64>,
+    /// Size in bytes of a regular file or of bytes in memory, or `None` for a source that can be read only once.
+    pub file_size: Option<u64>,
     packing: Packing,
     /// Sheet of a workbook, and the number of its sheets.
     pub sheet: Option<(String, usize)>,
@@ -117,7 +115,6 @@ impl InputSource {
         RowPlace { source: Arc::clone(&self.name), unit: "row", number }
     }
 
-    /// Returns an error if the `wanted` bytes for `what` exceed the memory limit.
     pub fn allow(&self, what: impl std::fmt::Display, wanted: u128) -> Result<(), Error> {
         self.memory.allow(what, wanted).map_err(|fault| self.fault(fault))
     }
@@ -127,18 +124,12 @@ impl InputSource {
         self.file_size.filter(|_| self.packing == Packing::Plain && !self.recoded)
     }
 
-    /// Returns the size in bytes of a regular file, or `None` for a pipe.
-    pub fn file_size(&self) -> Option<u64> {
-        self.file_size
-    }
-
     /// Returns true for a pipe. Its rows may arrive late and must not be read ahead.
     pub fn is_pipe(&self) -> bool {
         self.file_size.is_none()
     }
 
-    /// Returns true if standard input has bytes available now or within a few milliseconds. Returns false for other
-    /// sources.
+    /// Returns true if standard input has bytes available now or within a few milliseconds.
     pub fn has_more(&self) -> bool {
         #[cfg(unix)]
         if self.source == Source::Standard {
@@ -147,7 +138,6 @@ impl InputSource {
         false
     }
 
-    /// Returns the progress of a reader after this many bytes and rows.
     pub fn progress(&self, bytes: u64, rows: u64) -> Progress {
         match (self.size(), self.file_size) {
             (Some(size), _) => Progress::Bytes(bytes.min(size), size),
@@ -206,7 +196,6 @@ impl InputSource {
         Ok(Some(Box::new(file)))
     }
 
-    /// Opens a file for random access. Returns an error for a pipe or a compressed file.
     pub fn file(&self, format: &'static str) -> Result<File, Error> {
         match &self.source {
             Source::File(_) if self.packing != Packing::Plain => Err(self.fault(Fault::NeedsPlain(format))),

@@ -47,8 +47,7 @@ pub struct Layout {
     pub columns: Vec<Selector>,
     /// Columns to leave out.
     pub exclude: Vec<Selector>,
-    /// Column names of a model, or `None` without a model. If the table has names, only the selected columns with these
-    /// names are used, in this order.
+    /// Column names of a model. In a table with names, only selected columns with these names count, in this order.
     pub model_columns: Option<Vec<String>>,
     /// True to leave out columns whose first rows contain no numbers. Later files may then have additional columns.
     pub only_numeric: bool,
@@ -64,15 +63,13 @@ pub struct Layout {
     pub timezone: Option<Timezone>,
     /// Format of the time column, or `None` to detect it.
     pub time_format: Option<TimeFormat>,
-    /// True to use the first column that no option names as the time column, if `time` is `None` and the cells are
-    /// dates, or times since 1970 in ascending order.
+    /// True to search for a time column, if `time` is `None`, among the columns that no option names.
     pub find_time: bool,
     /// True if the first column of `keep` is a key. Times are then compared only within each key.
     pub has_key: bool,
     /// Properties detected by an earlier inspection of the first lines, or `None` to inspect them.
     pub found: Option<Reading>,
-    /// Kind of items, if rows are texts or sets. The only selected column then contains a text or a JSON array, and a
-    /// row consists of one number per item.
+    /// Kind of items, if rows are texts or sets: the only column has a text or a JSON array, one number per item.
     pub items: Option<TextItems>,
     /// Name of the array in an NPZ archive, or `None` for the only array.
     pub array: Option<String>,
@@ -94,7 +91,6 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Returns true if a column is selected by name or pattern.
     pub(crate) fn names_columns(&self) -> bool {
         let mut selectors =
             self.columns.iter().chain(&self.exclude).chain(&self.keep).chain(&self.time).chain(&self.clock);
@@ -137,12 +133,10 @@ impl Layout {
         }
     }
 
-    /// Returns true if columns without numbers are left out.
     pub(crate) fn leaves_out(&self) -> bool {
         self.items.is_none() && (self.only_numeric || self.leave_out_text && self.columns.is_empty())
     }
 
-    /// Returns true if missing cells are returned as NaN.
     pub(crate) fn fills(&self) -> bool {
         self.missing == Some(Missing::Fill)
     }

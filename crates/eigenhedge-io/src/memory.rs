@@ -11,7 +11,7 @@ use crate::error::Fault;
 pub struct MaxMemory {
     bytes: u64,
     /// Maximum length of a line of text in bytes.
-    line: u64,
+    pub(crate) line: u64,
 }
 
 /// Unit letters, and the power of two for each.
@@ -29,16 +29,14 @@ impl MaxMemory {
         Self { bytes, line: (bytes / LINE_FACTOR).max(1) }
     }
 
-    /// Creates a limit of half of the machine's memory, or half of the process limit if that is less. The limit is 4
-    /// GiB if both are unknown.
+    /// Creates a limit of half of the memory of the machine or process, or of 4 GiB if both are unknown.
     pub fn of_machine() -> Self {
         const UNKNOWN: u64 = 8 << 30;
         let all = Self::of_bytes(system_memory().unwrap_or(UNKNOWN) / 2);
         Self { line: all.line.min(LONGEST_LINE), ..all }
     }
 
-    /// Parses a number of bytes with an optional binary unit, such as `500M` or `1.5G`. Returns `None` if the text is
-    /// invalid.
+    /// Parses a number of bytes with an optional binary unit, such as `500M` or `1.5G`.
     pub fn from_text(text: &str) -> Option<Self> {
         let text = text.trim().to_ascii_uppercase();
         let text = text.strip_suffix("IB").or_else(|| text.strip_suffix('B')).unwrap_or(&text);
@@ -56,12 +54,6 @@ impl MaxMemory {
         self.bytes
     }
 
-    /// Returns the maximum length of a line or a CSV record, in bytes.
-    pub(crate) fn line(self) -> u64 {
-        self.line
-    }
-
-    /// Returns the part of a message that explains the maximum line length.
     pub(crate) fn line_rule(self) -> String {
         match self == Self::of_bytes(self.bytes) {
             true => format!(", a sixteenth of --max-memory, {self}"),
@@ -110,8 +102,7 @@ fn shown(bytes: u128) -> String {
     }
 }
 
-/// Returns the memory of the machine or the memory limit of the process, whichever is less, in bytes. Returns `None` if
-/// both are unknown.
+/// Returns the memory of the machine or the limit of the process in bytes, whichever is less, if one is known.
 #[cfg(target_os = "linux")]
 fn system_memory() -> Option<u64> {
     use rustix::process::{Resource, getrlimit};

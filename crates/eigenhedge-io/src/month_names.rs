@@ -18,11 +18,9 @@ const NAMES: [&[&str]; 12] = [
 
 const ENGLISH: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// Minimum length of an abbreviation.
 const SHORTEST: usize = 3;
 
-/// Returns a date with the name of its month in English, or `None` if it has no such name. Words such as `de` between the parts
-/// are removed.
+/// Returns a date with its month in English and without words such as `de`, or `None` if it has no such name.
 pub(crate) fn in_english(text: &str) -> Option<String> {
     let text = text.replace(" de ", " ");
     let start = text

@@ -29,10 +29,8 @@ const TAG: u128 = 512;
 /// Value with its time in seconds since 1970 and the number of its tag.
 type Value = (f64, usize, f64);
 
-/// Stream of the rows of a long table.
 pub(crate) trait LongRows: Sized + 'static {
     fn open(source: &Source, layout: &Layout) -> Result<Self, Error>;
-    /// Returns the value of the next row.
     fn next_value(&mut self) -> Result<Option<f64>, Error>;
     fn kept(&self) -> &[String];
     fn kept_columns(&self) -> Vec<String>;
@@ -49,7 +47,6 @@ enum Values<S> {
     Sorted(std::vec::IntoIter<Value>),
 }
 
-/// Reader of the rows.
 pub(crate) struct PivotReader<S> {
     source: Source,
     layout: Layout,
@@ -70,7 +67,6 @@ pub(crate) struct PivotReader<S> {
     unknown: u64,
 }
 
-/// Returns the layout of the values.
 fn layout_of_values(layout: &Layout, pivot: &Pivot) -> Layout {
     Layout {
         pivot: None,
@@ -150,7 +146,6 @@ impl<S: LongRows> PivotReader<S> {
         Ok(Opened { reader: Box::new(reader), columns })
     }
 
-    /// Returns the next value of a known tag.
     fn next_value(&mut self) -> Result<Option<Value>, Error> {
         if let Some(value) = self.next.take() {
             return Ok(Some(value));

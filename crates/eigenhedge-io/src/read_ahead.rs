@@ -31,7 +31,6 @@ const FEWEST: usize = 3;
 struct Batch {
     /// Cells of the rows, one row after the other. Of a sparse row, only the filled cells are stored.
     numbers: Vec<f64>,
-    /// Positions of the filled cells of sparse rows.
     filled: Vec<u32>,
     rows: Vec<ReadRow>,
     progress: Progress,
@@ -51,7 +50,6 @@ struct ReadRow {
     position: ReadPosition,
 }
 
-/// Reader whose rows are read by a second thread.
 pub(crate) struct ReadAhead {
     input: InputSource,
     source: Source,

@@ -8,7 +8,6 @@ use crate::row::Row;
 use crate::saved::count;
 use serde::{Deserialize, Serialize};
 
-/// Position at which reading can continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ReadPosition {
     /// Number of rows before the position, including bad rows.
@@ -26,10 +25,8 @@ pub struct ReadPosition {
     pub rows_before: u64,
 }
 
-/// Reader of the rows of a table.
 pub(crate) trait Reader {
-    /// Appends the selected cells of the next row to `row`, which must be empty. Returns false at the end. After an
-    /// error about a single row, the next call reads the following row.
+    /// Appends the next row to the empty `row`. Returns false at the end. After a bad row, the next call goes on.
     fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error>;
     /// Reads the next row like [`Self::read`], as a sparse row if the format has such rows.
     fn read_row(&mut self, row: &mut Row) -> Result<bool, Error> {

@@ -19,8 +19,7 @@ impl Default for Dialect {
     }
 }
 
-/// Detected properties of a table. They are saved with a stream, so that a resumed stream reads the table in the same
-/// way.
+/// Detected properties of a table, saved with a stream so that a resumed one reads the table in the same way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
     pub(crate) delimiter: u8,
@@ -29,13 +28,11 @@ pub struct Reading {
     pub(crate) has_groups: bool,
     /// Number of lines before the table.
     pub(crate) skipped: u64,
-    /// True if the first line is a header.
     pub(crate) has_header: bool,
     /// Number of lines of units or descriptions under the header.
     pub(crate) unit_lines: u64,
     /// Line number of the first row, counted from 1, or 0 if it is unknown.
     pub(crate) first_line: u64,
-    /// Sheet of a workbook, if it has several.
     pub(crate) sheet: Option<String>,
     /// True if some text is decoded as Windows-1252.
     pub(crate) is_recoded: bool,
@@ -48,7 +45,6 @@ pub struct Reading {
     pub(crate) step: Option<f64>,
     /// Columns of two words that are read as 0 and 1.
     pub(crate) states: Vec<TwoStates>,
-    /// Positions of the columns that were left out because they are not numeric.
     pub(crate) left_out: Vec<usize>,
 }
 
@@ -83,7 +79,6 @@ pub(crate) struct TwoStates {
 }
 
 impl TwoStates {
-    /// Returns 0 or 1, or `None` for another word.
     pub fn value(&self, cell: &[u8]) -> Option<f64> {
         let cell = cell.trim_ascii();
         let is = |word: &String| cell.eq_ignore_ascii_case(word.as_bytes());
@@ -92,8 +87,7 @@ impl TwoStates {
 }
 
 impl Reading {
-    /// Returns the signs for answers about the table: semicolons, and its decimal sign, if the table has semicolons or decimal
-    /// commas, and otherwise commas and points.
+    /// Returns the signs for answers about the table: semicolons and its decimal sign if it has semicolons or commas.
     pub fn dialect(&self) -> Dialect {
         match (self.delimiter, self.decimal) {
             (b';', decimal) | (_, decimal @ b',') => Dialect { delimiter: b';', decimal },

@@ -27,7 +27,6 @@ impl Source {
         }
     }
 
-    /// Returns the path of a file, or the name of bytes in memory.
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Self::File(path) => Some(path),

@@ -55,8 +55,7 @@ impl Place {
         unwritable(&self.typed, error)
     }
 
-    /// Returns the path `.NAME.eigenhedge-WHAT` next to the file. The name is hidden and fixed, so that a resumed run
-    /// finds it.
+    /// Returns the path `.NAME.eigenhedge-WHAT` next to the file, which is fixed so that a resumed run finds it.
     fn beside(&self, what: &str) -> PathBuf {
         let mut name = OsString::from(".");
         name.push(self.target.file_name().unwrap_or_default());
@@ -64,7 +63,6 @@ impl Place {
         folder_of(&self.target).join(name)
     }
 
-    /// Renames a staging file to the target and syncs the folder.
     fn replace(&self, staging: &Path) -> io::Result<()> {
         fs::rename(staging, &self.target)?;
         self.sync_folder()
@@ -103,7 +101,6 @@ pub(crate) struct Staging {
 }
 
 impl Staging {
-    /// Creates the staging file of a new run.
     pub fn create(place: Place) -> Result<Self, Error> {
         let (part, file) = place.create("part", false)?;
         Ok(Self { out: BufWriter::with_capacity(1 << 16, file), place, part, synced: false })
@@ -130,8 +127,7 @@ impl Staging {
         write(&mut self.out).map_err(|error| self.place.refuse(error))
     }
 
-    /// Syncs the file and its folder. Returns the size of the file in bytes. From then on the file is kept even if the
-    /// run fails.
+    /// Syncs the file and its folder. Returns its size. From then on the file is kept even if the run fails.
     pub fn sync(&mut self) -> Result<u64, Error> {
         let mut sync = || {
             self.out.flush()?;
@@ -147,7 +143,6 @@ impl Staging {
         Ok(bytes)
     }
 
-    /// Syncs the staging file and renames it to its target.
     pub fn finish(mut self) -> Result<(), Error> {
         let mut finish = || {
             self.out.flush()?;
@@ -189,8 +184,7 @@ impl Drop for Staging {
     }
 }
 
-/// Recreates the staging file from the first `bytes` of a complete target, if they consist of exactly `lines` whole
-/// lines.
+/// Recreates the staging file from the first `bytes` of a complete target, if they are exactly `lines` lines.
 pub(crate) fn cut_from_target(place: &Place, bytes: u64, lines: u64) -> Result<(), Error> {
     let part = place.beside("part");
     if fs::symlink_metadata(&part).is_ok() || !place.target.is_file() {
@@ -261,14 +255,12 @@ impl Write for WholeFile {
     }
 }
 
-/// Writes a file atomically: even after a power failure, it is either complete or unchanged. A device or other special
-/// file is written in place.
+/// Writes a file atomically: after a power failure it is complete or unchanged. A device is written in place.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     write_at_once(path, bytes, false)
 }
 
-/// Writes a file like [`write_whole`]. A new file can be read by its owner only. Saved models are written so, because they
-/// contain rows of the data.
+/// Writes a file like [`write_whole`] that only its owner may read: saved models contain rows of the data.
 pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     write_at_once(path, bytes, true)
 }
@@ -290,13 +282,11 @@ fn write_at_once(path: &Path, bytes: &[u8], is_private: bool) -> Result<(), Erro
 /// Lock that prevents other runs from writing a file. Dropping the lock releases it.
 pub struct Reservation {
     lock: PathBuf,
-    /// Lock file, locked until it is closed.
     _file: File,
 }
 
 impl Reservation {
-    /// Reserves a file that will be written more than once. Returns `None` for a device. Returns an error if another
-    /// run has reserved the file.
+    /// Reserves a file that is written more than once, or `None` for a device. Fails if another run has reserved it.
     pub fn of(path: &Path) -> Result<Option<Self>, Error> {
         match Place::look(path)? {
             Kind::Device(_) => Ok(None),
@@ -315,7 +305,6 @@ impl Drop for Reservation {
     }
 }
 
-/// Creates the error for a file that cannot be written.
 pub(crate) fn unwritable(path: &Path, error: io::Error) -> Error {
     Error::at(printable_path(path), Fault::Unwritable(error))
 }
@@ -327,8 +316,7 @@ pub(crate) fn folder_of(target: &Path) -> &Path {
     }
 }
 
-/// Creates a new file with the permissions of its target, and locks it. A file left by an earlier run is removed,
-/// unless another run is still writing it.
+/// Creates and locks a file with the rights of its target. Removes an earlier one, unless it is being written.
 fn create_locked(path: &Path, place: &Place, wait: bool) -> Result<File, TryLockError> {
     loop {
         // The old file stays locked until the new file exists, so that two runs do not remove each other's file.
@@ -367,8 +355,7 @@ fn create_locked(path: &Path, place: &Place, wait: bool) -> Result<File, TryLock
     }
 }
 
-/// Opens and locks a file left by an earlier run, or creates one if `create` is true. If another run renames or removes
-/// the file in the meantime, opens the path again.
+/// Opens, or creates if `create`, and locks a file of an earlier run; again if another run renames it meanwhile.
 fn open_locked(path: &Path, create: bool) -> Result<File, TryLockError> {
     loop {
         let file = match open_existing(path) {
@@ -419,8 +406,7 @@ fn has_one_name(_: &fs::Metadata) -> bool {
     true
 }
 
-/// Restricts a new file, from the start, to the permissions of the file that it will replace, or to its owner if it is
-/// private.
+/// Restricts a new file, from the start, to the permissions of the file it will replace, or to its owner.
 #[cfg(unix)]
 fn restrict(options: &mut OpenOptions, place: &Place) {
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -433,7 +419,6 @@ fn restrict(options: &mut OpenOptions, place: &Place) {
 #[cfg(not(unix))]
 fn restrict(_: &mut OpenOptions, _: &Place) {}
 
-/// Gives the file the permissions of the file that it will replace, if there is one.
 #[cfg(unix)]
 fn keep_rights(file: &File, target: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;

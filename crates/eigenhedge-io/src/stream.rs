@@ -45,12 +45,9 @@ pub struct StreamState {
     #[serde(deserialize_with = "count")]
     skipped: u64,
     messages: Vec<(u64, String)>,
-    /// Detected properties of the table, or `None` if they are unknown.
     reading: Option<Reading>,
-    /// Statistics about the order of times so far.
     #[serde(default)]
     times: TimeOrder,
-    /// Number of skipped rows with missing cells.
     #[serde(default)]
     incomplete: u64,
 }
@@ -91,8 +88,7 @@ pub struct Stream {
     more: usize,
     format: Format,
     reader: Box<dyn Reader>,
-    /// Cells of the copied columns of the most recently read row. The first cell is the time of the row if `has_time`
-    /// is true.
+    /// Copied cells of the most recently read row. The first cell is its time if `has_time` is true.
     kept: Vec<String>,
     has_time: bool,
     time: Option<f64>,
@@ -119,7 +115,6 @@ pub struct Stream {
     bad: u64,
     /// Number of rows that the caller rejected.
     refused: u64,
-    /// Number of rows that the rule for missing cells has skipped.
     incomplete: u64,
     /// First few messages about bad rows, with their row numbers.
     messages: Vec<(u64, String)>,
@@ -183,8 +178,7 @@ impl Stream {
         })
     }
 
-    /// Opens a table at the state of an earlier stream. `names` contains the column names of the earlier stream, if it
-    /// had names.
+    /// Opens a table at the state of an earlier stream. `names` are the column names of that stream, if it had any.
     pub fn resume(
         source: &Source,
         layout: &Layout,
@@ -263,8 +257,7 @@ impl Stream {
         self.selection.kept_names()
     }
 
-    /// Returns the index among the copied columns of the first column named by [`Layout::keep`]. Returns `None` if
-    /// [`Layout::keep`] names no column.
+    /// Returns the index among the copied columns of the first column named by [`Layout::keep`], if any.
     pub fn first_kept(&self) -> Option<usize> {
         self.selection.first_kept
     }
@@ -294,8 +287,7 @@ impl Stream {
         self.read_as.as_deref()
     }
 
-    /// Returns a line about irregular times, such as steps back, duplicates or a gap. Returns `None` if all times are
-    /// regular.
+    /// Returns a line about irregular times, such as steps back, duplicates or a gap, if there are any.
     pub fn times(&self) -> Option<String> {
         let parts = [self.times.sentence(), self.long_table(), self.reader.remarks()];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
@@ -387,14 +379,12 @@ impl Stream {
         self.reader.progress()
     }
 
-    /// Returns the place of the most recently returned row: the source, and a line (counted from 1) or a row (counted
-    /// from 0).
+    /// Returns the place of the most recently returned row: the source, and a line (from 1) or a row (from 0).
     pub fn place(&self) -> String {
         self.reader.place().to_string()
     }
 
-    /// Returns the next good row, or `None` after the last. Returns an error if the table has no good row, or for a bad
-    /// row if bad rows are errors.
+    /// Returns the next good row, or `None` after the last. A table without good rows is an error.
     pub fn next_row(&mut self) -> Result<Option<&[f64]>, Error> {
         let found = self.pull()?;
         (self.position, self.unread) = (self.reader.position(), self.bad);
@@ -421,8 +411,7 @@ impl Stream {
         (row.number, row.time, row.place) = (self.row_number(), self.time, self.reader.place());
     }
 
-    /// Rejects the most recently returned row for this reason. Returns the reason as an error if bad rows are errors
-    /// ([`Layout::on_bad_row`]). Otherwise the row counts as skipped.
+    /// Rejects the most recent row: as an error if bad rows are errors ([`Layout::on_bad_row`]), or as skipped.
     pub fn refuse(&mut self, reason: String) -> Result<(), Error> {
         self.reject(self.reader.place(), self.row_number(), reason)
     }
@@ -520,8 +509,7 @@ impl Stream {
         format.and_then(|format| format.seconds(text)).or_else(|| dates::seconds(text)).filter(|_| self.has_time())
     }
 
-    /// Replaces the time of a row by that of its time zone. Charts have the offset of the first row throughout, and the text
-    /// has its own.
+    /// Replaces the time by that of its zone. Charts have the offset of the first row, the text has its own.
     fn take_local_time(&mut self, zone: Timezone, time: f64) {
         let key = self.key.and_then(|key| self.kept.get(key)).map_or("", String::as_str);
         let last = self.times.last(key).zip(self.times.offset).map(|(last, offset)| last - f64::from(offset));
@@ -564,8 +552,7 @@ impl Stream {
     }
 }
 
-/// Appends one number per item of a text. If the text is a JSON array, its entries are the items. An invalid entry is
-/// returned as an error.
+/// Appends one number per item of a text, or per entry of a JSON array. An invalid entry is an error.
 fn append_items(items: TextItems, text: &str, row: &mut Vec<f64>) -> Result<(), String> {
     let array = text.trim_start().starts_with('[').then(|| serde_json::from_str::<Vec<Value>>(text).ok()).flatten();
     let Some(array) = array else {

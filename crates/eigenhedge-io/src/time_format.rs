@@ -20,13 +20,11 @@ pub struct TimeFormat(Kind);
 
 #[derive(Debug, Clone, PartialEq)]
 enum Kind {
-    /// ISO 8601.
     Iso,
     /// Time since 1970: the name of the unit, and the number of units per second.
     Epoch(&'static str, f64),
     /// Days since the end of 1899, as in a spreadsheet.
     Excel,
-    /// `strftime` pattern, as text and parsed.
     Pattern(String, Vec<Item<'static>>),
 }
 
@@ -64,7 +62,6 @@ const DATES: [&str; 25] = [
     "%Y%m%d",
 ];
 
-/// Formats of a time of day after a date.
 const TIMES: [&str; 12] = [
     "",
     " %H:%M",
@@ -90,7 +87,6 @@ const EXCEL_EPOCH: f64 = 25569.0;
 /// Spreadsheet dates from 2000 to 2050.
 const EXCEL_DAYS: std::ops::Range<f64> = 36526.0..55153.0;
 
-/// Returns the formats that consist of a date and a time of day.
 fn candidates() -> &'static [TimeFormat] {
     static ALL: OnceLock<Vec<TimeFormat>> = OnceLock::new();
     let texts = || DATES.iter().flat_map(|date| TIMES.iter().map(move |time| format!("{date}{time}")));
@@ -100,7 +96,6 @@ fn candidates() -> &'static [TimeFormat] {
 /// Largest offset of a time zone from UTC in seconds.
 const LARGEST_OFFSET: i32 = 14 * 3600;
 
-/// Result of the detection of a time format.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Found {
     Format(TimeFormat),
@@ -112,7 +107,6 @@ pub(crate) enum Found {
     Nothing,
 }
 
-/// Regularity of the steps between times.
 enum Steps {
     /// All steps are about equal.
     Regular,
@@ -139,8 +133,7 @@ impl TimeFormat {
         has_fields.then(|| Self(Kind::Pattern(text.to_owned(), items)))
     }
 
-    /// Parses a time to seconds since 1970-01-01 UTC. Returns `None` if it does not match. A time without a zone counts
-    /// as UTC.
+    /// Parses a time to seconds since 1970-01-01 UTC, if it matches. A time without a zone counts as UTC.
     pub(crate) fn seconds(&self, text: &str) -> Option<f64> {
         let text = text.trim();
         let text = text.strip_suffix(" UTC").or_else(|| text.strip_suffix(" GMT")).unwrap_or(text);
@@ -158,7 +151,6 @@ impl TimeFormat {
         }
     }
 
-    /// Detects the format that all these cells have.
     pub(crate) fn find(cells: &[&str]) -> Found {
         let fits = |format: &Self| cells.iter().all(|cell| format.seconds(cell).is_some_and(is_usual));
         if cells.is_empty() {
@@ -235,8 +227,7 @@ impl TimeFormat {
         }
     }
 
-    /// Returns the format for times since 1970, with the unit that fits the largest of them. Returns `None` if the
-    /// cells are not numbers.
+    /// Returns the format for times since 1970, in the unit that fits the largest of them, if all are numbers.
     fn epoch(cells: &[&str]) -> Option<Self> {
         let numbers = cells.iter().map(|cell| number(cell.trim())).collect::<Option<Vec<f64>>>()?;
         if numbers.iter().all(|number| EXCEL_DAYS.contains(number)) {
@@ -246,7 +237,6 @@ impl TimeFormat {
         UNITS.iter().find(|(.., next)| largest < *next).map(|(name, in_second, _)| Self(Kind::Epoch(name, *in_second)))
     }
 
-    /// Returns the rule that a cell must satisfy, for messages.
     pub(crate) fn rule(&self) -> String {
         match &self.0 {
             Kind::Iso => Self::usual_rule(),
@@ -256,7 +246,6 @@ impl TimeFormat {
         }
     }
 
-    /// Returns the rule that a cell must satisfy if the format is unknown.
     pub(crate) fn usual_rule() -> String {
         "a date such as 2024-02-29 or 2024-02-29T12:30:00, or seconds since 1970".to_owned()
     }
@@ -334,7 +323,6 @@ impl TimeFormat {
         }
     }
 
-    /// Returns true if the format has no time of day.
     pub(crate) fn is_date(&self, cells: &[&str]) -> bool {
         match &self.0 {
             Kind::Iso => cells.iter().all(|cell| cell.trim().len() == 10),
@@ -345,7 +333,6 @@ impl TimeFormat {
     }
 }
 
-/// Returns true if the name of a column says that it holds times.
 pub(crate) fn names_time(name: &str) -> bool {
     const WORDS: [&str; 11] =
         ["time", "date", "epoch", "zeit", "datum", "heure", "fecha", "hora", "horodat", "tijd", "stamp"];
@@ -360,7 +347,6 @@ pub(crate) fn is_time_of_day(cell: &str) -> bool {
     cell.contains([':', '.']) && FORMS.iter().any(|form| NaiveTime::parse_from_str(cell, form).is_ok())
 }
 
-/// Parses a finite number with a decimal point or comma.
 fn number(text: &str) -> Option<f64> {
     let number = text.parse::<f64>().or_else(|_| text.replace(',', ".").parse());
     number.ok().filter(|number| number.is_finite())
@@ -397,8 +383,7 @@ fn is_usual(seconds: f64) -> bool {
     (-970.0 * YEAR..8030.0 * YEAR).contains(&seconds)
 }
 
-/// Parses a time with these items. Returns seconds since 1970, or `None` if the text does not match. The time of day,
-/// or its minutes, may be missing.
+/// Parses a time to seconds since 1970, if it matches. The time of day, or its minutes, may be missing.
 fn of_items(text: &str, items: &[Item<'static>]) -> Option<f64> {
     let mut parsed = Parsed::new();
     parse(&mut parsed, text, items.iter()).ok()?;

@@ -23,7 +23,6 @@ pub(crate) struct TimeOrder {
     doubled: u64,
     /// Longest step forward in seconds, and the row after it. The value is `None` before the first step.
     longest: Option<(f64, u64)>,
-    /// Lengths of the first steps forward, in seconds.
     steps: Vec<f64>,
     /// Latest time without a key, while the clock repeats at most an hour.
     #[serde(default)]
@@ -40,12 +39,10 @@ pub(crate) struct TimeOrder {
 const HOUR: f64 = 3600.0;
 
 impl TimeOrder {
-    /// Returns true if some times go back.
     pub fn goes_back(&self) -> bool {
         self.back > 0
     }
 
-    /// Returns the previous time of this key.
     pub fn last(&self, key: &str) -> Option<f64> {
         self.last.get(key).copied()
     }
@@ -59,7 +56,6 @@ impl TimeOrder {
         }
     }
 
-    /// Returns the median of the first steps forward.
     fn usual(&self) -> f64 {
         let mut steps = self.steps.clone();
         steps.sort_by(f64::total_cmp);
@@ -102,8 +98,7 @@ impl TimeOrder {
         if key.is_empty() { self.in_order(time) } else { time }
     }
 
-    /// Describes irregular times, for example `3 go back, 12 are doubled, longest gap 30 days before row 501`. Returns
-    /// `None` if all times are regular.
+    /// Describes irregular times, such as `3 go back, 12 are doubled, longest gap 30 days before row 501`, if any.
     pub fn sentence(&self) -> Option<String> {
         let usual = self.usual();
         let mut parts = Vec::new();

@@ -43,7 +43,6 @@ impl Timezone {
     }
 }
 
-/// Formats the zone by its name.
 impl std::fmt::Display for Timezone {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str(self.0.name())

@@ -7,21 +7,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Extensions of workbooks.
 pub(crate) const WORKBOOKS: [&str; 5] = ["xlsx", "xlsm", "xlsb", "xls", "ods"];
 
-/// Compression of a whole file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Packing {
     Plain,
     Gzip,
     Zstd,
-    /// Workbook, which is converted to CSV.
     Workbook,
 }
 
 impl Packing {
-    /// Returns the compression method for the extension of a file name.
     pub fn of_path(path: &Path) -> Self {
         match path.extension() {
             Some(end) if end.eq_ignore_ascii_case("gz") => Self::Gzip,
@@ -147,7 +143,6 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// Returns true if text that starts with these bytes is UTF-16.
 pub(crate) fn is_utf16(start: &[u8]) -> bool {
     start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff])
 }
@@ -161,7 +156,6 @@ pub(crate) struct Utf8<R> {
     given: usize,
     /// First unit of a surrogate pair, if the second unit has not arrived yet.
     unit: Option<u16>,
-    /// First byte of a unit, if the second byte has not arrived yet.
     byte: Option<u8>,
 }
 
@@ -178,7 +172,6 @@ impl<R: Read> Utf8<R> {
         Self { inner, coding: Coding::Unknown, ready: Vec::new(), given: 0, unit: None, byte: None }
     }
 
-    /// Reads the first two bytes and determines the encoding.
     fn look(&mut self) -> io::Result<()> {
         self.inner.by_ref().take(2).read_to_end(&mut self.ready)?;
         self.coding = match self.ready[..] {
@@ -246,7 +239,6 @@ impl<R: Read> Read for Utf8<R> {
 pub(crate) mod tests {
     use super::*;
 
-    /// Reader for tests that returns a few bytes at a time.
     pub(crate) struct Drops<'a>(pub &'a [u8], pub usize);
 
     impl Read for Drops<'_> {

@@ -107,7 +107,6 @@ pub(crate) fn open(source: &Source, sheet: &str) -> Result<Box<dyn Read>, Fault>
     Ok(Box::new(Pieces { receiver, piece: Vec::new(), given: 0 }))
 }
 
-/// Reader of the pieces that the thread hands over.
 struct Pieces {
     receiver: Receiver<Result<Vec<u8>, String>>,
     piece: Vec<u8>,
@@ -133,7 +132,6 @@ impl Read for Pieces {
 struct Lines<'a> {
     send: &'a mut dyn FnMut(Vec<u8>) -> bool,
     text: Vec<u8>,
-    /// Number of the current row of the sheet, counted from 0.
     row: u32,
     cells: Vec<String>,
     /// Largest number of cells so far. Shorter rows are padded.

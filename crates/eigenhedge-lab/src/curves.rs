@@ -9,8 +9,7 @@ use std::borrow::Borrow;
 
 /// Learner over plain rows whose state can be inspected.
 pub trait Observed: for<'a> Learner<Instance<'a, [f64]>> + Clone {
-    /// Returns the number of explicit columns. Computing the loss of a row may add a column that was unknown when the
-    /// choice was made.
+    /// Returns the number of explicit columns, to which the loss of a row may add one.
     fn columns(&self) -> usize;
     /// Returns the expected squared length of the part of a unit vector that is kept.
     fn kept_of(&self, direction: &[f64]) -> Result<f64, LabError>;
@@ -50,7 +49,6 @@ impl Observed for Textbook {
     }
 }
 
-/// Builds a learner over plain rows.
 pub fn learner(spec: &Spec, length: usize) -> Result<AnyLearner, LabError> {
     Ok(AnyLearner::new(spec, length)?)
 }
@@ -99,8 +97,7 @@ impl Totals {
     }
 }
 
-/// Runs a learner once, with `draws` random draws per row. The learned state does not depend on the draws, so they can
-/// share one learner.
+/// Runs a learner once, with `draws` draws per row, which share the learner because its state is independent of them.
 pub fn totals(
     mut learner: impl Observed,
     stream: &[Vec<f64>],
@@ -138,7 +135,6 @@ pub fn totals(
     Ok(totals)
 }
 
-/// Returns the expected loss of each row or instance in one pass.
 pub fn expected_losses<I: ?Sized>(
     learner: &mut impl Learner<I>,
     instances: impl ExactSizeIterator<Item = impl Borrow<I>>,
@@ -155,7 +151,6 @@ pub fn expected_losses<I: ?Sized>(
     Ok(losses)
 }
 
-/// Returns the mean and standard deviation of values.
 pub fn spread(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
@@ -180,12 +175,10 @@ pub fn loss_of(columns: &Matrix, row: &[f64]) -> f64 {
     (dot(row, row) - dot(&coordinates, &coordinates)).max(0.0)
 }
 
-/// Returns the last value, or NaN for an empty list.
 pub fn last(values: &[f64]) -> f64 {
     values.last().copied().unwrap_or(f64::NAN)
 }
 
-/// Returns the numbers 1, 2, … up to `rows`.
 pub fn row_numbers(rows: usize) -> Vec<f64> {
     (1..=rows).map(|row| row as f64).collect()
 }

@@ -7,13 +7,11 @@ use std::path::Path;
 const IMAGES: &str = "yaleb32_images.npy";
 const LABELS: &str = "yaleb32_labels.npy";
 
-/// Returns true if the folder contains the files with images and labels.
 pub fn present(folder: &Path) -> bool {
     folder.join(IMAGES).is_file() && folder.join(LABELS).is_file()
 }
 
-/// Returns the images of each of the first persons, in the order of the file. All images are divided by the largest
-/// norm.
+/// Returns the images of each of the first persons, in file order, divided by the largest norm of all.
 pub fn of_persons(folder: &Path, persons: usize) -> Result<Vec<Vec<Vec<f64>>>, LabError> {
     let Array { shape, numbers: pixels } = read_array(&folder.join(IMAGES), None)?;
     let labels = read_array(&folder.join(LABELS), None)?.numbers;

@@ -90,7 +90,6 @@ fn page(reproduction: &Reproduction, outcome: &Outcome) -> Page {
     }
 }
 
-/// Capitalizes the first letter of the title.
 fn sentence(title: &str) -> String {
     let mut letters = title.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())

@@ -31,11 +31,8 @@ pub struct Textbook {
     exponent: Exponent,
     eta: f64,
     kept: usize,
-    /// Eigenvalues of W, all at least [`FLOOR`].
     weights: Vec<f64>,
-    /// Eigenvectors of W.
     vectors: Matrix,
-    /// Indices of the drawn directions.
     members: Vec<usize>,
 }
 
@@ -57,18 +54,15 @@ impl Textbook {
         (self.weights.len() - self.kept) as f64
     }
 
-    /// Returns the probability that each eigenvector is kept.
     fn probabilities(&self) -> Vec<f64> {
         self.weights.iter().map(|weight| (1.0 - self.dropped_count() * weight).clamp(0.0, 1.0)).collect()
     }
 
-    /// Returns the expected squared length of the part of a direction that is kept.
     pub fn kept_of(&self, direction: &[f64]) -> f64 {
         let square = |j: usize| dot(self.vectors.column(j), direction).powi(2);
         self.probabilities().iter().enumerate().map(|(j, p)| p * square(j)).sum()
     }
 
-    /// Returns the eigenvectors that are most likely to be kept, as columns.
     pub fn most_surely_kept(&self) -> Matrix {
         let mut order: Vec<usize> = (0..self.weights.len()).collect();
         order.sort_by(|a, b| self.weights[*a].total_cmp(&self.weights[*b]));

@@ -23,7 +23,6 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Creates an empty range, for a linear or a logarithmic axis.
     pub fn empty(log: bool) -> Self {
         Self { log, low: f64::INFINITY, high: f64::NEG_INFINITY }
     }
@@ -33,7 +32,6 @@ impl Extent {
         value.abs() <= LARGEST && (!self.log || value >= SMALLEST)
     }
 
-    /// Extends the range to include the value, if it can be drawn.
     pub fn include(&mut self, value: f64) {
         if self.admits(value) {
             self.low = self.low.min(value);
@@ -113,14 +111,12 @@ impl Axis {
         self.ticks.iter().copied().zip(self.labels.iter().map(String::as_str))
     }
 
-    /// Returns the relative position of a value: 0 at the lower end, 1 at the upper end. Returns `None` if the value
-    /// cannot be drawn or is outside the axis.
+    /// Returns the position of a value, from 0 to 1, or `None` if it cannot be drawn or is outside the axis.
     pub fn place(&self, value: f64) -> Option<f64> {
         (self.low..=self.high).contains(&value).then(|| self.part(value).clamp(0.0, 1.0))
     }
 
-    /// Returns the relative position of a value, even outside the axis: below 0 or above 1, by at most one length of
-    /// the axis. Returns `None` if the value cannot be drawn.
+    /// Returns the position of a value, at most one length outside the axis, or `None` if it cannot be drawn.
     pub fn place_near(&self, value: f64) -> Option<f64> {
         Extent::empty(self.log).admits(value).then(|| self.part(value).clamp(-1.0, 2.0))
     }
@@ -190,8 +186,7 @@ fn round_step(step: f64) -> (f64, i32) {
     }
 }
 
-/// Returns powers of ten that enclose the range, at most about `wanted`. If they are few, also returns 2 and 5 times
-/// each power.
+/// Returns about `wanted` powers of ten that enclose the range, with 2 and 5 times each if they are few.
 fn decade_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
     let first = low.log10().floor() as i32;
     let last = high.log10().ceil() as i32;

@@ -41,13 +41,11 @@ pub fn ticks(low: f64, high: f64, wanted: usize) -> (Vec<f64>, Vec<String>) {
     ticks.map(|(tick, month)| (tick, name(month))).unzip()
 }
 
-/// Formats a time in seconds since 1970, such as `2024-01-01 00:00:59`.
 pub fn moment(seconds: f64) -> String {
     if seconds.abs() < LAST { label(seconds, 1.0, f64::INFINITY) } else { short(seconds) }
 }
 
-/// Returns the label of a tick: its date, or its time of day if steps are shorter than a day. If the axis is longer
-/// than a day, times of day come with their date.
+/// Returns the label of a tick: its date, its time of day for short steps, or both on an axis of several days.
 fn label(seconds: f64, step: f64, span: f64) -> String {
     let time = if step < 60.0 { "%H:%M:%S" } else { "%H:%M" };
     let format = match step >= DAY {

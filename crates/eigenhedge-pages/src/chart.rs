@@ -14,18 +14,15 @@ pub struct Chart {
     /// True if the horizontal axis shows times, in seconds since 1970.
     pub dated_x: bool,
     pub log_y: bool,
-    /// True if a page offers a switch between a linear and a logarithmic vertical axis. A chart with a logarithmic axis
-    /// always has this switch.
+    /// True if a page offers a switch to a logarithmic vertical axis, which a chart with such an axis always has.
     pub scale_switch: bool,
     /// Initial horizontal range, or `None` for the whole range. The page offers a switch to the whole range.
     pub focus_x: Option<(f64, f64)>,
-    /// Initial vertical range: the possible range of a share, or the range without a few outliers (`focus`).
-    /// The value is `None` for the whole range.
+    /// Initial vertical range: that of a share, or without a few outliers (`focus`). `None` is the whole range.
     pub focus_y: Option<(f64, f64)>,
     /// Vertical range of a logarithmic chart after it is switched to a linear axis, or `None` for the whole range.
     pub focus_plain: Option<(f64, f64)>,
-    /// Alternative horizontal axis to which a page can switch, or `None` for no switch. With an alternative axis, all
-    /// series must have the same number of points.
+    /// Alternative horizontal axis to which a page can switch. All series must then have equally many points.
     pub other_x: Option<OtherAxis>,
     pub series: Vec<Series>,
     /// Marked positions on the horizontal axis, e.g. the boundaries of segments.
@@ -34,7 +31,6 @@ pub struct Chart {
     pub caption: String,
 }
 
-/// Alternative horizontal axis of a chart.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct OtherAxis {
     pub label: String,
@@ -179,8 +175,7 @@ impl Chart {
         self
     }
 
-    /// Returns the horizontal and vertical ranges of the values that can be drawn. They include annotations
-    /// but not marks.
+    /// Returns the horizontal and vertical ranges of the values, with annotations but without marks.
     pub fn extents(&self) -> (Extent, Extent) {
         let (mut horizontal, mut vertical) = (Extent::empty(self.log_x), Extent::empty(self.log_y));
         let places = self.annotations.iter().map(|place| Point::new(place.x, place.y));
@@ -195,7 +190,6 @@ impl Chart {
         (horizontal, vertical)
     }
 
-    /// Returns true if a series has a point that can be drawn.
     pub fn shows(&self, series: &Series) -> bool {
         let (horizontal, vertical) = (Extent::empty(self.log_x), Extent::empty(self.log_y));
         let drawn = |point: &Point| drawn(series.kind, point).iter().any(|y| vertical.admits(*y));

@@ -10,8 +10,7 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// Returns the value at a row by linear interpolation, or NaN for fewer than two rows. The row numbers must
-    /// increase.
+    /// Interpolates the value at a row, or NaN for fewer than two rows. The row numbers must increase.
     pub fn at(&self, row: f64) -> f64 {
         let after = self.rows.partition_point(|known| *known < row).clamp(1, self.rows.len().max(2) - 1);
         let (Some(&[x0, x1]), Some(&[y0, y1])) =

@@ -34,7 +34,6 @@ pub struct Downsampler {
     capacity: usize,
     width: usize,
     shift: u32,
-    /// Number of the kept row of each nonempty bucket, in order.
     rows: Vec<u64>,
     /// Values of the kept rows, concatenated.
     values: Vec<f64>,
@@ -65,8 +64,7 @@ impl Downsampler {
         self.width
     }
 
-    /// Records a row. Missing values become NaN. Values beyond the width are ignored, and so are rows whose number does
-    /// not increase.
+    /// Records a row, with NaN for missing values. Ignores values beyond the width and rows that do not increase.
     pub fn push(&mut self, row: u64, values: &[f64]) {
         let first = match self.ends {
             Some((_, last)) if row <= last => return,
@@ -99,15 +97,13 @@ impl Downsampler {
         }
     }
 
-    /// Returns true if this row would start a bucket and be kept whatever its values. With [`Keep::First`],
-    /// only such rows and the last one need to be pushed.
+    /// Returns true if this row starts a bucket. With [`Keep::First`], only such rows and the last need a push.
     pub fn would_keep(&self, row: u64) -> bool {
         let Some((first, last)) = self.ends else { return true };
         let bucket = |row: u64| (row - first) >> self.shift;
         row > last && self.rows.last().is_none_or(|kept| bucket(*kept) < bucket(row))
     }
 
-    /// Merges the rows that now share a bucket.
     fn merge(&mut self, first: u64) {
         let mut length = 0;
         for i in 0..self.rows.len() {
@@ -148,12 +144,10 @@ impl Downsampler {
     }
 }
 
-/// Returns true if the first value is larger. NaN is smaller than all numbers.
 fn larger(value: f64, than: f64) -> bool {
     value > than || (than.is_nan() && !value.is_nan())
 }
 
-/// Serialized form of a recorder, not checked yet.
 #[derive(Deserialize)]
 struct Saved {
     keep: Keep,

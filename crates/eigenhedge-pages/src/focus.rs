@@ -7,8 +7,7 @@ const FAR: f64 = 2.0;
 /// Minimum number of values. Among fewer values there are no outliers.
 const FEWEST: usize = 20;
 
-/// Returns the range of the values without outliers. At most 1 % of the values at each end are outliers. Returns `None`
-/// if there are no outliers.
+/// Returns the range without outliers, at most 1 % of the values at each end, or `None` if there are none.
 pub fn without_outliers(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
     let mut sorted: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);

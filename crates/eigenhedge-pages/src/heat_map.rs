@@ -28,8 +28,7 @@ pub struct HeatMap {
     pub x_label: String,
     /// True if the horizontal axis shows times, in seconds since 1970.
     pub dated_x: bool,
-    /// Start positions of the cells, in increasing order. A cell ends where the next one starts. The last cell has no
-    /// width.
+    /// Increasing start positions of the cells. A cell ends where the next one starts, and the last has no width.
     pub places: Vec<f64>,
     pub lines: Vec<(String, Vec<f64>)>,
     /// Largest value that is left blank, and smallest value with the darkest shade.
@@ -71,7 +70,6 @@ impl HeatMap {
         names.min(NAMES * page_width)
     }
 
-    /// Draws the picture with this width in pixels. If `titled` is true, the title is above it.
     pub(crate) fn panel(&self, page_width: f64, titled: bool) -> Panel {
         let names = self.room_for_names(page_width);
         let mut body = String::new();
@@ -111,7 +109,6 @@ impl HeatMap {
         Panel { body, height: bottom + 3.0 * MARGIN + 8.0, description }
     }
 
-    /// Returns the horizontal axis, with as many ticks as fit.
     fn axis(&self, width: f64) -> Axis {
         let mut extent = Extent::empty(false);
         self.places.iter().for_each(|x| extent.include(*x));
@@ -174,7 +171,6 @@ fn shaded(shade: usize, cells: &str) -> String {
     format!("<path class=\"s1-fill\" fill=\"{}\" fill-opacity=\"{opacity}\" d=\"{cells}\"/>", SERIES[1].light)
 }
 
-/// Returns the indices of the `most` largest values, in increasing order.
 pub(crate) fn leading(mut values: Vec<(usize, f64)>, most: usize) -> Vec<usize> {
     values.sort_by(|a, b| b.1.total_cmp(&a.1));
     values.truncate(most);

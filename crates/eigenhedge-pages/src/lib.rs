@@ -46,7 +46,6 @@ pub use page::{Block, Folded, Overview, OverviewLine, Page, Section, Table, Tile
 pub use saved::{from_text, to_text};
 pub use steps::Steps;
 
-/// Returns the file name of a source without folders, for the title of a page.
 pub fn file_name(source: &str) -> &str {
     source.rsplit(['/', '\\']).next().unwrap_or(source)
 }

@@ -18,7 +18,6 @@ pub struct Multiples {
     pub title: String,
     pub caption: String,
     pub curves: Vec<Curve>,
-    /// Line below the name of each curve.
     pub notes: Vec<String>,
     pub reference: Option<Curve>,
     /// Upper end of the vertical axis. Curves are cut off there. The lower end is zero.

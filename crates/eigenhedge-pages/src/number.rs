@@ -2,7 +2,6 @@
 
 pub use eigenhedge::options::exact;
 
-/// Formats a count with its noun. The noun is in the plural unless the count is one.
 pub fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
@@ -17,8 +16,7 @@ pub fn readable(value: f64) -> String {
     format!("{value:.*}", 5usize.saturating_sub(whole))
 }
 
-/// Formats a number with at most `digits` significant digits. An exponent is used only if the absolute value is nonzero
-/// and below 1e-4, or at least 1e15.
+/// Formats a number with at most `digits` significant digits, with an exponent only below 1e-4 or from 1e15.
 pub fn significant(value: f64, digits: usize) -> String {
     if !value.is_finite() || value == 0.0 {
         return if value == 0.0 { "0".into() } else { value.to_string() };

@@ -18,9 +18,7 @@ const fn colour(class: &'static str, light: &'static str, dark: &'static str) ->
     Colour { class, light, dark }
 }
 
-/// Color of the background.
 pub const PAPER: Colour = colour("paper", "#ffffff", "#14171c");
-/// Color of text and axes.
 pub const INK: Colour = colour("ink", "#1f2328", "#e4e7eb");
 /// Color of tick labels and captions.
 pub const FAINT: Colour = colour("faint", "#57606a", "#a4adb8");

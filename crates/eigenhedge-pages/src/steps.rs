@@ -44,7 +44,6 @@ impl Steps {
         )
     }
 
-    /// Draws the picture after the point with index `step`.
     fn frame(&self, step: usize) -> String {
         let centre = (WIDTH / 2.0, WIDTH / 2.0);
         let place = |(x, y): (f64, f64)| (centre.0 + UNIT * x, centre.1 - UNIT * y);

@@ -1,6 +1,5 @@
 //! Approximate text widths for layout. Because fonts differ, widths are overestimated.
 
-/// Returns the width of a character in units of the font size.
 fn character_width(character: char) -> f64 {
     match character {
         // Drawn as a replacement character, which is wide.
@@ -21,7 +20,6 @@ pub fn width(text: &str, size: f64) -> f64 {
     text.chars().map(character_width).sum::<f64>() * size
 }
 
-/// Truncates the text with an ellipsis if it is wider than `room` pixels.
 pub fn fit(text: &str, size: f64, room: f64) -> String {
     if width(text, size) <= room {
         return text.into();
@@ -37,8 +35,7 @@ pub fn fit(text: &str, size: f64, room: f64) -> String {
     fitted.trim_end().to_string() + "…"
 }
 
-/// Shortens the text if it does not fit: keeps its first letters and as much of its end as fits, with an ellipsis
-/// between them. This suits names with a common start.
+/// Shortens a text that does not fit: keeps its first letters and its end, for names with a common start.
 pub fn fit_ends(text: &str, size: f64, room: f64) -> String {
     const FIRST: usize = 4;
     if width(text, size) <= room {
@@ -54,8 +51,7 @@ pub fn fit_ends(text: &str, size: f64, room: f64) -> String {
     start + "…" + end.into_iter().rev().collect::<String>().trim_start()
 }
 
-/// Wraps the text between words into at most `most` lines. The last line ends with an ellipsis if some text does not
-/// fit.
+/// Wraps the text between words into at most `most` lines, the last with an ellipsis if text remains.
 pub fn wrap(text: &str, size: f64, room: f64, most: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

@@ -19,7 +19,6 @@ pub struct TopK {
     pub entries: Vec<Entry>,
 }
 
-/// Serialized form of the list, not checked yet.
 #[derive(Deserialize)]
 struct Saved {
     capacity: usize,

@@ -89,7 +89,7 @@ fn by_kernel_pca(digits: &Digits, noisy: &[Image]) -> Result<Vec<Image>, eigenhe
         .iter()
         .map(|image| {
             let projection = model.project(image)?;
-            Ok(fixed_point(model.dictionary_mut(), &projection, image, 0, stop)?.point)
+            Ok(fixed_point(&mut model.dictionary, &projection, image, 0, stop)?.point)
         })
         .collect()
 }

@@ -49,8 +49,7 @@ struct Few {
     solution: Vec<f64>,
 }
 
-/// Smallest pivot of the system of the missing cells. Its relative rounding error is that of a number divided by the pivot,
-/// so that a smaller pivot is left to the normal equations.
+/// Smallest pivot of the system of missing cells: rounding errors are divided by it, so smaller ones go elsewhere.
 const LEAST_PIVOT: f64 = 1e-6;
 /// Minimum ridge penalty, the factor of each squared coordinate in the objective.
 const LEAST_RIDGE: f64 = 1e-12;
@@ -59,8 +58,7 @@ const LARGEST_RIDGE: f64 = 1e12;
 /// Smallest divisor `1 - h` of a leave-one-out error, where h is the leverage of the cell.
 const LEAST_LEFT: f64 = 1e-3;
 
-/// Returns the ridge factor of a coordinate: the noise variance per cell divided by the energy per row along the
-/// direction. The factor is clamped to a finite range.
+/// Returns the ridge of a coordinate: noise variance per cell over energy per row along it, clamped.
 pub(crate) fn ridge(noise: f64, energy: f64) -> f64 {
     let ratio = noise / energy;
     if energy > 0.0 && ratio >= 0.0 { ratio.clamp(LEAST_RIDGE, LARGEST_RIDGE) } else { LARGEST_RIDGE }
@@ -186,8 +184,7 @@ impl Imputation {
     }
 }
 
-/// Solves `A x = b` for a positive definite matrix. `x` contains b on input. Only the lower triangle of `matrix` is
-/// used, and it is overwritten by the Cholesky factor.
+/// Solves `A x = b` with A positive definite, b in `x`. A's lower triangle becomes its Cholesky factor.
 pub(crate) fn solve(matrix: &mut Matrix, x: &mut [f64]) {
     cholesky(matrix);
     substitute(matrix, x);

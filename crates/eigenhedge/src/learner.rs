@@ -113,8 +113,7 @@ pub fn trials<I, L: Learner<I>>(
     )
 }
 
-/// Runs `step(owner, i)`, one trial of the learner on `instances[i]`, for each instance. Stops at the first error and
-/// returns it with its index.
+/// Runs `step(owner, i)` on each instance. Stops at the first error and returns it with its index.
 pub(crate) fn block<T, I, L: Learner<I>>(
     owner: &mut T,
     learner: fn(&mut T) -> &mut L,

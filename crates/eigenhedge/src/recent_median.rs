@@ -23,7 +23,6 @@ pub(crate) struct RecentMedian {
 }
 
 impl RecentMedian {
-    /// Returns the median, or `None` if there are fewer than ten numbers.
     pub fn value(&self) -> Option<f64> {
         match (self.ring.len(), self.sorted.0.len()) {
             (0..ENOUGH, _) => None,
@@ -36,7 +35,6 @@ impl RecentMedian {
         }
     }
 
-    /// Adds a number. If the window is full, the oldest number is removed.
     pub fn push(&mut self, number: f64) {
         let sorted = &mut self.sorted.0;
         if sorted.len() != self.ring.len() {

@@ -81,8 +81,8 @@ fn kernel_pca_agrees_with_the_dense_implementation() {
     let kept = fixture["params"]["k"].as_u64().unwrap() as usize;
     for solver in [Solver::Dense, Solver::Partial, FULL] {
         let model = fit(&kernel, &rows(&fixture["x"]), kept, Center::Mean, solver);
-        close(model.eigenvalues(), &list(&fixture["eigenvalues"]), tolerance);
-        close_up_to_sign(&as_rows(model.scores()), &rows(&fixture["scores"]), tolerance);
+        close(&model.eigenvalues, &list(&fixture["eigenvalues"]), tolerance);
+        close_up_to_sign(&as_rows(&model.scores), &rows(&fixture["scores"]), tolerance);
     }
 }
 
@@ -94,7 +94,7 @@ fn kernel_ridge_agrees_with_the_dense_implementation() {
     let points = rows(&fixture["x"]);
     let rho = fixture["params"]["rho"].as_f64().unwrap();
     let mut model = KernelRidge::fit(empty(&kernel, points[0].len()), &points, &list(&fixture["y"]), rho).unwrap();
-    close(model.coefficients().column(0), &list(&fixture["coefficients"]), tolerance);
+    close(model.coefficients.column(0), &list(&fixture["coefficients"]), tolerance);
     let posterior = model.posterior(&rows(&fixture["query"])).unwrap();
     close(posterior.means.column(0), &list(&fixture["mean"]), tolerance);
     close(&posterior.variances, &list(&fixture["variance"]), tolerance);
@@ -113,18 +113,18 @@ fn kernel_methods_agree_with_scikit_learn() {
         let wanted = &fixture["kernels"][name];
         for solver in [Solver::Dense, Solver::Partial, FULL] {
             let mut model = fit(&kernel, &points, kept, Center::Mean, solver);
-            close(model.eigenvalues(), &list(&wanted["eigenvalues"]), SKLEARN);
-            let signs = close_up_to_sign(&as_rows(model.scores()), &rows(&wanted["scores"]), SKLEARN);
+            close(&model.eigenvalues, &list(&wanted["eigenvalues"]), SKLEARN);
+            let signs = close_up_to_sign(&as_rows(&model.scores), &rows(&wanted["scores"]), SKLEARN);
             let scores = transformed(&mut model, &query);
             close_with_signs(&scores, &rows(&wanted["query_scores"]), &signs, SKLEARN);
             // A kernel of inner products or distances is invariant to the signs.
-            let mut inverse = LearnedInverse::fit(kernel.clone(), model.scores(), &points, rho).unwrap();
+            let mut inverse = LearnedInverse::fit(kernel.clone(), &model.scores, &points, rho).unwrap();
             for (coordinates, back) in scores.iter().zip(rows(&wanted["query_inverse"])) {
                 close(&inverse.point(coordinates).unwrap(), &back, SKLEARN);
             }
         }
         let mut ridge = KernelRidge::fit(empty(&kernel, 5), &points, &list(&fixture["y"]), rho).unwrap();
-        close(ridge.coefficients().column(0), &list(&wanted["coefficients"]), SKLEARN);
+        close(ridge.coefficients.column(0), &list(&wanted["coefficients"]), SKLEARN);
         close(ridge.predict(&query).unwrap().column(0), &list(&wanted["predictions"]), SKLEARN);
     }
 }
@@ -161,10 +161,10 @@ fn with_the_linear_kernel_kernel_pca_is_pca() {
     let query = data(20, 2);
     for center in [Center::None, Center::Mean] {
         let pca = Pca::fit(&points, 3, center).unwrap();
-        let scale = pca.eigenvalues()[0];
+        let scale = pca.eigenvalues[0];
         for solver in [Solver::Dense, Solver::Partial, FULL] {
             let mut model = fit(&VectorKernel::Linear, &points, 3, center, solver);
-            close(model.eigenvalues(), pca.eigenvalues(), 1e-12 * scale);
+            close(&model.eigenvalues, &pca.eigenvalues, 1e-12 * scale);
             close(&model.explained_ratio(), &pca.explained_ratio(), 1e-12);
             close(&model.explained_variance(), &pca.explained_variance(), 1e-12 * scale);
             let wanted: Vec<Vec<f64>> = points.iter().chain(&query).map(|row| pca.transform(row).unwrap()).collect();
@@ -184,14 +184,14 @@ fn cholesky_and_partial_routes_equal_the_dense_route() {
     for kernel in [RBF, CUBIC] {
         for center in [Center::None, Center::Mean] {
             let mut dense = fit(&kernel, &points, 4, center, Solver::Dense);
-            let scale = dense.eigenvalues()[0];
+            let scale = dense.eigenvalues[0];
             for solver in [Solver::Partial, FULL] {
                 let mut other = fit(&kernel, &points, 4, center, solver);
-                close(other.eigenvalues(), dense.eigenvalues(), 1e-12 * scale);
+                close(&other.eigenvalues, &dense.eigenvalues, 1e-12 * scale);
                 close(&other.explained_ratio(), &dense.explained_ratio(), 1e-12);
-                close_up_to_sign(&as_rows(other.scores()), &as_rows(dense.scores()), 1e-9);
+                close_up_to_sign(&as_rows(&other.scores), &as_rows(&dense.scores), 1e-9);
                 close_up_to_sign(&transformed(&mut other, &query), &transformed(&mut dense, &query), 1e-9);
-                close(other.losses(), dense.losses(), 1e-9);
+                close(&other.losses, &dense.losses, 1e-9);
             }
         }
     }
@@ -203,12 +203,12 @@ fn projection_of_a_point_of_the_fit_is_its_score() {
     for center in [Center::None, Center::Mean] {
         for solver in [Solver::Dense, FULL, Solver::Cholesky { tolerance: 0.1, max_rank: 30 }] {
             let mut model = fit(&RBF, &points, 5, center, solver);
-            close_with_signs(&transformed(&mut model, &points), &as_rows(model.scores()), &[1.0; 5], 1e-10);
+            close_with_signs(&transformed(&mut model, &points), &as_rows(&model.scores), &[1.0; 5], 1e-10);
             let losses: Vec<f64> = points.iter().map(|point| model.loss(point).unwrap()).collect();
-            close(&losses, model.losses(), 1e-10);
+            close(&losses, &model.losses, 1e-10);
             let explained: f64 = model.explained_ratio().iter().sum();
-            let total = model.eigenvalues().iter().sum::<f64>() / explained;
-            let dropped = total - model.eigenvalues().iter().sum::<f64>();
+            let total = model.eigenvalues.iter().sum::<f64>() / explained;
+            let dropped = total - model.eigenvalues.iter().sum::<f64>();
             assert!((losses.iter().sum::<f64>() - dropped).abs() < 1e-9);
         }
     }
@@ -223,9 +223,9 @@ fn loss_is_the_distance_from_the_projection() {
             let mut model = fit(&RBF, &points, 4, center, solver);
             for point in &query {
                 let projection = model.project(point).unwrap();
-                let fresh = Expansion::new(model.dictionary(), projection.weights().to_vec()).unwrap();
-                assert!((fresh.square() - projection.square()).abs() < 1e-11);
-                let distance = projection.squared_distance(model.dictionary_mut(), point).unwrap();
+                let fresh = Expansion::new(&model.dictionary, projection.weights.to_vec()).unwrap();
+                assert!((fresh.square - projection.square).abs() < 1e-11);
+                let distance = projection.squared_distance(&mut model.dictionary, point).unwrap();
                 assert!((distance - model.loss(point).unwrap()).abs() < 1e-11);
             }
         }
@@ -236,14 +236,14 @@ fn loss_is_the_distance_from_the_projection() {
 fn low_rank_loses_at_most_the_trace_error_more() {
     let points = data(200, 8);
     let kernel = VectorKernel::Rbf { gamma: 0.1 };
-    let best: f64 = fit(&kernel, &points, 5, Center::Mean, Solver::Dense).losses().iter().sum();
+    let best: f64 = fit(&kernel, &points, 5, Center::Mean, Solver::Dense).losses.iter().sum();
     for tolerance in [0.2, 0.05, 0.01] {
         let solver = Solver::Cholesky { tolerance, max_rank: 200 };
         let model = fit(&kernel, &points, 5, Center::Mean, solver);
-        let loss: f64 = model.losses().iter().sum();
-        assert!(loss >= best - 1e-9 && loss <= best + model.trace_error(), "{loss} against {best}");
+        let loss: f64 = model.losses.iter().sum();
+        assert!(loss >= best - 1e-9 && loss <= best + model.trace_error, "{loss} against {best}");
         let rank = PivotedCholesky::new(&mut empty(&kernel, 5), &points, tolerance, 200).unwrap().rank();
-        assert_eq!(model.dictionary().len(), rank);
+        assert_eq!(model.dictionary.len(), rank);
         assert!(rank < 150);
     }
 }
@@ -253,9 +253,9 @@ fn components_beyond_the_rank_are_zero() {
     let points: Vec<Vec<f64>> = (0..30).map(|i| vec![i as f64, 2.0 * i as f64, 0.5]).collect();
     for solver in [Solver::Dense, Solver::Partial, FULL] {
         let mut model = fit(&VectorKernel::Linear, &points, 4, Center::Mean, solver);
-        assert_eq!((model.rank(), &model.eigenvalues()[1..]), (1, &[0.0; 3][..]));
+        assert_eq!((model.rank(), &model.eigenvalues[1..]), (1, &[0.0; 3][..]));
         assert_eq!(model.transform(&[1.0, -5.0, 3.0]).unwrap()[1..], [0.0; 3]);
-        assert!(model.losses().iter().all(|loss| *loss < 1e-9));
+        assert!(model.losses.iter().all(|loss| *loss < 1e-9));
         let same = vec![vec![1.0, 2.0]; 8];
         let mut flat = fit(&RBF, &same, 2, Center::Mean, solver);
         assert_eq!((flat.rank(), flat.transform(&[1.0, 2.0]).unwrap()), (0, vec![0.0; 2]));
@@ -284,7 +284,7 @@ fn points_may_be_anything_that_has_a_kernel() {
     let wanted = Pca::fit(&explicit, 3, Center::Mean).unwrap();
     for solver in [Solver::Dense, FULL] {
         let model = KernelPca::fit(Items::new(Letters), &words, 3, Center::Mean, solver).unwrap();
-        close(model.eigenvalues(), wanted.eigenvalues(), 1e-12 * wanted.eigenvalues()[0]);
+        close(&model.eigenvalues, &wanted.eigenvalues, 1e-12 * wanted.eigenvalues[0]);
     }
     let mut ridge = KernelRidge::fit(Items::new(Letters), &words, &[1.0, 0.0, 1.0, 0.0, 1.0, 0.0], 1e-6).unwrap();
     assert!((ridge.predict(&["regret"]).unwrap().column(0)[0] - 1.0).abs() < 1e-4);
@@ -331,7 +331,7 @@ fn saved_models_read_back_equal() {
     assert_eq!(model.transform(&[0.1; 5]).unwrap(), copy.transform(&[0.1; 5]).unwrap());
     let ridge = KernelRidge::fit(empty(&RBF, 5), &points, &[1.0; 20], 0.1).unwrap();
     let copy: KernelRidge<Vectors> = postcard::from_bytes(&postcard::to_stdvec(&ridge).unwrap()).unwrap();
-    assert_eq!(ridge.coefficients(), copy.coefficients());
+    assert_eq!(ridge.coefficients, copy.coefficients);
 }
 
 #[test]
@@ -341,7 +341,7 @@ fn denoising_with_all_components_gives_the_point_back() {
         let mut model = fit(&RBF, &points, 25, center, Solver::Dense);
         for point in &points {
             let projection = model.project(point).unwrap();
-            let found = fixed_point(model.dictionary_mut(), &projection, point, 0, Stop::default()).unwrap();
+            let found = fixed_point(&mut model.dictionary, &projection, point, 0, Stop::default()).unwrap();
             close(&found.point, point, 1e-6);
         }
     }

@@ -315,7 +315,7 @@ fn the_centered_leader_of_features_equals_batch_kernel_pca_long_after_the_dictio
     let (mut embedding, mut coordinates) = (run.embedding(), Vec::new());
     // The rows' losses differ by the angle between the subspaces, their sum by its square.
     let (mut total, mut best) = (0.0, 0.0);
-    for (row, least) in rows.iter().zip(batch.losses()) {
+    for (row, least) in rows.iter().zip(batch.losses) {
         let loss = embedding.transform(row, &mut coordinates).unwrap();
         assert!((loss - least).abs() < 1e-3, "{loss} against {least}");
         (total, best) = (total + loss, best + least);

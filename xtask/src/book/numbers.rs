@@ -132,7 +132,6 @@ fn selected(text: &str, key: &str) -> Vec<f64> {
     }
 }
 
-/// A number in the text of a page.
 #[derive(Debug, PartialEq)]
 struct Token {
     text: String,

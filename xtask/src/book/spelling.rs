@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-/// Returns a message for each word that is in neither the dictionary nor `docs/words.txt`. Returns `None` if hunspell
-/// is not installed.
+/// Returns a message for each word in neither dictionary nor `docs/words.txt`, or `None` without hunspell.
 pub fn unknown_words(root: &Path, pages: &[Page]) -> Result<Option<Vec<String>>, String> {
     let mut places: BTreeMap<String, &str> = BTreeMap::new();
     // The references contain names of authors and foreign titles.

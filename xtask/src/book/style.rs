@@ -6,8 +6,7 @@ use super::page::Page;
 const MOST_WORDS: usize = 1500;
 /// Pages that may exceed the maximum number of words.
 const LONG: [&str; 4] = ["references.md", "options.md", "evidence.md", "benchmarks.md"];
-/// Minimum Flesch reading ease of the README and the tutorials. Technical texts usually have 50 to 60 ("fairly
-/// difficult").
+/// Minimum Flesch reading ease of README and tutorials. Technical texts usually have 50 to 60.
 const LEAST_EASE: f64 = 50.0;
 const TUTORIALS: [&str; 6] =
     ["README.md", "introduction.md", "install.md", "tutorial.md", "first-alarms.md", "python-first.md"];

@@ -76,8 +76,7 @@ fn all_rows(mut stream: ScaledStream, by_pairs: bool) -> Result<Rows> {
     Ok(Rows { names: stream.columns().to_vec(), rows, kept, source: stream.source() })
 }
 
-/// Starts the display of a computation over all pairs of `rows` rows of `length` numbers, with this number of passes over the
-/// matrix of pairs.
+/// Shows the progress of a computation over all pairs of `rows` rows of `length` numbers, in `passes` passes.
 fn working(what: &str, rows: usize, length: usize, passes: usize) -> Working {
     /// Seconds per number of a pair, and per pair and pass, measured on one processor.
     const COST: f64 = 2e-10;
@@ -93,7 +92,6 @@ fn center(center: CenterArg) -> Center {
     }
 }
 
-/// Prints the eigenvalues of PCA. Writes components and coordinates to files if these are given.
 pub fn pca(args: &PcaArgs) -> Result<()> {
     let components = args.components.as_deref();
     let outputs = [("--out", args.out.out.as_deref(), true), ("--components", components, false)];
@@ -105,7 +103,7 @@ pub fn pca(args: &PcaArgs) -> Result<()> {
     let mut directions = components.open(number_columns(&table.names))?;
     let working = Working::start(format!("PCA of {} rows", table.rows.len()), 0);
     let pca = Pca::fit(&table.rows, k, center(args.center)).map_err(|e| anyhow!("{}: {e}", table.source))?;
-    (0..k).try_for_each(|j| directions.write(&number_cells(pca.components().column(j))))?;
+    (0..k).try_for_each(|j| directions.write(&number_cells(pca.components.column(j))))?;
     directions.finish()?;
     if out.is_wanted() {
         table
@@ -115,7 +113,7 @@ pub fn pca(args: &PcaArgs) -> Result<()> {
     }
     coordinates.finish()?;
     drop(working);
-    spectrum(&out, pca.eigenvalues(), &pca.explained_ratio(), pca.total_loss())
+    spectrum(&out, &pca.eigenvalues, &pca.explained_ratio(), pca.total_loss())
 }
 
 /// Prints the eigenvalues, to standard error if the table `of` goes to standard output.
@@ -160,19 +158,18 @@ fn fit_kernel_pca(args: &KernelPcaArgs, table: &Rows) -> Result<KernelPca<Vector
         .map_err(|error| anyhow!("{}: {error}", table.source))
 }
 
-/// Prints the eigenvalues of kernel PCA. Writes coordinates to a file if one is given.
 pub fn kernel_pca(args: &KernelPcaArgs) -> Result<()> {
     let out = args.out.destination()?;
     judge_outputs([("the input", args.input.as_path())], &[("--out", args.out.out.as_deref(), true)])?;
     let table = read_for(&args.kernel, &args.input, &args.table)?;
     let model = fit_kernel_pca(args, &table)?;
-    let k = model.eigenvalues().len();
+    let k = model.eigenvalues.len();
     let mut coordinates = out.open(number_columns(&coordinate_names(k)))?;
-    let scores = model.scores();
+    let scores = &model.scores;
     let row = |i: usize| -> Vec<Cell<'_>> { (0..k).map(|j| Cell::Number(scores.column(j)[i])).collect() };
     (0..table.rows.len()).try_for_each(|i| coordinates.write(&row(i)))?;
     coordinates.finish()?;
-    spectrum(&out, model.eigenvalues(), &model.explained_ratio(), model.losses().iter().sum())
+    spectrum(&out, &model.eigenvalues, &model.explained_ratio(), model.losses.iter().sum())
 }
 
 /// Writes denoised rows: pre-images of their projections by kernel PCA.
@@ -186,14 +183,13 @@ pub fn preimage(args: &KernelPcaArgs) -> Result<()> {
     let working = Working::start("pre-images".to_owned(), table.rows.len() as u64);
     for block in table.rows.chunks(PREIMAGES) {
         let expansions = block.iter().map(|row| model.project(row)).collect::<Result<Vec<_>, _>>()?;
-        let found = preimages(model.dictionary_mut(), &expansions, Some(block), stop)?;
+        let found = preimages(&mut model.dictionary, &expansions, Some(block), stop)?;
         found.iter().try_for_each(|found| rows.write(&number_cells(&found.point)))?;
         working.advance(block.len() as u64);
     }
     Ok(rows.finish()?)
 }
 
-/// Writes predictions of kernel ridge regression with their standard deviations.
 pub fn kernel_ridge(args: &KernelRidgeArgs) -> Result<()> {
     let out = args.out.destination_or_standard()?;
     let inputs = std::iter::once(("the input", args.input.as_path()));
@@ -225,8 +221,7 @@ fn without(mut rows: Vec<Vec<f64>>, column: usize) -> Vec<Vec<f64>> {
     rows
 }
 
-/// Reads the rows to predict for. Their columns are found by name, as in `transform`. If a table has no names, columns are matched
-/// by position, and the target may be among them.
+/// Reads the rows to predict for. Without names, columns match by position, and the target may be among them.
 fn asked(
     args: &KernelRidgeArgs,
     path: &Path,
@@ -291,7 +286,6 @@ fn predict(
     Ok(predictions.finish()?)
 }
 
-/// Tests whether the rows of two tables come from the same distribution, and prints the p-value.
 pub fn mmd(args: &MmdArgs) -> Result<()> {
     if args.table.standardize.is_some_and(|how| how != Standardize::None) {
         return Err(

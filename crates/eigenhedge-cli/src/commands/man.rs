@@ -6,7 +6,6 @@ use clap::CommandFactory;
 use std::fs;
 use std::path::Path;
 
-/// Writes a manual page for each command to `folder`.
 pub fn man(folder: &Path) -> Result<()> {
     let unwritable = || format!("{} cannot be written", eigenhedge_io::printable_path(folder));
     fs::create_dir_all(folder).with_context(unwritable)?;

@@ -70,8 +70,7 @@ fn fleets<T: FleetMember>(
     })
 }
 
-/// Returns the entries of a resume state that also apply to the merged model. The position in a table is not one of
-/// them.
+/// Returns the entries of a resume state that also apply to the merged model: all but the position in a table.
 fn shared(resume_state: &[u8]) -> Result<Vec<u8>> {
     let mut around: Map<String, Value> = serde_json::from_slice(resume_state).unwrap_or_default();
     around.retain(|key, _| SHARED.contains(&key.as_str()));

@@ -61,8 +61,7 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<()> {
     Ok(table.finish()?)
 }
 
-/// Returns the positions of the `kept` coordinates in a row. They are the columns z0, z1, … in this order, or all
-/// columns if none has such a name.
+/// Returns the positions of the columns z0, z1, … of a table, or of all columns if none has such a name.
 fn coordinate_columns(stream: &Stream, kept: usize) -> Result<Vec<usize>> {
     let source = stream.source();
     if stream.names().is_some_and(|names| names.iter().any(|name| name == "expected_loss")) {
@@ -116,7 +115,7 @@ fn as_json(model: &mut Model) -> Result<String> {
     let columns = model.columns();
     let map = embedding.linear_map(columns.names.as_deref());
     value["spec"] = serde_json::to_value(model.spec())?;
-    value["inclusion"] = json!(embedding.inclusion());
+    value["inclusion"] = json!(embedding.inclusion);
     value["standardize"] = json!(columns.standardizer.how().to_string());
     value["columns"] = json!(columns.names);
     value["mean"] = json!(map.as_ref().map(|map| &map.mean));
@@ -128,7 +127,7 @@ fn as_json(model: &mut Model) -> Result<String> {
 
 fn as_text(model: &mut Model) -> String {
     let how = model.columns().standardizer.how();
-    let probabilities: Vec<String> = model.embedding().inclusion().iter().map(|p| format!("{p:.3}")).collect();
+    let probabilities: Vec<String> = model.embedding().inclusion.iter().map(|p| format!("{p:.3}")).collect();
     let options: Vec<String> =
         model.setup().values().map(|(option, value)| format!("{} {value}", option.name)).collect();
     let mut shown = text(&model.summary(), model.spec(), how != Standardize::None);

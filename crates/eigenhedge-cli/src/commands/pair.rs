@@ -88,7 +88,6 @@ fn verdict(holds: bool) -> &'static str {
     if holds { "it holds" } else { "IT DOES NOT HOLD" }
 }
 
-/// Runs an expert learner over a table of losses with one column per expert, and prints its loss.
 pub fn experts(args: &ExpertsArgs) -> Result<()> {
     judge_outputs([("the input", args.losses.as_path())], &[("--out", args.out.out.as_deref(), true)])?;
     let out = args.out.destination()?;

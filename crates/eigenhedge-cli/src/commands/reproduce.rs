@@ -8,10 +8,8 @@ use eigenhedge_lab::{REPRODUCTIONS, Reproduction, Setting, Tally, run_all};
 use std::io::{self, IsTerminal, Write as _};
 use std::path::PathBuf;
 
-/// Environment variable that names the folder of real data.
 const DATA: &str = "EIGENHEDGE_DATA";
 
-/// Lists the reproductions, or runs them, writes their files and prints which claims hold.
 pub fn reproduce(args: &ReproduceArgs) -> Result<()> {
     let mut out = stdout::output()?;
     let chosen: Vec<&Reproduction> = match args.name.as_str() {

@@ -31,7 +31,6 @@ struct Losses {
     online_energy: f64,
     /// Energy of the rows around the mean of all rows.
     energy: f64,
-    /// Online loss for each k, at index k - 1.
     online: Vec<f64>,
     /// Loss of the best k directions of all rows, for each k, at index k - 1.
     hindsight: Vec<f64>,

@@ -18,12 +18,9 @@ pub use without::{Live, LiveAddress, parse_address};
 use eigenhedge_pages::Page;
 use std::collections::BTreeSet;
 
-/// Source of the pages of a stream.
 pub trait PageSource: Send {
-    /// Returns a number that changes whenever the page may have changed.
     fn version(&self) -> u64;
 
-    /// Returns the current page, with the content of the open sections, and the number of rows. Returns `None` if there
-    /// is no page yet.
+    /// Returns the current page, with the content of the open sections, and the number of rows, if there is a page yet.
     fn page(&self, open: &BTreeSet<String>) -> Option<(Page, u64)>;
 }

@@ -15,15 +15,13 @@ use std::time::{Duration, Instant};
 
 /// Minimum time between two pages.
 const PAUSE: Duration = Duration::from_millis(250);
-/// Ratio of the pause after a page to the time for building the page. Building pages therefore takes at most about a
-/// tenth of the time.
+/// Ratio of the pause after a page to the time for building it, which is thus about a tenth of all time.
 const REST: u32 = 10;
 /// Maximum pause between two pages.
 const LONGEST: Duration = Duration::from_secs(5);
 /// Time between two checks for a signal.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Parses a loopback address for the page.
 pub fn parse_address(text: &str) -> Result<LiveAddress, String> {
     text.parse().map_err(|error: AddressError| match error {
         AddressError::Form => format!("{error}; write INPUT before --live"),
@@ -31,7 +29,6 @@ pub fn parse_address(text: &str) -> Result<LiveAddress, String> {
     })
 }
 
-/// Live page of a stream, with its server and the thread that updates it.
 #[derive(Debug)]
 pub struct Live {
     server: LiveServer,
@@ -64,13 +61,11 @@ impl Live {
         self.thread = Some(PageThread { feed: self.server.feed().clone(), is_over, handle });
     }
 
-    /// Stops building pages. The newest page remains visible.
     pub fn rest(&mut self) {
         self.thread = None;
     }
 
-    /// Publishes the last page and waits for a signal. Returns without waiting if `exit` is true or a signal has
-    /// arrived.
+    /// Publishes the last page and waits for a signal, unless `exit` is true or a signal has arrived.
     pub fn end(mut self, page: &Page, rows: u64, exit: bool, signal: &StopSignal) {
         self.thread = None;
         let note =

@@ -11,7 +11,6 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 #[derive(Debug, Default)]
 pub struct Shared<T> {
     value: Mutex<T>,
-    /// True while a reader is waiting for the value.
     is_wanted: AtomicBool,
     turn: Condvar,
     version: AtomicU64,
@@ -40,7 +39,6 @@ impl<T> Shared<T> {
         self.value.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records that the stream has changed the value.
     pub fn touch(&self) {
         self.version.fetch_add(1, Ordering::SeqCst);
     }
@@ -79,8 +77,7 @@ impl<'a, T> Wish<'a, T> {
 impl<T> Drop for Wish<'_, T> {
     fn drop(&mut self) {
         self.0.is_wanted.store(false, Ordering::SeqCst);
-        // Taking the lock ensures that the stream either has not checked the mark yet or is waiting and will be
-        // notified.
+        // With the lock taken, the stream either has not checked the mark yet or is waiting and will be notified.
         drop(self.0.hold());
         self.0.turn.notify_all();
     }

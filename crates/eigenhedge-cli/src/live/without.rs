@@ -10,7 +10,6 @@ use std::convert::Infallible;
 /// Address type without values, because this build has no live pages.
 pub type LiveAddress = Infallible;
 
-/// Returns an error that names the missing feature.
 pub fn parse_address(_: &str) -> Result<LiveAddress, String> {
     Err("needs a program with the feature `serve`, which this one was built without".to_owned())
 }

@@ -188,7 +188,7 @@ fn inspect(model: &mut Model) -> Result<(), String> {
     summary.partitions.iter().try_for_each(|partition| finite("the loss of a partition", &[partition.loss]))?;
     serde_json::to_string(&summary).map_err(|error| error.to_string())?;
     let mut embedding = model.embedding();
-    finite("a probability", embedding.inclusion())?;
+    finite("a probability", &embedding.inclusion)?;
     if let Some(map) = embedding.linear_map(None) {
         finite("a mean", &map.mean)?;
         finite("a scale", &map.scale)?;

@@ -27,7 +27,6 @@ struct Behind {
     /// Sender of messages, or `None` once the thread was told to stop.
     messages: Option<SyncSender<Message>>,
     writer: Option<JoinHandle<Result<(), Error>>>,
-    /// Records that have not been sent yet.
     lot: Vec<u8>,
 }
 
@@ -45,8 +44,7 @@ impl Output {
         Self(Kind::Direct(Box::new(answers)))
     }
 
-    /// Creates an output that writes on a separate thread. Answers that must be flushed before the next row is read,
-    /// and answers without a target, are still written immediately.
+    /// Creates an output that writes on a separate thread, except answers that must be flushed or have no target.
     pub fn behind(answers: Answers) -> Self {
         if answers.at_once || answers.is_nowhere() {
             return Self::direct(answers);
@@ -115,7 +113,6 @@ impl Behind {
         self.end().err().unwrap_or_else(ended)
     }
 
-    /// Stops the thread, waits until it has ended, and returns its result.
     fn end(&mut self) -> Result<(), Error> {
         self.messages = None;
         self.writer.take().map_or(Ok(()), |writer| writer.join().unwrap_or_else(|_| Err(ended())))

@@ -43,8 +43,7 @@ impl Form {
         Self::ALL.into_iter().find(|form| form.name() == name)
     }
 
-    /// Returns the format for the extension of a file name. An unknown extension means CSV. Returns `None` if the
-    /// extension names a kind of file that is not an output format.
+    /// Returns the format of a file extension, CSV if it is unknown, or `None` for a kind of file that is no output.
     pub fn of_path(path: &Path) -> Option<Self> {
         const OTHERS: [&str; 12] =
             ["gz", "zst", "bz2", "xz", "xlsx", "xls", "xlsm", "xlsb", "ods", "html", "htm", "svg"];
@@ -52,7 +51,6 @@ impl Form {
         Self::from_name(Format::of_path(path).name()).filter(|_| !is_other)
     }
 
-    /// Returns an error if this build cannot write the format.
     pub(crate) fn judge(self) -> Result<(), Fault> {
         match self {
             Self::Parquet if !cfg!(feature = "parquet") => Err(Fault::NotBuilt(self.name())),
@@ -123,8 +121,7 @@ impl Form {
         }
     }
 
-    /// Returns the number of lines in a file with this many answers, including a header. Returns `None` for formats
-    /// without lines.
+    /// Returns the number of lines of a file with this many answers and its header, or `None` without lines.
     pub(crate) fn lines(self, answers: u64) -> Option<u64> {
         match self {
             Self::Csv | Self::Tsv => Some(answers + 1),
@@ -134,7 +131,6 @@ impl Form {
     }
 }
 
-/// Returns a CSV or TSV cell, in double quotes if necessary.
 fn quoted_cell(text: &str, comma: char) -> Cow<'_, str> {
     let is_plain = !text.contains([comma, '"', '\n', '\r']) && text.trim() == text;
     if is_plain { Cow::Borrowed(text) } else { Cow::Owned(format!("\"{}\"", text.replace('"', "\"\""))) }

@@ -12,8 +12,7 @@ pub fn convert(_: impl Read, _: &[Column], _: File) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Converts records to a Parquet table. For each column, a record contains an integer, a floating-point number, or a
-/// string preceded by its length.
+/// Converts records to a Parquet table. A cell is an integer, a float, or a string preceded by its length.
 #[cfg(feature = "parquet")]
 pub fn convert(records: impl Read, columns: &[Column], out: File) -> io::Result<File> {
     use super::cells::{Cell, CellKind, read_cell};

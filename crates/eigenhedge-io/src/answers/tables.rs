@@ -56,8 +56,7 @@ pub fn verdict_columns(kept: &[String]) -> Vec<Column> {
     columns
 }
 
-/// Returns the cells for a verdict. `texts` contains the copied cells of the row, and `names` the names of the input
-/// columns.
+/// Returns the cells for a verdict. `texts` are the copied cells of the row, and `names` those of the input columns.
 pub fn verdict_cells<'a>(verdict: &Verdict, texts: &'a [String], names: &'a [String]) -> Vec<Cell<'a>> {
     let mut cells = vec![Cell::Whole(Some(verdict.row))];
     cells.extend(texts.iter().map(|text| Cell::Text(text)));

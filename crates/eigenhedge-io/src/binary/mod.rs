@@ -17,7 +17,6 @@ pub fn open_npy(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     npy::Npy::open(input, npy::Origin::File, layout)
 }
 
-/// Opens an array of an NPZ archive: the array named by the layout, or the only one.
 pub fn open_npz(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     let member = npz_member::find(input, layout.array.as_deref())?;
     npy::Npy::open(input, npy::Origin::Member(member), layout)

@@ -23,20 +23,16 @@ const BLOCK: u64 = 1 << 20;
 
 /// Location of the bytes of an array.
 pub enum Origin {
-    /// Whole source.
     File,
     Member(Member),
 }
 
 /// Source of the bytes of an array.
 enum Feed {
-    /// Sequential access.
     Forward(Box<dyn Read>),
-    /// Random access.
     Anywhere(File),
 }
 
-/// Reader of a two-dimensional array, one row at a time.
 pub struct Npy {
     input: InputSource,
     format: &'static str,
@@ -48,9 +44,7 @@ pub struct Npy {
     data_start: u64,
     columns: Columns,
     block: Vec<u8>,
-    /// Index of the first row of the block.
     block_first: u64,
-    /// Number of rows in the block.
     block_rows: u64,
     most_block_rows: u64,
     next: u64,
@@ -90,7 +84,7 @@ impl Npy {
             return Err(input.fault(Fault::Truncated { wanted: rows, found: found / row_bytes }));
         }
         if let Origin::Member(member) = &origin {
-            let found = member.size().saturating_sub(header.size);
+            let found = member.size.saturating_sub(header.size);
             if found < data {
                 return Err(input.fault(Fault::Truncated { wanted: rows, found: found / row_bytes }));
             }
@@ -134,7 +128,6 @@ impl Npy {
         Ok(Opened { reader: Box::new(array), columns })
     }
 
-    /// Reads the block that starts at the next row.
     fn fill(&mut self) -> Result<(), Error> {
         let (first, rows) = (self.next, self.most_block_rows.min(self.rows - self.next));
         let size = self.element.size() as u64;

@@ -123,7 +123,6 @@ pub struct Element {
 }
 
 impl Element {
-    /// Returns the type with this NumPy name, or `None` if it is not a type of real numbers.
     pub fn from_name(name: &str) -> Option<Self> {
         let (order, kind) = name.split_at_checked(1)?;
         let kind = match kind {
@@ -189,7 +188,6 @@ impl Element {
     }
 }
 
-/// Returns the number with this half-precision encoding.
 fn half(bits: u16) -> f64 {
     let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023) / 1024.0);
     let size = match exponent {

@@ -9,12 +9,12 @@ use flate2::read::DeflateDecoder;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use zip::{CompressionMethod, ZipArchive};
 
-/// Location, size and checksum of an array in an archive.
 #[derive(Debug, Clone)]
 pub struct Member {
     start: u64,
     compressed: u64,
-    size: u64,
+    /// Size of the array and its header in bytes, as stated in the directory of the archive.
+    pub size: u64,
     deflated: bool,
     checksum: u32,
 }
@@ -76,11 +76,6 @@ fn no_array(arrays: &[(usize, String)], got: String) -> Fault {
 }
 
 impl Member {
-    /// Returns the size of the array and its header in bytes, as stated in the directory of the archive.
-    pub fn size(&self) -> u64 {
-        self.size
-    }
-
     /// Opens the array for reading. Its bytes are inflated if necessary, and its checksum is verified at the end.
     pub fn open(&self, input: &InputSource) -> Result<Box<dyn Read>, Error> {
         let mut file = input.file(FORMAT)?;

@@ -55,7 +55,6 @@ pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     Ok(Opened { reader: Box::new(Table::new(input, format, chosen, batches, None, None)?.filling(layout)), columns })
 }
 
-/// Messages of a file or a stream, in order.
 struct Messages {
     input: InputSource,
     format: &'static str,
@@ -63,26 +62,22 @@ struct Messages {
 }
 
 enum Source {
-    /// File, and the positions of its batches.
     File(File, std::vec::IntoIter<Place>),
     Stream(BufReader<Box<dyn Read>>),
 }
 
-/// Position of a message in a file, and the lengths of its metadata and body in bytes.
 struct Place {
     start: u64,
     metadata: u64,
     body: u64,
 }
 
-/// Message: its metadata, and the bytes of the buffers that the metadata describes.
 struct Parts {
     metadata: Vec<u8>,
     body: Vec<u8>,
 }
 
 impl Messages {
-    /// Reads the footer of a file. Returns the schema and the messages.
     fn of_file(input: &InputSource, format: &'static str) -> Result<(Schema, Self), Error> {
         const END: u64 = 10;
         let broken = |reason: &str| unsound(input, format, reason);
@@ -115,7 +110,6 @@ impl Messages {
         Ok((schema, Self { input: input.clone(), format, source: Source::File(file, places.into_iter()) }))
     }
 
-    /// Reads the schema at the start of a stream. Returns the schema and the remaining messages.
     fn of_stream(input: &InputSource, format: &'static str) -> Result<(Schema, Self), Error> {
         let source = Source::Stream(BufReader::new(input.open()?));
         let mut messages = Self { input: input.clone(), format, source };
@@ -128,7 +122,6 @@ impl Messages {
         Ok((understood(input, format, schema)?, messages))
     }
 
-    /// Returns the next message with its body, or `None` at the end.
     fn advance(&mut self) -> Result<Option<Parts>, Error> {
         let Self { input, format, source } = self;
         match source {
@@ -209,12 +202,10 @@ fn read_bounded(
 struct Decoder {
     messages: Messages,
     schema: SchemaRef,
-    /// Positions of the selected columns, or `None` for all columns.
     projection: Option<Vec<usize>>,
 }
 
 impl Decoder {
-    /// Returns the next batch, or `None` at the end.
     fn decode(&mut self) -> Result<Option<RecordBatch>, Error> {
         while let Some(Parts { metadata, body }) = self.messages.advance()? {
             let (input, format) = (&self.messages.input, self.messages.format);

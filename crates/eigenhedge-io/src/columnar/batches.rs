@@ -19,13 +19,11 @@ use arrow_schema::{DataType, Schema};
 /// Approximate number of cells decoded at a time.
 pub const BATCH_CELLS: usize = 1 << 17;
 
-/// Iterator over the batches of a table.
 pub type Batches = Box<dyn Iterator<Item = Result<RecordBatch, Error>>>;
 
 /// Function that opens the batches again after a given number of rows.
 pub type Reopen = Box<dyn Fn(u64) -> Result<Batches, Error>>;
 
-/// Reader of a table that arrives in batches.
 pub struct Table {
     input: InputSource,
     format: &'static str,
@@ -37,7 +35,6 @@ pub struct Table {
     /// Position in a batch of each copied column.
     kept: Vec<usize>,
     batch: Option<RecordBatch>,
-    /// Some rows of the batch, in row-major order.
     block: Vec<f64>,
     /// Index in the batch of the first row of the block.
     block_first: usize,
@@ -48,8 +45,7 @@ pub struct Table {
     fills: bool,
 }
 
-/// Selects the columns to read. Returns these columns, and the positions of the columns to decode, in file order.
-/// Returns an error if a column has an unsupported type.
+/// Returns the columns to read and the positions to decode, in file order, or an error for an unsupported type.
 pub fn choose(input: &InputSource, layout: &Layout, schema: &Schema) -> Result<(Columns, Vec<usize>), Error> {
     let names = schema.fields().iter().map(|field| field.name().clone()).collect();
     let holds_text = |position: usize| !is_number(schema.field(position).data_type());
@@ -124,7 +120,6 @@ impl Table {
         self
     }
 
-    /// Moves to the next nonempty batch. Returns false at the end.
     fn advance(&mut self) -> Result<bool, Error> {
         loop {
             let next = guarded(|| self.batches.next()).map_err(|reason| unsound(&self.input, self.format, reason))?;
@@ -171,8 +166,7 @@ impl Table {
     }
 }
 
-/// Copies a numeric column to every `width`-th cell. Missing values become NaN. Returns false if the column is not
-/// numeric.
+/// Copies a column to every `width`-th cell, missing values as NaN. Returns false if it is not numeric.
 fn spread(array: &ArrayRef, cells: &mut [f64], width: usize) -> bool {
     macro_rules! as_double {
         ($type:ty, $convert:expr) => {{

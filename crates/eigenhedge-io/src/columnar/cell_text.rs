@@ -10,7 +10,6 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
 
-/// Returns true if [`text_of`] supports this type.
 pub fn can_be_text(kind: &DataType) -> bool {
     let plain = matches!(
         kind,
@@ -25,8 +24,7 @@ pub fn can_be_text(kind: &DataType) -> bool {
     plain || kind.is_integer() || kind.is_floating()
 }
 
-/// Returns a cell as a string: the text itself, the shortest digits of a number, or an ISO 8601 date. The string is
-/// empty if the cell is missing.
+/// Returns a cell as text, the shortest digits of a number, or an ISO 8601 date. A missing cell is empty.
 pub fn text_of(array: &ArrayRef, row: usize) -> String {
     if row >= array.len() || array.is_null(row) {
         return String::new();

@@ -7,7 +7,6 @@
 
 use std::io::{self, Read};
 
-/// Sizes stated in the header of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageHeader {
     /// Size of the page in the file, in bytes.

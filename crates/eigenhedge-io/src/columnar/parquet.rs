@@ -60,16 +60,13 @@ pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
 struct RowGroups {
     input: InputSource,
     file: Arc<SerializedFileReader<File>>,
-    /// Schema of the selected columns.
     schema: SchemaRef,
     /// Leaf index in the Parquet schema of each selected column.
     leaves: Vec<usize>,
     next: usize,
     /// Number of rows to skip before the first requested row.
     to_skip: u64,
-    /// Reader of each selected column in the current row group.
     readers: Vec<ColumnReader>,
-    /// Number of rows left in the current row group.
     left: u64,
 }
 

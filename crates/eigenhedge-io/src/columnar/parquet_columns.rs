@@ -17,8 +17,7 @@ use parquet::file::metadata::FileMetaData;
 use parquet::schema::types::{SchemaDescriptor, Type};
 use std::sync::Arc;
 
-/// Returns the columns with their array types. Columns that contain neither numbers nor strings are included, so that
-/// messages can name them.
+/// Returns the columns with their array types, also those without numbers or strings, which messages name.
 pub fn schema_of(file: &FileMetaData) -> Schema {
     let told = told_schema(file);
     let duration = |name: &str| {
@@ -35,14 +34,12 @@ pub fn schema_of(file: &FileMetaData) -> Schema {
     Schema::new(file.schema_descr().root_schema().get_fields().iter().map(field).collect::<Vec<_>>())
 }
 
-/// Returns the Arrow schema embedded in the file, if there is one. It identifies durations, which Parquet stores as
-/// integers.
+/// Returns the embedded Arrow schema, if any. It identifies durations, which Parquet stores as integers.
 fn told_schema(file: &FileMetaData) -> Option<Schema> {
     let told = file.key_value_metadata()?.iter().find(|pair| pair.key == "ARROW:schema")?;
     arrow_ipc::convert::try_schema_from_ipc_buffer(&from_base64(told.value.as_ref()?)?).ok()
 }
 
-/// Decodes a base64 string. Returns `None` if it contains an invalid character.
 fn from_base64(text: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| {
         Some(match byte {
@@ -63,7 +60,6 @@ fn from_base64(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Returns the leaf index in the Parquet schema of each of these flat columns.
 pub fn leaves_of(descriptor: &SchemaDescriptor, columns: &[usize]) -> Vec<usize> {
     let mut leaf_of = vec![0; descriptor.root_schema().get_fields().len()];
     (0..descriptor.num_columns()).for_each(|leaf| leaf_of[descriptor.get_column_root_idx(leaf)] = leaf);
@@ -114,7 +110,6 @@ fn kind_of(column: &Type) -> DataType {
     }
 }
 
-/// Skips up to `rows` rows. Returns the number skipped.
 pub fn pass_over(column: &mut ColumnReader, rows: usize) -> Result<usize, ParquetError> {
     match column {
         ColumnReader::BoolColumnReader(column) => column.skip_records(rows),

@@ -14,8 +14,7 @@ pub(crate) struct CellStyle {
     codes: Vec<f64>,
 }
 
-/// Cells that count as missing by default, in addition to empty cells and NaN: signs, and what historians and spreadsheets
-/// write instead of a number.
+/// Cells that count as missing besides empty cells and NaN: signs and words of historians and spreadsheets.
 pub(crate) const MISSING: [&str; 26] = [
     "na",
     "n/a",
@@ -106,13 +105,11 @@ impl CellStyle {
         cell.is_empty() || is_sign || self.number(cell).is_some_and(f64::is_nan)
     }
 
-    /// Returns true if a cell is neither a number nor missing.
     pub fn is_word(&self, cell: &[u8]) -> bool {
         !self.is_missing(cell) && !self.looks_numeric(cell)
     }
 
-    /// Returns true if a cell contains a number, possibly in another notation: with a thousands separator or the other
-    /// decimal separator.
+    /// Returns true for a number, also with a thousands separator or the other decimal separator.
     pub fn looks_numeric(&self, cell: &[u8]) -> bool {
         match self.number(cell) {
             Some(value) => !value.is_nan(),

@@ -71,7 +71,6 @@ const PAIRS: [[&str; 2]; 11] = [
     ["no", "si"],
 ];
 
-/// First rows of a table, with the notation of their cells.
 pub struct Contents<'a> {
     pub rows: &'a [ByteRecord],
     pub style: &'a CellStyle,
@@ -102,8 +101,7 @@ impl Contents<'_> {
         rows[..lines].iter().take_while(holds_units).count()
     }
 
-    /// Returns true if a column numbers the rows: each number is one more or one less than the number before it, or its name
-    /// says so and the numbers ascend.
+    /// Returns true if a column numbers the rows: in steps of one, or ascending with a name that says so.
     pub fn is_counter(&self, column: usize, name: &str) -> bool {
         const FEWEST: usize = 3;
         let whole = |cell: &[u8]| {
@@ -153,8 +151,7 @@ impl Contents<'_> {
         }
     }
 
-    /// Returns the number of different tags if the table is in long format: `tag` names what `value` is, and times repeat
-    /// from row to row, or begin again with each tag.
+    /// Returns the number of tags if the table is in long format: times repeat, or begin again with each tag.
     pub fn tags(&self, time: usize, tag: usize) -> Option<usize> {
         const FEWEST_ROWS: usize = 8;
         let mut tags: Vec<&[u8]> = self.cells(tag).collect();

@@ -29,14 +29,12 @@ use std::io::{self, Read};
 
 type Records = csv::Reader<Lines<Box<dyn Read>>>;
 
-/// Reader of a CSV or TSV table.
 pub struct Csv {
     input: InputSource,
     records: Records,
     record: ByteRecord,
     /// True if the record is the first line and has not been returned as a row yet.
     held: bool,
-    /// Number of cells per line.
     cells: usize,
     has_header: bool,
     /// Header, if it contains a word, and lines of units. Later lines that repeat one of them are skipped.
@@ -49,14 +47,11 @@ pub struct Csv {
     reading: Reading,
     /// Columns without a number in the first lines, although they are selected.
     wordy: Vec<usize>,
-    /// True if lines that start with `#` are comments.
     has_comments: bool,
     /// Hint for a row with the wrong number of cells: the detected delimiter may be wrong.
     delimiter_hint: String,
     rows: u64,
-    /// Number of lines before the start of `records`.
     lines_before: u64,
-    /// Number of bytes before the start of `records`.
     bytes_before: u64,
 }
 
@@ -124,9 +119,8 @@ impl Csv {
         Ok(Opened { reader: Box::new(table), columns })
     }
 
-    /// Reads one record. Returns false at the end.
     fn advance(&mut self) -> Result<bool, Error> {
-        let longest = self.input.memory.line();
+        let longest = self.input.memory.line;
         self.records.get_mut().allow(longest);
         let line = self.records.position().line();
         let outcome = self.records.read_byte_record(&mut self.record);

@@ -29,20 +29,16 @@ pub(super) const LIST: &str = " in the header";
 /// Minimum number of rows from which a column without values counts as empty.
 const EMPTY_ROWS: usize = 5;
 
-/// Properties determined from the first lines.
 pub struct Settled {
     pub columns: Columns,
     pub has_header: bool,
     pub time_format: Option<TimeFormat>,
-    /// Number of lines of units under the header.
     pub unit_lines: u64,
-    /// Usual step between two times in seconds.
     pub step: Option<f64>,
     /// Selected columns without a number in the first lines.
     pub wordy: Vec<usize>,
 }
 
-/// First lines of a table, with the notation of their cells.
 pub struct FirstLines<'a> {
     pub input: &'a InputSource,
     pub layout: &'a Layout,

@@ -17,11 +17,9 @@ use serde::{Deserialize as _, Deserializer as _};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-/// Parser of JSON lines.
 pub struct Jsonl {
     columns: Columns,
     cells: Cells,
-    /// Positions of the keys, or `None` for arrays.
     keys: Option<HashMap<String, usize>>,
     /// True to ignore keys that the first row does not have.
     lenient: bool,
@@ -29,7 +27,6 @@ pub struct Jsonl {
     fills: bool,
 }
 
-/// Cells of a line.
 #[derive(Default)]
 struct Cells {
     /// One cell per column. A column that does not occur in the line is missing.
@@ -146,7 +143,7 @@ impl Jsonl {
 
     fn bad_cell(&self, lines: &LineReader, column: usize) -> Error {
         let cells = &self.cells.values;
-        if lines.rows() == 1 && self.judges_columns && cells[column].is_other_type() {
+        if lines.rows == 1 && self.judges_columns && cells[column].is_other_type() {
             let others = self.columns.selected.iter().filter(|column| cells[**column].is_other_type());
             let bad: Vec<(usize, String)> = others.map(|column| (*column, cells[*column].describe())).collect();
             return self.columns.not_numeric(&lines.place().to_string(), &bad, (false, false), None, "");

@@ -12,7 +12,6 @@ use crate::layout::Layout;
 use crate::reader::Opened;
 use crate::row::Row;
 
-/// Parser of LIBSVM lines.
 pub struct Libsvm {
     columns: Columns,
     /// All cells of the most recently read row, including zeros.
@@ -20,7 +19,6 @@ pub struct Libsvm {
     /// Indices of the cells that the most recently read row lists.
     set: Vec<usize>,
     fills: bool,
-    /// True if all columns are selected, in their order.
     takes_all: bool,
 }
 
@@ -28,7 +26,6 @@ pub struct Libsvm {
 const SPARSITY: usize = 16;
 
 impl Libsvm {
-    /// Opens the source and determines the number of columns.
     pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
         let dim = match layout.dim {
             Some(dim) => dim,
@@ -79,7 +76,6 @@ impl Libsvm {
         Ok(())
     }
 
-    /// Parses the most recently read line.
     fn fill_from(&mut self, lines: &LineReader) -> Result<(), Error> {
         self.fill(lines.line()).map_err(|(column, fault)| {
             let column = column.map_or(String::new(), |column| format!(", {}", self.columns.label(column)));
@@ -134,7 +130,7 @@ fn largest_index(input: &InputSource) -> Result<usize, Error> {
         // A mistyped index must not exhaust the memory.
         allow_columns(input, largest.into()).map_err(|error| error.moved_to(lines.place().to_string()))?;
     }
-    match (lines.rows(), largest) {
+    match (lines.rows, largest) {
         (0, _) => Err(input.fault(Fault::Empty)),
         (_, 0) => Err(input.fault(Fault::ZeroColumns)),
         _ => Ok(largest as usize),

@@ -13,14 +13,11 @@ pub struct Lines<R> {
     exact: bool,
     /// Most recently returned byte that is not a line end.
     last_inside: u8,
-    /// Number of bytes returned.
     given: u64,
-    /// True if the source has ended.
     is_over: bool,
     /// Number of bytes that may be returned before [`Lines::allow`] is called again.
     left: u64,
-    /// Delimiter of cells, if they are counted. In a line longer than [`LONG`], each cell counts as [`CELL`] more
-    /// bytes.
+    /// Delimiter, if cells are counted: each adds [`CELL`] bytes to a line longer than [`LONG`].
     delimiter: Option<u8>,
     since_allowed: u64,
 }
@@ -31,7 +28,6 @@ const LONG: u64 = 1 << 20;
 const CELL: u64 = 8;
 
 impl<R: Read> Lines<R> {
-    /// Creates a reader that converts the line ends of `inner`.
     pub fn new(inner: R) -> Self {
         Self {
             inner,

@@ -7,25 +7,22 @@ use crate::reader::{Progress, ReadPosition, Reader};
 use crate::row::Row;
 use std::io::{BufRead, BufReader, Read};
 
-/// Reader of lines into a reused buffer.
 pub struct LineReader {
     input: InputSource,
     source: BufReader<Box<dyn Read>>,
     line: Vec<u8>,
     /// True if the line has been inspected but not returned as a row yet.
     held: bool,
-    rows: u64,
+    pub rows: u64,
     lines: u64,
     bytes: u64,
 }
 
 impl LineReader {
-    /// Opens the source from the start.
     pub fn open(input: &InputSource) -> Result<Self, Error> {
         Ok(Self::new(input, input.open()?))
     }
 
-    /// Opens the source from the start, and returns its first complete lines too.
     pub fn open_peeked(input: &InputSource) -> Result<(Self, Vec<u8>), Error> {
         let source = Peeked::new(input, 1)?;
         let lines = source.lines().to_vec();
@@ -49,7 +46,7 @@ impl LineReader {
         }
         loop {
             self.line.clear();
-            let longest = self.input.memory.line();
+            let longest = self.input.memory.line;
             let mut bounded = self.source.by_ref().take(longest.saturating_add(1));
             let read = bounded.read_until(b'\n', &mut self.line).map_err(|error| self.input.unreadable(error))?;
             if read == 0 {
@@ -75,18 +72,11 @@ impl LineReader {
         self.line.trim_ascii()
     }
 
-    /// Returns the number of lines read that are not blank.
-    pub fn rows(&self) -> u64 {
-        self.rows
-    }
-
-    /// Returns the place of the most recently read line.
     pub fn place(&self) -> RowPlace {
         self.input.line(self.lines)
     }
 }
 
-/// Parser of a format in which each row is a line.
 pub trait LineParser {
     /// Parses the selected cells of the most recently read line into `row`, which must be empty.
     fn parse(&mut self, lines: &LineReader, row: &mut Vec<f64>) -> Result<(), Error>;
@@ -98,7 +88,6 @@ pub trait LineParser {
     fn kept(&self, _texts: &mut Vec<String>) {}
 }
 
-/// Reader of a table in which each row is a line.
 pub struct LineTable<P> {
     pub lines: LineReader,
     pub parser: P,

@@ -9,14 +9,12 @@ use crate::layout::Layout;
 use crate::reader::Opened;
 use crate::recode::text_of;
 
-/// Parser of lines of text.
 pub struct Lines {
     columns: Columns,
     line: String,
 }
 
 impl Lines {
-    /// Opens the source as a table with one column.
     pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
         let mut lines = LineReader::open(input)?;
         if !lines.advance()? {

@@ -11,13 +11,11 @@ use crate::recode::text_of;
 use crate::time_format::{Found, TimeFormat};
 use std::io::{self, Read};
 
-/// Maximum number of lines inspected.
 pub(crate) const LINES: usize = 200;
 /// Maximum number of bytes inspected, unless the first two lines are longer.
 const BYTES: usize = 1 << 18;
 /// Maximum number of bytes inspected to find two lines.
 const MOST_BYTES: usize = 1 << 23;
-/// Number of bytes per read.
 const PIECE: usize = 1 << 16;
 
 /// Source whose first bytes have been inspected. Reading still starts with these bytes.
@@ -25,7 +23,6 @@ pub struct Peeked {
     head: Vec<u8>,
     given: usize,
     inner: Box<dyn Read>,
-    /// True if the inspected bytes are the whole source.
     is_whole: bool,
     fewest: usize,
 }
@@ -38,7 +35,6 @@ impl Peeked {
         Ok(peeked)
     }
 
-    /// Returns the first complete lines, unmodified.
     pub fn lines(&self) -> &[u8] {
         if self.is_whole {
             return &self.head;

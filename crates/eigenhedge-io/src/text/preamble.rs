@@ -6,7 +6,6 @@
 use super::cells::CellStyle;
 use csv::ByteRecord;
 
-/// Maximum number of lines of a preamble.
 const MOST: usize = 60;
 
 /// Returns the delimiter that a first line such as `sep=;` names, and the number of such lines, 0 or 1.
@@ -20,7 +19,6 @@ pub fn separator_line(head: &[u8]) -> (Option<u8>, u64) {
     }
 }
 
-/// Returns the bytes after this many lines.
 pub fn after(head: &[u8], lines: u64) -> &[u8] {
     let mut rest = head;
     for _ in 0..lines {
@@ -81,7 +79,6 @@ fn before_header(lines: &[&[u8]], delimiter: u8) -> Option<u64> {
     (start <= MOST && same * 10 >= rest.len() * 9 && is_header).then_some(start as u64)
 }
 
-/// Returns true if more than half of the cells are not empty.
 fn is_filled(record: &ByteRecord) -> bool {
     2 * record.iter().filter(|cell| !cell.trim_ascii().is_empty()).count() > record.len()
 }

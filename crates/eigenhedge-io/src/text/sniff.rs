@@ -70,7 +70,6 @@ impl Look {
     }
 }
 
-/// Returns the lines after the first ones that start with `#`.
 fn after_comments(head: &[u8]) -> &[u8] {
     let mut rest = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head);
     if !rest.starts_with(b"#") {
@@ -83,7 +82,6 @@ fn after_comments(head: &[u8]) -> &[u8] {
     rest
 }
 
-/// Splits the first lines into records.
 fn records(head: &[u8], delimiter: u8) -> Vec<ByteRecord> {
     let mut reader =
         csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(Lines::new(head));
@@ -141,8 +139,7 @@ fn decimal_of(lines: &[ByteRecord]) -> u8 {
     if commas > points { b',' } else { b'.' }
 }
 
-/// Returns the decimal separator of a table with commas between its cells: a comma only if no number has a point, and some
-/// number in quotes can have nothing but a decimal comma.
+/// Returns a comma if no number has a point and some number in quotes can only have a decimal comma.
 fn decimal_in_quotes(lines: &[ByteRecord]) -> u8 {
     let has =
         |wanted: u8| lines.iter().flatten().any(|cell| decimal_sign(cell) == Some(wanted) && !has_one_group(cell));
@@ -150,8 +147,7 @@ fn decimal_in_quotes(lines: &[ByteRecord]) -> u8 {
     if has(b',') && !has_points { decimal_of(lines) } else { b'.' }
 }
 
-/// Returns true if numbers such as `1,234` are whole: the decimal separator is known from other numbers, and each number with
-/// the other sign has groups of three digits.
+/// Returns true if `1,234` is whole: other numbers show the decimal separator, and all such groups have three digits.
 fn has_groups(lines: &[ByteRecord], decimal: u8) -> bool {
     let cells = || lines.iter().skip(1).flatten();
     let other = if decimal == b',' { b'.' } else { b',' };

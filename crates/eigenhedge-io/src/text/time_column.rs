@@ -11,18 +11,14 @@ use csv::ByteRecord;
 /// Number of first columns that are searched whatever their names.
 const SEARCHED: usize = 8;
 
-/// Time column of a table.
 pub struct TimeColumn {
-    /// Layout that names the time column.
     pub layout: Layout,
     pub format: Option<TimeFormat>,
     /// Position of the time column, also if it is not used.
     pub position: Option<usize>,
     /// Position of the column with the time of day.
     pub clock: Option<usize>,
-    /// Position of the time column if it is not used.
     pub left_out: Option<usize>,
-    /// Usual step between two times in seconds.
     pub step: Option<f64>,
 }
 
@@ -110,7 +106,6 @@ impl FirstLines<'_> {
         Ok(nothing(layout))
     }
 
-    /// Returns the position of the column that a selector names.
     fn position(&self, names: Option<&[String]>, selector: Option<&Selector>) -> Result<Option<usize>, Error> {
         let Some(selector) = selector else { return Ok(None) };
         // This layout selects only the wanted column, to find its position.
@@ -135,7 +130,6 @@ impl FirstLines<'_> {
     }
 }
 
-/// Returns the dates and times of day of the rows, separated by a space.
 fn joined(rows: &[ByteRecord], date: usize, clock: usize) -> Vec<String> {
     let cells = |row: &ByteRecord| {
         Some((text_of(row.get(date)?).trim().to_owned(), text_of(row.get(clock)?).trim().to_owned()))

@@ -23,7 +23,7 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
     let count = if setting.quick { 300 } else { 500 };
     let rows = cone(count, setting.seed);
     let offline = KernelPca::fit(Vectors::new(KERNEL, LENGTH)?, &rows, KEPT, Center::None, Solver::Dense)?;
-    let best = cumulated(offline.losses());
+    let best = cumulated(&offline.losses);
     let ceiling = last(&best);
     let space = spec(Kind::Anchored, KEPT);
     let space = Spec { kernel: Some(KERNEL), ..space };
@@ -85,7 +85,6 @@ fn cone(count: usize, seed: u64) -> Vec<Vec<f64>> {
     std::iter::repeat_with(&mut point).filter(|row| dot(row, row) <= 1.0).take(count).collect()
 }
 
-/// Returns the cumulative expected loss of a learner after each row.
 fn online(rows: &[Vec<f64>], spec: &Spec, progress: &Progress) -> Result<Vec<f64>, LabError> {
     let instances = rows.iter().map(|row| Instance::from(&row[..]));
     Ok(cumulated(&expected_losses(&mut spec.kernel(KERNEL, LENGTH)?, instances, progress)?))

@@ -38,32 +38,18 @@ pub fn run(setting: &Setting, _: &Progress) -> Result<Outcome, LabError> {
     }
     let largest = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     let nearest = nearest_rival(setting.seed);
+    let equal = |what, found: f64, wanted: f64| Claim::at_most(what, (found - wanted).abs(), "", ROUNDING);
     let claims = vec![
         Claim::at_most("distance of the capped weights from (1/6, 1/3, 1/2)", largest(&halves, &EXACT), "", ROUNDING),
-        Claim::at_most(
-            "distance of the share of set {1,3} from 1/3",
-            (coefficient([0, 2]) - 1.0 / 3.0).abs(),
-            "",
-            ROUNDING,
-        ),
-        Claim::at_most(
-            "distance of the share of set {2,3} from 2/3",
-            (coefficient([1, 2]) - 2.0 / 3.0).abs(),
-            "",
-            ROUNDING,
-        ),
+        equal("distance of the share of set {1,3} from 1/3", coefficient([0, 2]), 1.0 / 3.0),
+        equal("distance of the share of set {2,3} from 2/3", coefficient([1, 2]), 2.0 / 3.0),
         Claim::less(
             "relative entropy of the capped weights to (1, 2, 4)/7",
             relative_entropy(&halves),
             &format!("that of the nearest of {RIVALS} random points under the cap"),
             nearest,
         ),
-        Claim::at_most(
-            "distance of 6/7 from how surely products drop expert 3",
-            (products[2] - 6.0 / 7.0).abs(),
-            "",
-            ROUNDING,
-        ),
+        equal("distance of 6/7 from how surely products drop expert 3", products[2], 6.0 / 7.0),
         Claim::less("how surely products drop expert 3", products[2], "how surely capping does", dropped[2]),
     ];
     let experts = [1.0, 2.0, 3.0];

@@ -41,7 +41,7 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
     };
     let all = (0..NAMES.len()).map(measure).collect::<Result<Vec<_>, _>>()?;
     let plane = Pca::fit(&rows, KEPT, Center::None)?;
-    let best = cumulated(&rows.iter().map(|row| loss_of(plane.components(), row)).collect::<Vec<_>>());
+    let best = cumulated(&rows.iter().map(|row| loss_of(&plane.components, row)).collect::<Vec<_>>());
     Ok(Outcome {
         tables: vec![table(&all, &best)],
         charts: vec![

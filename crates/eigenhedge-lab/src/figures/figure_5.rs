@@ -15,7 +15,6 @@ const BEFORE: usize = 20;
 /// Rows after the change at which the most probable subspace is drawn.
 const MOMENTS: [usize; 5] = [0, 15, 30, 45, 60];
 
-/// Observations of one learner around the change.
 struct Transition {
     /// Share of the new subspace that is kept, at each row from [`BEFORE`] rows before the change on.
     new: Vec<f64>,
@@ -26,8 +25,7 @@ struct Transition {
 }
 
 impl Transition {
-    /// Returns the number of rows after the change until the learner has switched, or the length of a segment
-    /// if it never does.
+    /// Returns the number of rows until the learner has switched, or the length of a segment if it never does.
     fn rows(&self) -> f64 {
         self.new[BEFORE..].iter().position(|share| *share >= TURNED).unwrap_or(SEGMENT) as f64
     }
@@ -81,7 +79,6 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
     Ok(Outcome { tables: vec![table], charts, text, claims })
 }
 
-/// Runs a learner over the stream and observes it around the change.
 fn watch(mut learner: impl Observed, stream: &streams::Stream) -> Result<Transition, LabError> {
     let mut random = Random::seeded(0);
     let mut seen = Transition { new: Vec::new(), old: Vec::new(), planes: Vec::new() };

@@ -17,7 +17,6 @@ const PERSONS: usize = 3;
 const FACES_KEPT: usize = 5;
 const NAMES: [&str; 3] = ["past average", "fixed share", "no mixing"];
 
-/// Rows with their description, and the number of directions to keep.
 struct Source {
     rows: Vec<Vec<f64>>,
     kept: usize,
@@ -70,7 +69,6 @@ fn source(setting: &Setting) -> Result<Source, LabError> {
     Ok(Source { rows, kept: FACES_KEPT, what, name: "faces", faces: true })
 }
 
-/// Returns the loss of each row with respect to the best subspace of its segment.
 fn best_of_segments(source: &Source) -> Result<Vec<f64>, LabError> {
     let mut losses = Vec::new();
     for segment in source.rows.chunks(SEGMENT) {
@@ -96,35 +94,17 @@ fn claims(bumps: &[Vec<f64>], source: &Source) -> Vec<Claim> {
         "0.9 × that of the new ones after a change (2, 4)",
         0.9 * mean_over(past, &NEW),
     )];
+    let back = format!("{what} in segments that come back");
+    let total = |regrets: &[f64]| regrets.iter().sum::<f64>();
     if source.faces {
         for s in AGAIN {
             claims.push(Claim::less(&format!("{what} in segment {}", s + 1), past[s], "that of fixed share", share[s]));
         }
-        claims.push(Claim::less(
-            &format!("{what} in segments that come back"),
-            again,
-            "0.8 × that of fixed share",
-            0.8 * mean_over(share, &AGAIN),
-        ));
-        claims.push(Claim::less(
-            &format!("{what} in all"),
-            past.iter().sum(),
-            "that without mixing",
-            none.iter().sum(),
-        ));
+        claims.push(Claim::less(&back, again, "0.8 × that of fixed share", 0.8 * mean_over(share, &AGAIN)));
+        claims.push(Claim::less(&format!("{what} in all"), total(past), "that without mixing", total(none)));
     } else {
-        claims.push(Claim::at_most(
-            &format!("{what} in segments that come back"),
-            again,
-            "1.1 × that of fixed share",
-            1.1 * mean_over(share, &AGAIN),
-        ));
-        claims.push(Claim::less(
-            what,
-            past.iter().sum(),
-            "a quarter of that without mixing",
-            0.25 * none.iter().sum::<f64>(),
-        ));
+        claims.push(Claim::at_most(&back, again, "1.1 × that of fixed share", 1.1 * mean_over(share, &AGAIN)));
+        claims.push(Claim::less(what, total(past), "a quarter of that without mixing", 0.25 * total(none)));
     }
     claims
 }

@@ -41,7 +41,7 @@ impl Task {
         let length = points[0].len();
         let batch =
             KernelPca::fit(Vectors::new(kernel.clone(), length)?, &points, POINTS, Center::None, Solver::Dense)?;
-        let scores = batch.scores();
+        let scores = batch.scores;
         let features = (0..POINTS).map(|i| (0..POINTS).map(|j| scores.column(j)[i]).collect()).collect();
         let bound = points.iter().map(|x| kernel.value(x, x)).fold(0.0, f64::max).sqrt();
         Ok(Self { name, kernel, points, features, bound, rate })
@@ -68,8 +68,7 @@ impl Task {
         Ok(angles)
     }
 
-    /// Returns the angle in degrees between a weight vector and its component. The vector is a combination of the
-    /// features of the points drawn so far.
+    /// Returns the angle in degrees between a weight vector, over the points drawn so far, and its component.
     fn angle(&self, learner: &Hebbian<FeatureWeights<Vectors>>, component: usize, drawn: &[usize]) -> f64 {
         let mut vector = vec![0.0; POINTS];
         for (coefficient, index) in learner.weights().coefficients(component).zip(drawn) {
@@ -159,7 +158,6 @@ fn ellipsoid(random: &mut Random) -> Vec<Vec<f64>> {
     (0..POINTS).map(|_| point()).collect()
 }
 
-/// Generates three clusters of different sizes in the plane.
 fn clusters(random: &mut Random) -> Vec<Vec<f64>> {
     let centers = [([0.0, 0.0], 50), ([3.0, 0.0], 30), ([0.0, 3.0], 20)];
     let mut point = |center: [f64; 2]| center.map(|c| c + 0.3 * random.normal()).to_vec();

@@ -27,17 +27,17 @@ pub fn run(setting: &Setting, _: &Progress) -> Result<Outcome, LabError> {
         let coordinates = plain.transform(point)?;
         coordinates.iter().enumerate().for_each(|(j, c)| flat.column_mut(j)[i] = *c);
     }
-    let claims = claims(kernel.scores(), factored.scores(), &flat);
-    let table = table(&points, &flat, kernel.scores());
+    let claims = claims(&kernel.scores, &factored.scores, &flat);
+    let table = table(&points, &flat, &kernel.scores);
     let mut picture =
         classes(Chart::new("Points, and lines of equal first kernel coordinate", "x", "y"), &points, |point| {
             (point[0], point[1])
         });
-    for (step, level) in levels(kernel.scores().column(0)).into_iter().enumerate() {
+    for (step, level) in levels(kernel.scores.column(0)).into_iter().enumerate() {
         let (x, y): (Vec<f64>, Vec<f64>) = contour(&mut kernel, level)?.into_iter().unzip();
         picture = picture.with(Series::points(format!("level {level:.2}"), &x, &y).with_tint(Tint::Time(step)));
     }
-    let scores = kernel.scores();
+    let scores = kernel.scores;
     let indices: Vec<usize> = (0..points.len()).collect();
     let coordinates = Chart::new("The first two kernel coordinates", "first", "second");
     let coordinates = classes(coordinates, &indices, |i| (scores.column(0)[*i], scores.column(1)[*i]));
@@ -84,7 +84,6 @@ fn table(points: &[Vec<f64>], flat: &Matrix, scores: &Matrix) -> Table {
     table
 }
 
-/// Generates the points of the disc, then those of the ring.
 fn points(seed: u64) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(seed);
     let mut around = |radius: f64, noise: f64| {
@@ -113,7 +112,6 @@ fn distance(one: &Matrix, other: &Matrix) -> f64 {
     (0..KEPT).map(|j| apart(j, 1.0).min(apart(j, -1.0))).fold(0.0, f64::max)
 }
 
-/// Returns evenly spaced levels inside the range of the scores.
 fn levels(scores: &[f64]) -> Vec<f64> {
     let (low, high) = scores.iter().fold((f64::MAX, f64::MIN), |(low, high), x| (low.min(*x), high.max(*x)));
     (1..=LEVELS).map(|i| low + (high - low) * i as f64 / (LEVELS + 1) as f64).collect()

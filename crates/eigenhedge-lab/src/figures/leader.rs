@@ -21,7 +21,6 @@ struct Totals {
     leader: Vec<f64>,
     learner: Vec<f64>,
     best: f64,
-    /// Bound on the total loss of the learner.
     bound: f64,
 }
 

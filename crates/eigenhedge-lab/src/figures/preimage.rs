@@ -32,7 +32,7 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
     let (mut found, mut flat) = (Vec::new(), Vec::new());
     for (i, point) in noisy.iter().enumerate() {
         let projection = kernel.project(point)?;
-        found.push(fixed_point(kernel.dictionary_mut(), &projection, point, 0, Stop::default())?.point);
+        found.push(fixed_point(&mut kernel.dictionary, &projection, point, 0, Stop::default())?.point);
         flat.push(line.inverse_transform(&line.transform(point)?)?);
         progress(i as f64 / POINTS as f64);
     }
@@ -97,7 +97,6 @@ fn middles(mean: &Means) -> Chart {
     chart
 }
 
-/// Returns the squared distance of a point from the curve.
 fn squared_distance(point: &[f64]) -> f64 {
     let on_curve = (0..FINE).map(|i| 1.5 * REACH * (2.0 * i as f64 / (FINE - 1) as f64 - 1.0));
     on_curve.map(|x| (point[0] - x).powi(2) + (point[1] - curve(x)).powi(2)).fold(f64::INFINITY, f64::min)
@@ -110,7 +109,6 @@ struct Means {
     found: Vec<f64>,
     plain_distance: f64,
     found_distance: f64,
-    /// Distance of the pre-image from the center of the larger cluster.
     off_center: f64,
 }
 

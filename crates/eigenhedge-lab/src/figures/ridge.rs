@@ -73,15 +73,14 @@ fn points(random: &mut Random) -> (Vec<Vec<f64>>, Vec<f64>) {
 
 /// Returns the claim that no random function near the solution has a smaller objective.
 fn least(ridge: &KernelRidge<Vectors>, process: &Process, random: &mut Random) -> Claim {
-    let solution = ridge.coefficients().column(0);
+    let solution = ridge.coefficients.column(0);
     let mut rival = || process.objective(&solution.iter().map(|a| a + 0.05 * random.normal()).collect::<Vec<_>>());
     let rival = (0..RIVALS).map(|_| rival()).fold(f64::INFINITY, f64::min);
     let than = format!("the least of {RIVALS} functions near it");
     Claim::less("objective of the solution", process.objective(solution), &than, rival)
 }
 
-/// Returns the claims that the fit is closer to the curve than the targets are, and that its variance is smaller near
-/// points than far from them.
+/// Claims that the fit is closer to the curve than the targets, and its variance smaller near points.
 fn fit(ridge: &mut KernelRidge<Vectors>, points: &[Vec<f64>], targets: &[f64]) -> Result<[Claim; 2], LabError> {
     let (mut error, mut noise) = (0.0, 0.0);
     for ((x, y), found) in points.iter().zip(targets).zip(ridge.predict(points)?.column(0)) {

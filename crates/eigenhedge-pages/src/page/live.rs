@@ -24,7 +24,6 @@ pub struct Part {
     pub key: String,
     /// Anchor of the section that contains the part. It is empty if the part is in no section.
     pub within: String,
-    /// Markup and chart data, as a JSON object.
     pub json: String,
 }
 
@@ -47,8 +46,7 @@ pub fn assets() -> Vec<Asset> {
     ]
 }
 
-/// Returns the page without its parts. The page loads its parts from the URL `feed` and its assets from the URL
-/// `folder`, which ends in `/`.
+/// Returns the page without parts: it loads them from `feed` and its assets from `folder`, which ends in `/`.
 pub fn shell(title: &str, folder: &str, feed: &str) -> String {
     let (title, folder, feed) = (markup(title), markup(folder), markup(feed));
     let colours = markup(&data::colours().to_string());

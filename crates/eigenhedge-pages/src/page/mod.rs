@@ -180,8 +180,7 @@ fn heading(text: &str) -> String {
     if text.trim().is_empty() { String::new() } else { format!("<h2>{}</h2>\n", markup(text)) }
 }
 
-/// Returns a block as HTML. If `with_pictures` is true, the block includes static pictures of its charts. `count` is
-/// the number of charts so far.
+/// Returns a block as HTML, with static pictures if `with_pictures`. `count` is the number of charts so far.
 fn draw(block: &Block, count: &mut usize, with_pictures: bool) -> String {
     match block {
         Block::Table(table) => table.html(),

@@ -56,8 +56,7 @@ impl OverviewLine {
         )
     }
 
-    /// Draws the values as a line on a logarithmic scale, with alarms as points. Returns an empty string for fewer than
-    /// two values.
+    /// Draws the values as a line on a logarithmic scale, with alarms as points, or nothing for fewer than two.
     fn picture(&self) -> String {
         let height = |value: f64| if value > 0.0 { value.log10() } else { f64::NAN };
         let known: Vec<f64> = self.values.iter().map(|value| height(*value)).filter(|y| y.is_finite()).collect();

@@ -11,8 +11,7 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
     /// Text shown on hover for each cell. An empty text is not shown. The list may be empty.
     pub exact: Vec<Vec<String>>,
-    /// Shade of each cell, from -1 to 1, with one color for each sign. A cell with the shade NaN has no color. The list
-    /// may be empty.
+    /// Shade of each cell from -1 to 1, with one color for each sign and none for NaN. The list may be empty.
     pub shades: Vec<Vec<f64>>,
     pub caption: String,
 }

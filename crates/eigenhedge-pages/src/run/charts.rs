@@ -58,7 +58,6 @@ pub(super) fn chance(run: &Model) -> f64 {
     }
 }
 
-/// Replaces row numbers on the horizontal axis by times.
 fn show_times(block: &mut Block, times: &Curve) {
     match block {
         Block::Chart(chart) if chart.x_label == ROW => {
@@ -81,13 +80,11 @@ fn over_rows(title: &str, y_label: &str, caption: impl Into<String>) -> Chart {
 }
 
 impl Recorder {
-    /// Returns the cumulative loss of random directions.
     fn no_learning(&self, run: &Model) -> Curve {
         self.totals.curve("no learning", 1).map(|energy| energy * chance(run))
     }
 
-    /// Plots the kept share of the energy in percent: in segments of rows, cumulative, for the best fixed directions, and
-    /// for random directions.
+    /// Plots the kept share of energy in percent: in segments, cumulative, of the best fixed and of random directions.
     fn kept_share(&self, run: &Model) -> Chart {
         let (lost, energy) = (self.totals("so far"), self.totals.curve("", 1));
         let recent = gains("lately", &thinned(lost.clone()), |from, to| energy.at(to) - energy.at(from));
@@ -125,8 +122,7 @@ impl Recorder {
         chart
     }
 
-    /// Plots cumulative losses with the bound. The axis is logarithmic, because the bound may be far above the losses.
-    /// On a linear axis, the bound is left out.
+    /// Plots cumulative losses on a logarithmic axis, with the bound, which a linear axis leaves out.
     fn total_loss(&self, run: &Model, unit: &str) -> Chart {
         let caption = format!("Cumulative loss, in {unit}. {TOTAL}");
         let mut chart = over_rows("In all, and the guarantee", "total loss", caption);
@@ -236,7 +232,6 @@ fn shares(title: &str, caption: &str, curves: &[Curve]) -> HeatMap {
     }
 }
 
-/// Returns the median of the finite values of a curve, or infinity if there are none.
 fn usual(curve: &Curve) -> f64 {
     let mut known: Vec<f64> = curve.values.iter().copied().filter(|value| value.is_finite()).collect();
     known.sort_by(f64::total_cmp);
@@ -247,15 +242,13 @@ fn values(chart: &Chart) -> impl Iterator<Item = f64> {
     chart.series.iter().flat_map(|series| series.points.iter().map(|point| point.y))
 }
 
-/// Reduces a curve to the ends of at most [`STRETCHES`] segments.
 fn thinned(curve: Curve) -> Curve {
     let step = curve.rows.len().div_ceil(STRETCHES).max(1);
     let some = |values: Vec<f64>| values.into_iter().step_by(step).collect();
     Curve { rows: some(curve.rows), values: some(curve.values), ..curve }
 }
 
-/// Returns the increase of a curve between consecutive rows. Each increase is divided by `over`, a function of the two
-/// rows.
+/// Returns the increase of a curve between consecutive rows, divided by `over` of the two rows.
 fn gains(name: &str, curve: &Curve, over: impl Fn(f64, f64) -> f64) -> Curve {
     let pairs = curve.rows.windows(2).zip(curve.values.windows(2));
     let gain = |(rows, values): (&[f64], &[f64])| (values[1] - values[0]) / over(rows[0], rows[1]);

@@ -112,7 +112,6 @@ impl Directions<'_> {
         }
     }
 
-    /// Plots the share of each column in the kept directions over the rows.
     fn columns_over_time(&self) -> HeatMap {
         let over_time = |column: usize| self.looks.iter().map(move |(_, vectors)| within(vectors, column));
         let shown = self.most(SHADE, |column| over_time(column).fold(0.0, f64::max));
@@ -131,8 +130,7 @@ impl Directions<'_> {
         }
     }
 
-    /// Plots the overlap of the directions during the run with the final directions and with the previously recorded
-    /// directions.
+    /// Plots the overlap of the directions during the run with the final and with the previously recorded ones.
     fn turns(&self) -> Chart {
         let mut chart = Chart::new("How much they turned", ROW, "in common");
         chart.caption =
@@ -151,8 +149,7 @@ impl Directions<'_> {
         if name.parse::<f64>().is_ok() { format!("column {name}") } else { name.clone() }
     }
 
-    /// Returns the columns with the largest values, in their original order. Beyond [`FEWEST`] columns, only columns
-    /// with a value of at least `least` are included.
+    /// Returns the columns with the largest values, in order; beyond [`FEWEST`] only those of at least `least`.
     fn most(&self, least: f64, value: impl Fn(usize) -> f64) -> Vec<usize> {
         let values: Vec<(usize, f64)> = (0..self.columns.len()).map(|i| (i, value(i))).collect();
         let worth = values.iter().filter(|(_, value)| *value >= least).count();

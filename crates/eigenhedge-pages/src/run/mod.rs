@@ -44,19 +44,14 @@ const ROW: &str = "row";
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Recorder {
-    /// Total expected loss and total energy.
     totals: Downsampler,
     losses: Downsampler,
-    /// First two coordinates of rows.
     plane: Downsampler,
     /// Probabilities that directions are kept, in descending order.
     kept: Downsampler,
-    /// Weights of the members of a portfolio, or `None` for a single learner.
     weights: Option<Downsampler>,
     largest: TopK,
-    /// Best loss and bound, recorded at intervals.
     checkpoints: Vec<Checkpoint>,
-    /// Directions most likely to be kept, recorded at intervals.
     looks: Vec<Look>,
     /// Number of rows between recorded directions, or `None` if none are recorded during the run.
     look_stride: Option<u64>,
@@ -74,22 +69,18 @@ pub struct Recorder {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Checkpoint {
     row: u64,
-    /// Number of rows so far whose loss counts.
     rows: u64,
     expected_loss: f64,
     /// Lower bound on the loss of the best fixed subspace in hindsight.
     low: f64,
     /// Upper bound on the loss of the best fixed subspace in hindsight.
     high: f64,
-    /// Upper bound on the loss of the learner, if there is one.
     bound: Option<f64>,
 }
 
-/// Directions that were most likely to be kept after a given row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Look {
     row: u64,
-    /// Number of rows so far whose loss counts.
     rows: u64,
     numbers: Vec<f32>,
 }
@@ -172,7 +163,6 @@ impl Recorder {
         });
     }
 
-    /// Records the directions, computed by a copy of the learner.
     fn look(&mut self, number: u64, run: &Model) {
         let (kept, rows) = (run.spec().kept, run.totals().charged());
         if let Some(matrix) = run.learner().clone().embedding(kept).components() {

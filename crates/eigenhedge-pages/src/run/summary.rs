@@ -112,8 +112,7 @@ pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
     text
 }
 
-/// Returns the summary as a JSON object, with its fields in order. Numbers that are unknown because no row was predicted
-/// are null.
+/// Returns the summary as a JSON object. Numbers that are unknown because no row was predicted are null.
 pub fn json(summary: &Summary) -> serde_json::Result<String> {
     if summary.is_predicted() {
         return serde_json::to_string(summary);

@@ -6,7 +6,6 @@ use crate::palette::Colour;
 pub const TITLE_SIZE: f64 = 15.0;
 pub const TEXT_SIZE: f64 = 12.0;
 
-/// Returns a text element, or an empty string for an empty text.
 pub fn label(colour: Colour, (x, y): (f64, f64), size: f64, attributes: &str, text: &str) -> String {
     if text.trim().is_empty() {
         return String::new();
@@ -26,7 +25,6 @@ pub fn stroke(colour: Colour, attributes: &str, d: &str) -> String {
     format!("<path class=\"{}-stroke\" stroke=\"{}\" fill=\"none\"{attributes} d=\"{d}\"/>", colour.class, colour.light)
 }
 
-/// Formats a coordinate with at most one decimal.
 pub fn number(value: f64) -> String {
     let text = format!("{value:.1}");
     match text.strip_suffix(".0") {

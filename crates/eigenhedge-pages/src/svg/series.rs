@@ -23,7 +23,6 @@ pub fn draw(chart: &Chart, frame: &Frame) -> String {
     body
 }
 
-/// Splits a sequence of positions at its gaps.
 fn pieces<T: Copy>(placed: impl Iterator<Item = Option<T>>) -> Vec<Vec<T>> {
     let mut pieces = vec![vec![]];
     for place in placed {
@@ -45,7 +44,6 @@ fn path(places: &[(f64, f64)]) -> String {
     text
 }
 
-/// Returns the attributes of a line with the appearance of a series.
 pub fn stroke(look: &Look, width: f64) -> String {
     let dash: Vec<String> = look.dash.iter().map(u8::to_string).collect();
     let dash = if dash.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{}\"", dash.join(" ")) };

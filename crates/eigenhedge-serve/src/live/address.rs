@@ -11,7 +11,6 @@ pub const PORT: u16 = 8750;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListenAddress(SocketAddr);
 
-/// Reason why an address is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
     #[error("must be an address such as 127.0.0.1:{PORT}, or a port")]

@@ -18,7 +18,6 @@ pub fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
     })
 }
 
-/// Returns an empty page that loads its parts from the URL `feed`.
 pub fn shell(title: &str, feed: &str) -> impl IntoResponse + use<> {
     Html(live::shell(title, FOLDER, feed))
 }

@@ -20,7 +20,6 @@ pub const OPEN: usize = 16;
 /// Maximum length of the name of a section, in bytes.
 const NAME: usize = 64;
 
-/// Content of a page: title, status and parts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PageState {
     pub title: String,
@@ -44,7 +43,6 @@ struct Inner {
     changed: Condvar,
 }
 
-/// Connected browsers and their open sections.
 #[derive(Debug, Default)]
 struct Interest {
     watchers: usize,
@@ -58,7 +56,6 @@ struct Interest {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Watch {
     pub is_watched: bool,
-    /// Sections that are open in at least one browser.
     pub open: BTreeSet<String>,
     /// Counter that increases whenever a browser connects. A new browser needs a page even if nothing has changed.
     pub version: u64,
@@ -85,8 +82,7 @@ impl Feed {
         self.interest().wanted()
     }
 
-    /// Waits until a browser connects after version `seen`, until [`Self::wake`] is called, or until `time` has passed.
-    /// Returns the summary of the connected browsers.
+    /// Waits for a browser after version `seen`, for [`Self::wake`], or for `time`. Returns the connected browsers.
     pub fn wait(&self, seen: u64, time: Duration) -> Watch {
         let interest = self.interest();
         let waited = self.0.changed.wait_timeout_while(interest, time, |interest| interest.version <= seen);
@@ -137,13 +133,11 @@ impl Interest {
     }
 }
 
-/// Source of page events for one browser.
 #[derive(Debug)]
 pub struct Subscription {
     feed: Feed,
     states: watch::Receiver<(u64, Arc<PageState>)>,
     open: BTreeSet<String>,
-    /// Most recently sent state.
     sent: Option<Arc<PageState>>,
 }
 
@@ -171,7 +165,6 @@ impl Source for Subscription {
 }
 
 impl Subscription {
-    /// Returns the state as JSON, with only the parts that this browser does not have.
     fn message(&self, state: &PageState) -> String {
         let before: BTreeMap<&str, &str> = match &self.sent {
             Some(sent) => sent.parts.iter().map(|part| (part.key.as_str(), part.json.as_str())).collect(),

@@ -55,8 +55,7 @@ impl Guard {
         }
     }
 
-    /// Returns true for `localhost`, a loopback address, an additional name and, with `any_address`, every IP address.
-    /// A port may follow.
+    /// Returns true for `localhost`, loopback, an additional name and, with `any_address`, every IP address.
     fn knows(&self, host: &str, any_address: bool) -> bool {
         let (name, port) = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
             Some((name, port)) if name.contains(':') => (name, port),

@@ -20,7 +20,6 @@ const FEED: &str = "/live/feed";
 /// Time that open connections have to close at shutdown.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Server of a single page. It stops when dropped.
 #[derive(Debug)]
 pub struct LiveServer {
     address: SocketAddr,
@@ -31,13 +30,10 @@ pub struct LiveServer {
 
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// Another program uses the address.
     #[error("{0} is in use by another program; {next} takes another port, and port 0 any that is free", next = next(*.0))]
     Busy(ListenAddress),
-    /// The operating system rejects the address.
     #[error("cannot listen on {0}")]
     Refused(ListenAddress, #[source] io::Error),
-    /// The thread cannot be started.
     #[error("the thread of the page cannot be started")]
     Thread(#[source] io::Error),
 }
@@ -47,7 +43,6 @@ fn next(address: ListenAddress) -> SocketAddr {
     SocketAddr::new(socket.ip(), socket.port().checked_add(1).unwrap_or(0))
 }
 
-/// State shared by all requests: feed, shutdown signal and title.
 #[derive(Debug, Clone)]
 struct Context {
     feed: Feed,

@@ -2,11 +2,9 @@
 
 use tokio::sync::watch;
 
-/// Sender of the shutdown signal.
 #[derive(Debug)]
 pub struct ShutdownSwitch(watch::Sender<bool>);
 
-/// Receiver of the shutdown signal.
 #[derive(Debug, Clone)]
 pub struct Shutdown(watch::Receiver<bool>);
 
@@ -28,7 +26,6 @@ impl Shutdown {
         let _ = self.0.wait_for(|is_pulled| *is_pulled).await;
     }
 
-    /// Returns true once the signal has been sent.
     pub fn is_pulled(&self) -> bool {
         *self.0.borrow() || self.0.has_changed().is_err()
     }

@@ -28,13 +28,11 @@ pub struct Event {
     pub data: String,
 }
 
-/// Sequence of events for a client.
 pub trait Source: Send + 'static {
     /// Waits for the next event. Returns `None` at the end.
     fn next(&mut self) -> impl Future<Output = Option<Event>> + Send;
 }
 
-/// Responds with the events until the source or the program ends.
 pub fn respond(source: impl Source, shutdown: Shutdown) -> Response {
     let events = stream::unfold((source, shutdown, true), |(mut source, mut shutdown, is_first)| async move {
         if is_first {

@@ -5,7 +5,6 @@ use super::metrics::Metrics;
 use crate::live::{Guard, Shutdown};
 use std::sync::Arc;
 
-/// Streams, metrics, host guard and shutdown signal of a service.
 #[derive(Clone)]
 pub struct App {
     pub core: Arc<Core>,

@@ -35,7 +35,7 @@ pub fn check_store(mut settings: Settings) -> Result<String, String> {
             load(&counts.rows),
             load(&counts.incidents),
         );
-        failed = failed.and_then(|()| handle.check_loaded().map_err(|problem| problem.detail().to_owned()));
+        failed = failed.and_then(|()| handle.check_loaded().map_err(|problem| problem.detail));
     }
     let (streams, size) = (core.all().len(), core.shared.store.size());
     runtime.block_on(core.close());

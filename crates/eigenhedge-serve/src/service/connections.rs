@@ -17,7 +17,6 @@ use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tokio::time::Sleep;
 
-/// Places for connections.
 #[derive(Debug)]
 pub struct Connections {
     most: usize,
@@ -36,7 +35,6 @@ struct Open {
 pub struct Known(Arc<AtomicBool>);
 
 impl Known {
-    /// Marks the connection as known.
     pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }

@@ -18,7 +18,6 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Streams of a service, with its settings and shared resources.
 pub struct Core {
     pub settings: Settings,
     pub shared: Arc<Shared>,
@@ -26,13 +25,11 @@ pub struct Core {
     streams: RwLock<BTreeMap<String, Arc<Handle>>>,
     pub memory: Memory,
     writer: Mutex<Option<JoinHandle<()>>>,
-    /// Wall-clock time of the start.
     start: f64,
     is_starting: AtomicBool,
 }
 
 impl Core {
-    /// Opens the store. Its streams are loaded in the background.
     pub fn open(settings: Settings) -> Result<Arc<Self>, String> {
         let (transport, templates) =
             (Transport::new(&settings.webhooks)?, Templates::read(&settings.webhooks.templates)?);
@@ -41,7 +38,7 @@ impl Core {
         let store = Arc::new(Store::open(&settings.store, cache)?);
         let described = store.streams()?;
         let (queue, writer) = StoreQueue::start(Arc::clone(&store), &described)?;
-        let places = Places { folder: store.folder().to_owned(), fleet_bytes: memory.of_stream() / 2 };
+        let places = Places { folder: store.folder.to_owned(), fleet_bytes: memory.of_stream() / 2 };
         let threads = thread::available_parallelism().map_or(2, usize::from);
         let outbox = Outbox::start(&settings.webhooks.hosts, transport, templates, &queue);
         let shared = Arc::new(Shared::new(store, queue, Pool::start(threads), places, outbox, memory.clone()));
@@ -58,7 +55,7 @@ impl Core {
             let options: Value = serde_json::from_slice(&one.options)
                 .map_err(|error| format!("the options of the stream {} are damaged: {error}", one.name))?;
             let options = StreamOptions::new(&options)
-                .map_err(|problem| format!("the options of the stream {}: {}", one.name, problem.detail()))?;
+                .map_err(|problem| format!("the options of the stream {}: {}", one.name, problem.detail))?;
             core.insert(Handle::open(one.id, one.name, Arc::new(options), &one.sent, Arc::clone(&core.shared)));
         }
         Ok(core)
@@ -69,20 +66,17 @@ impl Core {
         streams.insert(handle.name.clone(), handle);
     }
 
-    /// Returns the stream with this name, or a problem if there is none.
     pub fn find(&self, name: &str) -> Result<Arc<Handle>, Problem> {
         check_name(name)?;
         let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
         streams.get(name).cloned().ok_or_else(|| Problem::no_stream(name))
     }
 
-    /// Returns all streams, sorted by name.
     pub fn all(&self) -> Vec<Arc<Handle>> {
         self.streams.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 
-    /// Creates a stream, or returns the existing one if its options are equal. The flag is true for a new
-    /// stream.
+    /// Creates a stream, or returns the existing one with equal options. The flag is true for a new stream.
     pub async fn create(self: &Arc<Self>, name: &str, options: StreamOptions) -> Result<(Arc<Handle>, bool), Problem> {
         check_name(name)?;
         self.check_webhook(&options)?;
@@ -104,7 +98,6 @@ impl Core {
         self.shared.queue.change(action, insert).await
     }
 
-    /// Stops a stream and deletes all its data.
     pub async fn delete(self: &Arc<Self>, name: &str) -> Result<(), Problem> {
         let handle = self.find(name)?;
         let core = Arc::clone(self);
@@ -147,15 +140,13 @@ impl Core {
         self.is_starting.load(Ordering::Acquire)
     }
 
-    /// Looks for keys that have become silent.
     pub async fn look_for_silence(&self) {
         for handle in self.all() {
             handle.look_for_silence(self.start).await;
         }
     }
 
-    /// Returns `Ok` once all streams have been loaded from the store. Otherwise tries again to load the first that
-    /// failed.
+    /// Returns `Ok` once all streams have been loaded, and otherwise tries again to load the first that failed.
     pub fn check_ready(&self) -> Result<(), Problem> {
         self.all().iter().try_for_each(|handle| match handle.was_loaded() {
             true => handle.check_loaded().inspect_err(|_| handle.load_soon()),
@@ -174,8 +165,7 @@ impl Core {
         let _ = tokio::time::timeout(time, saved).await;
     }
 
-    /// Carries out the submitted changes, then stops the threads and closes the store. Call this when no requests are
-    /// left.
+    /// Carries out the submitted changes, stops the threads and closes the store, once no requests are left.
     pub async fn close(self: Arc<Self>) {
         self.shared.outbox.end();
         self.shared.queue.close().await;

@@ -23,7 +23,6 @@ pub struct FeedEvent {
     pub id: Option<u64>,
     /// Kind of event: `notice` or `point`.
     pub kind: &'static str,
-    /// Content of the event, as JSON.
     pub data: Arc<str>,
 }
 
@@ -46,7 +45,6 @@ struct State {
     notices: VecDeque<FeedEvent>,
     points: VecDeque<FeedEvent>,
     next_point: Instant,
-    /// Number of rows since the most recent point.
     rows: u64,
     loss: f64,
     alarms: u64,
@@ -73,17 +71,15 @@ impl Feed {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Restores the notices of a stream that was loaded from the store.
     pub fn restore(&self, engine: &Engine) {
         let mut state = self.lock();
-        state.notices = engine.notices().after(0).map(FeedEvent::notice).collect();
+        state.notices = engine.notices.after(0).map(FeedEvent::notice).collect();
     }
 
-    /// Sends the notices with ids above `before`, and a point if at least [`PAUSE`] has passed since the most recent
-    /// point.
+    /// Sends the notices with ids above `before`, and a point if [`PAUSE`] has passed since the last one.
     pub fn publish(&self, engine: &Engine, before: u64, order: &Order, outcome: &Outcome) {
         let mut state = self.lock();
-        for notice in engine.notices().after(before) {
+        for notice in engine.notices.after(before) {
             let event = FeedEvent::notice(notice);
             push(&mut state.notices, event.clone(), 2 * Notices::REMEMBERED);
             state.send(event);
@@ -98,7 +94,7 @@ impl Feed {
         if now >= state.next_point && state.rows > 0 {
             state.next_point = now + PAUSE;
             let point = json!({
-                "row": engine.counts().rows,
+                "row": engine.counts.rows,
                 "rows": state.rows,
                 "loss": state.loss / state.rows as f64,
                 "alarms": state.alarms,
@@ -111,8 +107,7 @@ impl Feed {
         }
     }
 
-    /// Returns the notices after id `after`, and a receiver of later events. Without `after`, all stored points and
-    /// notices are returned. Returns `None` once the stream is deleted.
+    /// Returns notices after id `after`, or all stored events, and a receiver of later ones; `None` once deleted.
     pub fn listen(&self, after: Option<u64>) -> Option<(Vec<FeedEvent>, Receiver<FeedEvent>)> {
         let mut state = self.lock();
         if state.is_closed {
@@ -136,7 +131,6 @@ impl Feed {
         }
     }
 
-    /// Disconnects all listeners.
     pub fn close(&self) {
         let mut state = self.lock();
         (state.sender, state.is_closed) = (None, true);

@@ -4,7 +4,6 @@ use super::problem::Problem;
 use serde_json::{Map, Number, Value};
 use std::str::FromStr;
 
-/// Creates the problem for an invalid option value.
 pub fn must(name: &str, rule: &str, found: &str) -> Problem {
     Problem::unsound(format!("{name} must be {rule}, got {found}"))
 }
@@ -18,7 +17,6 @@ fn whole(number: &Number) -> String {
     }
 }
 
-/// Options as given, by name.
 pub struct Fields<'a>(pub &'a Map<String, Value>);
 
 impl Fields<'_> {

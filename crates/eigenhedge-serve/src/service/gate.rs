@@ -14,7 +14,6 @@ use std::time::Instant;
 /// Name of the cookie that contains the token of a browser.
 pub const COOKIE: &str = "eigenhedge";
 
-/// Checks a request, passes it to the handler, and counts and protects the response.
 pub async fn gate(State(app): State<App>, request: Request, next: Next) -> Response {
     let start = Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
@@ -81,7 +80,6 @@ fn allow(tokens: &Tokens, wanted: Scope, headers: &HeaderMap) -> Result<(), Prob
     }
 }
 
-/// Returns the token from the `Authorization` header, or from the cookie if there is no such header.
 fn token_of(headers: &HeaderMap) -> Option<&[u8]> {
     if let Some(value) = headers.get(header::AUTHORIZATION) {
         let (scheme, token) = value.as_bytes().split_at_checked(7)?;

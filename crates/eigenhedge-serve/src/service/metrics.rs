@@ -14,7 +14,6 @@ const STREAMS: usize = 1000;
 /// Upper bounds of the response time buckets, in seconds.
 const CLASSES: [f64; 8] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1.0, 10.0];
 
-/// Counters of responses and connections.
 #[derive(Debug)]
 pub struct Metrics {
     statuses: Mutex<BTreeMap<u16, u64>>,

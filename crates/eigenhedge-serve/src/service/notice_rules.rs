@@ -22,7 +22,6 @@ pub struct NoticeRules {
     pub hook: Option<Hook>,
 }
 
-/// Address of notices, with their form and limits.
 #[derive(Debug, Clone)]
 pub struct Hook {
     pub url: String,

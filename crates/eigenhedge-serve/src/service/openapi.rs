@@ -7,7 +7,9 @@ use serde_json::{Map, Value, json};
 /// Operation: path, method, summary, and the statuses that it can return in addition to [`COMMON`].
 type Operation = (&'static str, &'static str, &'static str, &'static [u16]);
 
-/// All operations of the service.
+/// Statuses of requests whose body changes or queries a learner.
+const CHANGED: &[u16] = &[200, 404, 409, 413, 415, 422, 507];
+
 const OPERATIONS: &[Operation] = &[
     ("/v1/streams", "get", "Lists the streams.", &[200]),
     ("/v1/streams/{name}", "get", "Shows a stream.", &[200, 404]),
@@ -22,14 +24,9 @@ const OPERATIONS: &[Operation] = &[
         "/v1/streams/{name}/rows",
         "post",
         "Learns rows and returns a line of JSON for each. With an Idempotency-Key, a request can be repeated safely.",
-        &[200, 404, 409, 413, 415, 422, 507],
+        CHANGED,
     ),
-    (
-        "/v1/streams/{name}/score",
-        "post",
-        "Scores rows without learning from them.",
-        &[200, 404, 409, 413, 415, 422, 507],
-    ),
+    ("/v1/streams/{name}/score", "post", "Scores rows without learning from them.", CHANGED),
     (
         "/v1/streams/{name}/summary",
         "get",
@@ -48,18 +45,8 @@ const OPERATIONS: &[Operation] = &[
         "Returns the model as a file that the command line and Python can read.",
         &[200, 404, 409],
     ),
-    (
-        "/v1/streams/{name}/model",
-        "put",
-        "Replaces the model by one with the same options.",
-        &[200, 404, 409, 413, 415, 422, 507],
-    ),
-    (
-        "/v1/streams/{name}/accept",
-        "post",
-        "Makes the last rows of a monitor its reference.",
-        &[200, 404, 409, 413, 415, 422, 507],
-    ),
+    ("/v1/streams/{name}/model", "put", "Replaces the model by one with the same options.", CHANGED),
+    ("/v1/streams/{name}/accept", "post", "Makes the last rows of a monitor its reference.", CHANGED),
     (
         "/v1/streams/{name}/events",
         "get",
@@ -116,7 +103,6 @@ fn invalid(path: &str) -> String {
     }
 }
 
-/// Returns the OpenAPI document. `hosts` are the allowed webhooks.
 pub fn document(hosts: &[String]) -> Value {
     let mut paths: Map<String, Value> = Map::new();
     for (path, method, summary, statuses) in OPERATIONS {

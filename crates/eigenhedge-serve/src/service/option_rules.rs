@@ -10,7 +10,6 @@ use eigenhedge::options::{OPTIONS, OptionEntry, Readers, Type};
 use serde_json::{Map, Value, json};
 use std::sync::OnceLock;
 
-/// Returns the rules. All of them must hold.
 pub fn rules() -> Vec<Value> {
     static RULES: OnceLock<Vec<Value>> = OnceLock::new();
     let find = || {
@@ -80,7 +79,6 @@ fn learners() -> Vec<Value> {
     names_of("learner").into_iter().map(of_learner).collect()
 }
 
-/// Returns the largest k that a learner accepts without rows.
 fn largest_k(learner: &str) -> u64 {
     let (mut accepted, mut refused) = (1, MOST_DIRECTIONS as u64 + 1);
     while refused - accepted > 1 {
@@ -140,7 +138,6 @@ fn names_with_alias(names: impl Iterator<Item = &'static str>) -> Vec<&'static s
     names.flat_map(of_name).collect()
 }
 
-/// Returns the rules about values of two options.
 fn between_values() -> Vec<Value> {
     let given = |name: &str| json!({ "required": [name], "properties": { name: { "not": { "type": "null" } } } });
     let is = |name: &str, value: Value| json!({ "required": [name], "properties": { name: { "enum": [value] } } });
@@ -253,7 +250,7 @@ mod tests {
             let Some(given) = draw(&mut random) else { continue };
             let outcome = StreamOptions::new(&given);
             counts[usize::from(outcome.is_ok())] += 1;
-            let reason = outcome.as_ref().map_or_else(|problem| problem.detail(), |_| "accepted");
+            let reason = outcome.as_ref().map_or_else(|problem| problem.detail.as_str(), |_| "accepted");
             assert_eq!(is_valid(&given, &schema), outcome.is_ok(), "case {i}: {given}: {reason}");
         }
         assert!(counts.iter().all(|count| *count > 300), "{counts:?}");

@@ -10,7 +10,6 @@ use eigenhedge::MONITOR_OPTIONS;
 use eigenhedge::options::{Check, OPTIONS, Type};
 use serde_json::{Map, Value, json};
 
-/// Maximum number of options.
 const MOST: usize = 100;
 /// Whole number as text: any, and at least 1.
 const COUNT: &str = "^[0-9]{1,18}$";
@@ -55,7 +54,6 @@ pub fn schema(hosts: &[String]) -> Value {
     json!({ "description": COMPARED, "oneOf": [model, object(monitor, &["kind"])] })
 }
 
-/// Returns the schema of an option that models and monitors have.
 fn general(name: &str, hosts: &[String]) -> Value {
     let text = json!({ "type": ["string", "number", "null"] });
     match name {
@@ -105,7 +103,6 @@ fn general(name: &str, hosts: &[String]) -> Value {
     }
 }
 
-/// Returns the schema of an option of a monitor.
 fn of_monitor(name: &str) -> Value {
     let number =
         |range: Value, text: &str| json!({ "anyOf": [range, { "type": "string", "pattern": text }, null_value()] });
@@ -154,7 +151,6 @@ fn counts(least: u64) -> [Value; 2] {
     ]
 }
 
-/// Returns the schema of the values of a type.
 fn values(values: Type) -> Value {
     let mut any =
         vec![json!({ "enum": values.word().map(Value::from).into_iter().chain([Value::Null]).collect::<Vec<_>>() })];

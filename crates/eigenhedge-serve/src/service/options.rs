@@ -9,29 +9,24 @@ use eigenhedge::{AnyLearner, Choose, Error, Kept, Kind, MONITOR_OPTIONS, Monitor
 use eigenhedge_io::{Format, Layout, MaxMemory, OnBadRow, Selector, TimeFormat, hint};
 use serde_json::{Map, Value};
 
-/// Kind of learner of a stream, with its settings.
 #[derive(Debug, Clone)]
 pub enum Learner {
     Model(Box<Setup>),
     Monitor(Box<MonitorOptions>),
 }
 
-/// Options of a stream, checked as far as possible without rows.
 #[derive(Debug, Clone)]
 pub struct StreamOptions {
     /// Options as given, with underscores instead of hyphens in their names.
     pub given: Map<String, Value>,
     pub learner: Learner,
-    /// Name of the key column, or `None` for a single learner.
     pub by: Option<String>,
-    /// Method of scaling the columns of a model.
     pub standardize: Standardize,
     pub rules: NoticeRules,
     layout: Layout,
 }
 
-/// Options of both models and monitors, apart from those of notices: the kind of learner, the number of directions, and the
-/// layout of tables.
+/// Options of models and monitors but those of notices: kind of learner, directions, layout of tables.
 pub const OF_ALL: [&str; 12] = [
     "kind",
     "by",
@@ -66,7 +61,6 @@ fn own_name(given: &str) -> String {
     if name == "group_by" { "by".to_owned() } else { name }
 }
 
-/// Returns the names of all options of a kind of stream, in JSON.
 fn names(is_monitor: bool) -> Vec<String> {
     let of_kind: Vec<&str> = match is_monitor {
         true => MONITOR_OPTIONS.iter().map(|option| option.name).chain(OF_INCIDENTS).collect(),
@@ -128,8 +122,7 @@ impl StreamOptions {
         Ok(Self { given, learner, by, standardize, rules, layout })
     }
 
-    /// Returns the table layout for a request in this format. If `shape` is given, the layout selects the columns of
-    /// the stream.
+    /// Returns the table layout for a request, with the columns of the stream if `shape` is given.
     pub fn layout(&self, format: Format, shape: Option<&Shape>, max_memory: MaxMemory) -> Layout {
         let is_text = matches!(format, Format::Csv | Format::Tsv);
         let plain = self.layout.clone();
@@ -286,7 +279,7 @@ mod tests {
     use serde_json::json;
 
     fn sentence(given: Value) -> String {
-        StreamOptions::new(&given).map(|_| String::new()).unwrap_or_else(|problem| problem.detail().to_owned())
+        StreamOptions::new(&given).map(|_| String::new()).unwrap_or_else(|problem| problem.detail)
     }
 
     #[test]

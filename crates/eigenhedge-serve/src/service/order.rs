@@ -15,7 +15,6 @@ pub enum Order {
     Accept {
         key: Option<String>,
     },
-    /// Saved file that replaces the learner.
     Model(Vec<u8>),
     /// Look at the clock for keys that are silent. Rows can have come since the given time.
     Clock {
@@ -23,11 +22,9 @@ pub enum Order {
     },
 }
 
-/// Order with the idempotency key of its request, as it is logged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Logged {
     pub key: Option<RequestKey>,
-    /// Wall-clock time in seconds since 1970.
     pub at: f64,
     pub order: Order,
 }
@@ -38,8 +35,7 @@ impl Logged {
         Self { key, at: now(), order }
     }
 
-    /// Applies the order to the learner. The outcome depends only on the learner's state and on the order, so replaying the
-    /// log gives the same result.
+    /// Applies the order. The outcome depends only on the state and the order, so a replay gives the same.
     pub fn carry_out(&self, engine: &mut Engine) -> Outcome {
         let done = |outcome: Result<(), Problem>| Outcome { refused: outcome.err(), ..Outcome::default() };
         match &self.order {
@@ -53,12 +49,10 @@ impl Logged {
         }
     }
 
-    /// Encodes the order for the log.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Problem> {
         postcard::to_stdvec(self).map_err(|error| Problem::unavailable(format!("the order cannot be encoded: {error}")))
     }
 
-    /// Decodes an order written by [`Self::to_bytes`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
         postcard::from_bytes(bytes).map_err(|error| format!("an order in the log is damaged: {error}"))
     }

@@ -14,7 +14,6 @@ pub trait Worked: Send + Sync + 'static {
     fn panicked(&self);
 }
 
-/// Thread pool with a queue of streams that have work.
 pub struct Pool<T> {
     line: Mutex<Line<T>>,
     more: Condvar,
@@ -26,7 +25,6 @@ struct Line<T> {
 }
 
 impl<T: Worked> Pool<T> {
-    /// Starts a pool of `threads` threads, at least one.
     pub fn start(threads: usize) -> Arc<Self> {
         let line = Line { waiting: VecDeque::new(), has_ended: false };
         let pool = Arc::new(Self { line: Mutex::new(line), more: Condvar::new() });
@@ -42,7 +40,6 @@ impl<T: Worked> Pool<T> {
         self.more.notify_one();
     }
 
-    /// Stops the threads once the queue is empty.
     pub fn end(&self) {
         self.lock().has_ended = true;
         self.more.notify_all();

@@ -16,7 +16,7 @@ const LONGEST: usize = 1000;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Problem {
     status: u16,
-    detail: String,
+    pub detail: String,
     row: Option<u64>,
     column: Option<String>,
 }
@@ -69,14 +69,9 @@ impl Problem {
     pub fn status(&self) -> StatusCode {
         StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
-
-    pub fn detail(&self) -> &str {
-        &self.detail
-    }
 }
 
-/// Returns a sentence of at most [`LONGEST`] characters. The middle of a longer one, which is a value of the request, is
-/// replaced by `…`.
+/// Replaces the middle of a sentence longer than [`LONGEST`], a value of the request, by `…`.
 pub fn cut(sentence: &str) -> Cow<'_, str> {
     if sentence.chars().nth(LONGEST).is_none() {
         return sentence.into();

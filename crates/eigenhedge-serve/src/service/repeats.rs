@@ -31,15 +31,13 @@ impl RequestKey {
     }
 }
 
-/// Returns the FNV-1a hash of a body. It detects that a key was reused by mistake, but not a deliberate
-/// collision.
+/// Returns the FNV-1a hash of a body, which detects keys reused by mistake, not deliberate collisions.
 fn digest(body: &[u8]) -> u64 {
     body.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 pub type Reply = Result<Vec<u8>, Problem>;
 
-/// State of a request that has an idempotency key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum State {
     Answered(Reply),
@@ -47,23 +45,19 @@ enum State {
     Forgotten,
 }
 
-/// Most recent keys of a stream, with their answers.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Repeats {
     states: HashMap<String, (u64, State)>,
-    /// All answered keys, oldest first.
     order: VecDeque<String>,
     /// Number of the oldest keys whose answers are no longer stored.
     forgotten: usize,
-    /// Size of all answered keys and their answers.
     bytes: usize,
 }
 
-/// Returns the size of a key and its state in memory, in bytes.
 fn size(key: &str, state: &State) -> usize {
     let answer = match state {
         State::Answered(Ok(bytes)) => bytes.len(),
-        State::Answered(Err(problem)) => problem.detail().len(),
+        State::Answered(Err(problem)) => problem.detail.len(),
         State::Forgotten => 0,
     };
     OF_KEY + 2 * key.len() + answer

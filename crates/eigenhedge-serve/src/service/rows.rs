@@ -33,12 +33,10 @@ pub enum BodyForm {
     Ndjson,
     /// Table with a header.
     Csv,
-    /// Arrow IPC stream.
     Arrow,
 }
 
 impl BodyForm {
-    /// Returns the format of a content type, or `None` if the type is not supported.
     pub fn of(content_type: &str) -> Option<Self> {
         let essence = content_type.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
         match essence.as_str() {
@@ -77,7 +75,6 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Returns the number of rows, without skipped ones.
     pub fn count(&self) -> usize {
         self.cells.len() / self.width.max(1)
     }
@@ -110,14 +107,12 @@ impl Rows {
         Ok(Cow::Owned(Self { shape: None, width: shape.width, cells, ..self.clone() }))
     }
 
-    /// Returns the approximate size of the rows in memory, in bytes.
     pub fn bytes(&self) -> usize {
         let texts: usize = self.texts.iter().map(|text| text.len() + OF_TEXT).sum();
         8 * (self.cells.len() + self.times.len() + self.numbers.len()) + texts
     }
 
-    /// Reads the body of a request, and reserves the memory for it. If no shape is given, the rows are the first of
-    /// their stream.
+    /// Reads the body of a request, and reserves its memory. Without a shape, the rows are the first of the stream.
     pub fn read(
         options: &StreamOptions,
         shape: Option<&Shape>,
@@ -199,8 +194,7 @@ fn refused(error: &Error, stream: Option<&Stream>) -> Problem {
     Problem::unsound(of_request(&format!("{error:#}"))).at(row, error.column())
 }
 
-/// Converts a JSON body to lines with one row each. The body is a single row (an object, or an array of scalars) or an
-/// array of rows.
+/// Converts a JSON body, a single row (an object or an array of scalars) or an array of rows, to lines.
 fn lines_of(body: &[u8]) -> Result<Vec<u8>, Problem> {
     serde_json::from_slice::<IgnoredAny>(body)
         .map_err(|error| Problem::malformed(format!("the request must be JSON: {error}")))?;

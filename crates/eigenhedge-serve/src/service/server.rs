@@ -32,7 +32,6 @@ const TRIM: Duration = Duration::from_secs(1);
 /// Time for writing snapshots at shutdown, after running requests have ended.
 const SNAPSHOTS: Duration = Duration::from_millis(1500);
 
-/// Service that runs in its own threads. It stops when dropped.
 pub struct Service {
     address: SocketAddr,
     switch: ShutdownSwitch,

@@ -18,7 +18,6 @@ pub struct Settings {
     pub max_memory: u64,
     pub max_streams: usize,
     pub webhooks: WebhookSettings,
-    /// True if every request is logged.
     pub log_requests: bool,
     pub limits: Limits,
 }
@@ -28,7 +27,6 @@ pub struct Settings {
 pub struct WebhookSettings {
     /// Allowed hosts, as `HOST:PORT`.
     pub hosts: Vec<String>,
-    /// File of headers such as tokens, by host.
     pub headers: Option<PathBuf>,
     /// File of certificates of trusted authorities. Without it, those of the system are trusted.
     pub ca: Option<PathBuf>,
@@ -36,21 +34,16 @@ pub struct WebhookSettings {
     pub templates: Vec<PathBuf>,
 }
 
-/// Limits on requests and connections.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
     /// Maximum size of a body, in bytes.
     pub body: usize,
     pub connections: usize,
-    /// Maximum time to receive the head of a request.
     pub head_time: Duration,
-    /// Maximum time to receive the body of a request.
     pub body_time: Duration,
     /// Maximum time for which a client may read nothing of an answer that waits.
     pub answer_time: Duration,
-    /// Maximum size of the head of a request, in bytes.
     pub head_bytes: usize,
-    /// Maximum number of headers per request.
     pub headers: usize,
 }
 
@@ -84,8 +77,7 @@ impl Settings {
         }
     }
 
-    /// Returns an error with advice if other machines could reach the service without a token, or if the service cannot
-    /// work with its memory.
+    /// Returns an error if others could reach the service without a token, or if its memory is too small.
     pub fn check(&self) -> Result<(), String> {
         if self.max_memory < LEAST_MEMORY {
             let (least, found) = (LEAST_MEMORY >> 20, self.max_memory);

@@ -7,15 +7,12 @@ use serde::{Deserialize, Serialize};
 /// Columns of a stream, which its first row determines.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Shape {
-    /// Names of the numeric columns, or `None` if they have no names.
     pub names: Option<Vec<String>>,
     pub width: usize,
     /// Names of the columns whose cells are copied to the answers. The time column, if there is one, comes first.
     pub kept: Vec<String>,
-    /// Position of the key column in `kept`, or `None` if there is no key column.
     pub key: Option<usize>,
     pub has_time: bool,
-    /// Format of the time column, if it is known.
     pub time_format: Option<TimeFormat>,
 }
 
@@ -34,12 +31,10 @@ impl Shape {
         }
     }
 
-    /// Returns the name of a column, or its position if it has no name.
     pub fn name(&self, column: usize) -> String {
         self.names.as_ref().and_then(|names| names.get(column)).cloned().unwrap_or_else(|| column.to_string())
     }
 
-    /// Returns the names of all numeric columns, or their positions if they have no names.
     pub fn all_names(&self) -> Vec<String> {
         (0..self.width).map(|column| self.name(column)).collect()
     }

@@ -21,7 +21,6 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// Returns the name used in the token file.
     pub fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -90,8 +89,7 @@ impl Tokens {
         if tokens.is_empty() { Err("must hold at least one token".to_owned()) } else { Ok(Self(tokens)) }
     }
 
-    /// Returns the scope of a token, or `None` if the token is unknown. All tokens are compared in full, so that the
-    /// time reveals nothing about them.
+    /// Returns the scope of a known token. All tokens are compared in full, so that the time reveals nothing.
     pub fn scope(&self, given: &[u8]) -> Option<Scope> {
         let mut found = None;
         for (scope, token) in &self.0 {

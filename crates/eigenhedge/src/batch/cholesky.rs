@@ -33,10 +33,14 @@ use std::borrow::Borrow;
 /// Low-rank factorization `K ≈ L Lᵀ`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PivotedCholesky {
-    pivots: Vec<usize>,
-    factor: Matrix,
-    remaining: Vec<f64>,
-    trace: f64,
+    /// Positions of the pivots, in order of selection.
+    pub pivots: Vec<usize>,
+    /// L, with one row per point in the given order.
+    pub factor: Matrix,
+    /// For each point, the squared distance of its features from the span of the pivots.
+    pub remaining: Vec<f64>,
+    /// Trace of K.
+    pub trace: f64,
 }
 
 /// Share of the largest diagonal entry below which a remaining diagonal entry counts as a rounding error.
@@ -78,34 +82,14 @@ impl PivotedCholesky {
         Ok(cholesky)
     }
 
-    /// Returns the positions of the pivots, in order of selection.
-    pub fn pivots(&self) -> &[usize] {
-        &self.pivots
-    }
-
-    /// Returns L, with one row per point in the given order.
-    pub fn factor(&self) -> &Matrix {
-        &self.factor
-    }
-
     /// Returns the number of columns of L.
     pub fn rank(&self) -> usize {
         self.pivots.len()
     }
 
-    /// Returns the trace of K.
-    pub fn trace(&self) -> f64 {
-        self.trace
-    }
-
     /// Returns `trace(K - L Lᵀ)`.
     pub fn trace_error(&self) -> f64 {
         self.remaining.iter().map(|d| d.max(0.0)).sum()
-    }
-
-    /// Returns, for each point, the squared distance of its features from the span of the pivots.
-    pub fn remaining(&self) -> &[f64] {
-        &self.remaining
     }
 
     /// Returns the rows of L for the pivots, a lower triangular matrix.
@@ -166,7 +150,7 @@ mod tests {
         for j in 0..gram.columns() {
             for i in 0..gram.columns() {
                 let product: f64 =
-                    (0..cholesky.rank()).map(|r| cholesky.factor().column(r)[i] * cholesky.factor().column(r)[j]).sum();
+                    (0..cholesky.rank()).map(|r| cholesky.factor.column(r)[i] * cholesky.factor.column(r)[j]).sum();
                 largest = largest.max((gram.column(j)[i] - product).abs());
                 trace += if i == j { gram.column(j)[i] - product } else { 0.0 };
             }
@@ -195,10 +179,10 @@ mod tests {
         let cholesky = PivotedCholesky::new(&mut new(), &rows(60), 0.05, 60).unwrap();
         let (largest, trace) = gap(&whole, &cholesky);
         assert!((trace - cholesky.trace_error()).abs() < 1e-12);
-        assert!(trace <= 0.05 * cholesky.trace() && largest <= trace);
+        assert!(trace <= 0.05 * cholesky.trace && largest <= trace);
         assert!(cholesky.rank() < 60);
         let cut = PivotedCholesky::new(&mut new(), &rows(60), 0.0, 3).unwrap();
-        assert_eq!((cut.rank(), &cut.pivots()[..3]), (3, &cholesky.pivots()[..3]));
+        assert_eq!((cut.rank(), &cut.pivots[..3]), (3, &cholesky.pivots[..3]));
     }
 
     struct Indefinite;

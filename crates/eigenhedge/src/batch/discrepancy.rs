@@ -31,8 +31,7 @@ use std::borrow::Borrow;
 pub struct Discrepancy {
     /// Squared distance `|μ - ν|²` between the means, never negative. As an estimate, it has a bias of order 1/m + 1/n.
     pub biased: f64,
-    /// Unbiased estimate of the squared distance. It leaves out the pairs of a point with itself. The estimate can be
-    /// negative, and it is `None` if a sample has only one point.
+    /// Unbiased estimate of the squared distance, which can be negative. `None` if a sample has only one point.
     pub unbiased: Option<f64>,
 }
 

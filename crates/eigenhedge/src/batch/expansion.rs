@@ -19,8 +19,10 @@ use serde::{Deserialize, Serialize};
 /// Combination of the features of atoms, with its squared norm.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Expansion {
-    weights: Vec<f64>,
-    square: f64,
+    /// Weights, one per atom.
+    pub weights: Vec<f64>,
+    /// Squared norm `|f|²`.
+    pub square: f64,
 }
 
 impl Expansion {
@@ -47,16 +49,6 @@ impl Expansion {
 
     pub(crate) fn from_parts(weights: Vec<f64>, square: f64) -> Self {
         Self { weights, square: square.max(0.0) }
-    }
-
-    /// Returns the weights, one per atom.
-    pub fn weights(&self) -> &[f64] {
-        &self.weights
-    }
-
-    /// Returns the squared norm `|f|²`.
-    pub fn square(&self) -> f64 {
-        self.square
     }
 
     /// Returns the value `f(x) = <f, φ(x)>`.
@@ -104,7 +96,7 @@ mod tests {
         };
         let p = mean_of(&a);
         let mean = Expansion::mean(&dictionary).unwrap();
-        assert!((mean.square() - dot(&p, &p)).abs() < 1e-14);
+        assert!((mean.square - dot(&p, &p)).abs() < 1e-14);
         assert!((mean.value(&mut dictionary, &b[0]).unwrap() - dot(&p, &b[0])).abs() < 1e-14);
         let gap: f64 = p.iter().zip(&b[0]).map(|(m, x)| (m - x).powi(2)).sum();
         assert!((mean.squared_distance(&mut dictionary, &b[0]).unwrap() - gap).abs() < 1e-13);

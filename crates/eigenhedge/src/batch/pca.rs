@@ -30,8 +30,10 @@ use std::borrow::Borrow;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pca {
     mean: Option<Vec<f64>>,
-    components: Matrix,
-    eigenvalues: Vec<f64>,
+    /// Orthonormal directions, by descending variance. The largest entry of each is positive.
+    pub components: Matrix,
+    /// The k largest eigenvalues of the scatter matrix, descending.
+    pub eigenvalues: Vec<f64>,
     total: f64,
     rows: usize,
 }
@@ -68,19 +70,9 @@ impl Pca {
         Ok(Self { mean, components, eigenvalues, total, rows: rows.len() })
     }
 
-    /// Returns the orthonormal directions, by descending variance. The largest entry of each is positive.
-    pub fn components(&self) -> &Matrix {
-        &self.components
-    }
-
     /// Returns the mean, or `None` without centering.
     pub fn mean(&self) -> Option<&[f64]> {
         self.mean.as_deref()
-    }
-
-    /// Returns the k largest eigenvalues of the scatter matrix, descending.
-    pub fn eigenvalues(&self) -> &[f64] {
-        &self.eigenvalues
     }
 
     /// Returns the variance along each component: its eigenvalue divided by t - 1 if rows were centered, else by t.
@@ -164,8 +156,7 @@ fn narrow(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     of_scatter(&scatter, kept)
 }
 
-/// Returns the `kept` largest eigenvalues of a scatter matrix, which has at least as many rows, with their eigenvectors.
-/// Only the lower triangle is read.
+/// Returns the `kept` largest eigenpairs of a scatter matrix of at least as many rows, from its lower triangle.
 pub(crate) fn of_scatter(scatter: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     let (mut values, mut components) = largest(scatter, kept);
     values.iter_mut().for_each(|value| *value = value.max(0.0));
@@ -175,8 +166,7 @@ pub(crate) fn of_scatter(scatter: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     (values, components)
 }
 
-/// Returns the `kept` largest eigenvalues of `X Xᵀ`, where X has at least as many columns, with their eigenvectors. These are
-/// `X u / √λ` for eigenvectors u of the Gram matrix.
+/// Returns the `kept` largest eigenpairs of `X Xᵀ`: `X u / √λ` for eigenvectors u of the Gram matrix.
 pub(crate) fn of_factor(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     let mut gram = Matrix::zeros(columns.columns(), columns.columns());
     add_lower_product(&mut gram, columns.view().transpose(), columns.view());
@@ -263,7 +253,7 @@ mod tests {
         for rows in [vec![one.clone(); 4], vec![vec![0.0; 9]; 4], vec![one; 12]] {
             for center in [Center::None, Center::Mean] {
                 let pca = Pca::fit(&rows, 4, center).unwrap();
-                assert!(pca.components().drift() < 1e-13);
+                assert!(pca.components.drift() < 1e-13);
                 assert!(pca.total_loss() < 1e-12);
             }
         }

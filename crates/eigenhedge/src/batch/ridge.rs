@@ -46,11 +46,14 @@ use std::borrow::Borrow;
 /// Kernel ridge regression model with one or more outputs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KernelRidge<D> {
-    dictionary: D,
-    alpha: f64,
+    /// Dictionary of the fitted points.
+    pub dictionary: D,
+    /// Regularization weight ρ.
+    pub alpha: f64,
     /// Factor L in the lower triangle. The upper triangle is not read.
     factor: Matrix,
-    coefficients: Matrix,
+    /// Coefficients α, one column per output.
+    pub coefficients: Matrix,
     /// Value of `yᵀα` for each output.
     fits: Vec<f64>,
 }
@@ -115,21 +118,6 @@ impl<D: Dictionary> KernelRidge<D> {
             positive("the diagonal of the factor", self.factor.column(i)[i])?;
         }
         Ok(self)
-    }
-
-    /// Returns the dictionary of the fitted points.
-    pub fn dictionary(&self) -> &D {
-        &self.dictionary
-    }
-
-    /// Returns the regularization weight ρ.
-    pub fn alpha(&self) -> f64 {
-        self.alpha
-    }
-
-    /// Returns the coefficients α, one column per output.
-    pub fn coefficients(&self) -> &Matrix {
-        &self.coefficients
     }
 
     /// Returns the values of the outputs at some points, one row per point and one column per output.
@@ -286,7 +274,7 @@ mod tests {
         for j in 0..2 {
             let mut alone = KernelRidge::fit(empty(), &points, both.column(j), 0.1).unwrap();
             let gap = |a: &[f64], b: &[f64]| a.iter().zip(b).fold(0f64, |g, (a, b)| g.max((a - b).abs()));
-            assert!(gap(alone.coefficients().column(0), model.coefficients().column(j)) < 1e-13);
+            assert!(gap(alone.coefficients.column(0), model.coefficients.column(j)) < 1e-13);
             assert!(gap(alone.leave_one_out().column(0), errors.column(j)) < 1e-12);
             assert!((alone.log_likelihood()[0] - likelihoods[j]).abs() < 1e-12);
             let at = [[0.1; 3]];

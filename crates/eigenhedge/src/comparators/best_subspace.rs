@@ -18,7 +18,6 @@ use serde::{Deserialize, Serialize};
 /// Scatter matrix of all rows, for the best fixed subspace in hindsight.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BestSubspace {
-    /// Scatter of the rows whose losses count.
     pub(super) charged: RunningScatter,
     /// Scatter of the rows that count for energies but not for losses, or `None` if there are none. A single first row
     /// that only sets the center is not included, because it is the base point of the mean.
@@ -84,8 +83,7 @@ impl BestSubspace {
         uncharged
     }
 
-    /// Returns the energy (the sum of squares after centering) of all rows along each of these unit vectors,
-    /// and in total. Rows whose losses do not count are included.
+    /// Returns the energy (after centering) of all rows, counted or not, along these unit vectors, and in total.
     pub fn energies(&self, directions: &Matrix) -> (Vec<f64>, f64) {
         let mut found = self.charged.energies(directions);
         let mut add = |vector: &[f64]| {

@@ -113,15 +113,14 @@ impl FeatureRows {
 
     fn bracket(&self, dictionary: &mut Vectors, points: &[&[f64]], kept: usize, rank: usize) -> Option<Best> {
         let cholesky = PivotedCholesky::new(dictionary, points, 1e-6, rank).ok()?;
-        if !cholesky.trace().is_finite() {
+        if !cholesky.trace.is_finite() {
             return None;
         }
-        let mut factor = cholesky.factor().clone();
+        let mut factor = cholesky.factor.clone();
         let count = points.len() as f64;
-        let mut energy = cholesky.trace();
+        let mut energy = cholesky.trace;
         if self.centered {
-            // The squared norm of the mean needs the whole kernel matrix. The factor gives a lower and an upper bound,
-            // which differ by the trace error.
+            // The squared norm of the mean needs the whole kernel matrix. The factor bounds it up to the trace error.
             for j in 0..factor.columns() {
                 let mean = factor.column(j).iter().sum::<f64>() / count;
                 factor.column_mut(j).iter_mut().for_each(|x| *x -= mean);

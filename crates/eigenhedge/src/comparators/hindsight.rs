@@ -38,8 +38,7 @@ pub enum Hindsight {
 }
 
 impl Hindsight {
-    /// Creates a comparator without rows. The size of a sketch is chosen for subspaces of `kept` directions: the width
-    /// of its interval is at most a seventh of the best loss.
+    /// Creates a comparator whose interval, if sketched, is at most a seventh of the best loss for `kept` directions.
     pub fn new(length: usize, centered: bool, kept: usize) -> Result<Self, Error> {
         match BestSubspace::new(length, centered) {
             Some(exact) => Ok(Self::Exact(Box::new(exact))),
@@ -47,8 +46,7 @@ impl Hindsight {
         }
     }
 
-    /// Creates a comparator without rows that uses the given method. Returns `Ok(None)` for [`BestMethod::None`].
-    /// Returns `Err` if the comparator would not fit into memory.
+    /// Creates a comparator by this method, or `None` for [`BestMethod::None`]. Fails if it does not fit into memory.
     pub fn by(method: BestMethod, length: usize, centered: bool, kept: usize) -> Result<Option<Self>, Error> {
         Ok(Some(match method {
             BestMethod::Auto => Self::new(length, centered, kept)?,
@@ -105,8 +103,7 @@ impl Hindsight {
         }
     }
 
-    /// Returns an upper bound on the squared distance between the mean of all rows and the base point. Returns `None`
-    /// without centering, or if there were too many rows to store.
+    /// Bounds the squared distance between the mean and the base point, if centered and not too many rows.
     pub(crate) fn squared_way(&self) -> Option<f64> {
         match self {
             Self::Features(rows) => rows.squared_way(),
@@ -185,8 +182,7 @@ impl Hindsight {
         }
     }
 
-    /// Returns the energy (the sum of squares after centering) of the rows along each of these unit vectors, and in
-    /// total. Returns `None` if the energies are not known exactly.
+    /// Returns the energy (after centering) along each of these unit vectors and in total, if known exactly.
     pub fn energies(&self, directions: &Matrix) -> Option<(Vec<f64>, f64)> {
         match self {
             Self::Exact(best) => Some(best.energies(directions)),

@@ -95,8 +95,7 @@ impl LeadingDirections {
     }
 }
 
-/// Computes an interval that contains the best loss from the Ritz values (descending), the trace, the squared
-/// norm of the residual, and the Frobenius norm of the rest.
+/// Computes an interval with the best loss from the descending Ritz values and the norms of what they miss.
 fn interval(values: &[f64], kept: usize, trace: f64, residual: f64, outside: f64) -> (f64, f64) {
     let kept = kept.min(values.len());
     let sums: Vec<f64> = std::iter::once(0.0)

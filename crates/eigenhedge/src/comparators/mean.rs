@@ -12,13 +12,12 @@ pub(crate) struct Mean {
     /// Base point, usually the first row. The vector is empty before the first row.
     base: Vec<f64>,
     way: Vec<f64>,
-    weight: f64,
+    pub weight: f64,
     /// True if the base point is a row that does not count in the mean.
     left_out: bool,
 }
 
 impl Mean {
-    /// Mean of no rows.
     pub const NONE: Self = Self { base: Vec::new(), way: Vec::new(), weight: 0.0, left_out: false };
 
     /// Returns the mean of the same rows after centering, which is zero.
@@ -61,7 +60,6 @@ impl Mean {
         }
     }
 
-    /// Returns the displacement from this mean to another, or `None` if either has no rows.
     fn way_to(&self, other: &Self) -> Option<Vec<f64>> {
         let way = |i: usize| (other.base[i] - self.base[i]) + (other.way[i] - self.way[i]);
         (self.weight > 0.0 && other.weight > 0.0).then(|| (0..self.way.len()).map(way).collect())
@@ -76,8 +74,7 @@ impl Mean {
         Some(way)
     }
 
-    /// Moves to the mean of both sets of rows. Returns the contribution of the displacement to the scatter, as
-    /// [`Self::between`] does. Returns `None` if either set has no rows.
+    /// Moves to the mean of both sets. Returns what the displacement adds to the scatter, if both have rows.
     pub fn merge(&mut self, other: &Self) -> Option<Vec<f64>> {
         let between = self.between(other);
         match self.way_to(other) {
@@ -108,11 +105,6 @@ impl Mean {
         (&self.base, &self.way)
     }
 
-    pub fn weight(&self) -> f64 {
-        self.weight
-    }
-
-    /// Returns the mean, or `None` before the first row.
     pub fn value(&self) -> Option<Vec<f64>> {
         (self.weight > 0.0).then(|| self.base.iter().zip(&self.way).map(|(base, way)| base + way).collect())
     }
@@ -122,7 +114,6 @@ impl Mean {
     }
 }
 
-/// Replaces a weighted row by its contribution to the scatter matrix.
 pub(super) fn weigh(row: &mut [f64], weight: f64, mean: Option<&mut Mean>) {
     match mean {
         Some(mean) => mean.add(row, weight),

@@ -54,8 +54,7 @@ const LARGE: usize = 128;
 /// Share of the total energy below which the best loss is computed from small eigenvalues alone, because of rounding.
 const GRADED: f64 = 1e-8;
 
-/// Returns the loss of the best k-dimensional subspace for a scatter or kernel matrix: the sum of all but the
-/// k largest eigenvalues. Only the lower triangle is read.
+/// Returns the sum of all but the k largest eigenvalues of a scatter or kernel matrix, from its lower triangle.
 pub(crate) fn best_loss(scatter: &Matrix, kept: usize) -> f64 {
     let largest = if scatter.rows() >= LARGE { largest_sum(scatter, kept) } else { None };
     let trace = trace(scatter);

@@ -86,7 +86,6 @@ pub struct Blocks {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Block {
     rows: usize,
-    /// Running mean if the comparator is centered, otherwise zero.
     mean: Vec<f64>,
     /// Lower triangle of the scatter matrix.
     scatter: Matrix,

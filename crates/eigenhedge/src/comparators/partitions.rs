@@ -185,7 +185,7 @@ impl Partitions {
         let points: Vec<&[f64]> = (0..moved.columns()).map(|j| moved.column(j)).collect();
         let mut dictionary = Vectors::new(kernel, self.length).ok()?;
         let cholesky = PivotedCholesky::new(&mut dictionary, &points, 1e-6, 8 * kept + 64).ok()?;
-        let factor = cholesky.factor();
+        let factor = &cholesky.factor;
         let mut coordinates = Matrix::zeros(factor.columns().max(1), factor.rows());
         for j in 0..factor.columns() {
             factor.column(j).iter().enumerate().for_each(|(i, x)| coordinates.column_mut(i)[j] = *x);
@@ -194,7 +194,6 @@ impl Partitions {
     }
 }
 
-/// Adds a row relative to the base. Merges blocks if there are too many.
 fn add_to_grid(blocks: &mut Blocks, row: &[f64], base: &[f64]) {
     let moved: Vec<f64> = row.iter().zip(base).map(|(x, base)| x - base).collect();
     blocks.add(&moved);

@@ -50,7 +50,7 @@ impl PendingRows {
     }
 
     pub fn rows(&self) -> impl Iterator<Item = (Cells, f64)> {
-        (0..self.count()).map(|j| (self.columns.sparse().row(j), self.weights[j]))
+        (0..self.count()).map(|j| (self.columns.sparse.row(j), self.weights[j]))
     }
 
     /// Adds a row of this length with a weight. The sketch retains `retained` directions. Returns false, without adding the row,
@@ -165,8 +165,7 @@ impl PendingRows {
     }
 }
 
-/// Computes the rotation that reduces a sketch to the retained directions, given the eigensystem of its Gram matrix. Returns the
-/// eigenvalue that is subtracted from all others.
+/// Computes the rotation that reduces a sketch to the retained directions, and the eigenvalue that is subtracted.
 pub(super) fn shrinking_rotation(eigen: &Eigen, retained: usize, rotation: &mut Matrix) -> f64 {
     let columns = eigen.values.len();
     let taken = if columns > retained { eigen.values[columns - retained - 1].max(0.0) } else { 0.0 };

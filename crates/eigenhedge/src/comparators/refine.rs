@@ -38,8 +38,7 @@ impl Rows<'_> {
         block.loss(self.kept)
     }
 
-    /// Returns the least total loss of the two segments on both sides of a cut between `start` and `end`, and the cut.
-    /// `cuts` contains the possible cuts in ascending order.
+    /// Returns the least total loss of two segments with a cut between `start` and `end`, one of `cuts`, and the cut.
     fn best_of(&self, start: usize, end: usize, cuts: &[usize]) -> (f64, usize) {
         let (mut left, mut right) = (self.empty(), self.empty());
         let (mut from, mut to) = (start, end);
@@ -76,7 +75,6 @@ impl Rows<'_> {
         }
     }
 
-    /// Refines a partition: each pass moves each cut by at most `grid` rows.
     pub fn refine(&self, mut partition: Partition, grid: usize) -> Partition {
         let count = self.rows.columns();
         let cuts = &mut partition.cuts;

@@ -21,8 +21,7 @@ pub(crate) struct RunningScatter {
     block: Matrix,
 }
 
-/// Returns the number of rows of this length that are added to the matrix at once. A large matrix does not
-/// fit into the cache, so a larger block saves memory traffic.
+/// Returns the number of rows added at once: more for a large matrix, which does not fit into the cache.
 fn block_rows(length: usize) -> usize {
     if length > 256 { 256 } else { 64 }
 }
@@ -113,8 +112,7 @@ impl RunningScatter {
         (0..self.scatter.rows()).map(|i| self.scatter.column(i)[i] + recent(i)).collect()
     }
 
-    /// Returns the energy (the sum of squares after centering) of the rows along each of these unit vectors,
-    /// and in total.
+    /// Returns the energy (after centering) of the rows along each of these unit vectors, and in total.
     pub fn energies(&self, directions: &Matrix) -> (Vec<f64>, f64) {
         let scatter = self.whole();
         let length = scatter.rows();

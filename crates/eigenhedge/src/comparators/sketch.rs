@@ -56,7 +56,6 @@ pub struct Sketch {
     /// Energy (the sum of squares after centering) of each column of the rows.
     pub(super) energies: Vec<f64>,
     pub(super) shrinkage: f64,
-    /// Matrix B with at most 2ℓ columns.
     pub(super) buffer: Matrix,
     pub(super) pending: PendingRows,
     pub(super) sparse_streak: usize,
@@ -204,7 +203,6 @@ impl Sketch {
         bracket(&self.buffer, self.energy(), kept, kept as f64 * self.shrinkage)
     }
 
-    /// Appends a column, after making room if necessary. Returns its index.
     fn push(&mut self, column: &[f64]) -> usize {
         if self.buffer.columns() == 2 * self.retained {
             self.shrink();
@@ -260,7 +258,6 @@ pub(super) fn add_squares(energies: &mut [f64], column: &[f64]) {
     energies.iter_mut().zip(column).for_each(|(energy, x)| *energy += x * x);
 }
 
-/// Computes the lower triangle of `gram = Bᵀ B`.
 pub(super) fn fill_gram(gram: &mut Matrix, columns: &Matrix) {
     gram.reset(columns.columns(), columns.columns());
     add_lower_product(gram, columns.view().transpose(), columns.view());

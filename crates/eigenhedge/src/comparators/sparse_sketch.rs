@@ -63,7 +63,6 @@ impl Sketch {
         self.mean.iter_mut().for_each(|mean| mean.begin_column(column, value));
     }
 
-    /// Makes all rows part of the matrix.
     pub(super) fn settle(&mut self) {
         if self.pending.count() >= self.retained {
             return self.absorb();

@@ -55,7 +55,6 @@ pub struct Fleet<T> {
     places: Vec<Place>,
     slots: Vec<Slot<T>>,
     most: usize,
-    /// Store for the other members, or `None` if all members stay in memory.
     store: Option<Box<dyn Store>>,
     clock: u64,
     aligns: bool,
@@ -69,7 +68,6 @@ enum Place {
 
 struct Slot<T> {
     member: T,
-    /// Position of the member's key among all keys.
     key: usize,
     used: u64,
 }
@@ -149,8 +147,7 @@ impl<T: FleetMember> Fleet<T> {
         self.slots.len()
     }
 
-    /// Applies `work` to the template, to the member that learns the rows of all keys, and to the member of every key.
-    /// If `work` fails for a key, the keys after it stay unchanged.
+    /// Applies `work` to the template, the common member and every key. After a failure, later keys are unchanged.
     pub fn change(&mut self, work: impl Fn(&mut T) -> Result<(), Error>) -> Result<(), Error> {
         work(&mut self.fresh)?;
         self.common.as_mut().map_or(Ok(()), &work)?;

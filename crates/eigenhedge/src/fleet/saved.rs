@@ -58,8 +58,7 @@ impl<T: FleetMember> Fleet<T> {
         end.and_then(|()| out.write_all(&(self.keys.len() as u64).to_le_bytes())).map_err(cannot_store)
     }
 
-    /// Reads the index of a file written by [`Self::write`]: the template with the resume state, and the position and length of
-    /// the bytes of each key.
+    /// Reads the index of a file of [`Self::write`]: the template, the resume state, and the place of each key.
     pub fn index(from: &mut (impl Read + Seek)) -> Result<FleetIndex<T>, Refusal> {
         let cut_short = |_| Refusal::Content;
         let mut head = Vec::new();
@@ -124,8 +123,7 @@ pub struct FleetIndex<T> {
 }
 
 impl<T: FleetMember> FleetIndex<T> {
-    /// Creates the fleet from members that are already in the store, at these places. Also returns the resume
-    /// state of the calling program.
+    /// Creates the fleet from members in the store, at these places, with the caller's resume state.
     pub fn open(
         mut self,
         most: usize,

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 /// Kernel values and nearest neighbours of the atoms, from which the atom to remove is chosen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Budget {
-    most: usize,
+    pub most: usize,
     kernel: Matrix,
     /// Squared norms of the atoms: the diagonal of `kernel`.
     squares: Vec<f64>,
@@ -66,10 +66,6 @@ impl Budget {
         let is_other = |(atom, near): (usize, &Neighbour)| near.atom < atoms && near.atom != atom || atoms == 1;
         let there = self.nearest.iter().enumerate().all(is_other);
         ensure(there, "the neighbour of an atom must be another atom")
-    }
-
-    pub fn most(&self) -> usize {
-        self.most
     }
 
     fn find_nearest(&self, atom: usize) -> Neighbour {

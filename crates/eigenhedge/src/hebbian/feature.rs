@@ -51,7 +51,6 @@ struct Working {
     /// Inner products of the loaded point with the atoms, after centering.
     centered: Vec<f64>,
     deflated: Vec<f64>,
-    /// Index of the loaded point if it has become an atom.
     atom: Option<usize>,
 }
 
@@ -157,7 +156,7 @@ impl<D: Dictionary> Weights for FeatureWeights<D> {
     }
 
     fn most(&self) -> Option<usize> {
-        self.budget.as_ref().map(Budget::most)
+        self.budget.as_ref().map(|budget| budget.most)
     }
 
     fn count(&self) -> usize {

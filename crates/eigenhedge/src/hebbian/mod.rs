@@ -141,7 +141,6 @@ pub struct Hebbian<W> {
     lateral: Matrix,
     largest_square: f64,
     energy: f64,
-    /// Number of rows learned since all vectors were created.
     trials: u64,
     center_weight: f64,
     clip: Clip,
@@ -285,8 +284,7 @@ impl<W: Weights> Hebbian<W> {
         Ok(self.coordinates())
     }
 
-    /// Computes the outputs and the squared norm of a point. Both are set to zero if the squared norm underflows and
-    /// the point is negligible compared with earlier points.
+    /// Computes outputs and squared norm of a point: zero if it underflows and is negligible next to earlier points.
     fn meet(&mut self, point: &W::Point) -> Result<(), Error> {
         let Working { outputs, square, is_loaded, .. } = &mut self.scratch.0;
         *is_loaded = false;
@@ -301,7 +299,6 @@ impl<W: Weights> Hebbian<W> {
         error::every("outputs of the weight vectors", outputs, "finite", f64::is_finite)
     }
 
-    /// Loads a point and plans the update. Returns an error if the point must not be learned.
     fn load_point(&mut self, point: &W::Point) -> Result<(), Error> {
         self.meet(point)?;
         let Working { outputs, taught, square, step, .. } = &mut self.scratch.0;

@@ -236,8 +236,7 @@ impl<T: Term> WithSimd for AllSums<'_, T> {
 /// Number of vector registers with atoms in a tile. With two points per pass there are twice as many running sums.
 const REGISTERS: usize = 4;
 
-/// Computes sums of terms for all pairs of an atom and a point. A tile of atoms is transposed, so that each lane has its
-/// own atom and no sum is reduced across lanes.
+/// Sums of terms for all pairs of an atom and a point. Each lane has its own atom, so none is reduced.
 struct Tiles<'a, T> {
     atoms: &'a Matrix,
     points: &'a Matrix,

@@ -30,8 +30,7 @@ pub(crate) fn orthonormal(what: &'static str, matrix: &Matrix) -> Result<(), Err
     require(value <= DRIFT, what, "orthonormal: it deviates too far", value).map(drop)
 }
 
-/// Checks the lower triangle of a scatter matrix: its trace is finite, no diagonal entry is negative, and no entry
-/// exceeds the mean of its two diagonal entries. Returns the trace.
+/// Checks a scatter matrix: finite trace, diagonal not negative, entries within the means of their diagonal.
 pub(crate) fn scatter(what: &'static str, matrix: &Matrix) -> Result<f64, Error> {
     shape(what, matrix, matrix.columns(), matrix.columns())?;
     let diagonal = |j: usize| matrix.column(j)[j];

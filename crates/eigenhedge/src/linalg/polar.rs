@@ -37,8 +37,7 @@ const MOST_STEPS: usize = 8;
 const MOST_SWEEPS: usize = 40;
 
 impl Polar {
-    /// Writes the matrix with orthonormal rows nearest to `matrix` into `out`. `matrix` must have at least as many
-    /// columns as rows, and entries of at most about 1.
+    /// Writes the nearest matrix with orthonormal rows. `matrix` is not taller than wide, with entries of about 1.
     pub fn nearest_rows(&mut self, matrix: &Matrix, out: &mut Matrix) {
         if self.improve(matrix, out) {
             return;

@@ -44,7 +44,6 @@ macro_rules! delegate {
 
 /// Maximum number of directions kept. The limit prevents overflow in sums and products of sizes.
 const MOST_KEPT: u64 = 1 << 32;
-/// Error of learners that cannot fill in missing cells.
 pub(super) const FILLS: Error =
     Error::Unsupported("missing cells are filled in by subspace learners over plain rows only");
 /// Maximum number of values that a learner stores per column after a few rows: basis, center and scratch.
@@ -173,7 +172,6 @@ impl AnyLearner {
         delegate!(self, learner => &mut **learner)
     }
 
-    /// Returns the portfolio over plain rows, or `None` for kernel features and Hebbian learners.
     pub(super) fn plain_mut(&mut self) -> Option<&mut Portfolio<Ambient>> {
         if let Self::Plain(portfolio) = self { Some(portfolio) } else { None }
     }

@@ -85,8 +85,7 @@ pub(super) trait RowSpan: Span {
         Vec::new()
     }
 
-    /// Returns the directions given by these combinations of the columns of the span, for use with future rows. `first`
-    /// is the span of the first member of the portfolio.
+    /// Returns these combinations of the columns, for future rows. `first` is the span of the first member.
     fn basis(&self, combinations: &Matrix, first: &Self) -> Basis;
 }
 

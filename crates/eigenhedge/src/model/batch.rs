@@ -54,7 +54,6 @@ impl Model {
         Ok(loss)
     }
 
-    /// Learns a batch as one matrix. This is cheaper if there are more dyads than columns.
     fn learn_scatter(&mut self, dyads: &[(f64, &[f64])]) -> Result<Loss, Error> {
         let mut scaled = Matrix::zeros(self.length, dyads.len());
         for (j, (weight, row)) in dyads.iter().enumerate() {

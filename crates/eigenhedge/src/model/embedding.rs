@@ -47,7 +47,8 @@ use serde::Serialize;
 pub struct Embedding {
     standardizer: Standardizer,
     scaled: Vec<f64>,
-    inclusion: Vec<f64>,
+    /// Probability that each direction is kept.
+    pub inclusion: Vec<f64>,
     basis: Basis,
     /// Coordinates of the center, for features only.
     shift: Vec<f64>,
@@ -88,11 +89,6 @@ impl Embedding {
     /// Returns the number of coordinates.
     pub fn kept(&self) -> usize {
         self.inclusion.len()
-    }
-
-    /// Returns the probability that each direction is kept.
-    pub fn inclusion(&self) -> &[f64] {
-        &self.inclusion
     }
 
     /// Returns the directions as columns, in standard units if standardized, or `None` for kernel features.
@@ -213,8 +209,7 @@ impl Embedding {
         }
     }
 
-    /// Returns the row with these coordinates. For kernel features, returns a pre-image: a row whose features are near
-    /// the point with these coordinates.
+    /// Returns the row with these coordinates, or for kernel features a pre-image, whose features are near it.
     pub fn reconstruct(&mut self, coordinates: &[f64]) -> Result<Vec<f64>, Error> {
         let mut row = Vec::new();
         if self.basis.dictionary.is_some() {
@@ -300,8 +295,7 @@ impl Embedding {
     }
 }
 
-/// A linear model as plain numbers. The coordinates of a row `x` are `components · ((x - mean) / scale)`, and the row with
-/// coordinates `z` is `mean + scale · (componentsᵀ z)`.
+/// A linear model: coordinates are `components · ((x - mean) / scale)`, rows `mean + scale · (componentsᵀ z)`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LinearMap {
     /// Names of the columns, or `None` if the columns are unnamed.

@@ -19,7 +19,6 @@ use crate::standardize::Standardize;
 use crate::state::{count, length};
 use crate::subspace::{Learned, NormBound};
 
-/// Learners that can be merged.
 const MERGEABLE: [Kind; 3] = [Kind::Leader, Kind::Anchored, Kind::ProductSets];
 
 impl Model {
@@ -97,13 +96,11 @@ impl Model {
             && self.check_mergeable().is_ok()
     }
 
-    /// Returns true if rows were learned, but none was predicted.
     pub(super) fn is_unpredicted(&self) -> bool {
         self.totals.rows > 0 && self.totals.charged() == 0 && self.totals.first_row_loss.is_none()
     }
 
-    /// Returns true if [`Self::learn_set`] is possible: the learned state depends on the set of rows only, rows are kernel
-    /// features, and no comparator needs their order.
+    /// Returns true if [`Self::learn_set`] is possible: kernel features, and no dependence on the order of rows.
     pub fn learns_sets(&self) -> bool {
         let Spec { kernel, learner, budget, max_rank, .. } = &self.spec;
         let fixed_scale = !matches!(self.columns.standardizer.how(), Standardize::Running);

@@ -90,7 +90,6 @@ impl Model {
         Ok(())
     }
 
-    /// Runs one trial with a row that may have missing cells.
     pub(super) fn step_seen(&mut self, row: &[f64]) -> Result<Loss, Error> {
         check_cells("row", row, self.length)?;
         let missing = row.iter().filter(|x| x.is_nan()).count();

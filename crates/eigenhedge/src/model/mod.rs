@@ -68,8 +68,7 @@ pub struct Model {
     /// Columns without an observed cell so far, used only if the first cell of each column sets its center.
     unseen: Vec<usize>,
     columns: Columns,
-    /// State of the calling program, in the format of that program. It is empty if the program has stored no state. The
-    /// next row clears it.
+    /// State of the calling program, in its own format, or empty. The next row clears it.
     pub resume_state: Vec<u8>,
     #[serde(skip)]
     scratch: Scratch<Working>,
@@ -102,12 +101,10 @@ pub struct Comparators {
 }
 
 impl Comparators {
-    /// Value of `segments` for an automatic choice: the number of segments, up to 12, with the smallest bound relative
-    /// to a changing comparator.
+    /// Value of `segments` for the number, up to 12, with the smallest bound relative to a changing comparator.
     pub const AUTO: usize = AUTO_SEGMENTS;
 
-    /// Creates comparators: the best fixed subspace if `hindsight` is true, and the best partitions into at
-    /// most `segments` segments. 0 segments means no partitions.
+    /// Creates comparators: the best fixed subspace if `hindsight`, and partitions into at most `segments` segments.
     pub fn new(hindsight: bool, segments: usize) -> Self {
         Self { hindsight, segments, ..Self::default() }
     }
@@ -130,8 +127,7 @@ impl Model {
         Self::with_comparators(spec, length, seed, Comparators::default())
     }
 
-    /// Creates the model of a setup for rows of `length` numbers. If `hindsight` is true, the model also computes the
-    /// best fixed subspace in hindsight, for comparison.
+    /// Creates the model of a setup for rows of `length` numbers, with the best subspace in hindsight if asked.
     pub fn of(setup: &Setup, length: usize, hindsight: bool) -> Result<Self, Error> {
         let comparators = Comparators { hindsight, best: setup.best, segments: setup.segments };
         let model = Self::with_comparators(setup.for_rows(length)?.spec, length, setup.seed.unwrap_or(0), comparators)?;
@@ -312,8 +308,7 @@ impl Model {
         &self.scratch.0.reconstruction
     }
 
-    /// Computes the coordinates of a row, without learning, in the directions that are currently most likely
-    /// to be kept. Returns the squared reconstruction error.
+    /// Computes coordinates in the directions most likely kept, without learning. Returns the squared error.
     pub fn transform(&mut self, row: &[f64], coordinates: &mut Vec<f64>) -> Result<f64, Error> {
         self.frozen().transform(row, coordinates)
     }

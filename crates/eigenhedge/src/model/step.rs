@@ -62,7 +62,6 @@ impl Model {
         }
     }
 
-    /// Runs one trial with a row in standard units.
     fn step_scaled(&mut self, row: &[f64]) -> Result<Loss, Error> {
         self.scratch.0.fill.clear();
         let loss = match self.spec.missing {
@@ -89,7 +88,6 @@ impl Model {
         }
     }
 
-    /// Runs one trial with a row without missing cells.
     pub(super) fn learn(&mut self, row: &[f64]) -> Result<Loss, Error> {
         let fixes_center = self.learner.inside().fixes_center();
         let Working { aligns, reconstructs, reconstruction, .. } = &mut self.scratch.0;
@@ -121,7 +119,6 @@ impl Model {
         coordinates.resize(self.spec.kept, 0.0);
     }
 
-    /// Starts the comparators at a row whose loss does not count.
     pub(super) fn begin_comparators(&mut self, row: &[f64]) {
         self.hindsight.iter_mut().for_each(|hindsight| hindsight.begin_at(row));
         self.partitions.iter_mut().for_each(|partitions| partitions.begin_at(row));

@@ -16,8 +16,7 @@ use std::collections::BTreeMap;
 pub struct Summary {
     /// Number of rows seen.
     pub rows: u64,
-    /// Number of rows skipped because they had missing cells or could not be read. The caller adds the rows that could
-    /// not be read, because the model does not see them.
+    /// Number of rows skipped for missing cells, to which the caller adds rows that could not be read.
     pub skipped_rows: u64,
     /// Number of columns.
     pub dim: usize,
@@ -31,8 +30,7 @@ pub struct Summary {
     pub eta: Option<f64>,
     /// Options in effect, by name with underscores.
     pub options: BTreeMap<String, Value>,
-    /// Number of learned rows whose loss does not count: a first row that only sets the center (one per
-    /// merged run), and rows that were not predicted ([`Moments`](crate::Moments)).
+    /// Number of learned rows without a counted loss: first rows that set a center, and rows not predicted.
     pub uncharged_rows: u64,
     /// Expected loss of the first row if that row only set the center. No other number includes this loss.
     pub first_row_loss: Option<f64>,
@@ -189,8 +187,7 @@ impl Summary {
         Self { seconds, rows_per_second, ..self }
     }
 
-    /// Returns false if rows were learned, but none was predicted ([`Moments`](crate::Moments)). Losses, kept energy and
-    /// numbers of directions are then unknown, and zero here.
+    /// Returns false if no row was predicted ([`Moments`](crate::Moments)): losses and energies are then unknown.
     pub fn is_predicted(&self) -> bool {
         self.rows == 0 || self.uncharged_rows < self.rows || self.first_row_loss.is_some()
     }
@@ -204,8 +201,7 @@ impl Summary {
 /// Ratio of the scales of two columns above which the smaller one hardly affects the directions.
 const UNEQUAL: f64 = 1e5;
 
-/// Returns advice to standardize the columns if their scales are very different. A column's scale is the root of its
-/// energy. Constant columns have no scale.
+/// Returns advice to standardize if the roots of the columns' energies are very different.
 fn advice(run: &Model) -> Option<String> {
     if run.columns.standardizer.how() != Standardize::None {
         return None;
@@ -228,8 +224,7 @@ fn advice(run: &Model) -> Option<String> {
 /// Maximum number of segments if their number is chosen automatically.
 const MOST_SEGMENTS: usize = 12;
 
-/// Returns the best partitions into at most `segments` segments, and the smallest bound relative to any of them. The
-/// bound is `None` if no theorem gives one.
+/// Returns the best partitions into at most `segments` segments, and the smallest bound, if a theorem gives one.
 fn partitions(run: &Model, inputs: &BoundInputs, segments: usize) -> (Vec<Partition>, Option<ShiftingBound>) {
     let Some(followed) = run.partitions.as_ref().filter(|_| segments > 0 && inputs.filled_rows == 0) else {
         return (Vec::new(), None);

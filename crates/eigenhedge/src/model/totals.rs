@@ -20,8 +20,7 @@ pub struct Totals {
     pub merges: u64,
     /// Number of batches of several rows that were learned around one center.
     pub frozen: u64,
-    /// Expected loss of the first row if that row only set the center. After merging, this is the sum of the losses of
-    /// all first rows.
+    /// Expected loss of first rows that only set the center, one per merged run.
     pub first_row_loss: Option<f64>,
     /// Expected loss.
     pub expected_loss: f64,

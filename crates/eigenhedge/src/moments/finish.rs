@@ -16,10 +16,8 @@ use crate::subspace::{Learned, LearnedScatter, NormBound, SLACK};
 pub(super) struct Asked {
     pub scatter: LearnedScatter,
     pub energy: f64,
-    /// Upper bounds on the energy that the sketch misses along each column. The list is empty for an exact scatter
-    /// matrix.
+    /// Upper bounds on the energy that the sketch misses along each column, or empty if the matrix is exact.
     slack: Vec<f64>,
-    /// Standard deviation of each column, or `None` for original units.
     deviations: Option<Vec<f64>>,
 }
 
@@ -38,8 +36,7 @@ impl Moments {
         }
     }
 
-    /// Returns the scatter matrix around the mean or zero, in standard or original units. A whole matrix is in the lower
-    /// triangle.
+    /// Returns the scatter matrix around the mean or zero, in standard or original units; whole in the lower triangle.
     pub(super) fn asked(&self, centered: bool, standardized: bool) -> Asked {
         let (weight, mean) = (self.weight(), self.mean());
         // In standard units the mean is zero.
@@ -127,7 +124,6 @@ impl Moments {
         Ok(self.taught(model, false)?.0)
     }
 
-    /// Returns the model after it has also learned all rows, and the standard deviations if they are standardized.
     fn taught(&self, model: Model, standardize: bool) -> Result<(Model, Option<Vec<f64>>), Error> {
         let spec = model.spec();
         let centered = spec.center.is_some();

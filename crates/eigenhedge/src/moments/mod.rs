@@ -82,7 +82,6 @@ pub struct Moments {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Held {
-    /// Matrix, for many rows that are not long.
     Exact(Box<RunningScatter>),
     /// Sketch of long rows, or a few rows that are not long. The sketch of a few rows is exact.
     Sketched(Box<Sketch>),
@@ -97,8 +96,7 @@ fn directions(length: usize, kept: usize) -> usize {
 const MOST_KEPT: usize = 1 << 20;
 
 impl Moments {
-    /// Creates empty moments, for models that keep at most `kept` directions. Rows with missing cells (NaN)
-    /// are rejected or skipped.
+    /// Creates empty moments for at most `kept` directions. Rows with missing cells (NaN) are rejected or skipped.
     pub fn new(length: usize, kept: usize, missing: Missing) -> Result<Self, Error> {
         if length == 0 {
             return Err(Error::Parameter { name: "the dimension", rule: "at least 1", value: 0.0 });
@@ -177,8 +175,7 @@ impl Moments {
         Self::new(model.length(), spec.kept, spec.missing)
     }
 
-    /// Adds rows for a model, in its standard units. On an error nothing changes, and the error contains the position of
-    /// the row.
+    /// Adds rows for a model, in its standard units. An error has the position of its row, and nothing changes.
     pub fn update_for(&mut self, model: &Model, rows: &[&[f64]]) -> Result<(), Error> {
         let columns = model.columns();
         if columns.standardizer.how() == Standardize::None {
@@ -191,8 +188,7 @@ impl Moments {
         self.update(&scaled.iter().map(Vec::as_slice).collect::<Vec<_>>(), None)
     }
 
-    /// Replaces a few stored rows by their scatter matrix, unless there is room for this many more. Long rows keep their
-    /// sketch.
+    /// Replaces a few stored rows by their scatter matrix, unless there is room. Long rows keep their sketch.
     fn make_room(&mut self, more: usize) {
         if let Held::Sketched(sketch) = &self.held
             && self.length <= BestSubspace::LONGEST
@@ -275,7 +271,7 @@ impl Moments {
 
     /// Returns the total weight of the rows.
     pub fn weight(&self) -> f64 {
-        self.mean_parts().weight()
+        self.mean_parts().weight
     }
 
     /// Returns the mean of the rows, or `None` before the first row.

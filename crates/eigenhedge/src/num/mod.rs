@@ -19,8 +19,7 @@ pub fn kept(log_dropped: f64) -> f64 {
     -log_dropped.exp_m1()
 }
 
-/// Largest sum of squared norms that a learner accepts, 2^1012 (4.4e304). It guarantees that sums of losses,
-/// energies and bounds over the same rows are finite.
+/// Largest accepted sum of squared norms, 2^1012 (4.4e304): sums of losses, energies and bounds stay finite.
 pub const LARGEST_TOTAL: f64 = f64::from_bits((1023 + 1012) << 52);
 
 /// Binary exponents of numbers whose fourth powers neither overflow nor underflow.

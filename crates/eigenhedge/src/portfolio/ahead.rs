@@ -157,7 +157,7 @@ impl Portfolio<Ambient> {
         own[chosen].realised = trace.draw(random, drawn);
         let loss = self.charge(own);
         self.learn_weights(traces.iter().map(|traces| traces[i].square).fold(0.0, f64::max));
-        Ran { loss, coordinates: drawn.coordinates(), rank: trace.rank, square: trace.square }
+        Ran { loss, coordinates: &drawn.coordinates, rank: trace.rank, square: trace.square }
     }
 }
 
@@ -169,7 +169,6 @@ struct Lots {
 }
 
 impl Lots {
-    /// Returns true if all members have learned this lot.
     fn is_complete(&mut self, lot: usize) -> bool {
         while let Ok(done) = self.receiver.try_recv() {
             self.enter(done);
@@ -183,7 +182,6 @@ impl Lots {
     }
 }
 
-/// Runs the trials of one member with some of the rows, and records them.
 fn learn(member: &mut Subspace<Ambient, AnyRule>, rows: &[&[f64]], lot: Range<usize>, traces: &mut Vec<Trace>) {
     traces.resize_with(lot.len(), Trace::default);
     let mut upcoming: Vec<Instance<'_, [f64]>> = Vec::new();

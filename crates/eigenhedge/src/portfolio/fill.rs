@@ -10,7 +10,6 @@ use crate::span::Ambient;
 use crate::subspace::Scales;
 
 impl Portfolio<Ambient> {
-    /// Sets the center of a column to its first observed cell.
     pub(crate) fn begin_column(&mut self, column: usize, value: f64) {
         self.members.iter_mut().for_each(|member| member.begin_column(column, value));
     }
@@ -20,8 +19,7 @@ impl Portfolio<Ambient> {
         self.members.first().map_or(0.0, |member| member.first_value(column))
     }
 
-    /// Fills in the missing cells of the row, and prepares its trial. The caller then runs the trial or
-    /// cancels it.
+    /// Fills in the missing cells and prepares the trial, which the caller then runs or cancels.
     pub(crate) fn fill(&mut self, row: &[f64], scales: Scales, filled: &mut Vec<f64>) {
         let Filling { working, own, rows, errors, variances, products, normal, weights, losses, squares, deviations } =
             &mut self.scratch.0.filling;

@@ -25,8 +25,7 @@ const NOISE_MEMORY: f64 = 0.98;
 /// Share of the smallest diagonal entry that is added to the diagonal.
 const RAISED: f64 = 0.01;
 
-/// Errors of the members on observed cells, left out one at a time. All fields are empty before the first row with a missing
-/// cell.
+/// Errors of the members on observed cells, left out one at a time. Empty until a cell is missing.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct FillErrors {
     /// Products of the errors of pairs of members.
@@ -37,7 +36,6 @@ pub(super) struct FillErrors {
     weights: Vec<f64>,
 }
 
-/// Scratch space of the imputation.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Filling {
     pub working: Fill,
@@ -54,9 +52,7 @@ pub(super) struct Filling {
     pub deviations: Vec<f64>,
     /// Products of the errors including those of the current row, if that row was filled in.
     pub products: Matrix,
-    /// Matrix of the normal equations for the weights.
     pub normal: Matrix,
-    /// Weights of the members in the combination.
     pub weights: Vec<f64>,
     /// Loss of each member on the observed cells. The list is empty for a complete row.
     pub losses: Vec<f64>,
@@ -91,7 +87,6 @@ impl FillErrors {
         }
     }
 
-    /// Checks a deserialized state for this number of members.
     pub fn check(&self, members: usize) -> Result<(), Error> {
         let Self { products, noise, weights } = self;
         let size = products.columns();
@@ -105,8 +100,7 @@ impl FillErrors {
     }
 }
 
-/// Computes the weights that sum to 1 and minimize `wᵀ E w`, where E has a raised diagonal. Negative weights
-/// are set to zero.
+/// Computes the weights with sum 1 that minimize `wᵀ E w`, with a raised diagonal; negative ones become zero.
 pub(super) fn combination(products: &Matrix, normal: &mut Matrix, weights: &mut Vec<f64>) {
     let count = products.columns();
     normal.clone_from(products);

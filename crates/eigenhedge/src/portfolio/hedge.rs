@@ -46,14 +46,12 @@ impl AdaHedge {
         weights.iter().sum()
     }
 
-    /// Writes the weights of the members, which sum to 1.
     pub fn weights(&self, weights: &mut Vec<f64>) {
         let sum = self.raw_weights(weights);
         weights.iter_mut().for_each(|weight| *weight /= sum);
     }
 
-    /// Adds the losses of a row. The mix loss is computed from totals, because weights can underflow, which
-    /// would make the mixability gap too small.
+    /// Adds the losses of a row. The mix loss comes from totals, because underflown weights would lower the gap.
     pub fn learn(&mut self, losses: &[f64], working: &mut Vec<f64>) {
         let rate = self.rate();
         let least = smallest(losses);
@@ -108,7 +106,6 @@ impl RecentLeader {
         weights.iter_mut().for_each(|weight| *weight /= leaders);
     }
 
-    /// Adds the losses of a row, whose rounding error is `rounding`.
     pub fn learn(&mut self, losses: &[f64], rounding: f64) {
         let least = smallest(losses);
         self.totals.iter_mut().zip(losses).for_each(|(total, loss)| *total = self.memory * *total + (loss - least));
@@ -130,7 +127,6 @@ impl RecentLeader {
     }
 }
 
-/// Checks totals, whose minimum must be zero.
 fn check_totals(totals: &[f64], members: usize) -> Result<(), Error> {
     length("the totals of a portfolio", totals.len(), members)?;
     entries("totals of a portfolio", totals, 0.0..=LARGEST)?;

@@ -42,7 +42,6 @@ pub struct Portfolio<S> {
     specs: Vec<Spec>,
     members: Vec<Box<Subspace<S, AnyRule>>>,
     trust: Trust,
-    /// Total expected loss of each member.
     totals: Vec<f64>,
     fill_errors: FillErrors,
     #[serde(skip)]
@@ -55,7 +54,6 @@ struct Working {
     losses: Vec<f64>,
     /// Expected and realized loss of each member, as reported by the member.
     own: Vec<Loss>,
-    /// True if aligned coordinates were requested.
     aligns: bool,
     /// Choice of a trial that the members ran ahead.
     drawn: Drawn,
@@ -185,8 +183,7 @@ impl<S: Span> Portfolio<S> {
         &self.members[self.scratch.0.chosen]
     }
 
-    /// Returns the position of the member with the largest weight. If several members are tied, returns the position of
-    /// the first.
+    /// Returns the position of the member with the largest weight, the first of several.
     pub fn heaviest(&self) -> usize {
         largest(&self.trust.present_weights())
     }
@@ -220,8 +217,7 @@ impl<S: Span> Portfolio<S> {
         Some(self.members[holder].aligned_coordinates())
     }
 
-    /// Returns the basis for the aligned coordinates of the next row, and the probabilities of its
-    /// directions. The basis is expressed in the columns of the heaviest member.
+    /// Returns the basis of the next aligned coordinates, over the heaviest member's columns, and its probabilities.
     pub(crate) fn next_basis(&mut self) -> (Matrix, Vec<f64>) {
         let (heaviest, holder) = (self.heaviest(), self.holder());
         let last = holder.and_then(|holder| self.members.get_disjoint_mut([heaviest, holder]).ok());
@@ -234,8 +230,7 @@ impl<S: Span> Portfolio<S> {
         self.members.iter().position(|member| member.has_basis())
     }
 
-    /// Transfers the basis of the aligned coordinates to the heaviest member and aligns the basis with the directions
-    /// of that member.
+    /// Transfers the basis of the aligned coordinates to the heaviest member and aligns it with its directions.
     fn align(&mut self) {
         let heaviest = largest(self.trust.weights());
         if let Some(holder) = self.holder().filter(|holder| *holder != heaviest)
@@ -283,8 +278,7 @@ impl<S: Span> Portfolio<S> {
         loss
     }
 
-    /// Adds the losses of the current trial to the totals and updates the weights. `square` is the largest squared norm of
-    /// the row among the members, after centering.
+    /// Adds the losses of the trial and updates the weights. `square` is the members' largest squared norm.
     fn learn_weights(&mut self, square: f64) {
         self.totals.iter_mut().zip(&self.scratch.0.losses).for_each(|(total, loss)| *total += loss);
         if self.specs.len() > 1 {
@@ -308,16 +302,14 @@ impl<S: Span> Portfolio<S> {
         chosen
     }
 
-    /// Returns an upper bound on how much the expected loss exceeds that of any member, in squared units of
-    /// the input. It is zero for a single member.
+    /// Bounds how much the expected loss exceeds that of any member, in squared input units. Zero for one member.
     pub fn hedge_term(&self) -> f64 {
         self.trust.regret()
     }
 }
 
 impl Portfolio<Ambient> {
-    /// Adds the rows of another portfolio with the same options. Both must have one member. `cost` is added
-    /// to the constant of the theorem.
+    /// Adds the rows of a portfolio with the same options. Both have one member. `cost` adds to the theorem.
     pub(crate) fn merge(&mut self, mut other: Self, cost: f64) -> Result<(), Error> {
         let [member] = &mut self.members[..] else {
             return Err(Error::Merge("the trust among several learners depends on the order of rows".to_owned()));
@@ -344,7 +336,6 @@ impl Portfolio<Ambient> {
         Ok(loss)
     }
 
-    /// Projects the current row on the subspace drawn for it.
     pub(crate) fn reconstruct(&mut self, row: &[f64], out: &mut Vec<f64>) {
         self.members[self.scratch.0.chosen].reconstruct(row, out);
     }

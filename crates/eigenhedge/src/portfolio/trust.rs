@@ -35,16 +35,13 @@ pub struct Trust {
     leaders: Vec<RecentLeader>,
     top: AdaHedge,
     ranges: RecentMedian,
-    /// Largest loss so far. If its square would overflow or underflow, all fields below and in the rules are divided by
-    /// a power of two of about this size.
+    /// Largest loss so far. If its square is out of range, the fields below are divided by a power of two near it.
     largest_loss: f64,
     /// Excess of the loss over that of the careful rule (AdaHedge on the original losses).
     owed: f64,
-    /// Total of the losses that were left out as rounding errors.
     rounded: f64,
     /// Largest range of the members' losses on any row.
     largest_range: f64,
-    /// Sum of the squared ranges, divided by the square of `largest_range`.
     squares: f64,
     /// Number of rows for which the careful rule was used.
     guarded: u64,
@@ -56,13 +53,9 @@ pub struct Trust {
 struct Working {
     /// Weights of the members for the next row. The list is empty if the weights have to be computed.
     weights: Vec<f64>,
-    /// Weights of the members under the careful rule.
     careful: Vec<f64>,
-    /// Weights of the members under each rule below the top.
     rules: Vec<Vec<f64>>,
-    /// Weights that the top rule gives to these rules.
     top: Vec<f64>,
-    /// Losses minus the least loss.
     excess: Vec<f64>,
     /// Clipped losses minus the least loss.
     cut: Vec<f64>,
@@ -198,8 +191,7 @@ impl Trust {
         self.scratch.0.weights.clear();
     }
 
-    /// Returns an upper bound on how much the loss so far exceeds that of any member. It is negative if the
-    /// loss is less than that of all members.
+    /// Bounds how much the loss exceeds that of any member. Negative if it is less than that of all.
     pub fn regret(&self) -> f64 {
         (self.owed + self.rounded + self.careful.regret()) * unit(self.largest_loss)
     }

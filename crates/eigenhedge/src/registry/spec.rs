@@ -107,8 +107,7 @@ pub struct Spec {
     pub beta: f64,
     /// Number of rows after which apex starts its next vector. `None` means that every row updates all vectors.
     pub stage: Option<u64>,
-    /// Number of rows until the step of a Hebbian learner has halved. The step continues to decrease afterwards. `None`
-    /// means a constant step.
+    /// Number of rows until the decreasing step of a Hebbian learner has halved. `None` means a constant step.
     pub step_half_life: Option<f64>,
 }
 
@@ -192,8 +191,7 @@ impl Spec {
         }
     }
 
-    /// Sets the learning rate that is tuned to a best loss of at most `ceiling`, for rows of `length` columns
-    /// (JMLR (3), ICML (6)). Requires a given norm bound.
+    /// Sets the rate tuned to a best loss of at most `ceiling` (JMLR (3), ICML (6)). Requires a norm bound.
     pub fn tuned(mut self, ceiling: f64, length: usize) -> Result<Self, Error> {
         let NormBound::Given(bound) = self.norm_bound else {
             return Err(Error::Unsupported("a rate for a given best loss needs a given norm bound"));

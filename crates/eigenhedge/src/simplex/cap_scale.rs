@@ -2,8 +2,7 @@
 
 use crate::num;
 
-/// Summary of the entries below the cap: the largest log-weight, the number of entries, and the mass that they keep if
-/// the largest of them is exactly at the cap.
+/// Entries below the cap: the largest log-weight, their number, and the mass kept if it is exactly at the cap.
 pub(super) struct Uncapped {
     pub(super) top: f64,
     pub(super) count: f64,
@@ -13,8 +12,7 @@ pub(super) struct Uncapped {
 impl Uncapped {
     pub(super) const NONE: Self = Self { top: f64::NEG_INFINITY, count: 0.0, kept: 0.0 };
 
-    /// Returns the mass that the entries keep if a log-weight of `level ≥ top` is exactly at the cap. All terms are
-    /// positive, so small values keep their precision.
+    /// Returns the mass kept if a log-weight of `level ≥ top` is at the cap: positive terms keep the precision.
     pub(super) fn kept_at(&self, level: f64) -> f64 {
         self.kept + (self.count - self.kept) * num::kept(gap(self.top, level))
     }
@@ -26,8 +24,7 @@ impl Uncapped {
     }
 }
 
-/// Returns the number of uncapped entries and the largest log-weight among them. `order` is ascending, and `weight`
-/// returns the log-weight and the multiplicity of an entry.
+/// Returns the number of uncapped entries and their largest log-weight. `order` is ascending.
 pub(super) fn scan(order: &[usize], weight: impl Fn(usize) -> (f64, f64), kept: usize) -> (usize, f64) {
     let mut below = Uncapped::NONE;
     for (rank, &entry) in order.iter().enumerate() {
@@ -49,8 +46,7 @@ pub(super) fn log_scale(uncapped: impl Iterator<Item = (f64, f64)> + Clone, top:
     let kept = kept as f64;
     let uncapped = uncapped.filter(|&(_, multiplicity)| multiplicity > 0.0);
     let count: f64 = uncapped.clone().map(|(_, multiplicity)| multiplicity).sum();
-    // The rounding error of one form is proportional to k, that of the other to M - k. Use the form with the smaller
-    // error.
+    // The rounding error of one form is proportional to k, of the other to M - k. Use the smaller.
     if count - kept > kept {
         let kept_at_top: f64 = uncapped.map(|(weight, multiplicity)| multiplicity * num::kept(gap(weight, top))).sum();
         return ((kept_at_top - kept) / (count - kept_at_top)).ln_1p();

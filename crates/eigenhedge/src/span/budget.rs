@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Budget {
     pub atoms: usize,
     novelty: f64,
-    error: f64,
+    pub error: f64,
 }
 
 /// Divisor of the budget: an eviction frees the budget divided by this number.
@@ -42,10 +42,6 @@ impl Budget {
 
     pub fn low(&self) -> usize {
         self.atoms + 1 - (self.atoms / FREED).max(1)
-    }
-
-    pub fn error(&self) -> f64 {
-        self.error
     }
 
     /// Returns the atom that represents a row best, and the coefficient of the row's projection on it. Returns `None`

@@ -86,8 +86,7 @@ pub trait Span {
     /// Returns the inner product of two points that were loaded before. The origin is not subtracted.
     fn inner(&self, a: &Self::Point, b: &Self::Point) -> f64;
 
-    /// Returns the power of two by which the loaded point, its coordinates and its norms are divided. It is 1 unless the
-    /// squared norm would overflow or underflow.
+    /// Returns the power of two that divides the point and its norms: 1 unless its squared norm is out of range.
     fn unit(&self) -> f64 {
         1.0
     }
@@ -114,8 +113,7 @@ pub trait Span {
     /// Converts combinations of the columns of another span over the same points to coordinates in these columns.
     fn transfer(&mut self, from: &mut Self, combinations: &Matrix, out: &mut Matrix);
 
-    /// Computes the displacement from the origin of another span to the origin of this one, in coordinates of the
-    /// columns. `way` is empty if the displacement is zero.
+    /// Computes the way from another span's origin to this one's, over the columns; empty if it is zero.
     fn way_from_origin_of(&mut self, _other: &Self, way: &mut Vec<f64>) {
         way.clear();
     }

@@ -297,8 +297,7 @@ impl Standardizer {
         }
     }
 
-    /// Converts a row like [`Self::undo`], but with the scale that [`Self::apply`] used for `raw`. The two scales
-    /// differ only during the first rows of a running scale.
+    /// Converts like [`Self::undo`], with the scale that [`Self::apply`] used for `raw`, while the scale is running.
     pub fn undo_like(&self, raw: &[f64], row: &mut [f64]) {
         if self.how != Standardize::Running {
             return self.undo(row);

@@ -11,8 +11,7 @@ pub fn three_subspaces(seed: u64) -> Vec<Vec<f64>> {
     switching(20, 2, 3, 500, seed)
 }
 
-/// Generates segments of rows from Gaussians with random covariances of the given rank. Rows longer than 1 are scaled to norm
-/// 1.
+/// Generates segments of Gaussian rows with random covariances of the given rank, cut to norm 1.
 pub fn switching(length: usize, rank: usize, segments: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     recurring(length, rank, &(0..segments).collect::<Vec<_>>(), rows, seed).rows
 }

@@ -13,8 +13,7 @@ pub(super) fn frame(length: usize, rank: usize, random: &mut Random) -> Matrix {
     frame
 }
 
-/// Generates rows of a fixed subspace of the given rank plus isotropic noise. The share of the noise in the energy is
-/// `noise`. The mean squared norm of a row is one half.
+/// Generates rows of a fixed subspace plus isotropic noise of this share; their mean squared norm is one half.
 pub fn signal_and_noise(length: usize, rank: usize, noise: f64, seed: u64) -> impl Iterator<Item = Vec<f64>> {
     let mut random = Random::seeded(seed);
     let signal = frame(length, rank, &mut random);

@@ -20,8 +20,7 @@ use serde::{Deserialize, Serialize};
 /// Basis in which coordinates are reported, expressed in the columns of the span.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Aligned {
-    /// Basis with one column per coordinate. The matrix is empty if no coordinates were requested. Columns that were
-    /// added to the span later have no row in it yet.
+    /// Basis with one column per coordinate, or empty if none was requested. Later columns have no row yet.
     pub basis: Matrix,
     #[serde(skip)]
     scratch: Scratch<Working>,

@@ -44,8 +44,7 @@ use crate::simplex::{CapScratch, Complement, LimitScratch, Multiplicity, Precisi
 use crate::state::{State, ensure, length};
 use serde::{Deserialize, Serialize};
 
-/// Share of the largest squared norm below which `ProductSets` treats a squared residual as rounding error. This
-/// changes losses by less than one part in 1e9.
+/// Share of the largest squared norm that `ProductSets` takes for rounding: it moves losses by under 1e-9.
 const RESOLUTION: f64 = 1e-20;
 
 /// Map from the eigenvalues of the scatter matrix to probabilities.
@@ -86,8 +85,7 @@ struct Working {
     products: ProductScratch,
 }
 
-/// Relative difference of eigenvalues that the leader treats as a tie. It is relative to the eigenvalues themselves, so
-/// that one column in large units does not hide the others.
+/// Relative difference of eigenvalues that the leader treats as a tie, whatever the units of other columns.
 const TIE: f64 = 1e-12;
 /// Rounding error of small eigenvalues, as a share of the largest one.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;

@@ -29,8 +29,7 @@ use faer::{Accum, Par};
 
 /// Maximum length of rows for which a whole product is faster than its lower triangle.
 const SHORT: usize = 128;
-/// Smallest eigenvalue that is taken from a Gram matrix, as a share of the largest. The directions of smaller ones would not be
-/// accurate.
+/// Smallest eigenvalue, as a share of the largest, whose direction in a Gram matrix is accurate.
 const LEAST_FROM_GRAM: f64 = 1e-6;
 
 /// Rows of a batch around their mean, with what several members need of them.
@@ -172,8 +171,7 @@ impl Lot {
         pairs
     }
 
-    /// Returns the largest pairs of `F Fᵀ + S`, in descending order, from the Gram matrix of F and the rows. Returns `None` if
-    /// they are not accurate.
+    /// Returns the largest pairs of `F Fᵀ + S`, descending, from the Gram matrix of F and the rows, if accurate.
     fn gram_pairs(&self, factor: &Matrix, kept: usize) -> Option<(Vec<f64>, Matrix)> {
         let (mut all, mut gram) = (factor.clone(), Matrix::default());
         (0..self.rows()).for_each(|j| all.push_column(self.centered.column(j)));
@@ -263,8 +261,7 @@ impl Subspace<Ambient, AnyRule> {
         Ok(Frozen { instance, way, center_weight })
     }
 
-    /// Returns the directions of a rule with a rank cap as vectors. Returns `None` if another direction can be chosen, or if
-    /// squares of this size could overflow or underflow.
+    /// Returns the directions of a rule with a rank cap, or `None` if others may be chosen or squares overflow.
     fn shared_directions(&self, trace: f64) -> Option<Matrix> {
         let AnyRule::Anchored(rule) = &self.rule else { return None };
         let (rotation, _, _) = rule.capped_pairs()?;

@@ -113,7 +113,6 @@ impl LearnedCenter {
         self.weights.map(|weight| own / weight)
     }
 
-    /// Checks a deserialized state.
     pub fn check_state(&self) -> Result<(), Error> {
         for list in self.gram.iter().chain([&self.moments, &self.coefficients]) {
             entries("the regression of the center", list, -LARGEST..=LARGEST)?;

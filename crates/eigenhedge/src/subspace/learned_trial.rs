@@ -18,8 +18,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         }
     }
 
-    /// Learns the coefficients of the center from the current point. Returns the change of the center. The spectrum must be
-    /// that of the trial.
+    /// Learns the center from the current point, with the trial's spectrum. Returns the change of the center.
     pub(super) fn learn_coefficients(&mut self) -> Option<SourceMove> {
         let learned = self.learned.as_mut().filter(|_| self.options.center.is_some())?;
         let (sources, before) = (self.span.sources()?, learned.coefficients);
@@ -42,7 +41,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         let mut gram = [[0.0; SOURCES]; SOURCES];
         for i in 0..SOURCES {
             for j in 0..=i {
-                gram[i][j] = lost(sources.gram()[i][j], &along[i], &along[j]);
+                gram[i][j] = lost(sources.gram[i][j], &along[i], &along[j]);
                 gram[j][i] = gram[i][j];
             }
         }

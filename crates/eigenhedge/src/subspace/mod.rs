@@ -337,8 +337,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.rule.log_weights().iter().filter(|w| **w < 0.0).count()
     }
 
-    /// Returns the sum of the probabilities of being kept over all directions. The sum is k up to rounding in finite
-    /// dimension, and at most k in infinite dimension.
+    /// Returns the sum of the probabilities of being kept: k up to rounding, or at most k in infinite dimension.
     pub fn trace(&self) -> f64 {
         let explicit: f64 = self.rule.log_weights().iter().map(|w| kept(*w)).sum();
         explicit + choice::complement_mass(self.rule.complement())
@@ -349,8 +348,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         &self.scratch.0.kept_coordinates
     }
 
-    /// Returns the explicit directions, in coordinates of the columns of the span, and their probabilities of being
-    /// kept. Both are in descending order of probability.
+    /// Returns the explicit directions over the span's columns, and the probabilities of being kept, descending.
     pub fn directions(&mut self) -> (Matrix, Vec<f64>) {
         self.leading_directions(usize::MAX)
     }
@@ -362,8 +360,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         (directions.clone(), importance.clone())
     }
 
-    /// Copies at most `most` directions and their probabilities to the scratch space, in descending order of the
-    /// probability of being kept. Ties are in descending order of index.
+    /// Copies at most `most` directions to the scratch space, by descending probability, then index.
     fn gather_directions(&mut self, most: usize) {
         let Working { order, directions, importance, .. } = &mut self.scratch.0;
         let weights = self.rule.log_weights();

@@ -86,8 +86,7 @@ struct Working {
 }
 
 impl Pair {
-    /// Creates a learner that keeps `kept` directions, for pairs of rows with `left` and `right` entries. The bound on
-    /// `|x| |y|` is the largest value so far.
+    /// Creates a learner of `kept` directions for pairs of rows; the bound on `|x| |y|` is the largest so far.
     pub fn new(left: usize, right: usize, kept: usize, eta: f64, mixing: Mixing) -> Result<Self, Error> {
         error::at_least_one("the length of the left rows", left)?;
         error::at_least_one("the length of the right rows", right)?;
@@ -124,8 +123,7 @@ impl Pair {
         &self.learner
     }
 
-    /// Runs one trial: checks the pair, draws a choice, computes the gain and learns. On an error, the
-    /// learner and the random generator are unchanged.
+    /// Runs one trial: check, draw, gain, learn. On an error, learner and generator are unchanged.
     pub fn step(&mut self, x: &[f64], y: &[f64], random: &mut Random) -> Result<PairGain, Error> {
         check_row("left row", x, self.lengths.0)?;
         check_row("right row", y, self.lengths.1)?;

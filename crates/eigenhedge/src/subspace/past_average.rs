@@ -77,7 +77,7 @@ impl PastAverage {
 
     /// Mixes the average into the current matrix V and adds the result to the sum. Keeps at most `max_rank` directions.
     pub fn mix(&mut self, alpha: f64, max_rank: usize, frame: &mut Frame, complement: &mut Complement) {
-        let rotation = frame.rotation();
+        let rotation = &frame.rotation;
         let Working { mixed, scaled, eigen } = &mut self.scratch.0;
         let size = self.sum.columns();
         let outside = complement.log_weight.exp();

@@ -51,8 +51,7 @@ impl<R: Rule> Subspace<Ambient, R> {
         out.extend(row.iter().zip(&lost).map(|(x, l)| x + l));
     }
 
-    /// Returns a uniformly distributed unit vector that is orthogonal to the explicit directions and to the vector
-    /// `outside`. Returns `None` if there is no such vector.
+    /// Returns a uniform unit vector orthogonal to the explicit directions and to `outside`, if there is one.
     fn across(&mut self, outside: &[f64]) -> Option<Vec<f64>> {
         let mut vector = self.scratch.0.choice.normals(outside.len())?;
         let (size, norm) = (dot(&vector, &vector).sqrt(), dot(outside, outside).sqrt());

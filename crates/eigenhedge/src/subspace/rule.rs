@@ -48,7 +48,6 @@ pub trait Directions {
     /// Orthonormalizes the directions if rounding can accumulate in them.
     fn heal(&mut self) {}
 
-    /// Computes direction `i`.
     fn direction(&mut self, i: usize, out: &mut Vec<f64>);
 
     /// Computes the directions listed in `order`, one per column of `out`.
@@ -86,8 +85,7 @@ pub trait Rule {
     /// rows are at most `norm_square`, in units of the input. Dyads of weight zero have no effect.
     fn update(&mut self, instance: &Observed, norm_square: f64);
 
-    /// Returns the combination that the span should apply to its columns before the next trial, or `None` if fewer than
-    /// about `max_pending` extra columns have accumulated.
+    /// Returns the combination that the span should apply next, or `None` below about `max_pending` extra columns.
     fn rotation(&mut self, max_pending: usize) -> Option<&Matrix>;
 
     /// Updates the rule after the span has applied the combination of [`Self::rotation`].

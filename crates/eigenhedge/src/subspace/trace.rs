@@ -75,14 +75,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Drawn {
     choice: Choice,
-    coordinates: Vec<f64>,
+    pub coordinates: Vec<f64>,
     square: f64,
-}
-
-impl Drawn {
-    pub fn coordinates(&self) -> &[f64] {
-        &self.coordinates
-    }
 }
 
 impl Trace {

@@ -169,8 +169,7 @@ impl Tracking {
         let lost = (self.complement.log_weight - mixed).max(0.0);
         price += match self.frame.others() {
             Multiplicity::Finite(others) => others as f64 * lost,
-            // The explicit directions lose the share α of their probability. As N grows, spreading it over N directions
-            // lowers their log v by that amount in total.
+            // Explicit directions lose the share α: spread over N directions, it lowers log v by that in total.
             Multiplicity::Infinite => alpha * explicit,
         };
         self.price += price;
@@ -259,7 +258,7 @@ impl Rule for Tracking {
 
     fn rotated(&mut self) {
         if let Some(past) = &mut self.past {
-            past.combine(self.frame.rotation(), self.frame.dimension());
+            past.combine(&self.frame.rotation, self.frame.dimension());
         }
         self.frame.combined();
     }

@@ -10,7 +10,6 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Learner in the comparison, with its loss curve and time.
 pub struct Contestant {
     pub name: String,
     pub run: Model,
@@ -19,7 +18,6 @@ pub struct Contestant {
     pub spent: Duration,
 }
 
-/// Rows that all learners learn before the next rows are read.
 #[derive(Default)]
 pub struct Lot {
     pub rows: Vec<Vec<f64>>,
@@ -50,8 +48,7 @@ impl Lot {
     }
 }
 
-/// Lets each learner learn all rows, on all processors. `first` is the number of the first row. Returns the first row that a
-/// learner rejects, with its error.
+/// Lets each learner learn all rows, on all processors. Returns the first row that a learner rejects, with its error.
 pub fn learn_lot(
     contestants: &mut [Contestant],
     rows: &[Vec<f64>],

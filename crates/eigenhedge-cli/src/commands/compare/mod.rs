@@ -31,8 +31,7 @@ struct Frozen {
     curve: Downsampler,
 }
 
-/// Rows whose losses count for all learners: the rows after those to which PCA is fitted. If there are too few rows for
-/// the fit, all rows count.
+/// Rows whose losses count: those after the fit of PCA, or all rows if there are too few for the fit.
 struct Charged {
     from: u64,
     rows: u64,
@@ -45,7 +44,6 @@ fn curve() -> Downsampler {
     Downsampler::new(Keep::First, POINTS, 1)
 }
 
-/// Runs the comparison, prints a table, and writes the plot and the page if they are requested.
 pub fn compare(args: &CompareArgs) -> Result<()> {
     judge_page(args.report.as_deref())?;
     judge_plot(args.plot.as_deref())?;
@@ -128,8 +126,7 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
 }
 
 impl Frozen {
-    /// Adds the loss of a row, or stores the row for the fit. Returns true after the last row of the fit. `number` is
-    /// the number of rows so far, including this one.
+    /// Adds the loss of row `number`, counted from 1, or stores the row. Returns true after the last row of the fit.
     fn take(&mut self, row: &[f64], kept: usize, centered: bool, number: u64) -> Result<bool> {
         if let Some(pca) = &self.pca {
             self.total += pca.loss(row)?;
@@ -244,8 +241,7 @@ fn page(source: &str, chart: Chart, lines: &[Line<'_>], frozen: &Frozen, best: B
     }
 }
 
-/// Returns the largest loss that is at most four times the median. A single outlier then does not hide the rest of the
-/// plot.
+/// Returns the largest loss of at most four times the median, so that one outlier does not hide the rest of the plot.
 fn top(lines: &[Line<'_>]) -> f64 {
     const FAR: f64 = 4.0;
     let mut losses: Vec<f64> = lines.iter().map(|line| line.loss).collect();

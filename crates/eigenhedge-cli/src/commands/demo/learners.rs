@@ -13,8 +13,7 @@ pub const AUTO: &str = "auto";
 pub const FOLLOWING: &str = "tracking + fixed share";
 pub const STEADY: &str = "tracking";
 
-/// Returns the learners by name. They have the defaults of `run`, except that tracking also appears with other mixing
-/// rules.
+/// Returns the learners by name, with the defaults of `run`; tracking also appears with other mixing rules.
 pub fn learners() -> Vec<(&'static str, Spec)> {
     let spec = |kind| Spec::new(kind, KEPT);
     let tracking = |mixing| Spec { mixing, ..spec(Kind::Tracking) };
@@ -33,7 +32,6 @@ pub fn learners() -> Vec<(&'static str, Spec)> {
     ]
 }
 
-/// Returns the default mixing share of tracking.
 pub fn alpha() -> f64 {
     match Spec::new(Kind::Tracking, KEPT).mixing {
         Mixing::FixedShare { alpha } | Mixing::PastAverage { alpha } => alpha,
@@ -41,7 +39,6 @@ pub fn alpha() -> f64 {
     }
 }
 
-/// Result of one learner: its model after the stream, losses and time.
 pub struct Outcome {
     pub name: &'static str,
     pub run: Model,
@@ -58,8 +55,7 @@ impl Outcome {
 }
 
 pub fn measure(name: &'static str, spec: &Spec, stream: &[Vec<f64>], args: &DemoArgs) -> Result<Outcome> {
-    // The learned state does not depend on the draws, so all draws share one learner. The first row sets the center and is not
-    // counted.
+    // The learned state does not depend on the draws, which share a learner. The first row only sets the center.
     let mut learner = AnyLearner::new(spec, stream[0].len())?;
     let (first, charged) = stream.split_at(usize::from(spec.center.is_some()));
     for row in first {

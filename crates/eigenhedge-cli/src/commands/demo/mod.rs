@@ -107,7 +107,6 @@ fn remarks(best: f64, results: &[Outcome], draws: u32) -> String {
     text
 }
 
-/// Returns the name and the loss of the best learner other than `auto`.
 fn least_of_the_others(results: &[Outcome]) -> Option<(&'static str, f64)> {
     let others =
         results.iter().filter(|result| result.name != AUTO).map(|result| (result.name, result.expected_loss()));

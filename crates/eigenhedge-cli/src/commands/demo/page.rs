@@ -12,8 +12,7 @@ const STRIDE: usize = 20;
 /// Number of rows in each of the three parts of the two-dimensional example.
 const PART: usize = 80;
 
-/// Creates the page: first a line that follows points in the plane, then the results of all learners on the demo
-/// stream.
+/// Creates the page: a line that follows points in the plane, then the results of all learners on the demo stream.
 pub fn page(stream: &[Vec<f64>], best: Curve, results: &[Outcome], seed: u64) -> Result<Page> {
     let auto = results.iter().find(|result| result.name == AUTO).context("auto is among the learners")?;
     let total = best.values.last().copied().unwrap_or_default();
@@ -44,8 +43,7 @@ pub fn page(stream: &[Vec<f64>], best: Curve, results: &[Outcome], seed: u64) ->
     })
 }
 
-/// Generates points around a line that is fixed, then rotates, then is fixed again. Also computes the line to which
-/// `auto` commits before each point.
+/// Generates points around a line that rotates for a while, and the line to which `auto` commits before each point.
 fn steps(seed: u64) -> Result<Steps> {
     let mut random = Random::seeded(seed);
     let rows: Vec<[f64; 2]> = (0..3 * PART)
@@ -64,7 +62,7 @@ fn steps(seed: u64) -> Result<Steps> {
     let mut steps = Steps {
         title: "A line that follows the data".into(),
         caption: STEPS.into(),
-        fixed: angle(best.components().column(0)),
+        fixed: angle(best.components.column(0)),
         ..Steps::default()
     };
     let (mut lost, mut fixed) = (0.0, 0.0);
@@ -79,8 +77,7 @@ fn steps(seed: u64) -> Result<Steps> {
     Ok(steps)
 }
 
-/// Returns the loss of the best fixed plane through the mean, every [`STRIDE`] rows and at the end. The first row does
-/// not count, as for the learners.
+/// Returns the loss of the best fixed plane through the mean every [`STRIDE`] rows. The first row does not count.
 pub fn best_so_far(stream: &[Vec<f64>]) -> Result<Curve> {
     let mut best = BestSubspace::new(stream[0].len(), true).context("the rows are too long to follow")?;
     let mut curve = Curve { name: "best fixed plane so far".into(), ..Curve::default() };

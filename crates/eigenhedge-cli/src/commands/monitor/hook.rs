@@ -17,7 +17,6 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Interval between checks of a running command.
 const BLINK: Duration = Duration::from_millis(20);
 
-/// Queue and worker thread of the command.
 pub struct Hook {
     queue: Option<SyncSender<String>>,
     worker: Option<JoinHandle<u64>>,

@@ -12,7 +12,6 @@ const PAUSE: Duration = Duration::from_secs(10);
 /// Maximum number of keys with their own metrics.
 const KEYS: usize = 1000;
 
-/// Writer that replaces the metrics file periodically.
 pub struct Metrics<'a> {
     path: &'a Path,
     next: Instant,
@@ -23,7 +22,6 @@ impl<'a> Metrics<'a> {
         Self { path, next: Instant::now() }
     }
 
-    /// Writes the file if the interval has passed.
     pub fn tick(&mut self, journal: &Journal) -> Result<()> {
         if Instant::now() < self.next {
             return Ok(());
@@ -68,7 +66,6 @@ fn text(journal: &Journal) -> String {
     text
 }
 
-/// Returns the Prometheus label of a key. Without a key, the label is empty.
 fn labels(key: &str) -> String {
     match key {
         "" => String::new(),

@@ -29,7 +29,6 @@ pub use inspect::inspect;
 /// Number of warm-up rows above which it is reported before the rows are read.
 const LONG_WARM_UP: u64 = 400;
 
-/// Error that makes the program exit with the alarm status.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Alarmed(String);

@@ -26,12 +26,10 @@ pub struct Monitors<'a> {
     pub(super) events: Answers,
     pub(super) watched: Arc<Shared<Watched>>,
     pub(super) block_rows: usize,
-    /// Command that is run for incidents.
     pub(super) hook: Option<Hook>,
     pub(super) metrics: Option<Metrics<'a>>,
 }
 
-/// Record of the monitors, for summaries and pages.
 #[derive(Debug, Default)]
 pub struct Watched {
     pub journal: Journal,
@@ -39,12 +37,10 @@ pub struct Watched {
     pub in_memory: usize,
 }
 
-/// State of monitors that is saved with them.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct MonitorState {
     /// Extent of the list of events that is safely on disk.
     pub events: Position,
-    /// Journal, serialized as a string.
     pub journal: String,
     pub is_accepted: bool,
 }
@@ -176,7 +172,6 @@ impl Session<'_, Monitors<'_>> {
     }
 }
 
-/// Data of a session whose results are complete.
 pub struct Finished {
     pub stream: Stream,
     pub facts: Facts,

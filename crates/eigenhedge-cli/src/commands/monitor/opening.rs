@@ -26,7 +26,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Input stream and monitors at the start of a session, and the saved state if it is resumed.
 struct Begun {
     stream: Stream,
     fleet: Fleet<Monitor>,
@@ -69,7 +68,6 @@ impl Begun {
         Ok(Self { stream, fleet, before: None })
     }
 
-    /// Resumes the monitors of a snapshot after its last row.
     fn resume(args: &MonitorArgs, (source, layout): (&Source, &Layout), plan: &Options, path: &Path) -> Result<Self> {
         let name = printable_path(path);
         let (fleet, saved) = match kind_of(path)? {

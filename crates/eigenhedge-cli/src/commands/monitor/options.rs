@@ -19,7 +19,6 @@ pub(super) fn layout(args: &MonitorArgs, options: &MonitorOptions, source: &Sour
     Ok(Layout { missing: Some(options.missing), ..layout })
 }
 
-/// Returns true if a table that ends during the warm-up can be read again.
 pub fn can_read_again(args: &MonitorArgs) -> bool {
     args.snapshot.is_none() && args.resume.is_none() && !args.inputs.iter().any(|path| is_dash(path))
 }

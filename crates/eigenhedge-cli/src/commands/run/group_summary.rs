@@ -47,7 +47,6 @@ pub fn json(groups: &[Group], total: &Total) -> Result<String> {
     Ok(serde_json::to_string(&serde_json::json!({ "total": total, "groups": groups }))? + "\n")
 }
 
-/// Summary of a key.
 #[derive(Serialize)]
 pub struct Group {
     key: String,
@@ -84,8 +83,7 @@ impl Total {
     }
 }
 
-/// Returns the summary as text: a line for each key, and the total. If there are more than [`MOST_LINES`] keys, only
-/// those with the largest losses are listed.
+/// Returns a line for each key, and the total: only the [`MOST_LINES`] keys with the largest losses are listed.
 pub fn text(groups: &[Group], total: &Total) -> String {
     let mut text = String::new();
     let mut shown: Vec<&Group> = groups.iter().collect();

@@ -27,7 +27,6 @@ pub struct ModelsByKey<'a> {
     rows: u64,
     /// Sum of the expected losses.
     lost: f64,
-    /// Options of the learner by name.
     options: Options,
 }
 
@@ -91,8 +90,7 @@ impl Engine for ModelsByKey<'_> {
         self.rows
     }
 
-    /// Returns the number of rows in a block. It is one for a pipe. Otherwise there are several rows per key, so that a
-    /// model stays in the cache.
+    /// Returns one for a pipe, and otherwise several rows per key, so that a model stays in the cache.
     fn block_rows(&self) -> usize {
         if !self.plan.source.is_regular() {
             return 1;

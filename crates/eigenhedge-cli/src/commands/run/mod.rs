@@ -61,8 +61,7 @@ pub fn run(plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-/// Completes the results, prints the summary and returns the page. The results remain even if the summary cannot
-/// be printed.
+/// Completes the results, prints the summary and returns the page. The results remain if printing fails.
 fn close(plan: &Plan, session: Session<'_, OneModel<'_>>) -> Result<Option<Page>> {
     let (elapsed, rows) = (session.elapsed(), session.engine.rows());
     let Session { engine, stream, .. } = session;

@@ -33,16 +33,13 @@ pub struct OneModel<'a> {
     closed: bool,
     /// Number of rows that the model had learned before this table.
     rows_before: u64,
-    /// Options of the learner by name.
     options: Options,
     regret: RegretSoFar,
 }
 
-/// Model, with the record for its page.
 pub struct Learned {
     pub model: Model,
     pub recorder: Option<Recorder>,
-    /// Number of the most recent row.
     pub row: u64,
 }
 
@@ -253,7 +250,6 @@ impl RegretSoFar {
     }
 }
 
-/// Makes the model compute the values that are written for every row.
 fn ask(plan: &Plan, model: &mut Model) -> Result<()> {
     model.ask_for_coordinates(plan.out.is_wanted() || plan.records());
     let asked = plan.reconstruct.is_wanted();
@@ -278,7 +274,6 @@ fn opened(
     }
 }
 
-/// Returns true if results are written as soon as their rows arrive.
 pub fn at_once(plan: &Plan) -> bool {
     plan.source == Source::Standard
 }
@@ -303,8 +298,7 @@ impl Lot {
         Self { rows: fewest.min(most), fewest, most: most.max(fewest) }
     }
 
-    /// Doubles the block size as long as a block takes little time. Signals and progress wait for the end of
-    /// a block.
+    /// Doubles the block size while a block takes little time: signals and progress wait for the end of a block.
     fn adapt(&mut self, rows: usize, time: Duration) {
         if time > LONG {
             self.rows = self.fewest;
@@ -321,8 +315,7 @@ const MOST_NUMBERS: usize = 1 << 16;
 /// Target for the maximum time per block.
 const LONG: Duration = Duration::from_millis(20);
 
-/// Returns true if reading and writing use threads of their own. This is not the case with `--threads 1` or a
-/// single processor.
+/// Returns true if reading and writing use their own threads: not with `--threads 1` or a single processor.
 fn has_threads(plan: &Plan) -> bool {
     let count = plan.keep.threads.or_else(|| std::thread::available_parallelism().ok());
     count.is_some_and(|count| count.get() > 1)

@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
-/// State of a run that is saved with its model or models.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct RunState {
     /// Extent of the reconstructions that is safely on disk.
@@ -23,9 +22,7 @@ pub struct RunState {
     /// Extent of the filled table that is safely on disk.
     #[serde(default)]
     pub filled: Position,
-    /// Data of the page, if it is recorded.
     pub report: Option<String>,
-    /// Options of the learner by name.
     pub options: Options,
     /// Number of rows that the model had learned before this table.
     #[serde(default)]
@@ -33,7 +30,6 @@ pub struct RunState {
 }
 
 impl RunState {
-    /// Restores the data of the page.
     pub fn recorder(&self, model: &Model, path: &Path) -> Result<Option<Recorder>> {
         let restore = |text: &String| {
             let damaged = || anyhow!("{}: is damaged: its report makes no sense", printable_path(path));
@@ -71,7 +67,6 @@ pub fn saved_run(
     Ok((saved, options))
 }
 
-/// Returns an error if an option of the learner differs from the saved value.
 pub fn agree_on_learner(path: &Path, saved: &Options, now: &Options) -> Result<()> {
     let names = std::iter::once("k").chain(OPTIONS.iter().map(|option| option.name));
     match names.into_iter().find(|name| saved.get(*name) != now.get(*name)) {

@@ -21,7 +21,6 @@ pub trait Models: Sized {
     /// Creates models like this one, which has not learned any rows yet.
     fn like(model: Model, plan: &Plan) -> Result<Self>;
 
-    /// Reads a saved file. Also returns its resume state.
     fn read(path: &Path, plan: &Plan) -> Result<(Self, Vec<u8>)>;
 
     /// Returns the model, or the template for new keys.
@@ -81,7 +80,6 @@ pub struct Start<M> {
     pub layout: Layout,
     /// Options of the table and the results, by name.
     pub options: Options,
-    /// Options of the learner by name.
     pub learner_options: Options,
     pub saved: Option<SavedRun>,
 }
@@ -131,7 +129,6 @@ impl<M: Models> Start<M> {
         Ok((M::like(model.with_columns(columns), plan)?, stream, layout, in_effect(&setup)?))
     }
 
-    /// Starts with saved models and a new table.
     fn with_models(plan: &Plan, given: &Given, layout: &Layout) -> Result<(M, Stream, Layout, Options)> {
         let (mut models, saved) = M::read(&given.path, plan)?;
         let mut options = saved_options(models.model(), &saved)?;
@@ -143,7 +140,6 @@ impl<M: Models> Start<M> {
         Ok((models, stream, layout, options))
     }
 
-    /// Resumes the models of a snapshot after its last row.
     fn resume(plan: &Plan, layout: &Layout, path: &Path) -> Result<Self> {
         let (models, saved) = M::read(path, plan)?;
         let model = models.model();
@@ -174,7 +170,6 @@ impl<M: Models> Start<M> {
 /// Number of rows of which those without missing cells set the scale of a kernel.
 const SCALE_ROWS: usize = 1000;
 
-/// Returns the first rows of the table, or none if the table cannot be read twice.
 fn first_rows(plan: &Plan, layout: &Layout) -> Result<Vec<Vec<f64>>> {
     let mut rows = Vec::new();
     if !plan.source.is_regular() {
@@ -194,7 +189,6 @@ fn fitted(setup: &Setup, stream: &Stream, layout: &Layout) -> Result<Setup> {
     setup.for_rows(stream.columns().len()).map_err(|error| unfit(&error, stream, layout))
 }
 
-/// Creates the error for a learner that does not fit the table.
 fn unfit(error: &Error, stream: &Stream, layout: &Layout) -> anyhow::Error {
     anyhow!("{}: {}", stream.source(), misfit(error, layout.format, stream))
 }

@@ -7,7 +7,6 @@ use eigenhedge_io::{Delivered, Error, Row, Stream};
 /// Memory of a buffered row in bytes, in addition to its numbers and strings.
 const ROW_BYTES: usize = 256;
 
-/// Rows of a block, in order. The memory of earlier blocks is used again.
 #[derive(Default)]
 pub struct Block {
     rows: Vec<Delivered>,
@@ -17,8 +16,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// Reads at most `most` rows. An error after the first row is returned by the next call, so that the rows before it
-    /// are learned first.
+    /// Reads at most `most` rows. The next call returns an error after the first row, so that earlier rows are learned.
     pub fn read(&mut self, stream: &mut Stream, most: usize) -> Result<(), Error> {
         self.len = 0;
         if let Some(error) = self.failure.take() {
@@ -44,8 +42,7 @@ impl Block {
         Ok(())
     }
 
-    /// Reads the warm-up rows, from which the model estimates the scale of its columns. The model learns the rows
-    /// afterwards.
+    /// Reads the warm-up rows, from which the model estimates the scale of its columns before it learns them.
     pub fn read_warm_up(&mut self, stream: &mut Stream, model: &mut Model) -> anyhow::Result<()> {
         let mut warm = Self::default();
         self.len = 0;
@@ -77,8 +74,7 @@ impl Block {
     }
 }
 
-/// Runs a trial for each row: sparse rows one by one, all others in blocks. Calls `each` and returns errors like
-/// [`Model::step_each`].
+/// Runs a trial for each row, sparse rows one by one and others in blocks, like [`Model::step_each`].
 pub fn step_rows(
     model: &mut Model,
     rows: &[Delivered],
@@ -100,14 +96,12 @@ pub fn step_all_rows(model: &mut Model, rows: &[Delivered]) -> Result<(), (usize
     })
 }
 
-/// Rows that are learned together.
 enum Rows<'a> {
     Sparse(&'a [f64], &'a [u32]),
     Dense(&'a [&'a [f64]]),
 }
 
-/// Calls `learn` with the rows in order, as single sparse rows and blocks of dense rows. Stops at the first error, and
-/// returns it with the position of its row.
+/// Calls `learn` with single sparse rows and blocks of dense rows, in order. An error has the position of its row.
 fn in_blocks<E>(
     rows: &[Delivered],
     mut learn: impl FnMut(Rows<'_>) -> Result<(), (usize, E)>,

@@ -29,22 +29,18 @@ pub trait Engine {
     /// Returns the maximum number of rows in the next block.
     fn block_rows(&self) -> usize;
 
-    /// Reads the next block of at most `most` rows.
     fn read(&mut self, block: &mut Block, stream: &mut Stream, most: usize) -> Result<()> {
         Ok(block.read(stream, most)?)
     }
 
-    /// Learns from the rows of a block and writes their results. Rows that the engine cannot learn are reported to the
-    /// stream, which skips them or returns an error.
+    /// Learns from a block and writes the results. The stream skips a row that cannot be learned, or returns an error.
     fn learn(&mut self, rows: &[Delivered], stream: &mut Stream) -> Result<()>;
 
-    /// Returns the current totals in a few words, for the progress display.
     fn progress(&mut self) -> String;
 
     /// Syncs the results to disk. Returns the extent of the answers that is safely on disk, and the engine's own state.
     fn sync(&mut self) -> Result<(Position, Self::State)>;
 
-    /// Writes a snapshot with this resume state.
     fn write(&mut self, path: &Path, resume_state: Vec<u8>) -> Result<()>;
 }
 
@@ -70,7 +66,6 @@ pub struct Session<'a, E> {
     /// Options that affect the results, by name.
     options: Options,
     block: Block,
-    /// Time spent by earlier parts of the run.
     before: Duration,
     start: Instant,
 }
@@ -81,7 +76,6 @@ impl<'a, E: Engine> Session<'a, E> {
         Self { engine, stream, snapshots, options, block: Block::default(), before, start: Instant::now() }
     }
 
-    /// Returns the time spent, including earlier parts of the run.
     pub fn elapsed(&self) -> Duration {
         self.before + self.start.elapsed()
     }
@@ -139,8 +133,7 @@ impl<'a, E: Engine> Session<'a, E> {
         Ok(true)
     }
 
-    /// Saves a snapshot if `--snapshot` is given. The results are synced to disk first, so that the snapshot never refers to
-    /// missing bytes.
+    /// Saves a snapshot if requested. Results are synced first, so that it never refers to missing bytes.
     fn save(&mut self, ended: bool) -> Result<()> {
         let Some(path) = self.snapshots.path else { return Ok(()) };
         let seconds = self.elapsed().as_secs_f64();
@@ -151,7 +144,6 @@ impl<'a, E: Engine> Session<'a, E> {
     }
 }
 
-/// End of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     Ended,

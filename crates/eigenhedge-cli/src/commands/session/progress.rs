@@ -14,7 +14,6 @@ pub struct Progress {
     shown: Shown,
     start: Instant,
     next: Instant,
-    /// Number of rows in earlier parts of the run.
     before: u64,
     /// Number of rows at the most recent check of the clock.
     looked: u64,
@@ -27,8 +26,7 @@ enum Shown {
 }
 
 impl Progress {
-    /// Starts the display. `target` is the destination of the results, and `rows` the number of rows of earlier parts
-    /// of the run.
+    /// Starts the display. `rows` is the number of rows of earlier parts of the run.
     pub fn new(quiet: bool, target: &Target, rows: u64) -> Self {
         // A bar and results on one terminal would overwrite each other.
         let shares_terminal = *target == Target::Standard && io::stdout().is_terminal();
@@ -50,7 +48,6 @@ impl Progress {
         }
     }
 
-    /// Returns the current time if the display must be updated.
     fn is_due(&mut self, rows: u64) -> Option<Instant> {
         if matches!(self.shown, Shown::Nowhere) || rows > self.before + 16 && rows < self.looked + 16 {
             return None;
@@ -90,7 +87,6 @@ impl Progress {
         }
     }
 
-    /// Clears the bar before the final output.
     pub fn finish(&self) {
         if let Shown::Bar(bar) = &self.shown {
             bar.finish_and_clear();

@@ -15,7 +15,6 @@ use std::time::Duration;
 
 pub type Options = Map<String, Value>;
 
-/// State of a session, with that of its engine.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ResumeState<T> {
     pub stream: StreamState,
@@ -35,7 +34,6 @@ pub struct ResumeState<T> {
 const LONGEST: f64 = 1e12;
 
 impl<T> ResumeState<T> {
-    /// Returns the state as JSON bytes for a snapshot.
     pub fn to_bytes(&self) -> Result<Vec<u8>>
     where
         T: Serialize,
@@ -54,7 +52,6 @@ impl<T> ResumeState<T> {
         })
     }
 
-    /// Returns the time spent by earlier parts of the run.
     pub fn elapsed(&self) -> Duration {
         Duration::try_from_secs_f64(self.seconds.min(LONGEST)).unwrap_or_default()
     }
@@ -101,7 +98,6 @@ pub fn first_row(source: &Source, layout: &Layout, reading: Option<Reading>) -> 
     Some(format!("{sum:016x}"))
 }
 
-/// Creates the error for an option that differs from that of the file at `path`.
 pub fn differs(path: &Path, option: &str, then: &Value, now: &Value) -> anyhow::Error {
     anyhow!("{option} must be as in {}, {}, got {}", printable_path(path), spoken(then), spoken(now))
 }

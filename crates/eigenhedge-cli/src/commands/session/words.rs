@@ -57,8 +57,7 @@ pub fn list_skipped(stream: &Stream) {
     }
 }
 
-/// Returns a sentence if more than a tenth of the rows were skipped as bad. Returns an error if it was more than half, unless that is
-/// allowed.
+/// Returns a sentence if more than a tenth of the rows were bad, and an error if more than half, unless allowed.
 pub fn judge_skipped(stream: &Stream, is_allowed: bool) -> Result<Option<String>> {
     let (bad, rows) = (stream.bad_rows(), stream.rows_read());
     if 10 * bad <= rows {

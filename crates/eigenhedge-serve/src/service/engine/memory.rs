@@ -32,7 +32,6 @@ pub fn limit<T: FleetMember>(fleet: &mut Fleet<T>, key: &str, budget: u64, large
     }
 }
 
-/// Returns the limit on members in memory before the size of a member is known.
 pub fn few_in_memory(places: &Places) -> usize {
     most_in_memory(LEAST, places.fleet_bytes)
 }

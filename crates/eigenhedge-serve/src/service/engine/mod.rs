@@ -31,15 +31,13 @@ use silence::Arrival;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Learner of a stream, with its columns and counts.
 pub struct Engine {
     options: Arc<StreamOptions>,
     places: Places,
     shape: Option<Arc<Shape>>,
     learner: Option<AnyLearner>,
-    counts: Counts,
-    notices: Notices,
-    /// Size of the largest member of the fleet so far, in bytes.
+    pub counts: Counts,
+    pub notices: Notices,
     member_bytes: u64,
 }
 
@@ -55,17 +53,8 @@ impl Engine {
         Self { options, places, shape: None, learner: None, counts, notices, member_bytes: 0 }
     }
 
-    /// Returns the columns, or `None` before the first row.
     pub fn shape(&self) -> Option<Arc<Shape>> {
         self.shape.clone()
-    }
-
-    pub fn counts(&self) -> Counts {
-        self.counts
-    }
-
-    pub fn notices(&self) -> &Notices {
-        &self.notices
     }
 
     /// Returns the number of alarms so far, which is 0 for models.
@@ -106,7 +95,6 @@ impl Engine {
         outcome
     }
 
-    /// Notes which keys have sent rows, and which have become silent.
     fn enter_arrivals(&mut self, rows: &Rows, first: u64, at: f64) {
         let (Some(after), Some(shape)) = (self.options.rules.silent_after, &self.shape) else { return };
         for i in 0..rows.count() {
@@ -119,8 +107,7 @@ impl Engine {
         self.look_for_silence(None, at);
     }
 
-    /// Adds notices of keys that have become silent: in the time of the stream, and also by the clock if `since` is the time
-    /// since when rows can have come.
+    /// Adds notices of silent keys, in stream time and by the clock if `since` is when rows can first have come.
     pub fn look_for_silence(&mut self, since: Option<f64>, at: f64) {
         let Some(after) = self.options.rules.silent_after else { return };
         let opened = self.notices.silences.look(after, since.map(|since| (at, since)));
@@ -280,8 +267,8 @@ mod tests {
         }
         let foreign = read(None, "x,b,c\n1,2,3\n");
         let wanted = "the request: must have the column \"a\" of the stream";
-        assert_eq!(racing.score(&foreign).unwrap_err().detail(), wanted);
-        assert_eq!(racing.learn(&foreign, 0.0).refused.unwrap().detail(), wanted);
+        assert_eq!(racing.score(&foreign).unwrap_err().detail, wanted);
+        assert_eq!(racing.learn(&foreign, 0.0).refused.unwrap().detail, wanted);
         assert!(racing.score(&read(None, "1,2\n3,4\n")).is_err());
     }
 
@@ -302,11 +289,11 @@ mod tests {
         let rows = Rows::read(&options, None, (BodyForm::Csv, body.as_bytes()), &mut memory).unwrap();
         engine.learn(&rows, 1e9);
         engine.look_for_silence(Some(0.0), 2e9);
-        let kinds: Vec<&str> = engine.notices().after(0).map(|notice| notice.kind.as_str()).collect();
+        let kinds: Vec<&str> = engine.notices.after(0).map(|notice| notice.kind.as_str()).collect();
         assert!(["alarm", "opened", "closed"].iter().all(|kind| kinds.contains(kind)), "{kinds:?}");
         let (around, learner) = engine.save().unwrap();
         let read = Engine::load(options, places, &around, learner).unwrap();
-        assert_eq!(read.notices(), engine.notices());
+        assert_eq!(read.notices, engine.notices);
         assert_eq!(read.incidents(None), engine.incidents(None));
         assert!(read.incidents(None).as_array().unwrap().len() >= 2);
     }

@@ -10,7 +10,6 @@ use eigenhedge_io::{answer_cells, answer_columns, json_cells};
 use eigenhedge_pages::run::Recorder;
 use serde_json::Value;
 
-/// Single model, with the recorded data for its page.
 pub struct OneModel {
     pub model: Box<Model>,
     pub recorder: Box<Recorder>,
@@ -69,7 +68,6 @@ pub fn fresh(setup: &Setup, standardize: Standardize, shape: &Shape) -> Result<M
     Ok(Model::of(setup, shape.width, true).map_err(fits)?.with_columns(columns))
 }
 
-/// Scores a row without learning from it, and appends the answer.
 pub(super) fn score_row(model: &mut Model, rows: &Rows, i: usize, shape: &Shape, outcome: &mut Outcome) {
     let mut coordinates = Vec::new();
     match model.transform(rows.row(i), &mut coordinates) {

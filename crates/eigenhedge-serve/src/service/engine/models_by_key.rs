@@ -13,13 +13,11 @@ pub const LISTED: usize = 1000;
 /// Maximum number of points of the loss curve.
 const POINTS: usize = 400;
 
-/// Models by key, with the recorded losses for the page.
 pub struct ModelsByKey {
     pub fleet: Box<Fleet<Model>>,
     pub record: Downsampler,
 }
 
-/// Loss and coordinates of a row, or the reason why it was rejected.
 type Step = Result<(Loss, Vec<f64>), Error>;
 
 impl ModelsByKey {
@@ -54,7 +52,6 @@ impl ModelsByKey {
         }
     }
 
-    /// Scores rows without learning from them, each with the model of its key.
     pub fn score(&mut self, rows: &Rows, shape: &Shape, outcome: &mut Outcome) {
         let fleet = &mut self.fleet;
         for i in 0..rows.count() {

@@ -47,7 +47,6 @@ impl Monitors {
         Self { fleet: Box::new(fleet), journal }
     }
 
-    /// Creates the learner from monitors that have already received rows.
     pub fn of(mut fleet: Fleet<Monitor>, by_key: bool) -> Result<Self, Error> {
         let keys: Vec<String> = fleet.keys().map(str::to_owned).collect();
         let mut journal = Journal::default();
@@ -58,8 +57,7 @@ impl Monitors {
         Ok(Self { fleet: Box::new(fleet), journal })
     }
 
-    /// Scores rows and learns from them. `first` is the number of the request's first row in the stream, `at` its wall-clock
-    /// time.
+    /// Scores and learns rows from number `first` of the stream on, at the wall-clock time `at`.
     pub fn learn(
         &mut self,
         rows: &Rows,
@@ -129,8 +127,7 @@ impl Monitors {
         }
     }
 
-    /// Makes the most recent rows of a key's monitor its reference. `next` is the number of the next row. Returns the incident
-    /// that this ends.
+    /// Makes a key's most recent rows its reference, before row `next`. Returns the incident that this ends.
     pub fn accept(&mut self, key: &str, next: u64, names: &[String]) -> Result<Option<Occurrence>, Problem> {
         let Self { fleet, journal } = self;
         let Some(place) = fleet.position(key) else {

@@ -9,22 +9,18 @@ use std::collections::{BTreeMap, VecDeque};
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Notices {
-    /// Number of notices so far.
     pub count: u64,
     /// Most recent notices that are not urgent.
     last: VecDeque<Notice>,
     /// Most recent urgent notices, each with its wall-clock time.
     urgent: VecDeque<(f64, Notice)>,
-    /// Ongoing incidents by key.
     told: BTreeMap<String, Told>,
     pub silences: Silences,
 }
 
-/// Ongoing incident of a key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Told {
     number: u64,
-    /// Time of its report in seconds.
     reported: f64,
     /// Severity and sentence of the most recent notice, or `None` before the first.
     notice: Option<(f64, String)>,
@@ -51,7 +47,6 @@ impl Notices {
         }
     }
 
-    /// Returns the stored notices whose ids are greater than `id`, in order.
     pub fn after(&self, id: u64) -> impl Iterator<Item = &Notice> {
         let mut found: Vec<&Notice> = self.last.iter().filter(|notice| notice.id > id).collect();
         found.extend(self.urgent_after(id).map(|(_, notice)| notice));
@@ -73,8 +68,7 @@ impl Notices {
         open.into_iter().map(|(_, sentence)| sentence).collect()
     }
 
-    /// Adds the notices of a row: `opened` once an incident is severe and long enough, `worse` when its grade rises, `closed`
-    /// if it was told.
+    /// Adds notices: `opened` once an incident is severe and long, `worse` at a higher grade, `closed` if told.
     pub fn see(
         &mut self,
         rules: &NoticeRules,

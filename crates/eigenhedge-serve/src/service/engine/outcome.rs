@@ -7,7 +7,6 @@ use eigenhedge::Error;
 use eigenhedge_io::refusal;
 use std::path::PathBuf;
 
-/// Scratch folder and memory budget of a fleet (one model or monitor per key).
 #[derive(Debug, Clone)]
 pub struct Places {
     pub folder: PathBuf,
@@ -15,7 +14,6 @@ pub struct Places {
     pub fleet_bytes: u64,
 }
 
-/// Row counts of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Counts {
     /// Number of rows received, including bad ones. It is also the number of the next row.
@@ -26,7 +24,6 @@ pub struct Counts {
     pub last_row: u64,
 }
 
-/// Result of a request: answers, totals and problems.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Outcome {
     /// Answers, as one line of JSON per row.
@@ -34,7 +31,6 @@ pub struct Outcome {
     pub learned: u64,
     /// Number of rows with an alarm, or 0 for models.
     pub alarms: u64,
-    /// Total expected loss of the rows, or 0 for monitors.
     pub loss: f64,
     /// Score of the last row of the request, or `None` for models and for a score that is not finite.
     pub score: Option<f64>,
@@ -45,8 +41,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Appends an error line for a rejected row. `row` is its number in the stream, and `in_request` is its number in
-    /// the request.
+    /// Appends an error line for row `row` of the stream, which is row `in_request` of the request.
     pub fn refuse(&mut self, row: u64, in_request: u64, sentence: &str, column: Option<String>) {
         let line = serde_json::json!({ "row": row, "error": cut(sentence) });
         self.answers.extend_from_slice(line.to_string().as_bytes());
@@ -54,8 +49,7 @@ impl Outcome {
         self.refused.get_or_insert_with(|| Problem::unsound(sentence).at(Some(in_request), column.as_deref()));
     }
 
-    /// Appends an error line for row `i` of a request, which the learner rejects. `first` is the number of the request's
-    /// first row in the stream.
+    /// Appends an error line for row `i` of a request, whose first row is number `first` of the stream.
     pub fn refuse_row(&mut self, error: &Error, (rows, i, first): (&Rows, usize, u64), shape: &Shape) {
         let column = match error {
             Error::Entry { what: "row", index, .. } => Some(shape.name(*index)),

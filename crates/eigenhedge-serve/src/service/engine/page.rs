@@ -42,7 +42,6 @@ impl Engine {
         page
     }
 
-    /// Returns the facts that the page of monitors shows, or `None` for models and before the first row.
     fn facts(&self, name: &str, columns: Vec<String>) -> Option<Facts> {
         let Some(AnyLearner::Monitors(Monitors { fleet, .. })) = &self.learner else { return None };
         let (options, shape) = (fleet.fresh().options(), self.shape.as_ref());
@@ -61,7 +60,6 @@ impl Engine {
     }
 }
 
-/// Returns the page of models by key.
 fn of_models(models: &mut ModelsByKey, name: &str, rows: u64) -> Page {
     let ModelsByKey { fleet, record } = models;
     let keys: Vec<String> = fleet.keys().take(KEYS).map(str::to_owned).collect();

@@ -23,7 +23,6 @@ use std::sync::Arc;
 /// Saved learner. A fleet (one model or monitor per key) is saved to an unnamed file.
 pub enum Saved {
     Memory(Vec<u8>),
-    /// File, and its length in bytes.
     File(File, u64),
 }
 
@@ -35,7 +34,6 @@ impl Saved {
         }
     }
 
-    /// Returns a second handle to the same content.
     pub fn copy(&self) -> io::Result<Self> {
         match self {
             Self::Memory(bytes) => Ok(Self::Memory(bytes.clone())),
@@ -43,7 +41,6 @@ impl Saved {
         }
     }
 
-    /// Returns a reader that starts at the first byte.
     pub fn reader(&mut self) -> io::Result<Box<dyn Read + '_>> {
         match self {
             Self::Memory(bytes) => Ok(Box::new(Cursor::new(bytes))),
@@ -55,7 +52,6 @@ impl Saved {
     }
 }
 
-/// State of a stream, apart from its learner.
 #[derive(Debug, Serialize, Deserialize)]
 struct Around {
     shape: Option<Shape>,
@@ -64,7 +60,6 @@ struct Around {
     record: Recorded,
 }
 
-/// Recorded data for the page of a stream.
 #[derive(Debug, Serialize, Deserialize)]
 enum Recorded {
     Nothing,
@@ -166,7 +161,6 @@ impl Engine {
         }
     }
 
-    /// Replaces the learner by a saved one. The options of both must match.
     pub fn replace(&mut self, bytes: &[u8]) -> Result<(), Problem> {
         let refuse = |refusal: Refusal| Problem::unsound(format!("the model {refusal}"));
         let unsound = |error: Error| Problem::unsound(error.to_string());
@@ -221,7 +215,6 @@ impl Engine {
 }
 
 impl AnyLearner {
-    /// Returns the names and the number of the columns.
     fn columns(&self) -> (Option<Vec<String>>, usize) {
         match self {
             Self::Model(one) => (one.model.columns().names.clone(), one.model.length()),

@@ -19,7 +19,6 @@ const SEVERITY: f64 = 3.0;
 /// Maximum number of past silences that are kept.
 const PAST: usize = 1000;
 
-/// Time without rows after which a key is silent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum SilentAfter {
     Seconds(f64),
@@ -43,16 +42,13 @@ pub struct Silences {
     keys: BTreeMap<String, Device>,
     /// Time of the stream in seconds, without pauses of all keys.
     clock: f64,
-    /// Latest time of a row.
     latest: Option<f64>,
     /// Times of the stream and of the clock before which no further key is silent.
     due: [f64; 2],
-    /// Silences that are going on, by key.
     pub open: BTreeMap<String, Occurrence>,
     pub past: VecDeque<Occurrence>,
 }
 
-/// Last row of a key, and its intervals.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Device {
     row: u64,
@@ -133,8 +129,7 @@ impl Silences {
         silence
     }
 
-    /// Returns the keys that have become silent: in the time of the stream, and by the clock if `clock` has the wall-clock time
-    /// and the time since when rows can have come.
+    /// Returns the silent keys, in stream time and by `clock`: now, and the time since when rows can have come.
     pub fn look(&mut self, after: SilentAfter, clock: Option<(f64, f64)>) -> Vec<Occurrence> {
         if self.clock < self.due[0] && clock.is_none_or(|(now, _)| now < self.due[1]) {
             return Vec::new();

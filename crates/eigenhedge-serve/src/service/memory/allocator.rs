@@ -6,7 +6,6 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// Bytes that are allocated in the process.
 static ALL: AtomicI64 = AtomicI64::new(0);
 
 /// Bytes that threads keep for matrix products, whichever learner they work for.
@@ -19,7 +18,6 @@ thread_local! {
     static IS_PREPARED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The system's allocator, with counters.
 struct Counting;
 
 #[global_allocator]
@@ -66,8 +64,7 @@ pub fn working_space() -> u64 {
     WORKING_SPACE.load(Ordering::Relaxed).max(0).cast_unsigned()
 }
 
-/// Runs `work` and returns the bytes that it has allocated in this thread and not freed, without the working space of the
-/// thread.
+/// Runs `work` and returns the bytes that it has allocated in this thread and kept, without working space.
 pub fn measured<R>(work: impl FnOnce() -> R) -> (R, i64) {
     if !IS_PREPARED.replace(true) {
         let before = OF_THREAD.get();

@@ -30,7 +30,6 @@ const CACHE: (u64, u64) = (4 << 20, 64 << 20);
 /// Minimum limit, in bytes. With less, a request of usual size would be refused.
 pub const LEAST_MEMORY: u64 = 32 << 20;
 
-/// Memory limit of a service, and its shares.
 #[derive(Debug, Clone)]
 pub struct Memory {
     limit: u64,
@@ -54,28 +53,24 @@ struct Share {
 pub struct Reserved {
     share: Arc<Share>,
     limit: u64,
-    bytes: u64,
+    pub bytes: u64,
 }
 
 impl Memory {
-    /// Creates the accounts for a limit in bytes.
     pub fn new(limit: u64) -> Self {
         let share = |most: u64| Arc::new(Share { most, taken: AtomicU64::new(0) });
         let program = allocated() + cache(limit);
         Self { limit, requests: share(limit / 5), copies: share(limit / 5), program, unloading: Arc::default() }
     }
 
-    /// Returns the size of the store's cache, in bytes.
     pub fn cache(&self) -> u64 {
         cache(self.limit)
     }
 
-    /// Returns the maximum size of a stream in memory, in bytes.
     pub fn of_stream(&self) -> u64 {
         self.limit / 10
     }
 
-    /// Returns an error with the limit if a stream of this size is too large.
     pub fn check_stream(&self, bytes: u64) -> Result<(), Problem> {
         if bytes <= self.of_stream() {
             return Ok(());
@@ -109,8 +104,7 @@ impl Memory {
         learners.saturating_sub(self.limit / 4)
     }
 
-    /// Returns an error with the limit if the learners and one of `more` bytes exceed their share by half, although idle
-    /// ones are unloaded.
+    /// Returns an error if the learners and `more` bytes exceed their share by half, with idle ones unloaded.
     pub fn check_learners(&self, more: u64) -> Result<(), Problem> {
         if self.excess(more) <= self.limit / 8 {
             return Ok(());
@@ -180,10 +174,6 @@ impl Reserved {
         self.bytes -= less;
         self.share.taken.fetch_sub(less, Ordering::Relaxed);
     }
-
-    pub fn bytes(&self) -> u64 {
-        self.bytes
-    }
 }
 
 impl Drop for Reserved {
@@ -192,7 +182,6 @@ impl Drop for Reserved {
     }
 }
 
-/// Returns a size in megabytes, rounded to one digit after the point.
 fn megabytes(bytes: u64) -> f64 {
     (bytes as f64 / 1e5).round() / 10.0
 }

@@ -32,16 +32,14 @@ fn length(options: &StreamOptions, width: usize) -> usize {
     }
 }
 
-/// Returns an error with the limit if the scatter matrix of a learner exceeds the memory of a stream, before the
-/// learner is built.
+/// Returns an error if the scatter matrix of a learner, before it is built, exceeds the memory of a stream.
 pub fn check_learner(memory: &Memory, options: &StreamOptions, width: usize) -> Result<(), Problem> {
     let length = length(options, width);
     let matrix = if length > LONGEST { 0 } else { length * length };
     memory.check_stream(8 * (matrix + COPIES * length) as u64)
 }
 
-/// Returns an upper bound of the memory for a request: its rows, its answers, and the growth of the learner, which has
-/// learned `learned` rows.
+/// Returns an upper bound of the memory of a request: rows, answers, and growth after `learned` rows.
 pub fn need_of_rows(options: &StreamOptions, shape: &Shape, rows: &Rows, learned: u64) -> u64 {
     let (count, length) = (rows.count(), length(options, shape.width));
     let (k, atoms) = match &options.learner {

@@ -35,7 +35,6 @@ const COMMIT: Duration = Duration::from_secs(5);
 /// Maximum number of sentences of notices that were held back.
 const SENTENCES: usize = 10;
 
-/// State of the notices of a stream that is stored.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sent {
     /// Id of the last notice that was sent, held back or dropped.
@@ -61,7 +60,6 @@ pub struct Line {
 struct State {
     sent: Sent,
     waiting: VecDeque<(f64, Notice)>,
-    /// Id of the last notice that came in.
     entered: u64,
     next_try: f64,
     pause: f64,
@@ -80,7 +78,6 @@ impl Line {
         Some(Arc::new(Self { stream, hook: hook.clone(), target, state: Mutex::new(state) }))
     }
 
-    /// Returns the id of the last notice that came in.
     pub fn entered(&self) -> u64 {
         lock(&self.state).entered
     }
@@ -91,7 +88,6 @@ impl Line {
         [state.sent.sent, state.sent.dropped, state.sent.held_back, state.waiting.len() as u64]
     }
 
-    /// Returns true if a notice may be sent now.
     fn is_open(&self, sent: &mut Sent, now: f64) -> bool {
         while sent.recent.front().is_some_and(|time| now - time >= 3600.0) {
             sent.recent.pop_front();
@@ -105,7 +101,6 @@ impl Line {
         event("notice_dropped", json!({ "stream": stream, "host": host, "notice": notice.id, "reason": reason }));
     }
 
-    /// Adds a notice. Drops it if too many wait.
     fn push(&self, at: f64, notice: &Notice) {
         let mut state = lock(&self.state);
         if notice.id <= state.entered {
@@ -189,7 +184,6 @@ impl Line {
     }
 }
 
-/// Lines of all streams, with a thread for each allowed host.
 pub struct Outbox {
     hosts: Vec<Arc<Host>>,
     pub templates: Arc<Templates>,
@@ -225,7 +219,6 @@ impl Outbox {
         self.hosts.iter().find(|host| host.name == target.authority())
     }
 
-    /// Returns true if the address is allowed.
     pub fn allows(&self, target: &Target) -> bool {
         self.host(target).is_some()
     }
@@ -235,13 +228,11 @@ impl Outbox {
         self.host(&line.target).into_iter().for_each(|host| lock(&host.lines).all.push(Arc::downgrade(line)));
     }
 
-    /// Adds notices to a line, each with its wall-clock time.
     pub fn push<'a>(&self, line: &Line, notices: impl Iterator<Item = &'a (f64, Notice)>) {
         notices.for_each(|(at, notice)| line.push(*at, notice));
         self.host(&line.target).into_iter().for_each(|host| host.more.notify_one());
     }
 
-    /// Stops the threads. Notices that wait are in the store.
     pub fn end(&self) {
         for host in &self.hosts {
             lock(&host.lines).has_ended = true;
@@ -273,8 +264,7 @@ impl Host {
                 if let Some(sent) = line.work(transport, templates) {
                     is_idle = false;
                     let bytes = postcard::to_stdvec(&sent).unwrap_or_default();
-                    // The state is durable before the next notice is sent, so that a crash repeats one notice at most. If the
-                    // store cannot be written, the next state is stored.
+                    // The state is durable before the next notice is sent: a crash repeats one notice at most.
                     let (done, is_stored) = sync_channel(1);
                     let stored = queue.send(Action::Sent { id: line.stream.0, bytes }, move |_| _ = done.send(()));
                     let _ = stored.map(|()| is_stored.recv_timeout(COMMIT));

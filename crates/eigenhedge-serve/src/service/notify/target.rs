@@ -15,7 +15,6 @@ use std::time::Duration;
 /// Time limit for each of connecting, sending and receiving.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Address of a webhook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     is_https: bool,
@@ -55,7 +54,6 @@ impl Target {
     }
 }
 
-/// Headers and authorities for all targets.
 #[derive(Debug)]
 pub struct Transport {
     /// Header lines, by `HOST:PORT`.
@@ -66,7 +64,6 @@ pub struct Transport {
 }
 
 impl Transport {
-    /// Reads the files of headers and of authorities.
     pub fn new(settings: &WebhookSettings) -> Result<Self, String> {
         let mut headers = Vec::new();
         if let Some(path) = &settings.headers {
@@ -139,7 +136,6 @@ impl Transport {
     }
 }
 
-/// Writes a request and reads the status of the response.
 fn exchange(mut stream: impl Read + Write, request: &str) -> io::Result<u16> {
     stream.write_all(request.as_bytes())?;
     stream.flush()?;

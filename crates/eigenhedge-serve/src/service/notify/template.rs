@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
 
-/// Names of the built-in templates.
 const BUILT_IN: [&str; 4] = ["json", "slack", "teams", "text"];
 
 /// Template files, by the names of the files without extensions.
@@ -29,7 +28,6 @@ pub struct Told<'a> {
 }
 
 impl Told<'_> {
-    /// Returns the notice as plain text.
     fn text(&self) -> String {
         let incident = self.notice.and_then(|notice| Some((notice, notice.incident.as_ref()?)));
         let mut text = match incident {
@@ -57,7 +55,6 @@ impl Told<'_> {
         object
     }
 
-    /// Returns the values of the placeholders of a template file.
     fn values(&self) -> Vec<(&'static str, String)> {
         let incident = self.notice.and_then(|notice| notice.incident.as_ref());
         let of_notice = |value: fn(&Notice) -> String| self.notice.map_or_else(String::new, value);
@@ -91,12 +88,10 @@ impl Templates {
         paths.iter().map(read).collect::<Result<_, String>>().map(Self)
     }
 
-    /// Returns all names, with the built-in ones first.
     pub fn names(&self) -> Vec<&str> {
         BUILT_IN.into_iter().chain(self.0.iter().map(|(name, _)| name.as_str())).collect()
     }
 
-    /// Returns the content type and the body of a notice.
     pub fn body(&self, name: &str, told: &Told<'_>) -> (&'static str, String) {
         const JSON: &str = "application/json";
         const TEXT: &str = "text/plain; charset=utf-8";
@@ -122,7 +117,6 @@ impl Templates {
     }
 }
 
-/// Replaces the placeholders of a template. Values are not searched for placeholders.
 fn fill(template: &str, values: &[(&str, String)], escaped: impl Fn(&str) -> String) -> String {
     let (mut out, mut rest) = (String::new(), template);
     while let Some(start) = rest.find('{') {

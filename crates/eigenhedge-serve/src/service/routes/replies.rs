@@ -32,7 +32,6 @@ pub fn lines(bytes: Vec<u8>, mut memory: Reserved) -> Response {
     ([(header::CONTENT_TYPE, "application/x-ndjson")], body).into_response()
 }
 
-/// Body with the memory that is reserved for it.
 struct Held {
     body: Body,
     _memory: Reserved,
@@ -58,8 +57,7 @@ impl hyper::body::Body for Held {
     }
 }
 
-/// Reads a body of at most `most` bytes, and reserves its memory as it arrives. Returns an error if the body is
-/// compressed or exceeds the limits on size, time and memory.
+/// Reads at most `most` bytes, and reserves their memory as they arrive. A compressed body is an error.
 pub async fn read_body(
     app: &App,
     headers: &HeaderMap,
@@ -97,7 +95,6 @@ pub async fn read_body(
     Ok((bytes, memory))
 }
 
-/// Returns a query parameter, percent-decoded. Returns `None` if it is absent or not UTF-8.
 pub fn parameter(query: Option<&str>, name: &str) -> Option<String> {
     let pairs = query.unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
     let value = pairs.into_iter().find(|(key, _)| *key == name)?.1;

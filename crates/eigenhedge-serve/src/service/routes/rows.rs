@@ -15,8 +15,7 @@ use serde_json::{Value, json as object};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Maximum size of a body that is parsed on the server's own threads, in bytes. Larger bodies are parsed in a separate
-/// thread, so that they do not delay other requests.
+/// Maximum size of a body parsed on the server's threads. Larger ones must not delay other requests.
 const SMALL: usize = 16 << 10;
 
 pub async fn learn(State(app): State<App>, Path(name): Path<String>, headers: HeaderMap, body: Body) -> Answer {
@@ -100,7 +99,7 @@ async fn read_rows(
         if let Some(shape) = rows.shape.as_ref().or(shape.as_deref()) {
             let need = need_of_rows(&handle.options, shape, &rows, handle.counts.rows.load(Ordering::Relaxed));
             memory.keep(need);
-            memory.add(need - memory.bytes())?;
+            memory.add(need - memory.bytes)?;
         }
         Ok((rows, memory))
     };

@@ -119,7 +119,6 @@ pub async fn events(State(app): State<App>, Path(name): Path<String>, headers: H
 struct Listener {
     before: VecDeque<FeedEvent>,
     receiver: Receiver<FeedEvent>,
-    /// Id of the most recently sent notice.
     last: u64,
     handle: Arc<Handle>,
 }

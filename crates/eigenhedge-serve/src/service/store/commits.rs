@@ -14,7 +14,6 @@ use std::path::{Path, PathBuf};
 pub struct CommitFile(Option<File>);
 
 impl CommitFile {
-    /// Returns the path of the file in the folder of a store.
     pub fn path(folder: &Path) -> PathBuf {
         folder.join("commits")
     }
@@ -24,7 +23,6 @@ impl CommitFile {
         fs::read_to_string(Self::path(folder)).ok()?.trim_end().parse().ok()
     }
 
-    /// Opens or creates the file for writing. If this fails, [`Self::write`] has no effect.
     pub fn open(folder: &Path) -> Self {
         Self(private_file(&Self::path(folder)).ok())
     }

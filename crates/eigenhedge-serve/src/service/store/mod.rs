@@ -42,24 +42,20 @@ const COMMITS: TableDefinition<'_, (), u64> = TableDefinition::new("commits");
 /// Table of notices: stream id → state of those that were sent.
 const SENT: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("sent");
 
-/// Number of tables.
 const TABLES: usize = 6;
 /// Maximum size of a part of a saved learner, in bytes.
 const PART: usize = 1 << 20;
 /// Disk space in bytes that is kept free, so that snapshots can still be written.
 const RESERVE: u64 = 1 << 20;
-/// Name of the file in the store's folder.
 const FILE: &str = "store.redb";
 
 /// Advice for a damaged store.
 const RESTORE: &str = "to restore a backup, put it into an empty folder as store.redb and pass that folder to --store";
 
-/// Entry of a stream in the store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Described {
     pub name: String,
     pub id: u64,
-    /// Options, as JSON.
     pub options: Vec<u8>,
     /// Log position of the next order.
     pub next: u64,
@@ -68,7 +64,6 @@ pub struct Described {
 }
 
 pub struct Snapshot {
-    /// Log position of the last order that the snapshot includes.
     pub upto: u64,
     pub around: Vec<u8>,
     pub learner: Option<Saved>,
@@ -82,9 +77,8 @@ impl Snapshot {
     }
 }
 
-/// File that contains all streams.
 pub struct Store {
-    folder: PathBuf,
+    pub folder: PathBuf,
     cache: usize,
     /// Database, or `None` after [`Store::close`] and after a disk error that lasts.
     database: RwLock<Option<Database>>,
@@ -115,14 +109,12 @@ fn drop_guarded(database: Option<Database>) {
     });
 }
 
-/// Returns the range of keys that belong to a stream.
 fn all_of(id: u64) -> RangeInclusive<(u64, u64)> {
     (id, 0)..=(id, u64::MAX)
 }
 
 impl Store {
-    /// Opens the store in a folder, or creates it. Reads every page, and returns an error if the file is damaged or if
-    /// commits are missing. Only the owner may access its file.
+    /// Opens or creates the store of a folder, for its owner only. Damage and missing commits are errors.
     pub fn open(folder: &Path, cache: usize) -> Result<Self, String> {
         let name = printable_path(folder);
         private_folder(folder).map_err(|error| format!("{name} cannot be made: {error}"))?;
@@ -155,11 +147,6 @@ impl Store {
         }
     }
 
-    /// Returns the folder of the store, which also contains scratch files.
-    pub fn folder(&self) -> &Path {
-        &self.folder
-    }
-
     pub fn size(&self) -> u64 {
         fs::metadata(self.folder.join(FILE)).map_or(0, |file| file.len())
     }
@@ -172,8 +159,7 @@ impl Store {
         Ok(Database::builder().set_cache_size(self.cache).create_file(file)?)
     }
 
-    /// Closes the file after an error and opens it again. Without this, the database would accept no further
-    /// transactions.
+    /// Closes and reopens the file after an error, without which the database would accept no transactions.
     fn reopen(&self) {
         let mut database = self.write_lock();
         drop_guarded(database.take());
@@ -184,7 +170,6 @@ impl Store {
         drop_guarded(self.write_lock().take());
     }
 
-    /// Runs `work` in a read transaction.
     fn read<T>(&self, work: impl FnOnce(&ReadTransaction) -> Result<T, redb::Error>) -> Result<T, String> {
         let outcome = guarded(|| {
             let begun = {
@@ -218,8 +203,7 @@ impl Store {
         })
     }
 
-    /// Returns the snapshot of a stream, if there is one. A learner that consists of one part is read into
-    /// memory, and a larger one into an unnamed file.
+    /// Returns the snapshot of a stream, if any: one part is read into memory, more into an unnamed file.
     pub fn snapshot(&self, id: u64) -> Result<Option<Snapshot>, String> {
         self.read(|read| {
             let state = read.open_table(STATE)?;
@@ -248,8 +232,7 @@ impl Store {
         })
     }
 
-    /// Returns logged orders after position `after`, oldest first, each with its position: all of them, or the first
-    /// ones up to about [`PART`] bytes.
+    /// Returns the logged orders after `after`, oldest first, with positions: at most about [`PART`] bytes.
     pub fn orders(&self, id: u64, after: u64) -> Result<Vec<(u64, Vec<u8>)>, String> {
         self.read(|read| {
             let (mut orders, mut bytes) = (Vec::new(), 0);
@@ -284,7 +267,6 @@ impl Store {
         copied.map_err(Problem::unavailable)?.map_err(full)
     }
 
-    /// Returns `Ok` if the disk has space for a commit of this many bytes.
     fn check_room(&self, bytes: u64) -> Result<(), Problem> {
         #[cfg(unix)]
         if let Ok(disk) = rustix::fs::statvfs(&self.folder) {
@@ -324,7 +306,6 @@ fn copy_all(read: &ReadTransaction, write: &WriteTransaction) -> Result<(), redb
     Ok(())
 }
 
-/// Replaces the snapshot of a stream and truncates its log.
 fn write_snapshot(
     write: &WriteTransaction,
     id: u64,

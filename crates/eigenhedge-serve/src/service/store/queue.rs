@@ -22,10 +22,8 @@ const WAITING: usize = 4096;
 /// Maximum size of a commit, in bytes. A single change may exceed it.
 const COMMIT_BYTES: u64 = 16 << 20;
 
-/// Change to the store.
 pub enum Action {
-    /// Adds a stream, unless there are `most` already. The result is its id. If a stream has this name, nothing changes
-    /// and the result is the id of that stream.
+    /// Adds a stream, unless there are `most`. The result is its id, or that of the stream with this name.
     Create { name: String, options: Vec<u8>, most: usize },
     /// Deletes a stream. The result is its id.
     Delete { name: String, id: u64 },
@@ -51,20 +49,17 @@ impl Action {
 /// Result of a change that is durable, or the problem of a change that was not made.
 type Applied = Result<u64, Problem>;
 
-/// Change with its callback.
 struct Op {
     action: Action,
     done: Box<dyn FnOnce(Applied) + Send>,
 }
 
-/// Counters of commits.
 #[derive(Debug, Default)]
 pub struct StoreCounts {
     pub commits: AtomicU64,
     pub orders: AtomicU64,
     pub bytes: AtomicU64,
     pub failures: AtomicU64,
-    /// Total time of all commits, in nanoseconds.
     pub nanoseconds: AtomicU64,
 }
 
@@ -86,7 +81,7 @@ impl StoreQueue {
         let counts = Arc::new(StoreCounts::default());
         let mut writer = Writer {
             commits: store.commits()?,
-            commit_file: CommitFile::open(store.folder()),
+            commit_file: CommitFile::open(&store.folder),
             has_failed: false,
             next: streams.iter().map(|one| (one.id, one.next)).collect(),
             next_id: streams.iter().map(|one| one.id + 1).max().unwrap_or(1),
@@ -117,7 +112,6 @@ impl StoreQueue {
         done.await.unwrap_or_else(|_| Err(Problem::unavailable("the service is stopping")))
     }
 
-    /// Ends the writer after the changes that were submitted before.
     pub async fn close(&self) {
         // An error means that the writer has ended.
         let _ = self.sender.send(None).await;
@@ -126,20 +120,16 @@ impl StoreQueue {
 
 struct Writer {
     store: Arc<Store>,
-    /// Number of commits in the store.
     commits: u64,
     commit_file: CommitFile,
     /// True after an error of the disk that left the outcome of a transaction unknown.
     has_failed: bool,
-    /// Log position of the next order, by stream.
     next: HashMap<u64, u64>,
-    /// Id of the next stream.
     next_id: u64,
     counts: Arc<StoreCounts>,
 }
 
 impl Writer {
-    /// Commits changes until the queue is closed.
     fn run(&mut self, mut waiting: Receiver<Option<Op>>) {
         let mut is_open = true;
         while is_open && let Some(Some(first)) = waiting.blocking_recv() {
@@ -224,7 +214,6 @@ struct Change {
 }
 
 impl Change {
-    /// Writes a change.
     fn apply(&mut self, write: &WriteTransaction, action: &mut Action) -> Result<Applied, redb::Error> {
         let gone = || Err(Problem::new(StatusCode::NOT_FOUND, "the stream was deleted"));
         match action {

@@ -30,7 +30,6 @@ const BLINK: Duration = Duration::from_millis(10);
 /// Maximum number of waiting requests per stream.
 pub const WAITING: usize = 256;
 
-/// Resources shared by all streams.
 pub struct Shared {
     pub store: Arc<Store>,
     pub queue: StoreQueue,
@@ -38,9 +37,7 @@ pub struct Shared {
     pub places: Places,
     pub outbox: Outbox,
     pub memory: Memory,
-    /// Streams whose learners are in memory, by id.
     loaded: Mutex<HashMap<u64, Weak<Handle>>>,
-    /// Counter of the uses of streams.
     clock: AtomicU64,
     /// Lock for work on large learners, so that the working space of only one is allocated at a time.
     large: Mutex<()>,
@@ -62,8 +59,7 @@ impl Shared {
         Self { store, queue, pool, places, outbox, memory, loaded, clock, large, trial }
     }
 
-    /// Unloads the least recently used idle streams until a learner of this size fits into memory. Returns false if no
-    /// stream is idle.
+    /// Unloads idle streams, least recently used first, until this size fits. Returns false if none is idle.
     fn make_room(&self, bytes: u64) -> bool {
         let excess = self.memory.excess(bytes);
         if excess == 0 {
@@ -82,7 +78,6 @@ impl Shared {
     }
 }
 
-/// Counters of a stream, for the metrics.
 #[derive(Debug, Default)]
 pub struct StreamCounts {
     pub rows: AtomicU64,
@@ -98,14 +93,12 @@ pub struct StreamCounts {
     pub last_row: AtomicU64,
 }
 
-/// Stream with its learner and queue.
 pub struct Handle {
     pub id: u64,
     pub name: String,
     pub options: Arc<StreamOptions>,
     pub counts: StreamCounts,
     pub feed: Feed,
-    /// Notices that wait to be sent, if the stream has a webhook.
     pub line: Option<Arc<Line>>,
     /// Sentence of the most severe ongoing incident, or an empty string.
     pub worst: Mutex<String>,
@@ -119,7 +112,6 @@ pub struct Handle {
     waiting: AtomicUsize,
     /// Size of the learner in memory when it was last loaded, in bytes.
     bytes: AtomicU64,
-    /// Value of the clock at the most recent use.
     used: AtomicU64,
     is_loaded: AtomicBool,
     was_loaded: AtomicBool,
@@ -159,7 +151,6 @@ fn ended() -> Problem {
 }
 
 impl Handle {
-    /// Opens a stream. [`Self::load`] loads its state from the store.
     pub fn open(id: u64, name: String, options: Arc<StreamOptions>, sent: &[u8], shared: Arc<Shared>) -> Arc<Self> {
         let line = options.rules.hook.as_ref().and_then(|hook| Line::new((id, name.clone()), hook, sent));
         line.iter().for_each(|line| shared.outbox.add(line));
@@ -249,7 +240,6 @@ impl Handle {
         bytes
     }
 
-    /// Returns an error if the state could not be loaded.
     pub fn check_loaded(&self) -> Result<(), Problem> {
         match &*lock(&self.failed) {
             None => Ok(()),
@@ -267,17 +257,14 @@ impl Handle {
         Err(Problem::conflict(sentence))
     }
 
-    /// Returns the columns, or `None` before the first row.
     pub fn shape(&self) -> Option<Arc<Shape>> {
         self.shape.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns the number of waiting requests.
     pub fn waiting(&self) -> usize {
         self.waiting.load(Ordering::SeqCst)
     }
 
-    /// Marks the stream as deleted.
     pub fn delete(&self) {
         self.is_deleted.store(true, Ordering::Release);
         self.feed.close();
@@ -389,7 +376,6 @@ impl Worked for Handle {
 #[derive(Default)]
 pub struct Slot {
     engine: Option<Engine>,
-    /// Log position of the most recently applied order.
     applied: u64,
     pub log_bytes: u64,
     snapshot_bytes: u64,
@@ -403,10 +389,9 @@ impl Handle {
         *self.shape.write().unwrap_or_else(PoisonError::into_inner) = engine.shape();
     }
 
-    /// Publishes the state after an order, and lets new notices of incidents wait to be sent. `before` is the number of notices
-    /// before the order.
+    /// Publishes the state after an order, and queues the notices after the first `before`.
     fn publish(&self, engine: &Engine, before: u64) {
-        let (counts, notices) = (engine.counts(), engine.notices());
+        let (counts, notices) = (engine.counts, &engine.notices);
         let of_stream = &self.counts;
         let all = [
             (&of_stream.rows, counts.rows),

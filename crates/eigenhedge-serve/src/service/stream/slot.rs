@@ -49,7 +49,6 @@ impl Slot {
         }
     }
 
-    /// Returns the learner, and loads it from the store if necessary.
     pub fn engine(&mut self, handle: &Arc<Handle>) -> Result<&mut Engine, Problem> {
         if handle.is_deleted.load(Ordering::Acquire) {
             return Err(Problem::no_stream(&handle.name));
@@ -69,8 +68,7 @@ impl Slot {
         self.engine.as_mut().ok_or_else(ended)
     }
 
-    /// Reads the most recent snapshot and replays the orders after it. Returns the bytes by which the cache of the store has
-    /// grown, which are not those of the learner.
+    /// Reads the last snapshot and replays later orders. Returns the bytes by which the store's cache has grown.
     fn load(&mut self, handle: &Arc<Handle>) -> Result<i64, String> {
         let Shared { store, places, memory, .. } = &*handle.shared;
         *self = Self::default();
@@ -86,7 +84,7 @@ impl Slot {
                     .map_err(|error| format!("its snapshot is damaged: {error}"))?;
                 (self.applied, repeats) = (snapshot.upto, answered);
                 self.snapshot_bytes = snapshot.learner.as_ref().map_or(0, Saved::length);
-                memory.check_stream(self.snapshot_bytes / 2).map_err(|problem| problem.detail().to_owned())?;
+                memory.check_stream(self.snapshot_bytes / 2).map_err(|problem| problem.detail)?;
                 Engine::load(options, places.clone(), &around, snapshot.learner)?
             }
         };
@@ -131,7 +129,6 @@ impl Slot {
         Ok(cached)
     }
 
-    /// Applies an order that is durable.
     pub fn carry_out(&mut self, handle: &Arc<Handle>, place: u64, bytes: u64, logged: &Logged) -> Reply {
         self.engine(handle)?;
         if self.applied >= place {
@@ -145,7 +142,7 @@ impl Slot {
             return reply;
         }
         let Some(engine) = &mut self.engine else { return Err(ended()) };
-        let before = engine.notices().count;
+        let before = engine.notices.count;
         let (outcome, grown) = measured(|| logged.carry_out(engine));
         let grown = grown - outcome.answers.capacity().cast_signed() as i64;
         handle.bytes.store(handle.bytes().saturating_add_signed(grown), Ordering::Relaxed);
@@ -177,8 +174,7 @@ impl Slot {
         reply
     }
 
-    /// Sends a snapshot to the store, unless other snapshots take the memory for it. Calls `saved` when the write has
-    /// succeeded or failed.
+    /// Sends a snapshot to the store, unless its memory is taken. Calls `saved` when the write has ended.
     pub fn save(&mut self, handle: &Arc<Handle>, saved: impl FnOnce() + Send + 'static) {
         // The second copy is the learner that is read back.
         let size = handle.bytes();
@@ -220,7 +216,6 @@ impl Slot {
     }
 }
 
-/// Returns the answers, or the problem if no row was learned.
 fn reply_of(outcome: Outcome) -> Reply {
     match outcome.refused {
         Some(problem) if outcome.learned == 0 => Err(problem),

@@ -62,15 +62,15 @@ impl<D> KernelPca<D> {
 
     /// Fits the components from the factor. The dictionary contains the pivots.
     pub(super) fn of_factor(dictionary: D, cholesky: &PivotedCholesky, kept: usize, about: Center) -> Self {
-        let (t, rank) = (cholesky.factor().rows(), cholesky.rank());
-        let mut rows = cholesky.factor().clone();
+        let (t, rank) = (cholesky.factor.rows(), cholesky.rank());
+        let mut rows = cholesky.factor.clone();
         let mean = if about == Center::Mean { subtract_means(&mut rows) } else { vec![0.0; rank] };
         let mut scatter = Matrix::default();
         multiply(&mut scatter, rows.view().transpose(), rows.view());
         let eigen = symmetric_eigen(&scatter);
         let (values, mut directions) = top(&eigen.values, &eigen.vectors, kept.min(rank));
         let mut model = Self::empty(dictionary, t, kept);
-        model.eigenvalues = without_rounding(values, &mut directions, cholesky.trace());
+        model.eigenvalues = without_rounding(values, &mut directions, cholesky.trace);
         model.eigenvalues.resize(kept, 0.0);
         directions.resize(rank, kept);
         multiply(&mut model.scores, rows.view(), directions.view());
@@ -88,7 +88,7 @@ impl<D> KernelPca<D> {
             model.mean = Some(Expansion::from_parts(weights, dot(&mean, &mean)));
         }
         // The part outside the span of the pivots, plus the deviations within it.
-        model.losses = cholesky.remaining().iter().map(|d| d.max(0.0)).collect();
+        model.losses = cholesky.remaining.iter().map(|d| d.max(0.0)).collect();
         for j in 0..rank {
             model.losses.iter_mut().zip(rows.column(j)).for_each(|(loss, entry)| *loss += entry * entry);
         }
@@ -142,8 +142,7 @@ fn subtract_means(rows: &mut Matrix) -> Vec<f64> {
         .collect()
 }
 
-/// Returns the weights of the pivots for linear combinations of coordinates. The coordinates ℓ of a point
-/// solve `L_P ℓ = κ`, so `cᵀℓ` is `(L_P^{-T} c)ᵀ κ`.
+/// Returns the weights of the pivots for combinations c of coordinates: as `L_P ℓ = κ`, `cᵀℓ` is `(L_P^{-T} c)ᵀ κ`.
 fn on_pivots(cholesky: &PivotedCholesky, mut combinations: Matrix) -> Matrix {
     let block = cholesky.pivot_block();
     solve_upper_triangular_in_place(block.view().transpose(), combinations.view_mut(), Par::Seq);

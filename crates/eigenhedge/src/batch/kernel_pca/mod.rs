@@ -72,16 +72,22 @@ impl Solver {
 /// Kernel PCA model: the best subspace for the features of a set of points.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KernelPca<D> {
-    dictionary: D,
-    coefficients: Matrix,
+    /// Dictionary of atoms: all points, or only the pivots.
+    pub dictionary: D,
+    /// Coefficients of the components, one column per component and one row per atom.
+    pub coefficients: Matrix,
     /// Inner products `<b_j, μ>` of the components with the mean.
     offsets: Vec<f64>,
     mean: Option<Expansion>,
-    eigenvalues: Vec<f64>,
-    scores: Matrix,
-    losses: Vec<f64>,
+    /// The k largest eigenvalues of the (centered) kernel matrix, descending. Missing ones are zero.
+    pub eigenvalues: Vec<f64>,
+    /// Coordinates of the fitted points, one row per point.
+    pub scores: Matrix,
+    /// For each fitted point, the squared distance of its features from the subspace.
+    pub losses: Vec<f64>,
     total: f64,
-    trace_error: f64,
+    /// Trace of the kernel matrix outside the span of the pivots, or zero for the exact solvers.
+    pub trace_error: f64,
 }
 
 impl<D: Dictionary> KernelPca<D> {
@@ -105,7 +111,7 @@ impl<D: Dictionary> KernelPca<D> {
                 while !dictionary.is_empty() {
                     dictionary.swap_remove(dictionary.len() - 1);
                 }
-                cholesky.pivots().iter().for_each(|pivot| dictionary.push(points[*pivot].borrow()));
+                cholesky.pivots.iter().for_each(|pivot| dictionary.push(points[*pivot].borrow()));
                 Ok(Self::of_factor(dictionary, &cholesky, kept, center))
             }
         }
@@ -125,31 +131,11 @@ impl<D: Dictionary> KernelPca<D> {
         matrix_entries("scores of the points", &self.scores, -LARGEST..=LARGEST)?;
         entries("totals", &[self.total, self.trace_error], -LARGEST..=LARGEST)?;
         if let Some(mean) = &self.mean {
-            length("the weights of the mean", mean.weights().len(), atoms)?;
-            entries("weights of the mean", mean.weights(), -LARGEST_PART..=LARGEST_PART)?;
-            energy("the squared norm of the mean", mean.square())?;
+            length("the weights of the mean", mean.weights.len(), atoms)?;
+            entries("weights of the mean", &mean.weights, -LARGEST_PART..=LARGEST_PART)?;
+            energy("the squared norm of the mean", mean.square)?;
         }
         Ok(self)
-    }
-
-    /// Returns the dictionary of atoms: all points, or only the pivots.
-    pub fn dictionary(&self) -> &D {
-        &self.dictionary
-    }
-
-    /// Returns the dictionary mutably, for calls that need scratch space, such as pre-images.
-    pub fn dictionary_mut(&mut self) -> &mut D {
-        &mut self.dictionary
-    }
-
-    /// Returns the coefficients of the components, one column per component and one row per atom.
-    pub fn coefficients(&self) -> &Matrix {
-        &self.coefficients
-    }
-
-    /// Returns the k largest eigenvalues of the (centered) kernel matrix, descending. Missing ones are zero.
-    pub fn eigenvalues(&self) -> &[f64] {
-        &self.eigenvalues
     }
 
     /// Returns the number of nonzero components.
@@ -157,13 +143,7 @@ impl<D: Dictionary> KernelPca<D> {
         self.eigenvalues.iter().filter(|value| **value > 0.0).count()
     }
 
-    /// Returns the coordinates of the fitted points, one row per point.
-    pub fn scores(&self) -> &Matrix {
-        &self.scores
-    }
-
-    /// Returns the mean of the features. After [`Solver::Cholesky`], this is the projection of the mean on the span of
-    /// the pivots. Returns `None` without centering.
+    /// Returns the mean of the features, projected on the pivots' span after [`Solver::Cholesky`], if centered.
     pub fn mean(&self) -> Option<&Expansion> {
         self.mean.as_ref()
     }
@@ -178,16 +158,6 @@ impl<D: Dictionary> KernelPca<D> {
     /// Returns the explained variance ratio of each component, or zero if the total is zero.
     pub fn explained_ratio(&self) -> Vec<f64> {
         shares(&self.eigenvalues, self.total)
-    }
-
-    /// Returns, for each fitted point, the squared distance of its features from the subspace.
-    pub fn losses(&self) -> &[f64] {
-        &self.losses
-    }
-
-    /// Returns the trace of the kernel matrix outside the span of the pivots, or zero for the exact solvers.
-    pub fn trace_error(&self) -> f64 {
-        self.trace_error
     }
 
     /// Returns the coordinates of a point.
@@ -207,7 +177,7 @@ impl<D: Dictionary> KernelPca<D> {
         let atoms = self.coefficients.rows();
         let (mut weights, mut square) = match &self.mean {
             None => (vec![0.0; atoms], 0.0),
-            Some(mean) => (mean.weights().to_vec(), mean.square()),
+            Some(mean) => (mean.weights.clone(), mean.square),
         };
         let negative: Vec<f64> = coordinates.iter().map(|c| -c).collect();
         self.coefficients.subtract_times(&negative, &mut weights);
@@ -232,7 +202,7 @@ impl<D: Dictionary> KernelPca<D> {
         coordinates.iter_mut().zip(&self.offsets).for_each(|(c, offset)| *c -= offset);
         let square = match &self.mean {
             None => own,
-            Some(mean) => own - 2.0 * dot(mean.weights(), &row) + mean.square(),
+            Some(mean) => own - 2.0 * dot(&mean.weights, &row) + mean.square,
         };
         Ok((coordinates, square))
     }

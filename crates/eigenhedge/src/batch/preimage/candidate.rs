@@ -44,11 +44,11 @@ where
         let (value, own) = expansion.look(dictionary, candidate.borrow()).map_err(|error| error.at(index))?;
         let (score, better) = match criterion {
             Criterion::Distance => {
-                let score = (expansion.square() - 2.0 * value + own).max(0.0);
+                let score = (expansion.square - 2.0 * value + own).max(0.0);
                 (score, best.is_none_or(|best| score < best.score))
             }
             Criterion::Angle => {
-                let lengths = (own * expansion.square()).sqrt();
+                let lengths = (own * expansion.square).sqrt();
                 let score = if lengths > 0.0 { value / lengths } else { 0.0 };
                 (score, best.is_none_or(|best| score > best.score))
             }

@@ -39,7 +39,7 @@ where
     expansion.check_atoms(dictionary.len())?;
     let length = if dictionary.is_empty() { start.len() } else { dictionary.atom(0).len() };
     check_row("start", start, length)?;
-    let objective = Objective { kernel, dictionary, weights: expansion.weights() };
+    let objective = Objective { kernel, dictionary, weights: &expansion.weights };
     let mut here = objective.at(start.to_vec())?;
     require(here.value.is_finite(), "k(z, z) - 2 f(z) at the start", "finite", here.value)?;
     let mut size = 1.0 / dot(&here.gradient, &here.gradient).sqrt().max(1.0);
@@ -54,14 +54,13 @@ where
         size = fitting_size(&here, &next, size);
         here = next;
     }
-    let squared_distance = (here.value + expansion.square()).max(0.0);
+    let squared_distance = (here.value + expansion.square).max(0.0);
     Ok(Preimage { point: here.point, squared_distance, steps, converged })
 }
 
 struct Place {
     point: Vec<f64>,
     value: f64,
-    /// Sum of the absolute values of the terms of the objective.
     terms: f64,
     gradient: Vec<f64>,
 }

@@ -37,12 +37,12 @@ pub fn fixed_point(
 ) -> Result<Preimage, Error> {
     check_kernel(dictionary)?;
     expansion.check_atoms(dictionary.len())?;
-    let mut best = search(dictionary, &[expansion.weights()], &[start], stop)?.swap_remove(0);
+    let mut best = search(dictionary, &[&expansion.weights], &[start], stop)?.swap_remove(0);
     let stuck = !(best.value > 0.0);
     if restarts > 0 || stuck {
-        let atoms = best_atoms(dictionary, expansion.weights(), restarts.max(1))?;
+        let atoms = best_atoms(dictionary, &expansion.weights, restarts.max(1))?;
         let starts: Vec<&[f64]> = atoms.iter().map(Vec::as_slice).collect();
-        for found in search(dictionary, &vec![expansion.weights(); starts.len()], &starts, stop)? {
+        for found in search(dictionary, &vec![&expansion.weights[..]; starts.len()], &starts, stop)? {
             if found.value > best.value {
                 best = found;
             }
@@ -61,7 +61,7 @@ pub(super) fn fixed_points<R: AsRef<[f64]>>(
     check_kernel(dictionary)?;
     let mut found = Vec::with_capacity(starts.len());
     for (expansions, starts) in expansions.chunks(TOGETHER).zip(starts.chunks(TOGETHER)) {
-        let weights: Vec<&[f64]> = expansions.iter().map(Expansion::weights).collect();
+        let weights: Vec<&[f64]> = expansions.iter().map(|expansion| &expansion.weights[..]).collect();
         let starts: Vec<&[f64]> = starts.iter().map(AsRef::as_ref).collect();
         for (i, search) in search(dictionary, &weights, &starts, stop)?.into_iter().enumerate() {
             found.push(match search.value > 0.0 {
@@ -87,7 +87,6 @@ struct Search<'a> {
     value: f64,
     target: Vec<f64>,
     next: Vec<f64>,
-    /// Length of the step as a share of the way to the target.
     size: f64,
     halvings: usize,
     steps: usize,
@@ -102,8 +101,7 @@ impl<'a> Search<'a> {
         Self { weights, point, value, target, next, size: 1.0, halvings: 0, steps: 0, converged: false, done: false }
     }
 
-    /// Continues after f was evaluated at `next`. `sizes` is the sum of the absolute terms of f, and `combined` the
-    /// combination of the atoms with these terms.
+    /// Continues after f was evaluated at `next`: `sizes` sums its absolute terms, `combined` combines the atoms.
     fn advance(&mut self, reached: f64, sizes: f64, combined: &[f64], stop: Stop) {
         if !self.value.is_nan() {
             let arrived = stop.reached(&self.point, &self.next);
@@ -149,7 +147,7 @@ impl<'a> Search<'a> {
     }
 
     fn preimage(self, expansion: &Expansion) -> Preimage {
-        let squared_distance = (expansion.square() - 2.0 * self.value + 1.0).max(0.0);
+        let squared_distance = (expansion.square - 2.0 * self.value + 1.0).max(0.0);
         Preimage { point: self.point, squared_distance, steps: self.steps, converged: self.converged }
     }
 }
@@ -246,7 +244,7 @@ mod tests {
             assert!((again - many.squared_distance).abs() < 1e-13);
             if many.converged {
                 let mut gradient = [0.0; 2];
-                for (atom, weight) in atoms.iter().zip(f.weights()) {
+                for (atom, weight) in atoms.iter().zip(&f.weights) {
                     dictionary.kernel().add_gradient(atom, &many.point, *weight, &mut gradient).unwrap();
                 }
                 assert!(dot(&gradient, &gradient).sqrt() < 1e-6, "{gradient:?} where {many:?}");

@@ -17,7 +17,8 @@ use std::borrow::Borrow;
 /// Map from coordinates to points.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LearnedInverse {
-    ridge: KernelRidge<Vectors>,
+    /// Underlying regression.
+    pub ridge: KernelRidge<Vectors>,
 }
 
 impl LearnedInverse {
@@ -45,10 +46,5 @@ impl LearnedInverse {
     pub fn point(&mut self, coordinates: &[f64]) -> Result<Vec<f64>, Error> {
         let point = self.ridge.predict(&[coordinates])?;
         Ok((0..point.columns()).map(|j| point.column(j)[0]).collect())
-    }
-
-    /// Returns the underlying regression.
-    pub fn ridge(&self) -> &KernelRidge<Vectors> {
-        &self.ridge
     }
 }

@@ -60,7 +60,7 @@ fn nearest_atoms(dictionary: &mut Vectors, expansions: &[Expansion]) -> Result<V
     at_least_one("the number of atoms", dictionary.len())?;
     let atoms: Vec<Vec<f64>> = (0..dictionary.len()).map(|i| dictionary.atom(i).to_vec()).collect();
     let (mut weights, mut products) = (Matrix::zeros(atoms.len(), 0), Matrix::default());
-    expansions.iter().for_each(|expansion| weights.push_column(expansion.weights()));
+    expansions.iter().for_each(|expansion| weights.push_column(&expansion.weights));
     let mut nearest = vec![(f64::INFINITY, 0); expansions.len()];
     each_block(dictionary, &atoms, |first, _, rows, own| {
         multiply(&mut products, rows.view().transpose(), weights.view());

@@ -38,8 +38,7 @@ const RESIDUAL: f64 = 1e-13;
 /// Negligible error of a sum of eigenvalues, as a share of the largest eigenvalue.
 const ROUNDING: f64 = 1e-15;
 
-/// Returns the k largest eigenvalues in descending order, with their eigenvectors. Returns `None` if a full
-/// decomposition is faster. Only the lower triangle is read.
+/// Returns the k largest eigenpairs, descending, from the lower triangle, or `None` if a full one is faster.
 pub(crate) fn largest_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, Matrix)> {
     if 4 * kept > matrix.rows() {
         return None;
@@ -75,7 +74,6 @@ fn are_small(squares: &[f64], largest: f64) -> bool {
     squares.iter().all(|square| square.sqrt() <= RESIDUAL * largest.abs())
 }
 
-/// Returns a squared residual divided by a distance, or zero if the residual is zero.
 fn share(square: f64, distance: f64) -> f64 {
     if square == 0.0 { 0.0 } else { square / distance.max(0.0) }
 }
@@ -209,7 +207,6 @@ impl Basis {
     }
 }
 
-/// Returns the `kept` largest eigenvalues in descending order, with their vectors. The input `values` are ascending.
 pub(crate) fn top(values: &[f64], vectors: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     let n = values.len();
     let kept = kept.min(n);

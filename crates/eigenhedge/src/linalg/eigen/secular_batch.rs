@@ -319,8 +319,7 @@ fn middle_way<S: Simd>(
     select(simd, towards, step, simd.div_f64s(neg(simd, value), slope))
 }
 
-/// Returns `x` in lanes where it is strictly inside the bracket that contains the root. Elsewhere, returns a point that
-/// shrinks the bracket, geometrically if one end is a pole.
+/// Returns `x` where it is strictly inside its bracket, and elsewhere a point that shrinks the bracket.
 #[inline(always)]
 fn inside<S: Simd>(simd: S, x: S::f64s, gaps: &Gaps<S::f64s>) -> S::f64s {
     let Gaps { low, high, side, .. } = *gaps;

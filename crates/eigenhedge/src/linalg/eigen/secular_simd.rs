@@ -62,8 +62,7 @@ pub(super) fn reciprocals<S: Simd>(simd: S, x: [S::f64s; 4]) -> [S::f64s; 4] {
     ]
 }
 
-/// Values and slopes of the two parts of the secular function: the sums over the poles below and above a point. `V` is
-/// a single number, or a vector with one number per lane.
+/// Values and slopes of the sums over the poles below and above a point: numbers, or vectors of lanes.
 #[derive(Clone, Copy)]
 pub(super) struct Sides<V> {
     /// Sum over the poles below the point. It is never positive.

@@ -79,8 +79,7 @@ pub(crate) fn reduced_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, M
     Some((values, vectors))
 }
 
-/// Reduces a small symmetric matrix to tridiagonal form. Column j then holds the vector of reflection j, below the diagonal. Also
-/// returns the factors of the reflections.
+/// Reduces a small symmetric matrix to tridiagonal form. Column j and factor j then hold reflection j.
 fn reduce(matrix: &mut Matrix) -> (Tridiagonal, Vec<f64>) {
     let n = matrix.rows();
     let (mut diagonal, mut beside, mut factors) = (Vec::with_capacity(n), Vec::with_capacity(n), vec![0.0; n]);
@@ -160,8 +159,7 @@ struct Tridiagonal {
 }
 
 impl Tridiagonal {
-    /// Divides the entries by the largest sum of absolute values in a row, which no eigenvalue exceeds. Returns this sum, or 1 if
-    /// it is zero.
+    /// Divides by the largest absolute row sum, which no eigenvalue exceeds. Returns it, or 1 if it is zero.
     fn normalize(&mut self) -> f64 {
         let beside = |i: usize| self.beside.get(i).map_or(0.0, |x| x.abs());
         let row = |(i, x): (usize, &f64)| x.abs() + beside(i) + if i > 0 { beside(i - 1) } else { 0.0 };
@@ -194,8 +192,7 @@ impl Tridiagonal {
         (0..y.len()).map(at).sum::<f64>().sqrt()
     }
 
-    /// Returns all eigenvalues of a normalized matrix in ascending order, up to rounding errors of the largest. Returns `None` if
-    /// the algorithm does not converge.
+    /// Returns the eigenvalues of a normalized matrix, ascending, or `None` if the algorithm does not converge.
     fn values(&self) -> Option<Vec<f64>> {
         let n = self.diagonal.len();
         let mut d = self.diagonal.clone();
@@ -281,7 +278,6 @@ impl Tridiagonal {
 struct Factors {
     /// Multipliers of the elimination, and whether the two rows were exchanged.
     multipliers: Vec<(f64, bool)>,
-    /// Inverses of the pivots.
     inverses: Vec<f64>,
     /// Two diagonals above the pivots.
     above: Vec<[f64; 2]>,

@@ -55,7 +55,6 @@ impl Intake {
         size
     }
 
-    /// Adds the partial sums of all parts, in order.
     fn add_up(&mut self, size: usize) {
         self.sums.clear();
         self.sums.resize(size, 0.0);

@@ -106,13 +106,11 @@ impl Matrix {
         }
     }
 
-    /// Changes the shape, and makes all entries zero.
     pub(crate) fn reset(&mut self, rows: usize, columns: usize) {
         self.resize(0, 0);
         self.resize(rows, columns);
     }
 
-    /// Calls `change` with the index and the entries of each column.
     pub(crate) fn for_each_column(&mut self, mut change: impl FnMut(usize, &mut [f64])) {
         for j in 0..self.columns {
             change(j, self.column_mut(j));
@@ -123,7 +121,6 @@ impl Matrix {
         self.column(j).clone_into(out);
     }
 
-    /// Copies the columns listed in `order`.
     pub(crate) fn copy_columns(&self, order: &[usize], out: &mut Self) {
         out.resize(self.rows, order.len());
         order.iter().enumerate().for_each(|(c, j)| out.column_mut(c).copy_from_slice(self.column(*j)));
@@ -288,8 +285,7 @@ impl Matrix {
         }
     }
 
-    /// Makes column `j` orthogonal to the earlier ones and normalizes it. Returns the share of its length that remained
-    /// before normalization.
+    /// Makes column `j` orthogonal to the earlier ones, and unit. Returns the share of its length that remained.
     fn remove_earlier(&mut self, j: usize) -> f64 {
         let mut share = 1.0;
         for _ in 0..2 {

@@ -6,7 +6,6 @@ use faer::{Accum, MatRef, Par};
 use pulp::{Arch, Simd, WithSimd};
 
 impl Matrix {
-    /// Copies the lower triangle of a square matrix to the upper one.
     pub(crate) fn mirror(&mut self) {
         for start in (0..self.columns).step_by(LINE) {
             for i in start + 1..self.rows {
@@ -25,7 +24,6 @@ impl Matrix {
     }
 }
 
-/// Adds the lower triangle of `a b` to the lower triangle of `out`.
 pub(crate) fn add_lower_product(out: &mut Matrix, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
     use faer::linalg::matmul::triangular::{BlockStructure, matmul};
     let (lower, whole) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);

@@ -27,12 +27,12 @@ pub(crate) struct Combinations {
     coefficients: Matrix,
     /// Matrix H, one row per stored vector.
     products: Matrix,
-    squares: Vec<f64>,
+    pub squares: Vec<f64>,
     /// Rows of C that belong to the dense vectors, in the order of their columns.
     dense_at: Vec<usize>,
     /// Rows of C that belong to the sparse vectors.
     sparse_at: Vec<usize>,
-    sparse: SparseRows,
+    pub sparse: SparseRows,
     #[serde(skip)]
     scratch: Scratch<Working>,
 }
@@ -100,14 +100,6 @@ impl Combinations {
         self.squares.len()
     }
 
-    pub fn squares(&self) -> &[f64] {
-        &self.squares
-    }
-
-    pub fn sparse(&self) -> &SparseRows {
-        &self.sparse
-    }
-
     pub fn dense(&self) -> usize {
         self.dense_at.len()
     }
@@ -144,7 +136,6 @@ impl Combinations {
         self.sparse_at.iter().zip(&some).for_each(|(at, x)| out[*at] = *x);
     }
 
-    /// Computes coordinates in the columns from inner products with the stored vectors.
     pub fn coordinates(&self, products: &[f64], out: &mut Vec<f64>) {
         self.coefficients.transpose_times(products, out);
     }
@@ -277,8 +268,7 @@ impl Combinations {
         }
     }
 
-    /// Checks a deserialized state against the matrix of the dense vectors. `largest` bounds the coefficients of
-    /// vectors at unit length.
+    /// Checks a deserialized state against the dense vectors. `largest` bounds the coefficients at unit length.
     pub fn check_state(&self, dense: &Matrix, largest: f64) -> Result<(), Error> {
         let (vectors, columns) = (self.vectors(), self.columns());
         self.sparse.check_state(dense.rows())?;

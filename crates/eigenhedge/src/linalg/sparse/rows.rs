@@ -18,8 +18,7 @@ pub(crate) struct SparseRows {
     index: Scratch<Index>,
 }
 
-/// Index of the stored cells: for each position, a chain of the cells at that position. The chain starts with the cell
-/// that was stored last.
+/// Index of the stored cells: a chain of the cells at each position, starting with the last stored.
 #[derive(Debug, Clone, Default)]
 struct Index {
     /// First cell of the chain of each position, as one more than its index into `cells`, or zero if there is none.
@@ -75,7 +74,6 @@ impl SparseRows {
         self.values.clear();
     }
 
-    /// Adds the cells of vectors that are not in the index yet.
     fn update_index(&mut self, length: usize) {
         let Index { last, cells } = &mut self.index.0;
         last.resize(length, 0);

@@ -45,10 +45,10 @@ pub enum Readers {
 }
 
 impl OptionEntry {
-    /// Creates an entry that all learners read. It has no effect, default or example yet.
-    pub(super) const fn new(name: &'static str, values: Type, placeholder: &'static str, help: &'static str) -> Self {
+    /// Creates an entry that all learners read. It has no effect and no other texts yet.
+    pub(super) const fn new(name: &'static str, values: Type, placeholder: &'static str) -> Self {
         let (set, get, conflict) = (|_: &mut Setup, _: &Value| {}, |_: &Setup| None, |_: &Options, _: &Setup| None);
-        let (default, example, readers, neutral) = ("", "", Readers::All, None);
+        let (help, default, example, readers, neutral) = ("", "", "", Readers::All, None);
         Self { name, values, placeholder, help, default, example, readers, neutral, set, get, conflict }
     }
 

@@ -46,8 +46,7 @@ pub struct Options {
 #[error("{0}")]
 pub struct Misuse(pub String);
 
-/// Function that spells the name of an option as the program does. For example, `max-rank` may become `--max-rank` or
-/// `max_rank`. The function is also called with `k`.
+/// Spells the name of an option, or `k`, as the program does: `max-rank` may be `--max-rank` or `max_rank`.
 pub type Spelling = fn(&str) -> String;
 
 /// Basis in which the coordinates of a row are reported.

@@ -9,7 +9,7 @@ use super::choices::{
 use super::entry::{OptionEntry, Readers};
 use super::{Type, Value, exact};
 use crate::comparators::BestMethod;
-use crate::error::{self, Error};
+use crate::error;
 use crate::kernel::KERNELS;
 use crate::mixing::Mixing;
 use crate::registry::spec::{ALPHA, default_merge};
@@ -22,11 +22,6 @@ impl OptionEntry {
     pub fn find(name: &str) -> Option<&'static Self> {
         OPTIONS.iter().find(|option| option.name == name)
     }
-}
-
-/// Accepts any number, because the kernel that uses the number checks it.
-fn any(_: &'static str, value: f64) -> Result<f64, Error> {
-    Ok(value)
 }
 
 const HEBBIAN: &[Kind] = &[Kind::Oja, Kind::Gha, Kind::Apex];
@@ -42,7 +37,8 @@ pub const OPTIONS: &[OptionEntry] = &[
         default: "auto",
         get: |setup| Some(setup.spec.learner.entry().name.into()),
         example: "--learner tracking",
-        ..OptionEntry::new("learner", Type::Choice(learners), "NAME", "Learning algorithm")
+        help: "Learning algorithm",
+        ..OptionEntry::new("learner", Type::Choice(learners), "NAME")
     },
     OptionEntry {
         default: "auto for anchored, 0.05 for oja, gha and apex, 1 for the others",
@@ -62,12 +58,8 @@ pub const OPTIONS: &[OptionEntry] = &[
                 .then(|| format!("{{eta}} auto is not for the learner {}", learner.entry().name))
         },
         example: "--learner tracking --eta 4",
-        ..OptionEntry::new(
-            "eta",
-            Type::Number(error::positive, Some("auto")),
-            "F|auto",
-            "Learning rate, for rows of norm at most one; `auto` tunes it to the learner's own loss, or to {ceiling} or {horizon}",
-        )
+        help: "Learning rate, for rows of norm at most one; `auto` tunes it to the learner's own loss, or to {ceiling} or {horizon}",
+        ..OptionEntry::new("eta", Type::Number(error::positive, Some("auto")), "F|auto")
     },
     OptionEntry {
         readers: Readers::Only(&[Kind::Tracking, Kind::Anchored]),
@@ -81,13 +73,9 @@ pub const OPTIONS: &[OptionEntry] = &[
             NormBound::Given(_) => None,
         },
         example: "--learner tracking --eta auto --norm-bound 10 --ceiling 500",
-        ..OptionEntry::new(
-            "ceiling",
-            Type::Number(error::positive, None),
-            "F",
-            "Upper bound on the loss of the best subspace; {eta} auto is then tuned by the papers' formula, with the constant \
+        help: "Upper bound on the loss of the best subspace; {eta} auto is then tuned by the papers' formula, with the constant \
              d log(N/d) in place of their larger k log(N/k); needs {norm-bound}",
-        )
+        ..OptionEntry::new("ceiling", Type::Number(error::positive, None), "F")
     },
     OptionEntry {
         readers: Readers::Only(&[Kind::Additive]),
@@ -98,13 +86,9 @@ pub const OPTIONS: &[OptionEntry] = &[
                 .then(|| "{horizon} has an effect only with {eta} auto".into())
         },
         example: "--learner additive --eta auto --horizon 1000",
-        ..OptionEntry::new(
-            "horizon",
-            Type::Count(1, None),
-            "ROWS",
-            "Number of rows to expect; {eta} auto is then tuned to it, and the regret of additive is at most Q² √(k ROWS) for \
+        help: "Number of rows to expect; {eta} auto is then tuned to it, and the regret of additive is at most Q² √(k ROWS) for \
              rows of norm at most Q",
-        )
+        ..OptionEntry::new("horizon", Type::Count(1, None), "ROWS")
     },
     OptionEntry {
         default: "fixed-share for tracking, none for the others",
@@ -120,12 +104,8 @@ pub const OPTIONS: &[OptionEntry] = &[
         },
         get: |setup| Some(setup.spec.mixing.name().into()),
         example: "--learner tracking --mixing past-average",
-        ..OptionEntry::new(
-            "mixing",
-            Type::Choice(mixing_rules),
-            "RULE",
-            "Distribution that is mixed in after each row, so that the learner can follow changes",
-        )
+        help: "Distribution that is mixed in after each row, so that the learner can follow changes",
+        ..OptionEntry::new("mixing", Type::Choice(mixing_rules), "RULE")
     },
     OptionEntry {
         default: "0.001",
@@ -139,12 +119,8 @@ pub const OPTIONS: &[OptionEntry] = &[
             (setup.spec.mixing == Mixing::None).then(|| "{alpha} has no effect with {mixing} none".into())
         },
         example: "--learner tracking --alpha 0.01",
-        ..OptionEntry::new(
-            "alpha",
-            Type::Number(error::fraction, None),
-            "F",
-            "Share of the distribution that is mixed in",
-        )
+        help: "Share of the distribution that is mixed in",
+        ..OptionEntry::new("alpha", Type::Number(error::fraction, None), "F")
     },
     OptionEntry {
         default: "0.95",
@@ -152,12 +128,8 @@ pub const OPTIONS: &[OptionEntry] = &[
         set: |setup, value| setup.spec.forget = value.number(),
         get: |setup| Some(setup.spec.forget.into()),
         example: "--learner forgetting-leader --forget 0.99",
-        ..OptionEntry::new(
-            "forget",
-            Type::Number(error::factor, None),
-            "F",
-            "Factor by which the forgetting leader multiplies the weight of earlier rows at each row",
-        )
+        help: "Factor by which the forgetting leader multiplies the weight of earlier rows at each row",
+        ..OptionEntry::new("forget", Type::Number(error::factor, None), "F")
     },
     OptionEntry {
         default: "none, a constant step",
@@ -165,12 +137,8 @@ pub const OPTIONS: &[OptionEntry] = &[
         set: |setup, value| setup.spec.step_half_life = Some(value.number()),
         get: |setup| setup.spec.step_half_life.map(Value::from),
         example: "--learner gha --step-half-life 1000",
-        ..OptionEntry::new(
-            "step-half-life",
-            Type::Number(error::positive, None),
-            "ROWS",
-            "Number of rows until the step {eta} has halved; it then continues to fall like one over the number of rows",
-        )
+        help: "Number of rows until the step {eta} has halved; it then continues to fall like one over the number of rows",
+        ..OptionEntry::new("step-half-life", Type::Number(error::positive, None), "ROWS")
     },
     OptionEntry {
         default: "1",
@@ -178,12 +146,8 @@ pub const OPTIONS: &[OptionEntry] = &[
         set: |setup, value| setup.spec.beta = value.number(),
         get: |setup| Some(setup.spec.beta.into()),
         example: "--learner gha --beta 0.5",
-        ..OptionEntry::new(
-            "beta",
-            Type::Number(error::positive, None),
-            "F",
-            "Deflation weight of the earlier vectors: 1 is the generalized Hebbian algorithm, 2 is stochastic gradient ascent",
-        )
+        help: "Deflation weight of the earlier vectors: 1 is the generalized Hebbian algorithm, 2 is stochastic gradient ascent",
+        ..OptionEntry::new("beta", Type::Number(error::positive, None), "F")
     },
     OptionEntry {
         default: "none: all vectors learn from the first row on",
@@ -191,12 +155,8 @@ pub const OPTIONS: &[OptionEntry] = &[
         set: |setup, value| setup.spec.stage = Some(value.count() as u64),
         get: |setup| setup.spec.stage.map(Value::from),
         example: "--learner apex --stage 200",
-        ..OptionEntry::new(
-            "stage",
-            Type::Count(1, None),
-            "ROWS",
-            "Number of rows that each vector learns before it is frozen and the next one starts; the last vector is never frozen",
-        )
+        help: "Number of rows that each vector learns before it is frozen and the next one starts; the last vector is never frozen",
+        ..OptionEntry::new("stage", Type::Count(1, None), "ROWS")
     },
     OptionEntry {
         default: "running",
@@ -231,20 +191,14 @@ pub const OPTIONS: &[OptionEntry] = &[
             }
         },
         example: "--center none",
-        ..OptionEntry::new(
-            "center",
-            Type::Choice(centers),
-            "running|forget:F|last|learned|none",
-            "Center to subtract: the mean of the earlier rows, a forgetting mean (earlier rows are multiplied by F at each \
+        help: "Center to subtract: the mean of the earlier rows, a forgetting mean (earlier rows are multiplied by F at each \
              row), the last row, a learned combination of these, or nothing; with `running`, auto also has members with \
              forgetting and learned centers",
-        )
+        ..OptionEntry::new("center", Type::Choice(centers), "running|forget:F|last|learned|none")
     },
     OptionEntry {
         default: "0",
-        set: |setup, value| {
-            setup.spec.center.iter_mut().for_each(|center| center.prior = value.number());
-        },
+        set: |setup, value| setup.spec.center.iter_mut().for_each(|center| center.prior = value.number()),
         get: |setup| setup.spec.center.map(|center| center.prior.into()),
         conflict: |_, setup| match setup.spec.center {
             None => Some("{center-prior} has no effect with {center} none".into()),
@@ -252,12 +206,8 @@ pub const OPTIONS: &[OptionEntry] = &[
             Some(_) => None,
         },
         example: "--center-prior 10",
-        ..OptionEntry::new(
-            "center-prior",
-            Type::Number(check_center_prior, None),
-            "F",
-            "Number of imaginary rows at the origin, or at {start-center}, with which the running mean starts",
-        )
+        help: "Number of imaginary rows at the origin, or at {start-center}, with which the running mean starts",
+        ..OptionEntry::new("center-prior", Type::Number(check_center_prior, None), "F")
     },
     OptionEntry {
         readers: Readers::AllBut(HEBBIAN),
@@ -274,12 +224,8 @@ pub const OPTIONS: &[OptionEntry] = &[
             }
         },
         example: "--center-prior 10 --start-center 0.5",
-        ..OptionEntry::new(
-            "start-center",
-            Type::Numbers,
-            "LIST",
-            "Position of the imaginary rows of {center-prior}: a number for each column, or one number for all columns",
-        )
+        help: "Position of the imaginary rows of {center-prior}: a number for each column, or one number for all columns",
+        ..OptionEntry::new("start-center", Type::Numbers, "LIST")
     },
     OptionEntry {
         default: "none",
@@ -292,19 +238,13 @@ pub const OPTIONS: &[OptionEntry] = &[
         },
         get: |setup| Some(setup.spec.clip.map_or("none".into(), Value::from)),
         example: "--clip 10",
-        ..OptionEntry::new(
-            "clip",
-            Type::Number(error::positive, Some("none")),
-            "C|none",
-            "Learn from a row as if its norm were at most C times the median norm of the last 101 rows, which limits the \
+        help: "Learn from a row as if its norm were at most C times the median norm of the last 101 rows, which limits the \
              influence of outliers; the loss is not clipped. Try 10",
-        )
+        ..OptionEntry::new("clip", Type::Number(error::positive, Some("none")), "C|none")
     },
     OptionEntry {
         default: "fail",
-        set: |setup, value| {
-            setup.spec.missing = value.text().parse().unwrap_or_default();
-        },
+        set: |setup, value| setup.spec.missing = value.text().parse().unwrap_or_default(),
         get: |setup| Some(setup.spec.missing.name().into()),
         conflict: |_, setup| {
             let learner = setup.spec.learner;
@@ -320,13 +260,9 @@ pub const OPTIONS: &[OptionEntry] = &[
             }
         },
         example: "--missing fill",
-        ..OptionEntry::new(
-            "missing",
-            Type::Choice(missing_policies),
-            "WHAT",
-            "Handling of a missing cell: an error, skipping the row, or filling in the cell from the other cells of the row; \
+        help: "Handling of a missing cell: an error, skipping the row, or filling in the cell from the other cells of the row; \
              only these count for the loss then",
-        )
+        ..OptionEntry::new("missing", Type::Choice(missing_policies), "WHAT")
     },
     OptionEntry {
         default: "auto",
@@ -343,18 +279,15 @@ pub const OPTIONS: &[OptionEntry] = &[
             })
         },
         example: "--norm-bound 10",
-        ..OptionEntry::new(
-            "norm-bound",
-            Type::Number(|_, bound| error::norm_bound(bound), Some("auto")),
-            "F|auto",
-            "Norm that no row exceeds, or `auto` for the largest norm so far",
-        )
+        help: "Norm that no row exceeds, or `auto` for the largest norm so far",
+        ..OptionEntry::new("norm-bound", Type::Number(|_, bound| error::norm_bound(bound), Some("auto")), "F|auto")
     },
     OptionEntry {
         set: |setup, value| setup.kernel = KERNELS.iter().map(|entry| entry.name).find(|name| *name == value.text()),
         get: |setup| setup.spec.kernel.as_ref().map(|kernel| kernel.name().into()),
         example: "--kernel rbf",
-        ..OptionEntry::new("kernel", Type::Choice(kernels), "NAME", "Learn from features of rows: the kernel's name")
+        help: "Learn from features of rows: the kernel's name",
+        ..OptionEntry::new("kernel", Type::Choice(kernels), "NAME")
     },
     OptionEntry {
         default: "one over the median distance of the first rows; without a table, one over the number of columns",
@@ -362,7 +295,8 @@ pub const OPTIONS: &[OptionEntry] = &[
         set: |setup, value| setup.parameters.gamma = Some(value.number()),
         get: |setup| setup.spec.kernel.as_ref()?.parameters().gamma.map(Value::from),
         example: "--kernel rbf --gamma 0.5",
-        ..OptionEntry::new("gamma", Type::Number(error::positive, None), "F", "γ of the kernel")
+        help: "γ of the kernel",
+        ..OptionEntry::new("gamma", Type::Number(error::positive, None), "F")
     },
     OptionEntry {
         default: "3",
@@ -370,7 +304,8 @@ pub const OPTIONS: &[OptionEntry] = &[
         set: |setup, value| setup.parameters.degree = Some(u32::try_from(value.count()).unwrap_or(u32::MAX)),
         get: |setup| Some(Value::Count(setup.spec.kernel.as_ref()?.parameters().degree?.into())),
         example: "--kernel polynomial --degree 2",
-        ..OptionEntry::new("degree", Type::Count(1, None), "N", "Degree of the polynomial kernel")
+        help: "Degree of the polynomial kernel",
+        ..OptionEntry::new("degree", Type::Count(1, None), "N")
     },
     OptionEntry {
         default: "1",
@@ -378,7 +313,9 @@ pub const OPTIONS: &[OptionEntry] = &[
         set: |setup, value| setup.parameters.coef0 = Some(value.number()),
         get: |setup| setup.spec.kernel.as_ref()?.parameters().coef0.map(Value::from),
         example: "--kernel polynomial --coef0 0",
-        ..OptionEntry::new("coef0", Type::Number(any, None), "F", "Constant of the polynomial or sigmoid kernel")
+        help: "Constant of the polynomial or sigmoid kernel",
+        // The kernel that uses the number checks it.
+        ..OptionEntry::new("coef0", Type::Number(|_, number| Ok(number), None), "F")
     },
     OptionEntry {
         default: "1/√(2γ)",
@@ -386,22 +323,17 @@ pub const OPTIONS: &[OptionEntry] = &[
         set: |setup, value| setup.parameters.length_scale = Some(value.number()),
         get: |setup| setup.spec.kernel.as_ref()?.parameters().length_scale.map(Value::from),
         example: "--kernel matern32 --length-scale 2",
-        ..OptionEntry::new("length-scale", Type::Number(error::positive, None), "F", "Length scale of a Matérn kernel")
+        help: "Length scale of a Matérn kernel",
+        ..OptionEntry::new("length-scale", Type::Number(error::positive, None), "F")
     },
     OptionEntry {
         default: "chars for spectrum, words for sets",
         readers: Readers::Features,
-        set: |setup, value| {
-            setup.parameters.items = value.text().parse().ok();
-        },
+        set: |setup, value| setup.parameters.items = value.text().parse().ok(),
         get: |setup| Some(setup.spec.kernel.as_ref()?.parameters().items?.name().into()),
         example: "--kernel spectrum --items words",
-        ..OptionEntry::new(
-            "items",
-            Type::Choice(items),
-            "WHAT",
-            "Kind of items in a text, for kernels on texts and sets",
-        )
+        help: "Kind of items in a text, for kernels on texts and sets",
+        ..OptionEntry::new("items", Type::Choice(items), "WHAT")
     },
     OptionEntry {
         default: "3",
@@ -409,19 +341,16 @@ pub const OPTIONS: &[OptionEntry] = &[
         set: |setup, value| setup.parameters.substring = Some(value.count()),
         get: |setup| setup.spec.kernel.as_ref()?.parameters().substring.map(Value::from),
         example: "--kernel spectrum --substring 2",
-        ..OptionEntry::new(
-            "substring",
-            Type::Count(1, None),
-            "N",
-            "Number of items per substring of the spectrum kernel",
-        )
+        help: "Number of items per substring of the spectrum kernel",
+        ..OptionEntry::new("substring", Type::Count(1, None), "N")
     },
     OptionEntry {
         readers: Readers::Features,
         set: |setup, value| setup.spec.budget = Some(value.count()),
         get: |setup| setup.spec.budget.map(Value::from),
         example: "--kernel rbf --budget 300",
-        ..OptionEntry::new("budget", Type::Count(1, None), "ATOMS", "Maximum number of rows that a kernel model stores")
+        help: "Maximum number of rows that a kernel model stores",
+        ..OptionEntry::new("budget", Type::Count(1, None), "ATOMS")
     },
     OptionEntry {
         readers: Readers::Only(&[Kind::Anchored]),
@@ -429,12 +358,8 @@ pub const OPTIONS: &[OptionEntry] = &[
         set: |setup, value| setup.spec.as_printed = *value == Value::Flag(true),
         get: |setup| Some(setup.spec.as_printed.into()),
         example: "--learner anchored --as-printed",
-        ..OptionEntry::new(
-            "as-printed",
-            Type::Flag,
-            "",
-            "Cap only the directions seen so far (ICML Algorithm 6 as printed)",
-        )
+        help: "Cap only the directions seen so far (ICML Algorithm 6 as printed)",
+        ..OptionEntry::new("as-printed", Type::Flag, "")
     },
     OptionEntry {
         default: "0.25, from k = 32 on 1",
@@ -449,38 +374,24 @@ pub const OPTIONS: &[OptionEntry] = &[
             _ => None,
         },
         example: "--learner tracking --merge 0",
-        ..OptionEntry::new(
-            "merge",
-            Type::Number(error::not_negative, None),
-            "SHARE",
-            "Maximum cost of merging directions whose weights are almost equal, as a share of the cost of fixed share; 0 \
+        help: "Maximum cost of merging directions whose weights are almost equal, as a share of the cost of fixed share; 0 \
              turns merging off",
-        )
+        ..OptionEntry::new("merge", Type::Number(error::not_negative, None), "SHARE")
     },
     OptionEntry {
         readers: Readers::Only(&[Kind::Auto, Kind::Tracking, Kind::Anchored, Kind::Leader, Kind::ForgettingLeader]),
         set: |setup, value| setup.spec.max_rank = Some(value.count()),
         get: |setup| setup.spec.max_rank.map(Value::from),
         example: "--max-rank 20",
-        ..OptionEntry::new(
-            "max-rank",
-            Type::Count(1, None),
-            "R",
-            "Maximum number of explicit directions, which limits the memory for every stream; the summary prints the cost",
-        )
+        help: "Maximum number of explicit directions, which limits the memory for every stream; the summary prints the cost",
+        ..OptionEntry::new("max-rank", Type::Count(1, None), "R")
     },
     OptionEntry {
-        set: |setup, value| {
-            setup.segments = if value.text() == "auto" { AUTO_SEGMENTS } else { value.count() };
-        },
+        set: |setup, value| setup.segments = if value.text() == "auto" { AUTO_SEGMENTS } else { value.count() },
         get: |setup| Some(if setup.segments == AUTO_SEGMENTS { "auto".into() } else { setup.segments.into() }),
         example: "--segments 3",
-        ..OptionEntry::new(
-            "segments",
-            Type::Count(0, Some("auto")),
-            "S|auto",
-            "Also compare with the best partition of the stream into at most this many segments; `auto` chooses the number",
-        )
+        help: "Also compare with the best partition of the stream into at most this many segments; `auto` chooses the number",
+        ..OptionEntry::new("segments", Type::Count(0, Some("auto")), "S|auto")
     },
     OptionEntry {
         set: |setup, value| {
@@ -496,39 +407,28 @@ pub const OPTIONS: &[OptionEntry] = &[
             })
         },
         example: "--feature-dim inf",
-        ..OptionEntry::new(
-            "feature-dim",
-            Type::Count(0, Some("inf")),
-            "N|inf",
-            "Dimension of the space of the rows or their features, if it is larger than that of a row or of the kernel",
-        )
+        help: "Dimension of the space of the rows or their features, if it is larger than that of a row or of the kernel",
+        ..OptionEntry::new("feature-dim", Type::Count(0, Some("inf")), "N|inf")
     },
     OptionEntry {
         default: "systematic",
         set: |setup, value| setup.spec.select = value.text().parse().unwrap_or_default(),
         get: |setup| Some(setup.spec.select.name().into()),
         example: "--select top",
-        ..OptionEntry::new("select", Type::Choice(selects), "HOW", "Method of drawing the kept directions")
+        help: "Method of drawing the kept directions",
+        ..OptionEntry::new("select", Type::Choice(selects), "HOW")
     },
     OptionEntry {
         default: "aligned",
-        set: |setup, value| {
-            setup.coordinates = value.text().parse().unwrap_or_default();
-        },
+        set: |setup, value| setup.coordinates = value.text().parse().unwrap_or_default(),
         get: |setup| Some(setup.coordinates.name().into()),
         example: "--coordinates drawn",
-        ..OptionEntry::new(
-            "coordinates",
-            Type::Choice(coordinates),
-            "HOW",
-            "Directions in which coordinates are reported",
-        )
+        help: "Directions in which coordinates are reported",
+        ..OptionEntry::new("coordinates", Type::Choice(coordinates), "HOW")
     },
     OptionEntry {
         default: "auto",
-        set: |setup, value| {
-            setup.best = value.text().parse().unwrap_or_default();
-        },
+        set: |setup, value| setup.best = value.text().parse().unwrap_or_default(),
         get: |setup| Some(setup.best.name().into()),
         conflict: |_, setup| {
             let is_chosen = matches!(setup.best, BestMethod::Exact | BestMethod::Sketch);
@@ -536,18 +436,15 @@ pub const OPTIONS: &[OptionEntry] = &[
                 .then(|| format!("{{best}} {} is for plain rows, without a {{kernel}}", setup.best))
         },
         example: "--best none",
-        ..OptionEntry::new(
-            "best",
-            Type::Choice(best_methods),
-            "HOW",
-            "Method of computing the best fixed subspace in hindsight",
-        )
+        help: "Method of computing the best fixed subspace in hindsight",
+        ..OptionEntry::new("best", Type::Choice(best_methods), "HOW")
     },
     OptionEntry {
         default: "0",
         set: |setup, value| setup.seed = Some(value.count() as u64),
         get: |setup| setup.seed.map(Value::from),
         example: "--seed 7",
-        ..OptionEntry::new("seed", Type::Count(0, None), "N", "Seed of the random draws")
+        help: "Seed of the random draws",
+        ..OptionEntry::new("seed", Type::Count(0, None), "N")
     },
 ];

@@ -7,7 +7,6 @@ use crate::linalg::{Intake, WINDOW};
 /// Block of upcoming points, with their precomputed inner products.
 #[derive(Debug, Default)]
 pub(super) struct Block {
-    /// Number of points in the block.
     points: usize,
     /// Column index of the first point.
     first: usize,
@@ -34,7 +33,6 @@ impl Block {
         self.since.resize(points * WINDOW, 0.0);
     }
 
-    /// Ends the block and discards its points.
     pub fn clear(&mut self) {
         (self.points, self.loaded, self.stored) = (0, 0, 0);
     }
@@ -44,8 +42,7 @@ impl Block {
         self.points - self.loaded
     }
 
-    /// Advances to the next point and returns its column index. Ends the block and returns `None` if there is
-    /// no next point.
+    /// Returns the column of the next point, or ends the block and returns `None` if there is none.
     pub fn next_column(&mut self) -> Option<usize> {
         if self.left() == 0 {
             self.clear();
@@ -67,8 +64,7 @@ impl Block {
         out.extend_from_slice(&self.since[point * WINDOW..][..self.stored]);
     }
 
-    /// Returns the distance, in columns, from the last of `columns` columns to the next point. Returns `None` if no
-    /// point is left.
+    /// Returns the distance in columns from the last of `columns` columns to the next point, if one is left.
     pub fn distance(&self, columns: usize) -> Option<usize> {
         (self.left() > 0).then(|| self.first + self.loaded + 1 - columns)
     }
@@ -82,8 +78,7 @@ impl Block {
         self.stored += 1;
     }
 
-    /// Records that a vector other than the loaded point was stored. `products` are its inner products with the
-    /// remaining points.
+    /// Records that another vector than the point was stored, with its products with the remaining points.
     pub fn store_other(&mut self, products: &[f64]) {
         for (later, product) in (self.loaded..self.points).zip(products) {
             self.since[later * WINDOW + self.stored] = *product;

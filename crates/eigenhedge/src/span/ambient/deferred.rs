@@ -29,7 +29,6 @@ pub(super) struct Deferred {
     pub(super) factors: Vec<f64>,
 }
 
-/// Scratch space of [`Deferred::refine`].
 #[derive(Debug, Clone, Default)]
 pub(super) struct Refinement {
     left: Vec<f64>,
@@ -37,7 +36,6 @@ pub(super) struct Refinement {
 }
 
 impl Deferred {
-    /// Returns the number of deferred columns.
     pub fn columns(&self) -> usize {
         self.combinations.columns()
     }
@@ -77,8 +75,7 @@ impl Deferred {
         }
     }
 
-    /// Computes the inner products of the residual `z - V x` with the stored vectors. `products` are those of z, and
-    /// `coefficients` are x.
+    /// Computes the products of `z - V x` with the stored vectors, from those of z and x = `coefficients`.
     fn products_left(&self, products: &[f64], coefficients: &[f64], left: &mut Vec<f64>) {
         let written = products.len() - self.columns();
         left.clear();
@@ -130,8 +127,7 @@ impl Deferred {
         self.factors.push(1.0 / norm);
     }
 
-    /// Appends a column that is already written out as the last of `vectors` stored vectors. Does nothing if no column
-    /// is deferred.
+    /// Appends a column that is the last of `vectors` stored vectors. Does nothing if no column is deferred.
     pub fn push_whole(&mut self, vectors: usize) {
         let j = self.columns();
         if j > 0 {
@@ -164,7 +160,6 @@ impl Deferred {
         self.factors.resize(size, 1.0);
     }
 
-    /// Resets the state to columns that are all written out and orthonormal.
     pub fn clear(&mut self) {
         self.resize(0, 0);
         self.factors.clear();
@@ -187,6 +182,5 @@ impl Deferred {
 
 /// Relative overlap with the stored vectors below which a residual counts as orthogonal to them.
 const ORTHOGONAL: f64 = 4e-15;
-/// Largest defect of written columns that is ignored. The next combination multiplies the defect by at most the squared
-/// norm of the coefficients.
+/// Largest ignored defect of columns. The next combination multiplies it by at most its squared norm.
 const NEGLIGIBLE: f64 = 4e-15;

@@ -55,8 +55,7 @@ impl Ambient {
         }
     }
 
-    /// Moves the origin towards the origin of another span by the given share of their difference. Returns the whole
-    /// difference.
+    /// Moves the origin by this share of the way to that of another span. Returns the whole difference.
     pub(crate) fn merge_origin(&mut self, other: &Self, share: f64) -> Vec<f64> {
         self.leave_sparse();
         self.scratch.0.block.clear();
@@ -87,7 +86,6 @@ impl Ambient {
         origin.way.iter_mut().zip(way).for_each(|(own, more)| *own += more);
     }
 
-    /// Sets the origin to the fixed point `base` plus the displacement `way`.
     pub(crate) fn set_origin(&mut self, base: &[f64], way: &[f64]) {
         self.leave_sparse();
         self.scratch.0.block.clear();

@@ -63,14 +63,12 @@ pub struct Ambient {
     /// Columns and origin in the representation by sparse rows, or `None` for dense rows. With sparse rows, the matrix
     /// `columns` contains the dense vectors, and there are no deferred columns.
     sparse: Option<Box<Sparse>>,
-    /// Number of consecutive sparse rows.
     sparse_streak: usize,
     /// True if the columns are the unit vectors, so that coordinates are cells.
     standard: bool,
 }
 
-/// Origin, stored as a fixed point plus a displacement. Subtracting the fixed point rounds once. Later steps do not
-/// depend on how far the points are from zero.
+/// Origin: a fixed point, whose subtraction rounds once however far rows are from zero, plus a displacement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Origin {
     base: Vec<f64>,
@@ -89,12 +87,10 @@ impl Origin {
     }
 }
 
-/// Scratch space, including the results of loading a point.
 #[derive(Debug, Clone, Default)]
 struct Working {
     point: Vec<f64>,
     place: Place,
-    /// Squared norm of the point after division by `unit`.
     square: f64,
     /// Power of two by which the point was divided. `None` means 1.
     unit: Option<f64>,
@@ -148,8 +144,7 @@ const TOLERABLE_DRIFT: f64 = 1e-13;
 const LOOK_EVERY: u64 = 32;
 /// Minimum row length for the single-pass method.
 const LONG: usize = 512;
-/// Minimum row length for which complete columns are replaced by the unit vectors. Their products with a row would take
-/// as long as the rest of a trial.
+/// Minimum row length for which complete columns become unit vectors, to save their products with rows.
 const LEAST_STANDARD: usize = 129;
 /// Minimum number of points requested for a block.
 const SHORTEST_BLOCK: usize = 4;
@@ -248,8 +243,7 @@ impl Ambient {
         }
     }
 
-    /// Moves the origin in one column of the data to `value`. All previous rows must have had the origin's value in
-    /// that column, so their deviations do not change.
+    /// Moves the origin in one column to `value`, which all previous rows had, so that deviations do not change.
     pub(crate) fn begin_column(&mut self, column: usize, value: f64) {
         self.leave_sparse();
         self.scratch.0.sparse.forget_shift();
@@ -305,7 +299,6 @@ impl Ambient {
         vector
     }
 
-    /// Computes the coordinates of a vector with respect to the columns.
     pub(crate) fn coordinates_of(&self, vector: &[f64], coordinates: &mut Vec<f64>) {
         if let Some(sparse) = &self.sparse {
             let mut products = Vec::new();
@@ -414,7 +407,6 @@ impl Ambient {
         *residual_norm = if is_rounding { 0.0 } else { left.sqrt() };
     }
 
-    /// Loads a point of the right length. Returns its squared norm.
     fn load(&mut self, point: &[f64]) -> Result<f64, Error> {
         let is_plain = |square: f64| unit(square.sqrt()) == 1.0 && square.is_normal();
         let square = if self.sparse.is_some() {
@@ -499,8 +491,7 @@ impl Span for Ambient {
         if !stores_points || block.left() > 0 {
             return;
         }
-        // The next combination cancels the block. It is expected after as many new columns as were added before the
-        // previous combination.
+        // The next combination cancels the block; it is expected after as many columns as the previous one.
         let waited = self.columns.columns().saturating_sub(*combined);
         let most = last_wait.map_or(WINDOW, |last| last.saturating_sub(waited).clamp(SHORTEST_BLOCK, WINDOW));
         let (mut fitting, mut steps, mut count) = ([&[][..]; WINDOW], [0.0; WINDOW], 0);

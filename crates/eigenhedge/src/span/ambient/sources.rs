@@ -18,7 +18,6 @@ use crate::state::{LARGEST, ensure, entries, length};
 use pulp::Arch;
 use serde::{Deserialize, Serialize};
 
-/// Number of sources.
 pub(crate) const SOURCES: usize = 5;
 /// Number of rows after which coordinates and inner products are computed anew.
 const RENEWED: u32 = 16;
@@ -32,7 +31,7 @@ pub struct Sources {
     mean: Vec<f64>,
     offsets: [Vec<f64>; SOURCES],
     coordinates: [Vec<f64>; SOURCES],
-    gram: [[f64; SOURCES]; SOURCES],
+    pub(crate) gram: [[f64; SOURCES]; SOURCES],
     /// Number of rows since coordinates and inner products were computed from the offsets.
     age: u32,
     /// Inner products of the loaded point with the offsets, and its squared norm.
@@ -91,18 +90,11 @@ fn products(vectors: &[Vec<f64>; SOURCES], point: &[f64]) -> [f64; SOURCES] {
 }
 
 impl Sources {
-    /// Returns the coordinates of offset `j` in the columns of the span.
     pub(crate) fn coordinates(&self, j: usize) -> &[f64] {
         &self.coordinates[j]
     }
 
-    /// Returns the inner products of the offsets.
-    pub(crate) fn gram(&self) -> &[[f64; SOURCES]; SOURCES] {
-        &self.gram
-    }
-
-    /// Returns the inner products of the row, relative to the mean, with the offsets, and its squared norm. The coefficients are
-    /// those of the origin.
+    /// Returns the products of the row, relative to the mean, with the offsets, and its squared norm.
     pub(crate) fn with_row(&self, coefficients: &[f64; SOURCES]) -> ([f64; SOURCES], f64) {
         let (along, square) = &self.along.0;
         let own = self.gram.map(|row| combination(coefficients, &row));
@@ -182,7 +174,6 @@ impl Ambient {
         self.sources = Some(Box::new(Sources { mean: zeros(), offsets, ..Sources::default() }));
     }
 
-    /// Returns the loaded point, relative to the origin and divided by the unit.
     pub(super) fn loaded_point(&mut self) -> &[f64] {
         let Working { point, place, .. } = &self.scratch.0;
         match place {

@@ -118,7 +118,7 @@ impl Sparse {
     /// Returns true if the columns should be written out when they are combined.
     pub(super) fn is_due(&self, length: usize) -> bool {
         let dense = self.columns.dense() - self.written;
-        dense >= DENSE_VECTORS || self.columns.sparse().count() >= self.limit(length)
+        dense >= DENSE_VECTORS || self.columns.sparse.count() >= self.limit(length)
     }
 
     /// Adds a multiple of the displacement of the origin to a vector.

@@ -79,7 +79,7 @@ impl Ambient {
                 sparse.dense_streak = if is_sparse { 0 } else { sparse.dense_streak + 1 };
                 if sparse.dense_streak >= DENSE_STREAK {
                     self.leave_sparse();
-                } else if sparse.columns.sparse().count() >= 2 * sparse.limit(length) {
+                } else if sparse.columns.sparse.count() >= 2 * sparse.limit(length) {
                     self.write_out_sparse();
                 }
             }

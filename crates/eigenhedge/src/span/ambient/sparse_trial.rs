@@ -19,7 +19,7 @@ impl Ambient {
             None => cells.take(point, filled),
         }
         *square = cells.square();
-        let fits = square.is_finite() && sparse.columns.sparse().has_room(cells.at.len());
+        let fits = square.is_finite() && sparse.columns.sparse.has_room(cells.at.len());
         if !working.is_sparse || !fits {
             return None;
         }
@@ -48,8 +48,7 @@ impl Ambient {
         self.scratch.0.residual_norm
     }
 
-    /// Computes the coordinates of a sparse point. Returns the squared norm of its residual; `None` if the residual must be
-    /// computed.
+    /// Computes coordinates of a sparse point. Returns its squared residual, or `None` if it must be computed.
     fn project_cells(&mut self, coordinates: &mut Vec<f64>) -> Option<f64> {
         let Self { sparse: Some(sparse), scratch, .. } = self else { return None };
         let Working { sparse: working, square: centered, .. } = &mut scratch.0;
@@ -78,7 +77,7 @@ impl Ambient {
         }
         // Rounding errors are proportional to the parts of which the residual is the sum.
         let size_of = |coefficients: &[f64]| -> f64 {
-            coefficients.iter().zip(columns.squares()).map(|(x, square)| x * x * square).sum()
+            coefficients.iter().zip(&columns.squares).map(|(x, square)| x * x * square).sum()
         };
         let size = *square + size_of(coefficients) + size_of(&sparse.origin);
         coefficients.iter_mut().zip(&sparse.origin).for_each(|(x, a)| *x -= a);

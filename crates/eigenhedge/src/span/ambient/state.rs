@@ -95,7 +95,7 @@ impl Sparse {
         energy("the squared norm of the center", square)?;
         self.columns.times_dense(dense, &center, &mut products);
         for (i, product) in products.iter().enumerate() {
-            let bound = (square * self.columns.squares()[i]).sqrt().max(f64::MIN_POSITIVE);
+            let bound = (square * self.columns.squares[i]).sqrt().max(f64::MIN_POSITIVE);
             let deviation = (product - self.origin_products[i]) / bound;
             within("the deviation of a product of the center", deviation, -DRIFT..=DRIFT)?;
         }

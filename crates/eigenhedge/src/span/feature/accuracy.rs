@@ -64,8 +64,7 @@ impl Accuracy {
         (dot(along, coordinates).max(0.0) + rounding, 2.0 * rounding)
     }
 
-    /// Adds a column: the residual of the most recent call of [`Self::of_residual`], divided by `norm`. `size` and
-    /// `error` are the size and the squared error of the residual.
+    /// Adds a column: the residual of the last [`Self::of_residual`], with this size and error, over `norm`.
     pub fn push(&mut self, size: f64, error: f64, norm: f64) {
         let along = &self.scratch.0.along;
         let last = self.sizes.len();

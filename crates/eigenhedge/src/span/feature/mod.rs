@@ -230,8 +230,7 @@ impl<D: Dictionary> Feature<D> {
         if self.origin.is_none() && *longest > 0.0 { Err(Error::Underflow { largest: *longest }) } else { Ok(0.0) }
     }
 
-    /// Computes the coefficients of the loaded point's residual in the atoms: minus those of the origin and of the
-    /// projection. The point itself has the coefficient 1.
+    /// Computes the residual's coefficients: minus origin and projection. The point itself has the coefficient 1.
     fn expand_residual(&mut self) {
         let Working { expansion, coordinates, taken, .. } = &mut self.scratch.0;
         taken.clone_from(coordinates);
@@ -432,7 +431,6 @@ impl<D: Dictionary> Feature<D> {
     }
 }
 
-/// Makes a matrix that is symmetric up to rounding exactly symmetric.
 fn make_symmetric(matrix: &mut Matrix) {
     for j in 0..matrix.columns() {
         for i in 0..j {

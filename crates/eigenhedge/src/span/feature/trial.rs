@@ -8,7 +8,6 @@ use crate::linalg::{Matrix, multiply};
 use crate::num::dot;
 use crate::simplex::Multiplicity;
 use crate::span::Span;
-use crate::span::budget::Budget;
 
 impl<D: Dictionary> Span for Feature<D> {
     type Point = D::Point;
@@ -109,8 +108,7 @@ impl<D: Dictionary> Span for Feature<D> {
         let energy = *square + self.origin.as_ref().map_or(0.0, |origin| origin.square);
         // ⟨residual, φ(x)⟩ = k(x, x) - (μ + A c)·κ
         let own_overlap = own + dot(expansion, row);
-        // The same number is computed a second time. If the dictionary is nearly complete, both results are rounding
-        // errors, and their column would have an arbitrary length.
+        // Computed twice: in a nearly complete dictionary both are rounding errors, of a column of arbitrary length.
         let same = dot(expansion, residual) + own_overlap;
         let Some((size, error)) = self.resolve(own, residual_square) else { return 0.0 };
         let difference = (same - residual_square).abs();
@@ -208,7 +206,7 @@ impl<D: Dictionary> Span for Feature<D> {
     }
 
     fn budget_error(&self) -> f64 {
-        self.budget.as_ref().map_or(0.0, Budget::error)
+        self.budget.as_ref().map_or(0.0, |budget| budget.error)
     }
 
     fn over_budget(&self) -> bool {

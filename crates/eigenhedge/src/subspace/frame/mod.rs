@@ -28,7 +28,8 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Frame {
     dimension: Multiplicity,
     columns: usize,
-    rotation: Matrix,
+    /// Explicit directions, in coordinates with respect to the columns of the span.
+    pub rotation: Matrix,
     pub values: Vec<f64>,
     changes: u64,
     #[serde(skip)]
@@ -128,11 +129,6 @@ impl Frame {
 
     pub fn others(&self) -> Multiplicity {
         self.others_beyond(self.values.len())
-    }
-
-    /// Returns the explicit directions, in coordinates with respect to the columns of the span.
-    pub fn rotation(&self) -> &Matrix {
-        &self.rotation
     }
 
     pub fn others_beyond(&self, explicit: usize) -> Multiplicity {

@@ -56,7 +56,7 @@ impl Capped {
 
     /// Returns the directions in coordinates of the columns, their values, and the largest number of them.
     pub fn pairs(&self) -> (&Matrix, &[f64], usize) {
-        (self.frame.rotation(), &self.frame.values, self.max_rank)
+        (&self.frame.rotation, &self.frame.values, self.max_rank)
     }
 
     /// Replaces the values, in ascending order. The directions are the columns of the span.
@@ -67,7 +67,7 @@ impl Capped {
 
     pub fn matrix(&self) -> Matrix {
         let (directions, mut product) =
-            (self.frame.rotation(), Matrix::zeros(self.frame.columns(), self.frame.columns()));
+            (&self.frame.rotation, Matrix::zeros(self.frame.columns(), self.frame.columns()));
         let mut scaled = directions.clone();
         scaled.for_each_column(|j, column| column.iter_mut().for_each(|x| *x *= self.frame.values[j]));
         if !self.frame.values.is_empty() {

@@ -33,7 +33,7 @@ pub(in super::super) struct Chained {
     /// Eigenvectors at the most recent decomposition, including factors multiplied into them since then.
     basis: Matrix,
     /// Current eigenvalues, in the order of the coordinates.
-    values: Vec<f64>,
+    pub values: Vec<f64>,
     chain: Chain,
     #[serde(skip)]
     scratch: Scratch<Working>,
@@ -160,10 +160,6 @@ impl Directions for Chained {
 }
 
 impl Chained {
-    pub fn values(&self) -> &[f64] {
-        &self.values
-    }
-
     /// Sets the number of columns. New columns have no energy and are eigenvectors themselves.
     pub fn grow(&mut self, columns: usize) {
         self.values.resize(columns, 0.0);

@@ -42,8 +42,7 @@ use serde::{Deserialize, Serialize};
 pub(super) const EXTRA: usize = 16;
 /// Number of these pairs in a dense part of the spectrum.
 const EXTRA_IF_DENSE: usize = 32;
-/// Distance between the k-th eigenvalue and the smallest one that is stored, as a share of the former, below which the
-/// spectrum is dense.
+/// Relative distance from the k-th to the smallest stored eigenvalue below which the spectrum is dense.
 const DENSE: f64 = 0.3;
 /// Minimum number of columns for which a dense part of the spectrum is treated differently, because products are slow.
 const LARGE: usize = 512;
@@ -72,8 +71,7 @@ pub(in super::super) struct Leading {
     pub(super) frame: Frame,
     /// Products of the matrix with the directions.
     images: Matrix,
-    /// Trace of the matrix.
-    trace: f64,
+    pub trace: f64,
     #[serde(skip)]
     scratch: Scratch<Working>,
 }
@@ -109,7 +107,7 @@ impl Leading {
     /// columns, and the pairs that are stored are distinct from those that are wanted.
     pub fn of(all: &Chained, kept: usize, dimension: Multiplicity) -> Option<Self> {
         let (vectors, sum) = all.decomposed()?;
-        let (values, size) = (all.values(), all.values().len());
+        let (values, size) = (&all.values, all.values.len());
         let first_of = |stored: usize| size.checked_sub(stored).filter(|others| *others > 2 * stored);
         let mut first = first_of(kept + EXTRA)?;
         let least = values[size - kept];
@@ -124,8 +122,7 @@ impl Leading {
         Some(Self::of_pairs(sum.clone(), values[first..].iter().copied(), directions, dimension, values.iter().sum()))
     }
 
-    /// Creates the `stored` leading pairs of a sum without recent rows. Returns the sum if all pairs take as long, or if the
-    /// stored ones are tied with others.
+    /// Creates the `stored` leading pairs, or returns the sum if all take as long or the stored ones are tied.
     pub(super) fn of_sum(mut sum: RowSum, stored: usize, dimension: Multiplicity) -> Result<Self, Box<RowSum>> {
         let matrix = sum.collect();
         let trace = (0..matrix.columns()).map(|j| matrix.column(j)[j]).sum();
@@ -165,14 +162,8 @@ impl Leading {
         Self { sum, frame: Frame::new(dimension), images, trace: 0.0, scratch: Scratch::default() }
     }
 
-    /// Computes all eigenpairs.
     pub fn all(&self) -> Chained {
         Chained::of(self.sum.clone())
-    }
-
-    /// Returns the trace of the matrix.
-    pub fn trace(&self) -> f64 {
-        self.trace
     }
 
     /// Returns the matrix in coordinates of the columns of the span.
@@ -187,8 +178,7 @@ impl Leading {
         self.images.resize(columns, self.images.columns());
     }
 
-    /// Computes `C ← forget · C + Σ w z zᵀ`. The last dyad must be the most recently observed point. Returns true if the
-    /// `kept` leading pairs are accurate.
+    /// Computes `C ← forget · C + Σ w z zᵀ`, the observed point last. Returns true if the leading pairs are accurate.
     pub fn add(&mut self, forget: f64, instance: &Observed, kept: usize) -> bool {
         if forget != 1.0 {
             self.sum.fade(forget);
@@ -232,10 +222,10 @@ impl Leading {
 
     /// Adds the recent rows to the matrix and computes the images afresh.
     fn refresh(&mut self) {
-        if self.frame.rotation().drift() > DRIFT {
+        if self.frame.rotation.drift() > DRIFT {
             self.frame.heal();
         }
-        symmetric_times(&mut self.images, self.sum.collect(), self.frame.rotation());
+        symmetric_times(&mut self.images, self.sum.collect(), &self.frame.rotation);
     }
 
     /// Extends the basis by the vector `next` and by residuals until the `kept` leading pairs are accurate, and replaces
@@ -244,7 +234,7 @@ impl Leading {
     fn refine(&mut self, kept: usize) -> bool {
         let stored = self.frame.values.len();
         let Working { basis, images, inner, eigen, ritz, residuals, next, image, products } = &mut self.scratch.0;
-        basis.clone_from(self.frame.rotation());
+        basis.clone_from(&self.frame.rotation);
         images.clone_from(&self.images);
         let is_dense = is_dense(basis.rows(), self.frame.values[stored - kept], self.frame.values[0]);
         let tolerance = if is_dense { TOLERANCE_IF_DENSE } else { TOLERANCE } * self.trace;
@@ -289,13 +279,12 @@ impl Leading {
         accurate
     }
 
-    /// Updates the matrix after the span has lost columns: `C ← Rᵀ C R` for R = `rotation`. Returns true if the leading
-    /// pairs are accurate.
+    /// Computes `C ← Rᵀ C R` after the span has lost columns. Returns true if the leading pairs are accurate.
     pub fn reduce(&mut self, rotation: &Matrix, kept: usize) -> bool {
         let matrix = self.sum.reduce(rotation);
         self.trace = (0..matrix.columns()).map(|j| matrix.column(j)[j]).sum();
         let mut directions = Matrix::default();
-        multiply(&mut directions, rotation.view().transpose(), self.frame.rotation().view());
+        multiply(&mut directions, rotation.view().transpose(), self.frame.rotation.view());
         directions.orthonormalise_any();
         let values = std::mem::take(&mut self.frame.values);
         self.frame.grow(rotation.columns());

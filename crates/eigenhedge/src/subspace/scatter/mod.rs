@@ -61,7 +61,7 @@ impl Scatter {
     /// Returns the eigenvalues of the explicit directions, in the order of the coordinates.
     pub fn values(&self) -> &[f64] {
         match self {
-            Self::Full(full) => full.values(),
+            Self::Full(full) => &full.values,
             Self::Capped(capped) => &capped.frame.values,
             Self::Leading(leading) => &leading.frame.values,
         }
@@ -197,7 +197,7 @@ impl Scatter {
 
     pub fn trace(&self) -> f64 {
         match self {
-            Self::Leading(leading) => leading.trace(),
+            Self::Leading(leading) => leading.trace,
             _ => self.values().iter().sum(),
         }
     }

@@ -144,8 +144,7 @@ impl Factor {
             if let Some(p) = pending {
                 let gap = values[j] - values[p];
                 let near = 4.0 * f64::EPSILON * values[p].abs().max(values[j].abs()) + NEGLIGIBLE * size;
-                // Because `|cos·sin| ≤ 1/2`, the test of the gap alone usually decides, and the rotation is not
-                // computed.
+                // As `|cos·sin| ≤ 1/2`, the test of the gap alone usually decides, without the rotation.
                 let (norm, cos, sin) = if 0.5 * gap <= near || gap * (z[p] * z[j]).abs() <= near * energy {
                     let norm = z[p].hypot(z[j]);
                     (norm, z[j] / norm, z[p] / norm)
