@@ -1,12 +1,9 @@
 //! Monitors and models of rows that a program in JavaScript has as arrays of numbers.
 
-use crate::fleet::Group;
 use crate::options::texts;
 use crate::reply::{Reply, read};
 use eigenhedge::options::{OPTIONS, Options};
-use eigenhedge::{
-    Error, Fleet, Kind, MONITOR_OPTIONS, Model, Monitor, MonitorOption, MonitorOptions, Verdict, checked_bytes,
-};
+use eigenhedge::{Error, Kind, MONITOR_OPTIONS, Model, Monitor, MonitorOption, MonitorOptions, Verdict, checked_bytes};
 use eigenhedge_pages::monitor::{Facts, Inside, Journal, RowAt, incident_json, page};
 use serde_json::{Value, json};
 
@@ -82,7 +79,7 @@ pub fn page_of(journal: &Journal, monitor: &Monitor, source: String, by: Option<
 
 /// Monitor with its record.
 pub struct Watcher {
-    monitor: Monitor,
+    pub monitor: Monitor,
     journal: Journal,
     names: Vec<String>,
 }
@@ -150,11 +147,6 @@ impl Watcher {
 
     pub fn report(&mut self, title: &[u8]) -> Reply {
         Ok(page_of(&self.journal, &self.monitor, String::from_utf8_lossy(title).into_owned(), None))
-    }
-
-    /// Returns a fleet whose members start as this monitor.
-    pub fn fleet(&self) -> Result<Group, String> {
-        read(Fleet::of_monitors(self.monitor.clone())).map(Group::of_monitors)
     }
 
     pub fn save(&self) -> Reply {

@@ -96,7 +96,9 @@ impl Module {
     /// Creates a fleet whose members start as the model or monitor of this number.
     fn fleet_of(&mut self, number: u32) -> Reply {
         let fleet = match self.objects.get(number as usize) {
-            Some(Some(Object::Monitor(monitor))) => monitor.fleet()?,
+            Some(Some(Object::Monitor(monitor))) => {
+                Group::of_monitors(read(Fleet::of_monitors(monitor.monitor.clone()))?)
+            }
             Some(Some(Object::Model(model))) => Group::of_models(read(Fleet::new(model.0.clone()))?),
             _ => return Err("a fleet needs a monitor or the options of a model".into()),
         };
