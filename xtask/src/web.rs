@@ -18,7 +18,7 @@ const LARGEST: usize = 4_000_000;
 /// Builds the page and the package, and runs the example of the package. Returns the page, or `None` without a compiler for
 /// the target.
 pub fn build(root: &Path) -> Result<Option<PathBuf>, String> {
-    let Some(mut compile) = cargo_for(TARGET, BUILD, "wasm-ld", "-Zbuild-std=std,panic_abort") else {
+    let Some(mut compile) = cargo_for(TARGET, BUILD, "-Zbuild-std=std,panic_abort", Some("wasm-ld")) else {
         println!("== web: skipped: {NEEDED}");
         return Ok(None);
     };
@@ -96,5 +96,7 @@ pub fn test(root: &Path, program: Option<&str>) -> Result<(), String> {
             root.join("target/debug/eigenhedge")
         }
     };
-    run(Command::new("node").arg(root.join("crates/eigenhedge-web/tests/page.mjs")).arg(page).arg(program))
+    let tests = root.join("crates/eigenhedge-web/tests");
+    run(Command::new("node").arg(tests.join("fleet.mjs")).arg(root.join("target/web/package")).arg(&program))?;
+    run(Command::new("node").arg(tests.join("page.mjs")).arg(page).arg(program))
 }

@@ -15,8 +15,7 @@ pub const NEEDED: &str = "it needs `rustup target add x86_64-pc-windows-gnu` or 
 
 /// Builds the program. Returns its path, or `None` without a compiler.
 pub fn build(root: &Path) -> Result<Option<PathBuf>, String> {
-    let Some(mut cargo) = is_there(COMPILER).then(|| cargo_for(TARGET, BUILD, COMPILER, "-Zbuild-std")).flatten()
-    else {
+    let Some(mut cargo) = is_there(COMPILER).then(|| cargo_for(TARGET, BUILD, "-Zbuild-std", None)).flatten() else {
         return Ok(None);
     };
     run(&mut cargo)?;
