@@ -8,9 +8,10 @@ use eigenhedge_pages::monitor::{Journal, RowAt, incident_json};
 use serde_json::{Value, json};
 
 /// Members of a fleet. Monitors have a record of what they reported.
+#[expect(clippy::large_enum_variant, reason = "a fleet is boxed as a whole")]
 pub enum Members {
-    Models(Box<Fleet<Model>>),
-    Monitors(Fleet<Monitor>, Box<Journal>),
+    Models(Fleet<Model>),
+    Monitors(Fleet<Monitor>, Journal),
 }
 
 /// Fleet with the number of its rows since it was created or read.
@@ -34,12 +35,12 @@ macro_rules! either {
 impl Group {
     pub fn of_models(mut fleet: Fleet<Model>) -> Self {
         fleet.ask_for_coordinates(true);
-        Self { members: Members::Models(Box::new(fleet)), names: Vec::new(), rows: 0 }
+        Self { members: Members::Models(fleet), names: Vec::new(), rows: 0 }
     }
 
     pub fn of_monitors(fleet: Fleet<Monitor>) -> Self {
         let journal = Journal::new(fleet.keys()).with_charts(fleet.fresh().width(), true);
-        Self { names: names_of(fleet.fresh()), members: Members::Monitors(fleet, Box::new(journal)), rows: 0 }
+        Self { names: names_of(fleet.fresh()), members: Members::Monitors(fleet, journal), rows: 0 }
     }
 
     /// Learns rows with the members of their keys. The input has the length of the keys in bytes, the keys as JSON, and the
