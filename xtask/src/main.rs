@@ -11,6 +11,7 @@ mod processors;
 mod python;
 mod release;
 mod spark;
+mod targets;
 mod web;
 
 use std::path::{Path, PathBuf};
@@ -27,6 +28,7 @@ cargo xtask api            compare the public Rust interface with its snapshots 
 cargo xtask saved          add the missing files of the present saved form to crates/eigenhedge/tests/saved
 cargo xtask web            build target/web: eigenhedge.html, and the package for JavaScript; needs a compiler for WebAssembly
 cargo xtask test web       compare the page with the program in a browser; needs node and chromium; PROGRAM
+cargo xtask test windows   build the program for Windows and try it with wine; needs a cross compiler
 cargo xtask wheel          build the Python wheel into target/wheels
 cargo xtask bench doors    measure the time per row of the library and the program, compared with the bare learner; --quick
 cargo xtask bench doors python  measure the doors of the Python package
@@ -46,8 +48,8 @@ cargo xtask soak service   cut requests to the service at random moments, with k
 cargo xtask soak memory    send every kind of load to the service and check its resident memory; --seconds N, --seed S
 cargo xtask soak saved     save, read and continue random configurations, and compare bit for bit; --cases N, --seed S, --only CASE
 cargo xtask fuzz           try hostile files and snapshots; --seconds N or --cases N, --seed S, --only TARGET
-cargo xtask dist           build what is published into target/dist: wheel, sources, program, Debian package, checksums
-cargo xtask dist try       install what is in target/dist as a user would, and try it; PARTS: wheel, deb
+cargo xtask dist           build what is published into target/dist: wheel, sources, program, Debian package, page, checksums
+cargo xtask dist try       install what is in target/dist as a user would, and try it; PARTS: wheel, deb, windows
 cargo xtask release        check what a release needs; CHECKS: packages, oldest (compiler), source (distribution), dependencies
 cargo xtask options        write the table of options into the book and the Python package
 cargo xtask book           check README and book: length, reading ease, spelling, links, names, figures; build the book
@@ -104,7 +106,8 @@ fn command(root: &Path, words: &[&str]) -> Option<Result<(), String>> {
         ["book"] => book::check(root),
         ["test", "python"] => python::test(root),
         ["test", "spark"] => spark::test(root),
-        ["web"] => web::build(root),
+        ["test", "windows"] => dist::test_windows(root),
+        ["web"] => web::build(root).map(drop),
         ["test", "web", rest @ ..] => web::test(root, rest.first().copied()),
         ["layers"] => layers::check(root),
         ["wheel"] => python::wheel(root),

@@ -1,6 +1,7 @@
 //! The page `eigenhedge.html` and the package for JavaScript, in `target/web`.
 
-use crate::{cargo, files, root, run};
+use crate::targets::{cargo_for, is_there};
+use crate::{cargo, files, run};
 use base64::Engine;
 use flate2::{Compression, write::GzEncoder};
 use std::io::Write;
@@ -8,18 +9,18 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const TARGET: &str = "wasm32-unknown-unknown";
-const BUILD: &str =
-    "build --package eigenhedge-web --profile web --target wasm32-unknown-unknown --target-dir target/web";
+const BUILD: &str = "build --package eigenhedge-web --profile web --target-dir target/web";
 const NEEDED: &str = "it needs `rustup target add wasm32-unknown-unknown`, or Debian's packages rustc-web, cargo-web, \
                       rust-web-src and lld";
 /// Maximum size of the page in bytes.
 const LARGEST: usize = 4_000_000;
 
-/// Builds the page and the package, and runs the example of the package. Does nothing without a compiler for the target.
-pub fn build(root: &Path) -> Result<(), String> {
-    let Some(mut compile) = compiler() else {
+/// Builds the page and the package, and runs the example of the package. Returns the page, or `None` without a compiler for
+/// the target.
+pub fn build(root: &Path) -> Result<Option<PathBuf>, String> {
+    let Some(mut compile) = cargo_for(TARGET, BUILD, "-Zbuild-std=std,panic_abort", Some("wasm-ld")) else {
         println!("== web: skipped: {NEEDED}");
-        return Ok(());
+        return Ok(None);
     };
     run(&mut compile)?;
     let output = root.join("target/web");
@@ -37,25 +38,8 @@ pub fn build(root: &Path) -> Result<(), String> {
     if page.len() > LARGEST {
         return Err(format!("the page must have at most {LARGEST} bytes, got {}", page.len()));
     }
-    try_package(root, &package)
-}
-
-/// Returns the command that builds the module, or `None` without a compiler. That of rustup comes first.
-fn compiler() -> Option<Command> {
-    let installed = Command::new("rustup").args(["target", "list", "--installed"]).output().ok();
-    if installed.is_some_and(|found| String::from_utf8_lossy(&found.stdout).lines().any(|line| line == TARGET)) {
-        return Some(cargo(&format!("{BUILD} --locked")));
-    }
-    // Debian's compiler has no built standard library for this target, but its sources.
-    let needed = ["/usr/bin/cargo", "/usr/bin/rustc", "/usr/bin/wasm-ld", "/usr/lib/rustlib/src/rust/library"];
-    if !needed.iter().all(|path| Path::new(path).exists()) {
-        return None;
-    }
-    let mut command = Command::new(needed[0]);
-    command.args(BUILD.split(' ')).arg("-Zbuild-std=std,panic_abort").current_dir(root());
-    command.env("RUSTC", needed[1]).env("RUSTC_BOOTSTRAP", "1");
-    command.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", "wasm-ld").env_remove("RUSTUP_TOOLCHAIN");
-    Some(command)
+    try_package(root, &package)?;
+    Ok(Some(output.join("eigenhedge.html")))
 }
 
 /// Returns the page with its style, its scripts and the compressed module.
@@ -112,9 +96,7 @@ pub fn test(root: &Path, program: Option<&str>) -> Result<(), String> {
             root.join("target/debug/eigenhedge")
         }
     };
-    run(Command::new("node").arg(root.join("crates/eigenhedge-web/tests/page.mjs")).arg(page).arg(program))
-}
-
-fn is_there(program: &str) -> bool {
-    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+    let tests = root.join("crates/eigenhedge-web/tests");
+    run(Command::new("node").arg(tests.join("fleet.mjs")).arg(root.join("target/web/package")).arg(&program))?;
+    run(Command::new("node").arg(tests.join("page.mjs")).arg(page).arg(program))
 }

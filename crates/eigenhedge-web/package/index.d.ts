@@ -63,8 +63,31 @@ export class Model extends Learner {
   readonly learner: string;
 }
 
-/** Reads a saved model or monitor from its bytes. */
-export function load(bytes: Uint8Array): Monitor | Model;
+/** A model or a monitor for each key. */
+export class Fleet extends Learner {
+  /** The monitor with which every key starts, or the options of a model. */
+  constructor(start: Monitor | { dim: number; k: number; learner?: string; [option: string]: OptionValue | undefined });
+  /** Learns every row with the member of its key. Monitors return alarms, models losses and coordinates. */
+  update(
+    keys: ArrayLike<string | number>,
+    rows: Rows,
+  ): (Alarms & { key: string[] }) | { expectedLoss: Float64Array; loss: Float64Array; coordinates: Float64Array };
+  /** Returns the keys in order of first occurrence. */
+  keys(): string[];
+  /** Returns a copy of the member of a key, or undefined. */
+  get(key: string | number): Monitor | Model | undefined;
+  has(key: string | number): boolean;
+  readonly size: number;
+  [Symbol.iterator](): Iterator<string>;
+  /** Returns a self-contained HTML page of a fleet of monitors. */
+  report(title?: string, by?: string): string;
+  /** Past incidents of monitors, or undefined for models. */
+  readonly incidents: Incident[] | undefined;
+  readonly openIncidents: Incident[] | undefined;
+}
+
+/** Reads a saved model, monitor or fleet from its bytes. */
+export function load(bytes: Uint8Array): Monitor | Model | Fleet;
 
 /** Watches tables in memory, like `eigenhedge monitor`. Options have the names of the command line. */
 export function monitorTable(

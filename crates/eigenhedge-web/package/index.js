@@ -17,6 +17,18 @@ function bytesOf(rows) {
   return new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
 }
 
+/** Returns the answers of monitors from their numbers, one column after the other. */
+function alarms(all) {
+  const count = all.length / 4;
+  const column = (i) => all.slice(i * count, (i + 1) * count);
+  return {
+    score: column(0),
+    limit: column(1),
+    alarm: Uint8Array.from(column(2)),
+    inIncident: Uint8Array.from(column(3), (number) => (Number.isNaN(number) ? 0 : 1)),
+  };
+}
+
 class Learner {
   #kind;
   #object;
@@ -45,15 +57,7 @@ export class Monitor extends Learner {
     return this;
   }
   update(rows) {
-    const all = this._call("update", bytesOf(rows), "numbers");
-    const count = all.length / 4;
-    const column = (i) => all.slice(i * count, (i + 1) * count);
-    return {
-      score: column(0),
-      limit: column(1),
-      alarm: Uint8Array.from(column(2)),
-      inIncident: Uint8Array.from(column(3), (number) => (Number.isNaN(number) ? 0 : 1)),
-    };
+    return alarms(this._call("update", bytesOf(rows), "numbers"));
   }
   /** Returns a self-contained HTML page. */
   report(title = "Monitor") { return this._call("report", title, "text"); }
@@ -79,10 +83,47 @@ export class Model extends Learner {
   get learner() { return this._state("learner"); }
 }
 
-/** Reads a saved model or monitor from its bytes. */
+/** A model or a monitor for each key. */
+export class Fleet extends Learner {
+  /** The monitor with which every key starts, or the options of a model. */
+  constructor(start) {
+    const member = start instanceof Monitor || start[created] !== undefined ? start : new Model(start);
+    super("fleet", member instanceof Learner ? { [created]: member._call("fleet", "", "json").object } : start);
+  }
+  /** Learns every row with the member of its key. */
+  update(keys, rows) {
+    const missing = Array.from(keys).findIndex((key) => key == null || key !== key);
+    if (missing >= 0) throw new Error(`row ${missing}: the key is missing; fill it in, or leave out the row`);
+    const [texts, cells] = [new TextEncoder().encode(JSON.stringify(Array.from(keys, String))), bytesOf(rows)];
+    const data = new Uint8Array(4 + texts.length + cells.length);
+    new DataView(data.buffer).setUint32(0, texts.length, true);
+    data.set(texts, 4);
+    data.set(cells, 4 + texts.length);
+    const all = this._call("update", data, "numbers");
+    if (this.incidents) return { key: Array.from(keys, String), ...alarms(all) };
+    const count = keys.length;
+    return { expectedLoss: all.slice(0, count), loss: all.slice(count, 2 * count), coordinates: all.slice(2 * count) };
+  }
+  keys() { return this._state("keys"); }
+  /** Returns a copy of the member of a key, or undefined. */
+  get(key) {
+    const found = this._call("get", String(key), "json");
+    return found ? opened(found) : undefined;
+  }
+  has(key) { return this.keys().includes(String(key)); }
+  get size() { return this.keys().length; }
+  [Symbol.iterator]() { return this.keys()[Symbol.iterator](); }
+  /** Returns a self-contained HTML page of a fleet of monitors. */
+  report(title = "Monitors", by = "key") { return this._call("report", JSON.stringify([title, by]), "text"); }
+  get incidents() { return this._state("incidents"); }
+  get openIncidents() { return this._state("openIncidents"); }
+}
+
+const opened = ({ kind, object }) => new { model: Model, monitor: Monitor, fleet: Fleet }[kind]({ [created]: object });
+
+/** Reads a saved model, monitor or fleet from its bytes. */
 export function load(bytes) {
-  const { kind, object } = engine.json("load", 0, bytes);
-  return kind === "model" ? new Model({ [created]: object }) : new Monitor({ [created]: object });
+  return opened(engine.json("load", 0, bytes));
 }
 
 /** Watches tables in memory, like `eigenhedge monitor`. Options have the names of the command line. */

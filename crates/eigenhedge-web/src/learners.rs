@@ -3,7 +3,7 @@
 use crate::options::texts;
 use crate::reply::{Reply, read};
 use eigenhedge::options::{OPTIONS, Options};
-use eigenhedge::{Error, Kind, MONITOR_OPTIONS, Model, Monitor, MonitorOption, MonitorOptions, checked_bytes};
+use eigenhedge::{Error, Kind, MONITOR_OPTIONS, Model, Monitor, MonitorOption, MonitorOptions, Verdict, checked_bytes};
 use eigenhedge_pages::monitor::{Facts, Inside, Journal, RowAt, incident_json, page};
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ fn spelling(name: &str) -> String {
 }
 
 /// Returns the rows of an input of float64 numbers.
-fn rows(input: &[u8], width: usize) -> Result<Vec<Vec<f64>>, String> {
+pub fn rows(input: &[u8], width: usize) -> Result<Vec<Vec<f64>>, String> {
     let numbers: Vec<f64> =
         input.chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().unwrap_or_default())).collect();
     if width == 0 || !numbers.len().is_multiple_of(width) {
@@ -25,7 +25,7 @@ fn rows(input: &[u8], width: usize) -> Result<Vec<Vec<f64>>, String> {
 }
 
 /// Returns columns of numbers as bytes, one column after the other.
-fn columns(columns: &[Vec<f64>]) -> Vec<u8> {
+pub fn columns(columns: &[Vec<f64>]) -> Vec<u8> {
     columns.iter().flatten().flat_map(|x| x.to_le_bytes()).collect()
 }
 
@@ -48,17 +48,45 @@ fn check_names(
     }
 }
 
+/// Returns the names of the columns of a monitor, or their numbers.
+pub fn names_of(monitor: &Monitor) -> Vec<String> {
+    let names = monitor.columns().names.clone();
+    names.unwrap_or_else(|| (0..monitor.width()).map(|column| column.to_string()).collect())
+}
+
+/// Returns score, limit, alarm and incident of a row as numbers.
+pub fn verdict_numbers(verdict: &Verdict) -> [f64; 4] {
+    let incident = verdict.incident.map_or(f64::NAN, |number| number as f64);
+    [verdict.score, verdict.limit, f64::from(u8::from(verdict.alarm)), incident]
+}
+
+/// Returns the page of a record. `by` is the name of the keys.
+pub fn page_of(journal: &Journal, monitor: &Monitor, source: String, by: Option<String>) -> Vec<u8> {
+    let facts = Facts {
+        source,
+        columns: names_of(monitor),
+        time: None,
+        by,
+        first_line: None,
+        skipped: 0,
+        limit: monitor.options().limit,
+        reference: None,
+        in_memory: journal.tracks.len(),
+        running: Some(monitor.options().warm_up_rows(monitor.width())),
+    };
+    page(journal, &facts, &Inside::All).html().into_bytes()
+}
+
 /// Monitor with its record.
 pub struct Watcher {
-    monitor: Monitor,
+    pub monitor: Monitor,
     journal: Journal,
     names: Vec<String>,
 }
 
 impl Watcher {
     pub fn new(monitor: Monitor) -> Self {
-        let names = monitor.columns().names.clone();
-        let names = names.unwrap_or_else(|| (0..monitor.width()).map(|column| column.to_string()).collect());
+        let names = names_of(&monitor);
         let journal = Journal::default().with_monitor("", &monitor).with_charts(monitor.width(), false);
         Self { monitor, journal, names }
     }
@@ -95,10 +123,7 @@ impl Watcher {
         for cells in &rows(input, monitor.width())? {
             let at = RowAt { number: monitor.totals().rows, cells, time: "", seconds: None };
             let seen = journal.step((0, ""), monitor, &at, (names, false)).map_err(|error| sentence(&error))?;
-            let verdict = seen.verdict;
-            let incident = verdict.incident.map_or(f64::NAN, |number| number as f64);
-            let numbers = [verdict.score, verdict.limit, f64::from(u8::from(verdict.alarm)), incident];
-            results.iter_mut().zip(numbers).for_each(|(column, number)| column.push(number));
+            results.iter_mut().zip(verdict_numbers(&seen.verdict)).for_each(|(column, number)| column.push(number));
         }
         Ok(columns(&results))
     }
@@ -121,19 +146,7 @@ impl Watcher {
     }
 
     pub fn report(&mut self, title: &[u8]) -> Reply {
-        let facts = Facts {
-            source: String::from_utf8_lossy(title).into_owned(),
-            columns: self.names.clone(),
-            time: None,
-            by: None,
-            first_line: None,
-            skipped: 0,
-            limit: self.monitor.options().limit,
-            reference: None,
-            in_memory: 1,
-            running: Some(self.monitor.options().warm_up_rows(self.monitor.width())),
-        };
-        Ok(page(&self.journal, &facts, &Inside::All).html().into_bytes())
+        Ok(page_of(&self.journal, &self.monitor, String::from_utf8_lossy(title).into_owned(), None))
     }
 
     pub fn save(&self) -> Reply {
@@ -142,7 +155,7 @@ impl Watcher {
 }
 
 /// Returns the message of an error, with the names of options in JavaScript.
-fn sentence(error: &Error) -> String {
+pub fn sentence(error: &Error) -> String {
     match error {
         Error::Parameter { name, .. } | Error::Name { what: name, .. } if MonitorOption::find(name).is_some() => {
             eigenhedge::options::spelled(error, spelling)

@@ -4,14 +4,17 @@
 //! returns, calls an export with the number of the object, and reads the result at [`output`]. The export returns 0, or 1 if
 //! the result is the sentence of an error. Numbers are float64 in little-endian order, everything else is JSON or text.
 //!
-//! wasm-bindgen would add a build tool and a page of generated code for eighteen exports with one signature.
+//! wasm-bindgen would add a build tool and a page of generated code for thirty exports with one signature.
 
+mod fleet;
 mod learners;
 mod options;
 mod reply;
 mod run;
 
-use eigenhedge::{Model, Monitor, SavedKind};
+use eigenhedge::{Fleet, Model, Monitor, SavedKind};
+use eigenhedge_io::fleet_of_bytes;
+use fleet::Group;
 use learners::{Learner, Watcher};
 use reply::{Reply, bytes, read};
 use run::Run;
@@ -24,6 +27,7 @@ enum Object {
     Run(Box<Run>),
     Monitor(Box<Watcher>),
     Model(Box<Learner>),
+    Fleet(Box<Group>),
 }
 
 /// Files, objects, and the bytes that pass between a caller and the module.
@@ -71,15 +75,47 @@ impl Module {
         }
     }
 
-    /// Reads a saved model or monitor. The result has its kind and its number.
+    fn fleet(&mut self, number: u32, work: impl FnOnce(&mut Group, &[u8]) -> Reply) -> Reply {
+        match self.objects.get_mut(number as usize) {
+            Some(Some(Object::Fleet(fleet))) => work(fleet, &self.input),
+            _ => Err("there is no such fleet".into()),
+        }
+    }
+
+    /// Adds an object. Returns its kind and its number.
+    fn added(&mut self, object: Object) -> Vec<u8> {
+        let kind = match &object {
+            Object::Run(_) => "run",
+            Object::Monitor(_) => "monitor",
+            Object::Model(_) => "model",
+            Object::Fleet(_) => "fleet",
+        };
+        bytes(&json!({ "kind": kind, "object": self.add(object) }))
+    }
+
+    /// Creates a fleet whose members start as the model or monitor of this number.
+    fn fleet_of(&mut self, number: u32) -> Reply {
+        let fleet = match self.objects.get(number as usize) {
+            Some(Some(Object::Monitor(monitor))) => {
+                Group::of_monitors(read(Fleet::of_monitors(monitor.monitor.clone()))?)
+            }
+            Some(Some(Object::Model(model))) => Group::of_models(read(Fleet::new(model.0.clone()))?),
+            _ => return Err("a fleet needs a monitor or the options of a model".into()),
+        };
+        Ok(self.added(Object::Fleet(Box::new(fleet))))
+    }
+
+    /// Reads a saved model, monitor or fleet. The result has its kind and its number.
     fn load(&mut self) -> Reply {
         let kind = SavedKind::of(&self.input).map_err(|refusal| refusal.to_string())?;
+        let fleet = |group| Object::Fleet(Box::new(group));
         let object = match kind {
             SavedKind::Model => Object::Model(Box::new(Learner(read(Model::from_bytes(&self.input))?))),
+            SavedKind::Models => fleet(Group::of_models(fleet_of_bytes(self.input.clone())?)),
+            SavedKind::Monitors => fleet(Group::of_monitors(fleet_of_bytes(self.input.clone())?)),
             _ => Object::Monitor(Box::new(Watcher::new(read(Monitor::from_bytes(&self.input))?))),
         };
-        let name = if kind == SavedKind::Model { "model" } else { "monitor" };
-        Ok(bytes(&json!({ "kind": name, "object": self.add(object) })))
+        Ok(self.added(object))
     }
 }
 
@@ -198,6 +234,27 @@ exports! {
     model_state = |module, number| module.model(number, |model, _| Ok(bytes(&model.state())));
     /// Returns a model as a file.
     model_save = |module, number| module.model(number, |model, _| read(model.0.to_bytes()));
-    /// Reads a saved model or monitor.
+    /// Creates a fleet from a monitor, which every key starts with.
+    monitor_fleet = |module, number| module.fleet_of(number);
+    /// Creates a fleet from a model, which every key starts with.
+    model_fleet = |module, number| module.fleet_of(number);
+    /// Learns rows with the members of their keys.
+    fleet_update = |module, number| module.fleet(number, Group::update);
+    /// Returns what is known of a fleet.
+    fleet_state = |module, number| module.fleet(number, |fleet, _| Ok(bytes(&fleet.state())));
+    /// Returns a copy of the member whose key is the input, or null.
+    fleet_get = |module, number| {
+        let mut found = None;
+        module.fleet(number, |fleet, key| {
+            found = fleet.get(key)?;
+            Ok(Vec::new())
+        })?;
+        Ok(found.map_or_else(|| bytes(&Value::Null), |object| module.added(object)))
+    };
+    /// Returns the page of a fleet of monitors. The input has the title and the name of the keys.
+    fleet_report = |module, number| module.fleet(number, Group::report);
+    /// Returns a fleet as a file.
+    fleet_save = |module, number| module.fleet(number, |fleet, _| fleet.save());
+    /// Reads a saved model, monitor or fleet.
     load = |module, _| module.load();
 }

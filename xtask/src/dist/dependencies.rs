@@ -1,6 +1,7 @@
 //! Packages that are compiled into the program or the Python module, from `cargo metadata`.
 
 use super::toolchain::TARGET;
+use super::windows;
 use crate::files::{output, read};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +28,8 @@ pub struct Package {
 /// binaries.
 pub fn of_the_program(root: &Path) -> Result<Vec<Package>, String> {
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(["metadata", "--format-version", "1", "--locked", "--filter-platform", TARGET]);
+    cargo.args(["metadata", "--format-version", "1", "--locked"]);
+    cargo.args(["--filter-platform", TARGET, "--filter-platform", windows::TARGET]);
     let text = output(cargo.current_dir(root))?;
     let metadata: Value = serde_json::from_str(&text).map_err(|error| format!("cargo metadata: {error}"))?;
     let edges = edges(&metadata);

@@ -1,5 +1,5 @@
-//! Files of a release in `target/dist`: wheel, source distribution, program as an archive and as a Debian package,
-//! checksums, and bill of materials.
+//! Files of a release in `target/dist`: wheel, source distribution, program as an archive, as a Debian package and for
+//! Windows, the page for browsers, checksums, and bill of materials.
 //!
 //! Builds are reproducible: dates are that of the commit, binaries contain no paths of the machine, and archives are
 //! sorted. The tools are listed in `xtask/dist-requirements.txt` and have a separate environment.
@@ -12,8 +12,9 @@ mod package;
 mod program;
 mod toolchain;
 mod trial;
+mod windows;
 
-use crate::{files, python};
+use crate::{files, python, web};
 use std::path::Path;
 use std::time::Instant;
 use toolchain::Toolchain;
@@ -33,9 +34,18 @@ pub fn build(root: &Path) -> Result<(), String> {
     };
     let dependencies = dependencies::of_the_program(root)?;
     let licences = licences::text(root, &dependencies)?;
+    let mut page = None;
+    timed("page", &mut || {
+        page = web::build(root)?;
+        page.iter().try_for_each(|page| files::copy(page, &output.join("eigenhedge.html")))
+    })?;
+    timed("Windows", &mut || {
+        let Toolchain { version, epoch, .. } = &toolchain;
+        windows::archive(root, version, epoch, &licences, page.as_deref())
+    })?;
     timed("program", &mut || program::build(&toolchain))?;
     timed("archives", &mut || {
-        let tree = program::stage(&toolchain, &licences)?;
+        let tree = program::stage(&toolchain, &licences, page.as_deref())?;
         archives::tarball(&toolchain, &tree, &output)?;
         archives::debian_package(&toolchain, &tree, &output)
     })?;
@@ -51,4 +61,6 @@ pub fn build(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
+pub use toolchain::reproducible;
 pub use trial::run as try_out;
+pub use trial::test_windows;

@@ -20,8 +20,9 @@ pub fn build(toolchain: &Toolchain) -> Result<(), String> {
     run(cargo.arg("--target").arg(format!("{TARGET}.{GLIBC}")))
 }
 
-/// Writes the files of the program to a folder, in the layout below `/` after installation. Returns the folder.
-pub fn stage(toolchain: &Toolchain, licences: &str) -> Result<PathBuf, String> {
+/// Writes the files of the program to a folder, in the layout below `/` after installation. Returns the folder. `page` is
+/// `eigenhedge.html`.
+pub fn stage(toolchain: &Toolchain, licences: &str, page: Option<&Path>) -> Result<PathBuf, String> {
     let (root, tree) = (&toolchain.root, toolchain.root.join("target/dist-stage"));
     python::empty(&tree)?;
     let program = tree.join("usr/bin/eigenhedge");
@@ -35,6 +36,7 @@ pub fn stage(toolchain: &Toolchain, licences: &str) -> Result<PathBuf, String> {
     for name in ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"] {
         copy(&root.join(name), &documents.join(name))?;
     }
+    page.map_or(Ok(()), |page| copy(page, &documents.join("eigenhedge.html")))?;
     for example in entries(&root.join("deploy"))? {
         copy(&example, &documents.join("deploy").join(example.file_name().unwrap_or_default()))?;
     }

@@ -45,18 +45,10 @@ impl Toolchain {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let paths = std::iter::once(tools).chain(std::env::split_paths(&path));
         command.env("PATH", std::env::join_paths(paths).unwrap_or(path));
-        command.env("SOURCE_DATE_EPOCH", &self.epoch).env("CARGO_INCREMENTAL", "0");
-        command.env("RUSTFLAGS", self.flags()).env("CARGO_PROFILE_RELEASE_STRIP", "symbols");
-        // C code of dependencies must not contain folder names either.
-        command.env("CFLAGS", format!("-ffile-prefix-map={}=/cargo -g0", cargo_home().display()));
+        command.env("SOURCE_DATE_EPOCH", &self.epoch);
+        reproducible(&mut command, &self.root);
         command.env("CARGO_TARGET_DIR", self.target(program)).current_dir(&self.root);
         command
-    }
-
-    /// Returns compiler flags that keep folders of this machine out of the binaries.
-    fn flags(&self) -> String {
-        let folders = [(self.root.clone(), "/eigenhedge"), (cargo_home(), "/cargo")];
-        folders.map(|(folder, name)| format!("--remap-path-prefix={}={name}", folder.display())).join(" ")
     }
 
     fn target(&self, program: &str) -> PathBuf {
@@ -66,6 +58,15 @@ impl Toolchain {
     pub fn program(&self) -> PathBuf {
         self.target(BUILDER).join(TARGET).join("release/eigenhedge")
     }
+}
+
+/// Sets a command to compile without folder names of this machine, and without symbols.
+pub fn reproducible(command: &mut Command, root: &Path) {
+    let folders = [(root.to_owned(), "/eigenhedge"), (cargo_home(), "/cargo")];
+    let flags = folders.map(|(folder, name)| format!("--remap-path-prefix={}={name}", folder.display())).join(" ");
+    command.env("RUSTFLAGS", flags).env("CARGO_PROFILE_RELEASE_STRIP", "symbols").env("CARGO_INCREMENTAL", "0");
+    // C code of dependencies must not contain folder names either.
+    command.env("CFLAGS", format!("-ffile-prefix-map={}=/cargo -g0", cargo_home().display()));
 }
 
 fn cargo_home() -> PathBuf {

@@ -57,6 +57,9 @@ pub struct ServeArgs {
     /// Template file of notices, such as pager.json (option `template` of a stream: pager). May be given more than once
     #[arg(long, value_name = "FILE", requires = "webhook_host")]
     pub webhook_template: Vec<PathBuf>,
+    /// File eigenhedge.html to show at /try, where browsers find faults in tables without sending them
+    #[arg(long = "try", value_name = "FILE")]
+    pub try_page: Option<PathBuf>,
     /// Read the store, print what is in it, and end
     #[arg(long)]
     pub check: bool,

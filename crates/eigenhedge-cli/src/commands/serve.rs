@@ -47,6 +47,7 @@ fn settings(args: &ServeArgs) -> Result<Settings> {
         ca: args.webhook_ca.clone(),
         templates: args.webhook_template.clone(),
     };
+    settings.try_page.clone_from(&args.try_page);
     settings.log_requests = args.log_requests;
     if let Some(body) = args.max_body {
         settings.limits.body = usize::try_from(body.bytes()).unwrap_or(usize::MAX);

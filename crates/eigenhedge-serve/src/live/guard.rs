@@ -84,8 +84,9 @@ pub async fn guarded(State(guard): State<Guard>, request: Request, next: Next) -
 }
 
 pub fn protect(headers: &mut HeaderMap) {
+    // A page that needs more has its own policy.
+    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
     for (name, value) in [
-        (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
         (header::X_FRAME_OPTIONS, "DENY"),

@@ -11,6 +11,7 @@ use super::problem::Problem;
 use super::settings::Settings;
 use super::store::{Action, Store, StoreQueue};
 use super::stream::{Handle, Shared};
+use super::try_page::TryPage;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,6 +21,8 @@ use std::time::Duration;
 
 pub struct Core {
     pub settings: Settings,
+    /// Page for browsers at `/try`.
+    pub try_page: Option<TryPage>,
     pub shared: Arc<Shared>,
     /// Streams in the store. Only the writer of the store changes them, when the change is durable.
     streams: RwLock<BTreeMap<String, Arc<Handle>>>,
@@ -33,6 +36,7 @@ impl Core {
     pub fn open(settings: Settings) -> Result<Arc<Self>, String> {
         let (transport, templates) =
             (Transport::new(&settings.webhooks)?, Templates::read(&settings.webhooks.templates)?);
+        let try_page = settings.try_page.as_deref().map(TryPage::read).transpose()?;
         let memory = Memory::new(settings.max_memory);
         let cache = usize::try_from(memory.cache()).unwrap_or(usize::MAX);
         let store = Arc::new(Store::open(&settings.store, cache)?);
@@ -44,6 +48,7 @@ impl Core {
         let shared = Arc::new(Shared::new(store, queue, Pool::start(threads), places, outbox, memory.clone()));
         let core = Arc::new(Self {
             settings,
+            try_page,
             shared,
             streams: RwLock::default(),
             memory,

@@ -44,6 +44,7 @@ mod shape;
 mod store;
 mod stream;
 mod token;
+mod try_page;
 
 pub use check::check_store;
 pub use memory::LEAST_MEMORY;

@@ -61,6 +61,12 @@ const OPERATIONS: &[Operation] = &[
     ("/ready", "get", "Returns 200 once all streams are loaded from the store.", &[200]),
     ("/openapi.json", "get", "Returns this description.", &[200]),
     ("/", "get", "Shows all streams.", &[200]),
+    (
+        "/try",
+        "get",
+        "Returns eigenhedge.html, which finds faults in tables on the computer of its reader.",
+        &[200, 404],
+    ),
     ("/streams/{name}", "get", "Shows the page of a stream.", &[200]),
     ("/login", "post", "Stores the token in the body in a cookie, for the pages.", &[204, 413, 415]),
     ("/service/service.js", "get", "Returns the script of the pages.", &[200]),

@@ -18,6 +18,9 @@ pub struct Settings {
     pub max_memory: u64,
     pub max_streams: usize,
     pub webhooks: WebhookSettings,
+    /// File `eigenhedge.html`, which is served at `/try`.
+    pub try_page: Option<PathBuf>,
+    /// True if every request is logged.
     pub log_requests: bool,
     pub limits: Limits,
 }
@@ -72,6 +75,7 @@ impl Settings {
             max_memory: eigenhedge_io::MaxMemory::of_machine().bytes(),
             max_streams: 10_000,
             webhooks: WebhookSettings::default(),
+            try_page: None,
             log_requests: false,
             limits: Limits::default(),
         }

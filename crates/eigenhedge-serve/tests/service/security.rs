@@ -69,6 +69,26 @@ fn a_token_allows_what_its_scope_says() {
 }
 
 #[test]
+fn the_page_for_browsers_needs_no_token_and_keeps_its_policy() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../eigenhedge-web/page/page.html");
+    let mut shown = settings(folder.path());
+    (shown.tokens, shown.try_page) = (Some(tokens()), Some(page.into()));
+    let service = Service::start(shown.clone()).unwrap();
+    let answer = Client(service.address()).send("GET", "/try", "", b"");
+    assert_eq!((answer.status, answer.text()), (200, std::fs::read_to_string(page).unwrap()));
+    assert!(answer.head.contains("connect-src 'none'; form-action 'none'"), "{}", answer.head);
+    service.stop();
+    let other = folder.path().join("other.html");
+    std::fs::write(&other, "<html></html>").unwrap();
+    shown.try_page = Some(other);
+    assert!(Service::start(shown.clone()).err().unwrap().contains("must be the file eigenhedge.html"));
+    shown.try_page = None;
+    let service = Service::start(shown).unwrap();
+    assert_eq!(Client(service.address()).send("GET", "/try", "", b"").status, 404);
+}
+
+#[test]
 fn the_scope_depends_on_the_route_and_not_on_the_name_of_a_stream() {
     let folder = tempfile::tempdir().unwrap();
     let mut guarded = settings(folder.path());

@@ -1,13 +1,17 @@
 //! Trials that install the files in `target/dist` as a user would, and use them.
 
 mod debian;
+mod program;
 mod wheels;
+mod windows;
 
 use std::path::Path;
 
 type Part = (&'static str, fn(&Path) -> Result<String, String>);
 
-const PARTS: [Part; 2] = [("wheel", wheels::install), ("deb", debian::install)];
+const PARTS: [Part; 3] = [("wheel", wheels::install), ("deb", debian::install), ("windows", windows::install)];
+
+pub use windows::test as test_windows;
 
 /// Runs the trials with these names, or all. Prints a report at the end.
 pub fn run(root: &Path, names: &[&str]) -> Result<(), String> {

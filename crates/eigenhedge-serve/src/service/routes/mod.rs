@@ -45,6 +45,7 @@ pub const ROUTES: &[Route] = &[
     Route { path: "/ready", methods: &["get"], make: || get(operations::ready) },
     Route { path: "/openapi.json", methods: &["get"], make: || get(operations::description) },
     Route { path: "/", methods: &["get"], make: || get(pages::first) },
+    Route { path: "/try", methods: &["get"], make: || get(pages::try_page) },
     Route { path: "/streams/{name}", methods: &["get"], make: || get(pages::stream) },
     Route { path: "/v1/page", methods: &["get"], make: || get(pages::first_feed) },
     Route { path: "/v1/streams/{name}/page", methods: &["get"], make: || get(pages::stream_feed) },

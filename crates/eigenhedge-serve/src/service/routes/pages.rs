@@ -59,6 +59,12 @@ pub async fn first() -> Response {
     shell("eigenhedge", "/v1/page", None)
 }
 
+/// Returns the page that finds faults in a browser.
+pub async fn try_page(State(app): State<App>) -> Answer {
+    let missing = || Problem::new(StatusCode::NOT_FOUND, "the service was started without --try eigenhedge.html");
+    Ok(app.core.try_page.as_ref().ok_or_else(missing)?.respond())
+}
+
 pub async fn stream(Path(name): Path<String>) -> Answer {
     check_name(&name)?;
     Ok(shell(&name, &format!("/v1/streams/{name}/page"), Some(&name)))

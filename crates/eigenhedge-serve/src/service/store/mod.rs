@@ -268,18 +268,26 @@ impl Store {
     }
 
     fn check_room(&self, bytes: u64) -> Result<(), Problem> {
-        #[cfg(unix)]
-        if let Ok(disk) = rustix::fs::statvfs(&self.folder) {
-            let free = disk.f_bavail.saturating_mul(disk.f_frsize);
-            let wanted = bytes.saturating_mul(2).saturating_add(RESERVE);
-            if free < wanted {
-                return Err(Problem::store_full(format!(
-                    "the disk of the store is full: {free} bytes are free and {wanted} are wanted; nothing was learned"
-                )));
-            }
+        let wanted = bytes.saturating_mul(2).saturating_add(RESERVE);
+        match free_space(&self.folder) {
+            Some(free) if free < wanted => Err(Problem::store_full(format!(
+                "the disk of the store is full: {free} bytes are free and {wanted} are wanted; nothing was learned"
+            ))),
+            _ => Ok(()),
         }
-        Ok(())
     }
+}
+
+/// Returns the free space of the disk in bytes, or `None` if it is unknown.
+#[cfg(unix)]
+fn free_space(folder: &Path) -> Option<u64> {
+    let disk = rustix::fs::statvfs(folder).ok()?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+#[cfg(not(unix))]
+fn free_space(_: &Path) -> Option<u64> {
+    None
 }
 
 fn make_tables(write: &WriteTransaction) -> Result<(), redb::Error> {

@@ -1,0 +1,38 @@
+//! Compilers for systems other than that of this machine.
+
+use crate::dist::reproducible;
+use crate::{cargo, root};
+use std::path::Path;
+use std::process::Command;
+
+/// Returns a command of cargo that compiles for a target, or `None` without a compiler. That of rustup comes first.
+///
+/// Debian's compiler has no built standard library for other targets, but its sources. It takes the flag that selects the
+/// parts to build, and a linker if the usual one is not part of Debian's packages.
+pub fn cargo_for(target: &str, arguments: &str, library: &str, linker: Option<&str>) -> Option<Command> {
+    let line = format!("{arguments} --target {target}");
+    let installed = Command::new("rustup").args(["target", "list", "--installed"]).output().ok();
+    let is_installed =
+        installed.is_some_and(|found| String::from_utf8_lossy(&found.stdout).lines().any(|line| line == target));
+    let mut command =
+        if is_installed { cargo(&format!("{line} --locked")) } else { debian(target, &line, library, linker)? };
+    reproducible(&mut command, &root());
+    Some(command)
+}
+
+fn debian(target: &str, line: &str, library: &str, linker: Option<&str>) -> Option<Command> {
+    let needed = ["/usr/bin/cargo", "/usr/bin/rustc", "/usr/lib/rustlib/src/rust/library"];
+    if !needed.iter().all(|path| Path::new(path).exists()) || !linker.is_none_or(is_there) {
+        return None;
+    }
+    let mut command = Command::new(needed[0]);
+    command.args(line.split(' ')).arg(library).current_dir(root());
+    command.env("RUSTC", needed[1]).env("RUSTC_BOOTSTRAP", "1").env_remove("RUSTUP_TOOLCHAIN");
+    let variable = format!("CARGO_TARGET_{}_LINKER", target.replace('-', "_").to_uppercase());
+    command.envs(linker.map(|linker| (variable, linker)));
+    Some(command)
+}
+
+pub fn is_there(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+}
