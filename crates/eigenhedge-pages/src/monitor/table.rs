@@ -81,14 +81,14 @@ impl TableMonitors {
         }
     }
 
-    /// Ends ongoing events. Returns the entries that end the list of events: those that ended, and open incidents.
+    /// Ends ongoing events. Returns the entries that end the list of events: those that ended, and open incidents, reported or not.
     pub fn close(&mut self, journal: &mut Journal, names: &[String]) -> Result<Vec<Occurrence>, Error> {
         let keys: Vec<String> = self.fleet.keys().map(str::to_owned).collect();
         let mut last = Vec::new();
         for (place, key) in keys.into_iter().enumerate() {
             last.extend(self.fleet.with(&key, |monitor| Ok(journal.close(place, monitor, names)))?);
         }
-        last.extend(journal.open_incidents(names));
+        last.extend(journal.tracks.iter().filter_map(|track| track.going_on(names)));
         Ok(last)
     }
 

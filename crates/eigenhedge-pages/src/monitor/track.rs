@@ -90,7 +90,12 @@ impl Track {
 
     /// Returns the ongoing incident as an entry of the list, or `None` if there is no incident.
     pub(super) fn open_incident(&self, names: &[String]) -> Option<Occurrence> {
-        self.reported().map(|incident| Occurrence::of_incident(&incident, &self.key, &self.told, names))
+        self.going_on(names).filter(Occurrence::is_incident)
+    }
+
+    /// Returns the ongoing incident as an entry of the list, even if it has not been reported.
+    pub(super) fn going_on(&self, names: &[String]) -> Option<Occurrence> {
+        self.incident.map(|incident| Occurrence::of_incident(&incident, &self.key, &self.told, names))
     }
 
     /// Returns the ongoing incident if it has been reported.
