@@ -142,15 +142,15 @@ impl Journal {
             track.carried = Some((incident.incident, row.number));
             track.told =
                 Told { start: row.time.into(), seconds: row.seconds, reported: row.time.into(), ..Told::default() };
+            self.totals.incidents += u64::from(track.tell(&self.least, &incident, None));
         }
         let record = self.records.as_mut().and_then(|records| records.of(place));
         record.into_iter().for_each(|record| record.enter(&verdict, row.seconds, row.cells, monitor));
         self.count(place, &before, row, monitor);
         let begins_event = verdict.alarm && monitor.open_event().is_some_and(|event| event.start == verdict.row);
-        let found = self.find(place, &verdict, row, names);
+        let (found, is_told) = self.find(place, &verdict, row, names);
         found.iter().for_each(|occurrence| self.list(occurrence));
-        let is_new = self.tell(place, row.seconds) && carried.is_none();
-        let opened = if is_new { self.open_incident(place, names) } else { None };
+        let opened = if is_told { self.open_incident(place, names) } else { None };
         Ok(Seen { verdict, begins_event, opened, found })
     }
 
@@ -170,20 +170,8 @@ impl Journal {
         track.update(monitor);
     }
 
-    /// Reports the ongoing incident of a key if it reaches what is required. Returns true if it is reported now.
-    fn tell(&mut self, place: usize, now: Option<f64>) -> bool {
-        let track = &mut self.tracks[place];
-        let Some(incident) = track.incident.filter(|_| !track.told.is_told) else { return false };
-        let lasted = now.zip(track.told.seconds).map(|(now, start)| now - start);
-        track.told.is_told = self.least.is_reached(&incident, lasted);
-        let told = u64::from(track.told.is_told);
-        track.in_table.incidents += told;
-        self.totals.incidents += told;
-        told > 0
-    }
-
-    /// Returns the incidents that ended, events and changes that a row revealed.
-    fn find(&mut self, place: usize, verdict: &Verdict, row: &RowAt<'_>, names: &[String]) -> Vec<Occurrence> {
+    /// Returns the incidents that ended, events and changes that a row revealed, and true if the ongoing incident is reported now.
+    fn find(&mut self, place: usize, verdict: &Verdict, row: &RowAt<'_>, names: &[String]) -> (Vec<Occurrence>, bool) {
         let most = (REMEMBERED_IN_ALL / self.tracks.len()).clamp(LEAST_REMEMBERED, REMEMBERED);
         let track = &mut self.tracks[place];
         let mut found = Vec::new();
@@ -216,6 +204,8 @@ impl Journal {
                 row.time.clone_into(&mut track.told.peak);
             }
         }
+        let is_told = verdict.opened.or(track.incident).is_some_and(|one| track.tell(&self.least, &one, row.seconds));
+        self.totals.incidents += u64::from(is_told);
         found.extend(verdict.closed.filter(|_| !is_another).map(|closed| ends(track, &closed)));
         let key = track.key.as_str();
         if verdict.accepted {
@@ -224,7 +214,7 @@ impl Journal {
         if let Some(change) = &verdict.change {
             found.push(Occurrence::of_change(change, key, track.times(change.start, change.reported), names));
         }
-        found
+        (found, is_told)
     }
 
     /// Makes the most recent rows before row `next` the reference of the monitor of a key, and records it. Returns the

@@ -1,5 +1,6 @@
 //! State of one monitor in a table.
 
+use super::least::Least;
 use super::occurrence::{Occurrence, Times, Told};
 use eigenhedge::{Event, Incident, Monitor, MonitorTotals};
 use serde::{Deserialize, Serialize};
@@ -101,6 +102,15 @@ impl Track {
     /// Returns the ongoing incident if it has been reported.
     pub fn reported(&self) -> Option<Incident> {
         self.incident.filter(|_| self.told.is_told)
+    }
+
+    /// Reports an incident if it reaches what is required. Returns true if it is reported now.
+    pub(super) fn tell(&mut self, least: &Least, incident: &Incident, now: Option<f64>) -> bool {
+        let lasted = now.zip(self.told.seconds).map(|(now, start)| now - start);
+        let is_new = !self.told.is_told && least.is_reached(incident, lasted);
+        self.told.is_told |= is_new;
+        self.in_table.incidents += u64::from(is_new);
+        is_new
     }
 
     /// Stores the time of a row. At most `most` times are stored.
