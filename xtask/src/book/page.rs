@@ -68,10 +68,11 @@ impl Page {
     }
 }
 
-/// Returns the text without emphasis and link targets, with a word for each piece of inline code.
+/// Returns the text without comments, emphasis and link targets, with a word for each piece of inline code.
 pub fn plain(text: &str) -> String {
+    let commented = text.split("-->").map(|part| part.split("<!--").next().unwrap_or(part));
     // A word replaces the code, so that the length of sentences remains.
-    strip(text, "code")
+    strip(&commented.collect::<String>(), "code")
 }
 
 /// Returns the text without inline code, emphasis and link targets.
@@ -109,7 +110,7 @@ mod tests {
 
     #[test]
     fn prose_has_neither_code_nor_tables_nor_folded_parts() {
-        let text = "# Title\n\nOne `--a` [two](b.md).\n\n```sh\nrun\n```\n\n| x |\n\n<details><summary>s</summary>\n\nhid\n\n</details>\n- item";
+        let text = "# Title\n\nOne `--a` [two](b.md).<!-- from f: k -->\n\n```sh\nrun\n```\n\n| x |\n\n<details><summary>s</summary>\n\nhid\n\n</details>\n- item";
         assert_eq!(page(text).paragraphs(), ["One code two. ", "item "]);
         assert_eq!(page(text).file(), "a.md");
     }

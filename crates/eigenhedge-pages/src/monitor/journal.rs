@@ -189,7 +189,10 @@ impl Journal {
             }
         }
         // A row may end an incident and open another. Then the first has the times that were told before.
-        let ends = |track: &Track, closed: &Incident| {
+        let least = self.least;
+        let ends = |track: &mut Track, closed: &Incident| {
+            // An incident that ended just before this table was not told in it.
+            track.told.is_told |= least.is_reached(closed, None);
             Occurrence::of_incident(&track.here(closed), &track.key, &track.told, names)
         };
         let is_another = verdict.opened.zip(verdict.closed).is_some_and(|(new, old)| new.incident != old.incident);
