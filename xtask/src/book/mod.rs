@@ -1,7 +1,6 @@
 //! The book and the README: generated figures, checks and build.
 
 mod blocks;
-mod figures;
 mod links;
 mod numbers;
 mod page;
@@ -37,8 +36,7 @@ pub fn check(root: &Path) -> Result<(), String> {
     problems.extend(links::broken(root, &pages)?);
     problems.extend(reference::missing_names(root)?);
     problems.extend(blocks::not_run(&pages));
-    problems.extend(figures::wrong(root)?);
-    problems.extend(numbers::wrong(root, &pages, &figures::fragments(root)?)?);
+    problems.extend(numbers::wrong(root, &pages)?);
     match spelling::unknown_words(root, &pages)? {
         Some(unknown) => problems.extend(unknown),
         None => println!("skipped: spelling, hunspell is not installed (apt-get install hunspell hunspell-en-us)"),
