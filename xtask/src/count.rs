@@ -10,14 +10,14 @@
 
 use crate::files::{output, read, write as write_file};
 use crate::{cargo, run};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Maximum relative increase over the count in the file.
 const TOLERANCE: f64 = 0.10;
-const FILE: &str = "bench/instructions.toml";
+const FILE: &str = "bench/instructions.json";
 const PROGRAMS: [&str; 2] = ["hot_paths", "read_rows"];
 /// Build command, equal to that of the tests so that nothing is compiled again.
 const BUILD: &str = "build --profile test --workspace --locked";
@@ -101,31 +101,22 @@ impl Counts {
     }
 
     fn text(&self) -> String {
-        let mut text = "# Instructions a row, counted by valgrind in programs built with the profile `test`.\n\
-            # `cargo xtask count` compares, `cargo xtask count --write` writes this file.\n"
-            .to_owned();
-        let _ = writeln!(text, "compiler = \"{}\"\nprocessor = \"{}\"\n\n[rows]", self.compiler, self.processor);
-        self.rows.iter().for_each(|(name, count)| text += &format!("{name} = {count}\n"));
-        text
+        let about = "Instructions a row, counted by valgrind in programs built with the profile `test`; written by \
+                     `cargo xtask count --write`";
+        let Self { compiler, processor, rows } = self;
+        format!("{:#}\n", json!({ "about": about, "compiler": compiler, "processor": processor, "rows": rows }))
     }
 
-    /// Parses the output of [`Self::text`], which is a small subset of TOML.
+    /// Parses the output of [`Self::text`].
     fn parse(text: &str) -> Result<Self, String> {
-        let mut counts = Self::default();
-        let is_said = |line: &&str| !(line.is_empty() || line.starts_with('#') || line.starts_with('['));
-        for line in text.lines().map(str::trim).filter(is_said) {
-            let (name, value) = line.split_once(" = ").ok_or_else(|| format!("not `name = value`: {line}"))?;
-            match name {
-                "compiler" => counts.compiler = value.trim_matches('"').to_owned(),
-                "processor" => counts.processor = value.trim_matches('"').to_owned(),
-                _ => {
-                    let count = value.parse().ok().filter(|&count| count > 0);
-                    let count = count.ok_or_else(|| format!("{name} must be a positive whole number, got {value}"))?;
-                    counts.rows.insert(name.to_owned(), count);
-                }
-            }
-        }
-        Ok(counts)
+        let file: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let word = |key: &str| file[key].as_str().unwrap_or_default().to_owned();
+        let count = |(name, count): (&String, &Value)| {
+            let count = count.as_u64().filter(|count| *count > 0);
+            Ok((name.clone(), count.ok_or_else(|| format!("{name} must be a positive whole number"))?))
+        };
+        let rows = file["rows"].as_object().into_iter().flatten().map(count).collect::<Result<_, String>>()?;
+        Ok(Self { compiler: word("compiler"), processor: word("processor"), rows })
     }
 }
 
@@ -224,6 +215,8 @@ mod tests {
         let kept = counts("rustc 1.95.0 (59807616e 2026-04-14)", 1000);
         let read = Counts::parse(&kept.text()).unwrap();
         assert_eq!((read.compiler, read.processor, read.rows), (kept.compiler, kept.processor, kept.rows));
-        assert!(Counts::parse("tracking-64 = many").is_err());
+        assert!(
+            Counts::parse(r#"{"rows": {"tracking-64": "many"}}"#).is_err() && Counts::parse("tracking-64").is_err()
+        );
     }
 }
