@@ -89,9 +89,7 @@ impl Imputation {
             *x = if finite { coefficients.iter().enumerate().map(|(i, c)| basis.column(i)[j] * c).sum() } else { 0.0 };
         }
     }
-}
 
-impl Imputation {
     /// Fills in a few `missing` cells of the row, which must be zero, from orthonormal directions. `products` are those of the
     /// directions with the row. Basis and ridge must be those of earlier calls. Returns false and changes nothing if [`Self::fill`]
     /// is faster or more accurate.
@@ -119,31 +117,7 @@ impl Imputation {
         }
         is_solved
     }
-}
 
-impl Few {
-    fn factorize(&mut self, basis: &Matrix, ridge: &[f64], missing: &[usize]) {
-        let Self { cells, scaled, factor, is_accurate, .. } = self;
-        missing.clone_into(cells);
-        scaled.resize(basis.columns(), missing.len());
-        factor.resize(missing.len(), missing.len());
-        for (a, j) in missing.iter().enumerate() {
-            let column = scaled.column_mut(a).iter_mut();
-            column.zip(ridge).enumerate().for_each(|(i, (to, r))| *to = basis.column(i)[*j] / (1.0 + r));
-        }
-        for b in 0..missing.len() {
-            for a in b..missing.len() {
-                let pairs = scaled.column(a).iter().zip(scaled.column(b)).zip(ridge);
-                let overlap: f64 = pairs.map(|((x, y), r)| x * y * (1.0 + r)).sum();
-                factor.column_mut(b)[a] = f64::from(u8::from(a == b)) - overlap;
-            }
-        }
-        cholesky(factor);
-        *is_accurate = (0..missing.len()).all(|a| factor.column(a)[a].powi(2) >= LEAST_PIVOT);
-    }
-}
-
-impl Imputation {
     /// Writes the leave-one-out error of each observed cell of the most recently filled row, and 0 for each missing
     /// cell. `row` has NaN in the missing cells. [`Self::fill`] must have been called with the same basis. Also writes the variance of
     /// the residual of each observed cell, `1 - h`, and of the error of each missing cell, in units of the noise per cell.
@@ -181,6 +155,28 @@ impl Imputation {
         }
         let leverage = dot(scaled, scaled);
         if leverage.is_finite() { leverage } else { 0.0 }
+    }
+}
+
+impl Few {
+    fn factorize(&mut self, basis: &Matrix, ridge: &[f64], missing: &[usize]) {
+        let Self { cells, scaled, factor, is_accurate, .. } = self;
+        missing.clone_into(cells);
+        scaled.resize(basis.columns(), missing.len());
+        factor.resize(missing.len(), missing.len());
+        for (a, j) in missing.iter().enumerate() {
+            let column = scaled.column_mut(a).iter_mut();
+            column.zip(ridge).enumerate().for_each(|(i, (to, r))| *to = basis.column(i)[*j] / (1.0 + r));
+        }
+        for b in 0..missing.len() {
+            for a in b..missing.len() {
+                let pairs = scaled.column(a).iter().zip(scaled.column(b)).zip(ridge);
+                let overlap: f64 = pairs.map(|((x, y), r)| x * y * (1.0 + r)).sum();
+                factor.column_mut(b)[a] = f64::from(u8::from(a == b)) - overlap;
+            }
+        }
+        cholesky(factor);
+        *is_accurate = (0..missing.len()).all(|a| factor.column(a)[a].powi(2) >= LEAST_PIVOT);
     }
 }
 

@@ -220,10 +220,8 @@ impl<W: Weights> Hebbian<W> {
 
     /// Initializes the weight vectors with one point each, as if the points were the first rows.
     pub fn starting_from(mut self, points: &[&W::Point]) -> Result<Self, Error> {
-        let (expected, found) = (self.params.components - self.weights.count(), points.len());
-        if expected != found {
-            return Err(Error::Length { what: "the list of initial points", expected, found });
-        }
+        let missing = self.params.components - self.weights.count();
+        state::length("the list of initial points", points.len(), missing)?;
         for point in points {
             self.load_point(point)?;
             let square = self.scratch.0.square;

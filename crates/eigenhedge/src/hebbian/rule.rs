@@ -2,7 +2,7 @@
 
 use super::rate::Rate;
 use super::step::Step;
-use crate::error::{Error, positive};
+use crate::error::{Error, at_least_one, positive, require};
 use crate::linalg::Matrix;
 use crate::num::dot;
 use serde::{Deserialize, Serialize};
@@ -42,10 +42,8 @@ pub enum Rule {
 impl Rule {
     pub(super) fn check(&self, components: usize) -> Result<(), Error> {
         match self {
-            Self::Oja if components > 1 => {
-                Err(Error::Parameter { name: "components", rule: "1 for Oja's rule", value: components as f64 })
-            }
-            Self::Apex { stage: Some(0) } => Err(Error::Parameter { name: "stage", rule: "at least 1", value: 0.0 }),
+            Self::Oja => require(components <= 1, "components", "1 for Oja's rule", components as f64).map(drop),
+            Self::Apex { stage: Some(stage) } => at_least_one("stage", usize::from(*stage > 0)),
             Self::Simultaneous { beta } => positive("beta", *beta).map(drop),
             _ => Ok(()),
         }

@@ -28,6 +28,7 @@ use crate::num::{dot, kept};
 use crate::row::check_row;
 use crate::scratch::Scratch;
 use crate::span::{Ambient, Span};
+use crate::state::length;
 use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
 
@@ -86,10 +87,7 @@ impl Average {
 
     /// Adds the current distribution of the learner. The state of the learner does not change.
     pub fn add<R: Rule>(&mut self, learner: &mut Subspace<Ambient, R>) -> Result<(), Error> {
-        let (expected, found) = (self.sum.rows(), learner.span.length());
-        if expected != found {
-            return Err(Error::Length { what: "a row of the learner", expected, found });
-        }
+        length("a row of the learner", learner.span.length(), self.sum.rows())?;
         if learner.options.center.is_some() || learner.span.origin().is_some() {
             return Err(Error::Unsupported("the average of learners that center does not have their average loss"));
         }

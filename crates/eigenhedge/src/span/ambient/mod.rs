@@ -34,7 +34,7 @@ pub use sources::{SourceMove, Sources};
 pub(crate) use sparse::SHORTEST;
 
 use super::{MAX_PENDING_COLUMNS, Span};
-use crate::error::Error;
+use crate::error::{Error, at_least_one, require};
 use crate::linalg::{Matrix, Source, WINDOW, multiply};
 use crate::num::{dot, largest, unit};
 use crate::row::check_row;
@@ -156,9 +156,7 @@ const LARGEST_COEFFICIENTS: f64 = 12.0;
 impl Ambient {
     /// Creates an empty span in `R^length`.
     pub fn new(length: usize) -> Result<Self, Error> {
-        if length == 0 {
-            return Err(Error::Parameter { name: "the dimension", rule: "at least 1", value: 0.0 });
-        }
+        at_least_one("the dimension", length)?;
         Ok(Self {
             dimension: Multiplicity::Finite(length as u64),
             columns: Matrix::zeros(length, 0),
@@ -176,14 +174,8 @@ impl Ambient {
 
     /// Sets the dimension N of the whole space, which contains `R^n`. Returns `Err` if N < n.
     pub fn within(mut self, dimension: Multiplicity) -> Result<Self, Error> {
-        if let Multiplicity::Finite(n) = dimension
-            && n < self.length as u64
-        {
-            return Err(Error::Parameter {
-                name: "feature-dim",
-                rule: "at least the length of a row",
-                value: n as f64,
-            });
+        if let Multiplicity::Finite(n) = dimension {
+            require(n >= self.length as u64, "feature-dim", "at least the length of a row", n as f64)?;
         }
         self.dimension = dimension;
         Ok(self)
@@ -289,9 +281,7 @@ impl Ambient {
         vectors.combine(&rotation, &mut Vec::new());
         Cow::Owned(vectors)
     }
-}
 
-impl Ambient {
     /// Returns a point minus the origin.
     pub(crate) fn measured_from_origin(&self, point: &[f64]) -> Vec<f64> {
         let mut vector = Vec::with_capacity(point.len());
@@ -378,9 +368,7 @@ impl Ambient {
         self.columns.take_in(&source, false, &mut block.intake);
         block.intake.square(0)
     }
-}
 
-impl Ambient {
     /// Subtracts the projection on the columns from the point in its buffer, twice if the residual is small. Stores the
     /// residual in the spare column and its norm in the scratch space.
     fn subtract_explained(&mut self, coordinates: &mut [f64]) {
