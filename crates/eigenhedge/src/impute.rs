@@ -2,22 +2,18 @@
 //!
 //! Setting: a centered row of which only the cells in Ω are observed, and orthonormal directions B.
 //!
-//! Result: `c = argmin |z_Ω - B_Ω c|² + Σ r_i c_i²`. The missing cells are those of `B c`. For noise of variance δ in each cell
-//! and coordinates of variance s², this is the most likely row when `r = δ/s²`.
+//! Result: `c = argmin |z_Ω - B_Ω c|² + Σ r_i c_i²`. The missing cells are those of `B c`. For noise of variance δ in
+//! each cell and coordinates of variance s², this is the most likely row when `r = δ/s²`. The leave-one-out error of an
+//! observed cell is `e/(1 - h)`, where e is its residual and h its leverage, a diagonal entry of `B_Ω (B_ΩᵀB_Ω + diag
+//! r)⁻¹ B_Ωᵀ`.
 //!
-//! The accuracy is estimated on the cells of Ω. The leave-one-out error of a cell is `e/(1 - h)`, where e is its
-//! residual and h its leverage, a diagonal entry of `B_Ω (B_ΩᵀB_Ω + diag r)⁻¹ B_Ωᵀ`.
+//! Cost: O(n w² + w³) for w directions. If the directions are orthonormal and m < w cells are missing, one system of
+//! size m is enough ([`Imputation::fill_few`]): `B_ΩᵀB_Ω = I - B_MᵀB_M`, so that by Woodbury's identity the missing
+//! cells x solve `(I - G) x = B_M D⁻¹ B_Ωᵀz_Ω` with `D = I + diag r` and `G = B_M D⁻¹ B_Mᵀ`. It takes O(n w + m² w +
+//! m³), and consecutive rows with the same missing cells share one factorization.
 //!
-//! Guarantee: none.
-//!
-//! Cost: O(n w² + w³) for w directions. If the directions are orthonormal and m < w cells are missing, one system of size m is
-//! enough ([`Imputation::fill_few`]): `B_ΩᵀB_Ω = I - B_MᵀB_M`, so that by Woodbury's identity the missing cells x solve `(I - G) x
-//! = B_M D⁻¹ B_Ωᵀz_Ω` with `D = I + diag r` and `G = B_M D⁻¹ B_Mᵀ`. It takes O(n w + m² w + m³), and consecutive rows with the
-//! same missing cells share one factorization.
-//!
-//! Numerics: the normal equations are solved by a Cholesky factorization. The columns of B_Ω have at most unit length and r is
-//! at least [`LEAST_RIDGE`], so that every pivot is well above rounding. A direction without observed cells has the coordinate
-//! zero.
+//! Numerics: the normal equations are solved by a Cholesky factorization. The columns of B_Ω have at most unit length
+//! and r is at least [`LEAST_RIDGE`], so that every pivot is well above rounding.
 
 use crate::linalg::{Matrix, multiply};
 use crate::num::dot;

@@ -1,17 +1,15 @@
 //! Implicit orthonormal frame of the weight vectors.
 //!
-//! Let `W = Q R` with orthonormal Q and upper triangular R. Only R is stored. The outputs `y = Wᵀz` give the coordinates of z
-//! in the frame, `r = Qᵀz = R⁻ᵀ y`, and its distance from the span, `ρ² = |z|² - |r|²`. An update `W ← W T + z cᵀ` becomes `R ←
-//! R T + r cᵀ` with a new last row `ρ cᵀ`. Rotations then restore the triangular form.
+//! Let `W = Q R` with orthonormal Q and upper triangular R. Only R is stored. The outputs `y = Wᵀz` give the
+//! coordinates of z in the frame, `r = Qᵀz = R⁻ᵀ y`, and its distance from the span, `ρ² = |z|² - |r|²`. An update `W ←
+//! W T + z cᵀ` becomes `R ← R T + r cᵀ` with a new last row `ρ cᵀ`. Rotations then restore the triangular form.
 //!
 //! Cost: O(P²) per projection and per update, for P weight vectors.
 //!
-//! Numerics: R comes from rotations only, never from a difference, so its error is relative to W. With a Gram matrix,
-//! twice as many digits would be lost. A vector whose part outside the span of the earlier ones is shorter than
-//! [`DEPENDENT`] times its length counts as lying in that span. As long as there is such a vector, a projection costs
-//! O(P³). For points in the span up to rounding, the error of R is about 1e-7 times the length of a vector, so
-//! coordinates along nearly dependent directions can exceed the point. The coordinates that determine the loss are then
-//! shortened ([`Frame::shorten`]), but those used for learning are not. R is therefore only an estimate when vectors cancel, or
+//! Numerics: R comes from rotations only, never from a difference, so its error is relative to W. A vector whose part
+//! outside the span of the earlier ones is shorter than [`DEPENDENT`] times its length counts as lying in that span; a
+//! projection then costs O(P³). Coordinates along nearly dependent directions can exceed the point. Those that
+//! determine the loss are then shortened ([`Frame::shorten`]). R is therefore only an estimate when vectors cancel, or
 //! when the kernel is not positive definite: any R gives losses between zero and the energy of the row.
 
 use super::step::{Step, move_column};

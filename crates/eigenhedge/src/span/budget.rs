@@ -1,16 +1,8 @@
 //! Budget of a dictionary: the maximum number of atoms, the rule for admitting rows, and the cost of evictions.
 //!
-//! Setting: a dictionary to which rows with a residual are added.
-//!
-//! State: the total cost of evictions.
-//!
-//! Update: a row is admitted unless a single atom represents all but a share `novelty` of its energy. Above the budget,
-//! atoms are evicted until a sixteenth of the budget is free ([`Budget::low`]), so that many rows share the work of an
-//! eviction.
-//!
-//! Guarantee: none. Losses remain exact. The norms of the discarded parts are summed as a measure of the error.
-//!
-//! Cost: O(M) per row with M atoms. The eviction itself is in `feature/evict.rs`.
+//! A row is admitted unless a single atom represents all but a share `novelty` of its energy. Above the budget, atoms
+//! are evicted (`feature/evict.rs`) until a sixteenth of the budget is free ([`Budget::low`]), so that many rows share
+//! the work of an eviction. Losses remain exact. The norms of the discarded parts are summed as a measure of the error.
 
 use crate::error::{Error, at_least_one, require};
 use crate::state::{energy, ensure};

@@ -1,20 +1,19 @@
 //! Trials with several rows around one center, which moves after them.
 //!
-//! Setting: rows x of a batch and the center m of the previous rows. The instance is the scatter matrix `S = Σ (x - m)(x - m)ᵀ`.
+//! Setting: rows x of a batch and the center m of the previous rows. The instance is the scatter matrix `S = Σ (x -
+//! m)(x - m)ᵀ`.
 //!
-//! Update: that of one trial with this instance. A rule that forgets multiplies the previous rows by its factor once for each
-//! row of the batch, and weighs the rows of the batch equally. Then the center moves as after the rows one by one. A learned
-//! center learns its coefficients from these rows with the directions after the batch.
+//! Update: that of one trial with this instance. A rule that forgets multiplies the previous rows by its factor once
+//! for each row of the batch, and weighs the rows of the batch equally. Then the center moves as after the rows one by
+//! one. A learned center learns its coefficients from these rows with the directions after the batch.
 //!
-//! Members of a portfolio share the scatter matrix around the mean μ of the batch: with b rows and `d = μ - m`, theirs is larger
-//! by `b d dᵀ`. A member with a rank cap R needs the R largest eigenpairs of `fᵇC + S` alone. They come from the
-//! tridiagonal form of this matrix, or from the Gram matrix of the rows and directions if it is smaller.
+//! Members of a portfolio share the scatter matrix around the mean μ of the batch: with b rows and `d = μ - m`, theirs
+//! is larger by `b d dᵀ`. A member with a rank cap R needs the R largest eigenpairs of `fᵇC + S` alone: from the
+//! tridiagonal form of this matrix, or from the Gram matrix of the rows and directions if it is smaller. Other members
+//! take two decompositions.
 //!
-//! Guarantee: none. Without a center, the bounds hold with the largest eigenvalue of the instance in place of the squared norm
-//! of a row.
-//!
-//! Cost: matrix products of the rows, and a reduction of a matrix to tridiagonal form for each member with a rank cap; two
-//! decompositions for any other.
+//! Guarantee: none. Without a center, the bounds hold with the largest eigenvalue of the instance in place of the
+//! squared norm of a row.
 
 use super::choice::complement_mass;
 use super::{AnyRule, Instance, Rule, Subspace, Symmetric, Working};
