@@ -32,7 +32,7 @@ struct Case {
 
 /// Instructions per row of each case, with the compiler and the processor.
 #[derive(Default)]
-struct Counts {
+struct CountTable {
     compiler: String,
     processor: String,
     rows: BTreeMap<String, u64>,
@@ -44,18 +44,18 @@ pub fn compare(root: &Path) -> Result<(), String> {
         println!("skipped: valgrind is not installed, so no instructions are counted");
         return Ok(());
     }
-    let kept = Counts::parse(&read(&root.join(FILE))?).map_err(|reason| format!("{FILE}: {reason}"))?;
-    judge(&kept, &Counts::taken(root)?)
+    let kept = CountTable::parse(&read(&root.join(FILE))?).map_err(|reason| format!("{FILE}: {reason}"))?;
+    judge(&kept, &CountTable::taken(root)?)
 }
 
 pub fn write(root: &Path) -> Result<(), String> {
-    let text = Counts::taken(root)?.text();
+    let text = CountTable::taken(root)?.text();
     print!("{text}");
     write_file(&root.join(FILE), text)
 }
 
 /// Prints all cases. Returns an error if a case is too expensive and the file is from the same compiler and processor.
-fn judge(kept: &Counts, now: &Counts) -> Result<(), String> {
+fn judge(kept: &CountTable, now: &CountTable) -> Result<(), String> {
     let same = kept.compiler == now.compiler && kept.processor == now.processor;
     let mut dearer = Vec::new();
     println!("{:<26} {:>12} {:>12} {:>9}", "instructions a row", "in the file", "now", "change");
@@ -86,12 +86,12 @@ fn judge(kept: &Counts, now: &Counts) -> Result<(), String> {
     if same {
         return Err(format!("{reason}; if it must be, `cargo xtask count --write` renews {FILE}"));
     }
-    let of = |counts: &Counts| format!("{} and {}", counts.compiler, counts.processor);
+    let of = |counts: &CountTable| format!("{} and {}", counts.compiler, counts.processor);
     println!("no failure, because the file is of {}, and this is {}: {reason}", of(kept), of(now));
     Ok(())
 }
 
-impl Counts {
+impl CountTable {
     fn taken(root: &Path) -> Result<Self, String> {
         let mut rows = BTreeMap::new();
         for case in cases(root)? {
@@ -188,9 +188,9 @@ fn processor() -> &'static str {
 mod tests {
     use super::*;
 
-    fn counts(compiler: &str, count: u64) -> Counts {
+    fn counts(compiler: &str, count: u64) -> CountTable {
         let rows = BTreeMap::from([("tracking-64".to_owned(), count)]);
-        Counts { compiler: compiler.to_owned(), processor: "any".to_owned(), rows }
+        CountTable { compiler: compiler.to_owned(), processor: "any".to_owned(), rows }
     }
 
     #[test]
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_case_that_is_new_or_gone_fails() {
-        let (one, none) = (counts("rustc 1", 1000), Counts::default());
+        let (one, none) = (counts("rustc 1", 1000), CountTable::default());
         assert!(judge(&none, &one).unwrap_err().contains("has no case tracking-64"));
         assert!(judge(&one, &none).unwrap_err().contains("tracking-64 is not counted any more"));
     }
@@ -213,10 +213,11 @@ mod tests {
     #[test]
     fn what_is_written_can_be_read() {
         let kept = counts("rustc 1.95.0 (59807616e 2026-04-14)", 1000);
-        let read = Counts::parse(&kept.text()).unwrap();
+        let read = CountTable::parse(&kept.text()).unwrap();
         assert_eq!((read.compiler, read.processor, read.rows), (kept.compiler, kept.processor, kept.rows));
         assert!(
-            Counts::parse(r#"{"rows": {"tracking-64": "many"}}"#).is_err() && Counts::parse("tracking-64").is_err()
+            CountTable::parse(r#"{"rows": {"tracking-64": "many"}}"#).is_err()
+                && CountTable::parse("tracking-64").is_err()
         );
     }
 }

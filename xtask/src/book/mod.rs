@@ -10,7 +10,7 @@ mod style;
 
 use crate::files::{output, read, write};
 use crate::{cargo, python, run};
-use page::Page;
+use page::BookPage;
 use std::path::Path;
 use std::process::Command;
 
@@ -30,7 +30,7 @@ pub fn pictures(root: &Path) -> Result<(), String> {
 
 /// Runs all checks of the README and the book, then builds the book.
 pub fn check(root: &Path) -> Result<(), String> {
-    let pages = Page::all(root)?;
+    let pages = BookPage::all(root)?;
     let mut problems = style::lengths(&pages);
     problems.extend(style::reading_ease(&pages));
     problems.extend(links::broken(root, &pages)?);

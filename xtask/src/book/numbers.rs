@@ -13,7 +13,7 @@
 //! FILE: rows`, above a table, requires that each row of the table is a line of the file. `given` lists numbers that are
 //! not measured: settings and sizes. A number that no source has is an error, and so is a source that no number uses.
 
-use super::page::{Page, plain_text};
+use super::page::{BookPage, plain_text};
 use crate::files::read;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -50,7 +50,7 @@ const UNITS: [&str; 20] = [
 const MEASURES: [&str; 8] = ["F1", "AUC", "loses", "lost", "loss is", "bound is", "bound", "ratio is"];
 
 /// Returns a message for each number without a source, and for each source without a number.
-pub fn wrong(root: &Path, pages: &[Page]) -> Result<Vec<String>, String> {
+pub fn wrong(root: &Path, pages: &[BookPage]) -> Result<Vec<String>, String> {
     let mut files = BTreeMap::new();
     let mut problems = Vec::new();
     for page in pages.iter().filter(|page| is_checked(page.file())) {
@@ -99,7 +99,7 @@ impl Source {
         keys.map(|key| Self::From { file: file.to_owned(), key }).collect()
     }
 
-    fn has(&self, token: &Token, files: &BTreeMap<String, String>) -> bool {
+    fn has(&self, token: &NumberToken, files: &BTreeMap<String, String>) -> bool {
         match self {
             Self::Given(item) => *item == token.text,
             Self::From { file, key } => selected(&files[file], key).iter().any(|&value| token.rounds(value)),
@@ -144,13 +144,13 @@ fn number(text: &str) -> Option<f64> {
 }
 
 #[derive(Debug, PartialEq)]
-struct Token {
+struct NumberToken {
     text: String,
     is_percent: bool,
     is_measured: bool,
 }
 
-impl Token {
+impl NumberToken {
     /// Returns true if `value`, or 100 times `value` for a percentage, rounds to this number.
     fn rounds(&self, value: f64) -> bool {
         let Some(written) = number(&self.text) else { return false };
@@ -161,7 +161,7 @@ impl Token {
 }
 
 /// Returns the numbers in a text without markup. Numbers that belong to a name or a power are left out.
-fn tokens(text: &str) -> Vec<Token> {
+fn tokens(text: &str) -> Vec<NumberToken> {
     let characters: Vec<char> = text.chars().collect();
     let is_part = |c: char| c.is_ascii_digit();
     let mut found = Vec::new();
@@ -201,13 +201,13 @@ fn tokens(text: &str) -> Vec<Token> {
         if is_percent || has_unit {
             mark_range(&mut found, &before, is_percent);
         }
-        found.push(Token { text, is_percent, is_measured });
+        found.push(NumberToken { text, is_percent, is_measured });
     }
     found
 }
 
 /// Gives the number before "to", "and" or a comma the unit of the number after it.
-fn mark_range(found: &mut [Token], before: &str, is_percent: bool) {
+fn mark_range(found: &mut [NumberToken], before: &str, is_percent: bool) {
     let before = before.trim_end();
     if let (true, Some(last)) = (["to", " and", ","].iter().any(|word| before.ends_with(word)), found.last_mut()) {
         last.is_percent |= is_percent;
@@ -216,14 +216,14 @@ fn mark_range(found: &mut [Token], before: &str, is_percent: bool) {
 }
 
 #[derive(Default)]
-struct Block {
+struct MarkedBlock {
     text: String,
     sources: Vec<Source>,
     /// True if the sources belong to the whole table that contains this row, so that a row need not use all of them.
     is_shared: bool,
 }
 
-impl Block {
+impl MarkedBlock {
     fn problems(&self, files: &BTreeMap<String, String>, all: bool) -> Vec<String> {
         let text = self.text.split_whitespace().collect::<Vec<_>>().join(" ");
         if self.is_shared && text.starts_with('|') {
@@ -267,9 +267,9 @@ fn cells(line: &str) -> Vec<String> {
 }
 
 /// Splits a page outside code into blocks with their sources.
-fn blocks(page: &str) -> Vec<Block> {
-    let mut blocks: Vec<Block> = Vec::new();
-    let mut open = Block::default();
+fn blocks(page: &str) -> Vec<MarkedBlock> {
+    let mut blocks: Vec<MarkedBlock> = Vec::new();
+    let mut open = MarkedBlock::default();
     let (mut above, mut of_table): (Vec<Source>, Vec<Source>) = (Vec::new(), Vec::new());
     let mut is_code = false;
     for line in page.lines() {
@@ -302,7 +302,7 @@ fn blocks(page: &str) -> Vec<Block> {
             of_table.append(&mut above);
             let is_shared = !of_table.is_empty();
             let sources = if is_shared { [of_table.clone(), sources].concat() } else { sources };
-            blocks.push(Block { text, sources, is_shared });
+            blocks.push(MarkedBlock { text, sources, is_shared });
             continue;
         }
         open.text += &text;
@@ -372,7 +372,7 @@ mod tests {
     #[test]
     fn a_digit_that_is_changed_by_hand_is_found() {
         let root = crate::root();
-        let pages = Page::all(&root).unwrap();
+        let pages = BookPage::all(&root).unwrap();
         let mut files = BTreeMap::new();
         let (mut tried, mut found) = (0, 0);
         for page in pages.iter().filter(|page| is_checked(page.file())) {
@@ -387,7 +387,7 @@ mod tests {
                     if tokens(&plain_text(&text)) == tokens(&plain_text(&block.text)) {
                         continue;
                     }
-                    let edited = Block { text, sources: block.sources.clone(), is_shared: block.is_shared };
+                    let edited = MarkedBlock { text, sources: block.sources.clone(), is_shared: block.is_shared };
                     tried += 1;
                     let is_found = !edited.problems(&files, true).is_empty();
                     if !is_found {
