@@ -19,7 +19,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Choice, Mixer, check_distribution, check_kept, check_losses};
+use super::{DrawnExperts, Mixer, check_distribution, check_kept, check_losses};
 use crate::error::{self, Error};
 use crate::learner::{Learner, Loss};
 use crate::mixing::Mixing;
@@ -48,7 +48,7 @@ pub struct CappedHedge {
     /// Cost of mixing, which is added to the constant of the theorem.
     price: f64,
     #[serde(skip)]
-    scratch: Scratch<(CapScratch, Choice, Vec<f64>)>,
+    scratch: Scratch<(CapScratch, DrawnExperts, Vec<f64>)>,
 }
 
 #[derive(Deserialize)]

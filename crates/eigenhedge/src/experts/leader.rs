@@ -13,7 +13,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Choice, check_kept, check_losses};
+use super::{DrawnExperts, check_kept, check_losses};
 use crate::error::Error;
 use crate::learner::{Learner, Loss};
 use crate::random::Random;
@@ -43,7 +43,7 @@ pub struct Leader {
 struct Working {
     log_weights: Vec<f64>,
     limit: LimitScratch,
-    choice: Choice,
+    choice: DrawnExperts,
 }
 
 impl Leader {

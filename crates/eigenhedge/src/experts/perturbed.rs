@@ -36,11 +36,11 @@ pub struct PerturbedLeader {
     eta: f64,
     totals: Vec<f64>,
     #[serde(skip)]
-    scratch: Scratch<Perturbed>,
+    scratch: Scratch<PerturbedTotals>,
 }
 
 #[derive(Debug, Clone, Default)]
-struct Perturbed {
+struct PerturbedTotals {
     totals: Vec<f64>,
     dropped: Vec<usize>,
 }
@@ -70,7 +70,7 @@ impl Learner<[f64]> for PerturbedLeader {
     }
 
     fn choose(&mut self, random: &mut Random) {
-        let Perturbed { totals, dropped } = &mut self.scratch.0;
+        let PerturbedTotals { totals, dropped } = &mut self.scratch.0;
         let count = self.totals.len() - self.kept;
         totals.clear();
         totals.extend(self.totals.iter().map(|total| total + (-random.uniform().ln()).ln() / self.eta));

@@ -17,7 +17,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Choice, check_kept, check_losses};
+use super::{DrawnExperts, check_kept, check_losses};
 use crate::error::{self, Error, every, require};
 use crate::learner::{Learner, Loss};
 use crate::num;
@@ -154,7 +154,7 @@ pub struct ProductSets {
 struct SetScratch {
     sets: SetDistribution,
     reach: Vec<f64>,
-    choice: Choice,
+    choice: DrawnExperts,
 }
 
 impl ProductSets {

@@ -1,7 +1,7 @@
 //! The three learning rules of Hebbian learners.
 
 use super::rate::Rate;
-use super::step::Step;
+use super::step::VectorStep;
 use crate::error::{Error, at_least_one, positive, require};
 use crate::linalg::Matrix;
 use crate::num::dot;
@@ -57,8 +57,8 @@ impl Rule {
     }
 
     /// Adds the update for these outputs to an empty step. The step size is divided by `scale`.
-    pub(super) fn plan(&self, rate: &Rate, trial: u64, scale: f64, seen: Seen<'_>, step: &mut Step) {
-        let Seen { outputs, lateral } = seen;
+    pub(super) fn plan(&self, rate: &Rate, trial: u64, scale: f64, seen: RuleInputs<'_>, step: &mut VectorStep) {
+        let RuleInputs { outputs, lateral } = seen;
         for (p, y) in outputs.iter().enumerate() {
             let (response, beta) = match self {
                 Self::Oja => (*y, 0.0),
@@ -80,7 +80,7 @@ impl Rule {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Seen<'a> {
+pub(super) struct RuleInputs<'a> {
     /// Outputs `y_p`.
     pub outputs: &'a [f64],
     /// Lateral weights. Column p contains `a_p` in its first p entries.

@@ -15,20 +15,20 @@ use crate::state::{State, ensure};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(in super::super) struct Capped {
+pub(in super::super) struct CappedScatter {
     /// Directions with their eigenvalues, in ascending order.
     pub(super) frame: Frame,
     max_rank: usize,
 }
 
-impl State for Capped {
+impl State for CappedScatter {
     fn check_state(&self, built: &Self) -> Result<(), Error> {
         ensure(self.max_rank == built.max_rank, "the rank cap must be that of the learner")?;
         self.frame.check_state(&built.frame)
     }
 }
 
-impl Capped {
+impl CappedScatter {
     pub fn new(max_rank: usize, dimension: Multiplicity) -> Self {
         Self { frame: Frame::new(dimension), max_rank }
     }
