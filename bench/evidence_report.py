@@ -121,13 +121,18 @@ def markdown(results):
 
 def short_table(results):
     rows = []
+
+    def add(name, cases, variant):
+        rows.append(summary(name, ratios(cases, variant)))
+        rows.append(summary(f"{name}; trackers with their best center", ratios(cases, variant, "best center")))
+
     for group, title in GROUP_TITLES.items():
         cases = group_of(results, group)
-        if cases:
-            for variant in results["variants"]:
-                name = title + variant.removeprefix(DEFAULT)
-                rows.append(summary(name, ratios(cases, variant)))
-                rows.append(summary(f"{name}; trackers with their best center", ratios(cases, variant, "best center")))
+        for variant in results["variants"] if cases else ():
+            add(title + variant.removeprefix(DEFAULT), cases, variant)
+    real = [case for case in results["field"] if case["group"] in ("in sight", "other real streams")]
+    if real:
+        add("All real streams", real, DEFAULT)
     return results_io.rows_of(["`auto` over the best tuned", "cases", "geometric mean", "median", "worst", "within 2 %"], rows)
 
 

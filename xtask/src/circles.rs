@@ -14,7 +14,7 @@ pub type File = (PathBuf, String);
 type Token<'a> = (&'a str, usize);
 
 /// Path of a module below the crate root, as a list of names.
-pub type Module = Vec<String>;
+pub type ModulePath = Vec<String>;
 
 /// Source file: its path, the paths that it uses, and the names that it exports from other files.
 #[derive(Default)]
@@ -61,7 +61,7 @@ fn reached<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>, from: &str) -> BTre
 }
 
 /// Returns the source of each module, without tests.
-pub fn sources(files: &[File]) -> BTreeMap<Module, Source> {
+pub fn sources(files: &[File]) -> BTreeMap<ModulePath, Source> {
     let parsed: Vec<_> = files.iter().map(|(path, text)| (path, tokens(text))).collect();
     let tests: Vec<_> =
         parsed.iter().flat_map(|(path, (_, names))| names.iter().map(|name| path.with_file_name(name))).collect();
@@ -70,7 +70,7 @@ pub fn sources(files: &[File]) -> BTreeMap<Module, Source> {
         if tests.iter().any(|test| path.with_extension("").starts_with(test)) {
             continue;
         }
-        let mut module: Module = path.with_extension("").iter().map(|name| name.to_string_lossy().into()).collect();
+        let mut module: ModulePath = path.with_extension("").iter().map(|name| name.to_string_lossy().into()).collect();
         if matches!(module.last().map(String::as_str), Some("mod" | "lib" | "main")) {
             module.pop();
         }
@@ -157,7 +157,7 @@ fn expand(tokens: &[Token<'_>], front: &mut Vec<String>, found: &mut Vec<(Vec<St
 }
 
 /// Returns a path in a module as a path from the crate root. Returns `None` above the root.
-pub fn absolute(module: &[String], path: &[String]) -> Option<Module> {
+pub fn absolute(module: &[String], path: &[String]) -> Option<ModulePath> {
     let mut absolute = module.to_vec();
     for name in path {
         match name.as_str() {
@@ -172,7 +172,7 @@ pub fn absolute(module: &[String], path: &[String]) -> Option<Module> {
 
 /// Returns the module in whose file a path ends.
 fn resolve<'a>(
-    sources: &'a BTreeMap<Module, Source>,
+    sources: &'a BTreeMap<ModulePath, Source>,
     from: &[String],
     path: &[String],
     depth: usize,

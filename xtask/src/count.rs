@@ -10,14 +10,14 @@
 
 use crate::files::{output, read, write as write_file};
 use crate::{cargo, run};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Maximum relative increase over the count in the file.
 const TOLERANCE: f64 = 0.10;
-const FILE: &str = "bench/instructions.toml";
+const FILE: &str = "bench/instructions.json";
 const PROGRAMS: [&str; 2] = ["hot_paths", "read_rows"];
 /// Build command, equal to that of the tests so that nothing is compiled again.
 const BUILD: &str = "build --profile test --workspace --locked";
@@ -32,7 +32,7 @@ struct Case {
 
 /// Instructions per row of each case, with the compiler and the processor.
 #[derive(Default)]
-struct Counts {
+struct CountTable {
     compiler: String,
     processor: String,
     rows: BTreeMap<String, u64>,
@@ -44,18 +44,18 @@ pub fn compare(root: &Path) -> Result<(), String> {
         println!("skipped: valgrind is not installed, so no instructions are counted");
         return Ok(());
     }
-    let kept = Counts::parse(&read(&root.join(FILE))?).map_err(|reason| format!("{FILE}: {reason}"))?;
-    judge(&kept, &Counts::taken(root)?)
+    let kept = CountTable::parse(&read(&root.join(FILE))?).map_err(|reason| format!("{FILE}: {reason}"))?;
+    judge(&kept, &CountTable::taken(root)?)
 }
 
 pub fn write(root: &Path) -> Result<(), String> {
-    let text = Counts::taken(root)?.text();
+    let text = CountTable::taken(root)?.text();
     print!("{text}");
     write_file(&root.join(FILE), text)
 }
 
 /// Prints all cases. Returns an error if a case is too expensive and the file is from the same compiler and processor.
-fn judge(kept: &Counts, now: &Counts) -> Result<(), String> {
+fn judge(kept: &CountTable, now: &CountTable) -> Result<(), String> {
     let same = kept.compiler == now.compiler && kept.processor == now.processor;
     let mut dearer = Vec::new();
     println!("{:<26} {:>12} {:>12} {:>9}", "instructions a row", "in the file", "now", "change");
@@ -86,12 +86,12 @@ fn judge(kept: &Counts, now: &Counts) -> Result<(), String> {
     if same {
         return Err(format!("{reason}; if it must be, `cargo xtask count --write` renews {FILE}"));
     }
-    let of = |counts: &Counts| format!("{} and {}", counts.compiler, counts.processor);
+    let of = |counts: &CountTable| format!("{} and {}", counts.compiler, counts.processor);
     println!("no failure, because the file is of {}, and this is {}: {reason}", of(kept), of(now));
     Ok(())
 }
 
-impl Counts {
+impl CountTable {
     fn taken(root: &Path) -> Result<Self, String> {
         let mut rows = BTreeMap::new();
         for case in cases(root)? {
@@ -101,31 +101,22 @@ impl Counts {
     }
 
     fn text(&self) -> String {
-        let mut text = "# Instructions a row, counted by valgrind in programs built with the profile `test`.\n\
-            # `cargo xtask count` compares, `cargo xtask count --write` writes this file.\n"
-            .to_owned();
-        let _ = writeln!(text, "compiler = \"{}\"\nprocessor = \"{}\"\n\n[rows]", self.compiler, self.processor);
-        self.rows.iter().for_each(|(name, count)| text += &format!("{name} = {count}\n"));
-        text
+        let about = "Instructions a row, counted by valgrind in programs built with the profile `test`; written by \
+                     `cargo xtask count --write`";
+        let Self { compiler, processor, rows } = self;
+        format!("{:#}\n", json!({ "about": about, "compiler": compiler, "processor": processor, "rows": rows }))
     }
 
-    /// Parses the output of [`Self::text`], which is a small subset of TOML.
+    /// Parses the output of [`Self::text`].
     fn parse(text: &str) -> Result<Self, String> {
-        let mut counts = Self::default();
-        let is_said = |line: &&str| !(line.is_empty() || line.starts_with('#') || line.starts_with('['));
-        for line in text.lines().map(str::trim).filter(is_said) {
-            let (name, value) = line.split_once(" = ").ok_or_else(|| format!("not `name = value`: {line}"))?;
-            match name {
-                "compiler" => counts.compiler = value.trim_matches('"').to_owned(),
-                "processor" => counts.processor = value.trim_matches('"').to_owned(),
-                _ => {
-                    let count = value.parse().ok().filter(|&count| count > 0);
-                    let count = count.ok_or_else(|| format!("{name} must be a positive whole number, got {value}"))?;
-                    counts.rows.insert(name.to_owned(), count);
-                }
-            }
-        }
-        Ok(counts)
+        let file: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let word = |key: &str| file[key].as_str().unwrap_or_default().to_owned();
+        let count = |(name, count): (&String, &Value)| {
+            let count = count.as_u64().filter(|count| *count > 0);
+            Ok((name.clone(), count.ok_or_else(|| format!("{name} must be a positive whole number"))?))
+        };
+        let rows = file["rows"].as_object().into_iter().flatten().map(count).collect::<Result<_, String>>()?;
+        Ok(Self { compiler: word("compiler"), processor: word("processor"), rows })
     }
 }
 
@@ -197,9 +188,9 @@ fn processor() -> &'static str {
 mod tests {
     use super::*;
 
-    fn counts(compiler: &str, count: u64) -> Counts {
+    fn counts(compiler: &str, count: u64) -> CountTable {
         let rows = BTreeMap::from([("tracking-64".to_owned(), count)]);
-        Counts { compiler: compiler.to_owned(), processor: "any".to_owned(), rows }
+        CountTable { compiler: compiler.to_owned(), processor: "any".to_owned(), rows }
     }
 
     #[test]
@@ -214,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_case_that_is_new_or_gone_fails() {
-        let (one, none) = (counts("rustc 1", 1000), Counts::default());
+        let (one, none) = (counts("rustc 1", 1000), CountTable::default());
         assert!(judge(&none, &one).unwrap_err().contains("has no case tracking-64"));
         assert!(judge(&one, &none).unwrap_err().contains("tracking-64 is not counted any more"));
     }
@@ -222,8 +213,11 @@ mod tests {
     #[test]
     fn what_is_written_can_be_read() {
         let kept = counts("rustc 1.95.0 (59807616e 2026-04-14)", 1000);
-        let read = Counts::parse(&kept.text()).unwrap();
+        let read = CountTable::parse(&kept.text()).unwrap();
         assert_eq!((read.compiler, read.processor, read.rows), (kept.compiler, kept.processor, kept.rows));
-        assert!(Counts::parse("tracking-64 = many").is_err());
+        assert!(
+            CountTable::parse(r#"{"rows": {"tracking-64": "many"}}"#).is_err()
+                && CountTable::parse("tracking-64").is_err()
+        );
     }
 }

@@ -41,7 +41,7 @@ cargo xtask bench monitor  compare the monitor with its targets; NAMES, --data F
 cargo xtask bench serve    measure the throughput and latency of the service; --quick
 cargo xtask bench sparse   compare sparse rows with dense ones and with scikit-learn; --quick, --learner NAME, --k K, --out FILE, -- OPTIONS
 cargo xtask bench spark    compare the package on Spark with MLlib and the program; --quick, --only PART, --rows N
-cargo xtask count          compare the instruction counts of hot paths with bench/instructions.toml; --write updates the file
+cargo xtask count          compare the instruction counts of hot paths with bench/instructions.json; --write updates the file
 cargo xtask processors     compare losses and coordinates on processors with other vector instructions, with QEMU; ROWS, TABLES
 cargo xtask soak           check every learner after every row of endless changing streams; --rows N, --seed S, --case NAME
 cargo xtask soak service   cut requests to the service at random moments, with kills; --requests N, --seed S, --max-memory BYTES

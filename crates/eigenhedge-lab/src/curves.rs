@@ -8,7 +8,7 @@ use eigenhedge_pages::Series;
 use std::borrow::Borrow;
 
 /// Learner over plain rows whose state can be inspected.
-pub trait Observed: for<'a> Learner<Instance<'a, [f64]>> + Clone {
+pub trait Inspected: for<'a> Learner<Instance<'a, [f64]>> + Clone {
     /// Returns the number of explicit columns, to which the loss of a row may add one.
     fn columns(&self) -> usize;
     /// Returns the expected squared length of the part of a unit vector that is kept.
@@ -17,7 +17,7 @@ pub trait Observed: for<'a> Learner<Instance<'a, [f64]>> + Clone {
     fn most_surely_kept(&mut self, kept: usize) -> Matrix;
 }
 
-impl Observed for AnyLearner {
+impl Inspected for AnyLearner {
     fn columns(&self) -> usize {
         AnyLearner::columns(self)
     }
@@ -35,7 +35,7 @@ impl Observed for AnyLearner {
     }
 }
 
-impl Observed for Textbook {
+impl Inspected for Textbook {
     fn columns(&self) -> usize {
         0
     }
@@ -55,7 +55,7 @@ pub fn learner(spec: &Spec, length: usize) -> Result<AnyLearner, LabError> {
 
 /// Cumulative losses after each row.
 #[derive(Debug, Clone, Default)]
-pub struct Totals {
+pub struct LossTotals {
     /// Expected loss up to each row.
     pub expected: Vec<f64>,
     /// Mean of the losses over all draws, up to each row.
@@ -64,7 +64,7 @@ pub struct Totals {
     pub deviation: Vec<f64>,
 }
 
-impl Totals {
+impl LossTotals {
     /// Returns the expected loss of the whole stream.
     pub fn expected_total(&self) -> f64 {
         self.expected.last().copied().unwrap_or(0.0)
@@ -99,14 +99,14 @@ impl Totals {
 
 /// Runs a learner once, with `draws` draws per row, which share the learner because its state is independent of them.
 pub fn totals(
-    mut learner: impl Observed,
+    mut learner: impl Inspected,
     stream: &[Vec<f64>],
     (seed, draws): (u64, usize),
     progress: &Progress,
-) -> Result<Totals, LabError> {
+) -> Result<LossTotals, LabError> {
     let mut randoms: Vec<Random> = (1..=draws as u64).map(|i| Random::seeded(seed.wrapping_add(i))).collect();
     let mut lost = vec![0.0; draws];
-    let mut totals = Totals::default();
+    let mut totals = LossTotals::default();
     let mut expected = 0.0;
     for (t, row) in stream.iter().enumerate() {
         let instance = Instance::from(&row[..]);

@@ -15,7 +15,7 @@ mod outcome;
 mod runner;
 mod textbook;
 
-pub use curves::{Observed, Totals, totals};
+pub use curves::{Inspected, LossTotals, totals};
 pub use error::LabError;
 pub use outcome::{Claim, Outcome, Table};
 pub use runner::{Tally, run_all};

@@ -55,26 +55,26 @@ pub const DASHES: [&[u8]; 8] =
 const COMPARED: &[u8] = &[6, 4];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Look {
+pub struct SeriesLook {
     pub colour: Colour,
     pub dash: &'static [u8],
     /// Index of the shape of the points.
     pub shape: usize,
 }
 
-pub fn look(position: usize, tint: Tint, kind: Kind) -> Look {
+pub fn look(position: usize, tint: Tint, kind: Kind) -> SeriesLook {
     let slot = match tint {
-        Tint::Alarm => return Look { colour: ALARM, dash: DASHES[0], shape: 0 },
-        Tint::Drift => return Look { colour: DRIFT, dash: DASHES[0], shape: 1 },
+        Tint::Alarm => return SeriesLook { colour: ALARM, dash: DASHES[0], shape: 0 },
+        Tint::Drift => return SeriesLook { colour: DRIFT, dash: DASHES[0], shape: 1 },
         Tint::Position => position,
         Tint::Slot(slot) => slot,
         Tint::Time(step) => {
             let step = step.min(TIMES.len() - 1);
-            return Look { colour: TIMES[step], dash: DASHES[0], shape: step };
+            return SeriesLook { colour: TIMES[step], dash: DASHES[0], shape: step };
         }
     };
     let dash = if kind == Kind::Dashed { COMPARED } else { DASHES[(slot + slot / SERIES.len()) % DASHES.len()] };
-    Look { colour: SERIES[slot % 8], dash, shape: slot }
+    SeriesLook { colour: SERIES[slot % 8], dash, shape: slot }
 }
 
 /// Returns style rules for pictures on a dark screen. Printed pages stay light.
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn sixty_four_series_differ_in_colour_or_dash() {
-        let looks: Vec<Look> = (0..64).map(|i| look(i, Tint::Position, Kind::Line)).collect();
+        let looks: Vec<SeriesLook> = (0..64).map(|i| look(i, Tint::Position, Kind::Line)).collect();
         for (i, a) in looks.iter().enumerate() {
             assert!(looks[..i].iter().all(|b| (a.colour, a.dash) != (b.colour, b.dash)), "{i}");
         }

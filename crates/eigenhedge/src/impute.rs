@@ -2,22 +2,18 @@
 //!
 //! Setting: a centered row of which only the cells in Ω are observed, and orthonormal directions B.
 //!
-//! Result: `c = argmin |z_Ω - B_Ω c|² + Σ r_i c_i²`. The missing cells are those of `B c`. For noise of variance δ in each cell
-//! and coordinates of variance s², this is the most likely row when `r = δ/s²`.
+//! Result: `c = argmin |z_Ω - B_Ω c|² + Σ r_i c_i²`. The missing cells are those of `B c`. For noise of variance δ in
+//! each cell and coordinates of variance s², this is the most likely row when `r = δ/s²`. The leave-one-out error of an
+//! observed cell is `e/(1 - h)`, where e is its residual and h its leverage, a diagonal entry of `B_Ω (B_ΩᵀB_Ω + diag
+//! r)⁻¹ B_Ωᵀ`.
 //!
-//! The accuracy is estimated on the cells of Ω. The leave-one-out error of a cell is `e/(1 - h)`, where e is its
-//! residual and h its leverage, a diagonal entry of `B_Ω (B_ΩᵀB_Ω + diag r)⁻¹ B_Ωᵀ`.
+//! Cost: O(n w² + w³) for w directions. If the directions are orthonormal and m < w cells are missing, one system of
+//! size m is enough ([`Imputation::fill_few`]): `B_ΩᵀB_Ω = I - B_MᵀB_M`, so that by Woodbury's identity the missing
+//! cells x solve `(I - G) x = B_M D⁻¹ B_Ωᵀz_Ω` with `D = I + diag r` and `G = B_M D⁻¹ B_Mᵀ`. It takes O(n w + m² w +
+//! m³), and consecutive rows with the same missing cells share one factorization.
 //!
-//! Guarantee: none.
-//!
-//! Cost: O(n w² + w³) for w directions. If the directions are orthonormal and m < w cells are missing, one system of size m is
-//! enough ([`Imputation::fill_few`]): `B_ΩᵀB_Ω = I - B_MᵀB_M`, so that by Woodbury's identity the missing cells x solve `(I - G) x
-//! = B_M D⁻¹ B_Ωᵀz_Ω` with `D = I + diag r` and `G = B_M D⁻¹ B_Mᵀ`. It takes O(n w + m² w + m³), and consecutive rows with the
-//! same missing cells share one factorization.
-//!
-//! Numerics: the normal equations are solved by a Cholesky factorization. The columns of B_Ω have at most unit length and r is
-//! at least [`LEAST_RIDGE`], so that every pivot is well above rounding. A direction without observed cells has the coordinate
-//! zero.
+//! Numerics: the normal equations are solved by a Cholesky factorization. The columns of B_Ω have at most unit length
+//! and r is at least [`LEAST_RIDGE`], so that every pivot is well above rounding.
 
 use crate::linalg::{Matrix, multiply};
 use crate::num::dot;
@@ -89,9 +85,7 @@ impl Imputation {
             *x = if finite { coefficients.iter().enumerate().map(|(i, c)| basis.column(i)[j] * c).sum() } else { 0.0 };
         }
     }
-}
 
-impl Imputation {
     /// Fills in a few `missing` cells of the row, which must be zero, from orthonormal directions. `products` are those of the
     /// directions with the row. Basis and ridge must be those of earlier calls. Returns false and changes nothing if [`Self::fill`]
     /// is faster or more accurate.
@@ -119,31 +113,7 @@ impl Imputation {
         }
         is_solved
     }
-}
 
-impl Few {
-    fn factorize(&mut self, basis: &Matrix, ridge: &[f64], missing: &[usize]) {
-        let Self { cells, scaled, factor, is_accurate, .. } = self;
-        missing.clone_into(cells);
-        scaled.resize(basis.columns(), missing.len());
-        factor.resize(missing.len(), missing.len());
-        for (a, j) in missing.iter().enumerate() {
-            let column = scaled.column_mut(a).iter_mut();
-            column.zip(ridge).enumerate().for_each(|(i, (to, r))| *to = basis.column(i)[*j] / (1.0 + r));
-        }
-        for b in 0..missing.len() {
-            for a in b..missing.len() {
-                let pairs = scaled.column(a).iter().zip(scaled.column(b)).zip(ridge);
-                let overlap: f64 = pairs.map(|((x, y), r)| x * y * (1.0 + r)).sum();
-                factor.column_mut(b)[a] = f64::from(u8::from(a == b)) - overlap;
-            }
-        }
-        cholesky(factor);
-        *is_accurate = (0..missing.len()).all(|a| factor.column(a)[a].powi(2) >= LEAST_PIVOT);
-    }
-}
-
-impl Imputation {
     /// Writes the leave-one-out error of each observed cell of the most recently filled row, and 0 for each missing
     /// cell. `row` has NaN in the missing cells. [`Self::fill`] must have been called with the same basis. Also writes the variance of
     /// the residual of each observed cell, `1 - h`, and of the error of each missing cell, in units of the noise per cell.
@@ -181,6 +151,28 @@ impl Imputation {
         }
         let leverage = dot(scaled, scaled);
         if leverage.is_finite() { leverage } else { 0.0 }
+    }
+}
+
+impl Few {
+    fn factorize(&mut self, basis: &Matrix, ridge: &[f64], missing: &[usize]) {
+        let Self { cells, scaled, factor, is_accurate, .. } = self;
+        missing.clone_into(cells);
+        scaled.resize(basis.columns(), missing.len());
+        factor.resize(missing.len(), missing.len());
+        for (a, j) in missing.iter().enumerate() {
+            let column = scaled.column_mut(a).iter_mut();
+            column.zip(ridge).enumerate().for_each(|(i, (to, r))| *to = basis.column(i)[*j] / (1.0 + r));
+        }
+        for b in 0..missing.len() {
+            for a in b..missing.len() {
+                let pairs = scaled.column(a).iter().zip(scaled.column(b)).zip(ridge);
+                let overlap: f64 = pairs.map(|((x, y), r)| x * y * (1.0 + r)).sum();
+                factor.column_mut(b)[a] = f64::from(u8::from(a == b)) - overlap;
+            }
+        }
+        cholesky(factor);
+        *is_accurate = (0..missing.len()).all(|a| factor.column(a)[a].powi(2) >= LEAST_PIVOT);
     }
 }
 

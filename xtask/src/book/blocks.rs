@@ -3,7 +3,7 @@
 //! `console` and `sh` blocks are run by `tests/book.rs` of the program, `python` blocks by `python/tests/test_book.py`, and
 //! `rust` blocks as documentation tests of the library. `text` blocks are output or formulas.
 
-use super::page::Page;
+use super::page::BookPage;
 
 const RUN: [&str; 5] = ["console", "sh", "python", "rust", "text"];
 /// Pages about the service, whose blocks start servers. The tests of the service cover them.
@@ -12,11 +12,11 @@ const SERVERS: [&str; 4] = ["service.md", "deployment.md", "notices.md", "no-ins
 const RUST: [&str; 2] = ["README.md", "rust.md"];
 
 /// Returns a message for each block that no test runs and that has no line `<!-- not run: REASON -->` above it.
-pub fn not_run(pages: &[Page]) -> Vec<String> {
+pub fn not_run(pages: &[BookPage]) -> Vec<String> {
     pages.iter().filter(|page| !SERVERS.contains(&page.file())).flat_map(languages).collect()
 }
 
-fn languages(page: &Page) -> Vec<String> {
+fn languages(page: &BookPage) -> Vec<String> {
     let mut problems = Vec::new();
     let (mut is_open, mut above) = (false, "");
     for line in page.text.lines() {
@@ -38,7 +38,7 @@ mod tests {
 
     #[test]
     fn a_block_is_run_or_has_a_reason() {
-        let page = |text: &str| Page { name: "docs/src/a.md".to_owned(), path: "".into(), text: text.to_owned() };
+        let page = |text: &str| BookPage { name: "docs/src/a.md".to_owned(), path: "".into(), text: text.to_owned() };
         assert!(not_run(&[page("```sh\nrun\n```\n\n```python\nx = 1\n```\n")]).is_empty());
         assert!(not_run(&[page("<!-- not run: a file for systemd -->\n```ini\n```\n")]).is_empty());
         assert_eq!(not_run(&[page("```ini\n```\n\n```rust\n```\n")]).len(), 2);

@@ -1,12 +1,12 @@
 //! Checks of links between files of the repository.
 
-use super::page::Page;
+use super::page::BookPage;
 use crate::files::read;
 use std::fs;
 use std::path::Path;
 
 /// Returns messages about broken links to files or headings, and about pages that the table of contents lacks.
-pub fn broken(root: &Path, pages: &[Page]) -> Result<Vec<String>, String> {
+pub fn broken(root: &Path, pages: &[BookPage]) -> Result<Vec<String>, String> {
     let mut problems = Vec::new();
     let contents = read(&root.join("docs/src/SUMMARY.md"))?;
     for page in pages {
@@ -23,7 +23,7 @@ pub fn broken(root: &Path, pages: &[Page]) -> Result<Vec<String>, String> {
     Ok(problems)
 }
 
-fn leads_somewhere(page: &Page, target: &str) -> bool {
+fn leads_somewhere(page: &BookPage, target: &str) -> bool {
     let (file, heading) = target.split_once('#').unwrap_or((target, ""));
     let path = if file.is_empty() { page.path.clone() } else { page.path.with_file_name(file) };
     if heading.is_empty() {

@@ -1,7 +1,6 @@
 //! The book and the README: generated figures, checks and build.
 
 mod blocks;
-mod figures;
 mod links;
 mod numbers;
 mod page;
@@ -11,7 +10,7 @@ mod style;
 
 use crate::files::{output, read, write};
 use crate::{cargo, python, run};
-use page::Page;
+use page::BookPage;
 use std::path::Path;
 use std::process::Command;
 
@@ -31,14 +30,13 @@ pub fn pictures(root: &Path) -> Result<(), String> {
 
 /// Runs all checks of the README and the book, then builds the book.
 pub fn check(root: &Path) -> Result<(), String> {
-    let pages = Page::all(root)?;
+    let pages = BookPage::all(root)?;
     let mut problems = style::lengths(&pages);
     problems.extend(style::reading_ease(&pages));
     problems.extend(links::broken(root, &pages)?);
     problems.extend(reference::missing_names(root)?);
     problems.extend(blocks::not_run(&pages));
-    problems.extend(figures::wrong(root)?);
-    problems.extend(numbers::wrong(root, &pages, &figures::fragments(root)?)?);
+    problems.extend(numbers::wrong(root, &pages)?);
     match spelling::unknown_words(root, &pages)? {
         Some(unknown) => problems.extend(unknown),
         None => println!("skipped: spelling, hunspell is not installed (apt-get install hunspell hunspell-en-us)"),

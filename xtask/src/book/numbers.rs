@@ -13,18 +13,16 @@
 //! FILE: rows`, above a table, requires that each row of the table is a line of the file. `given` lists numbers that are
 //! not measured: settings and sizes. A number that no source has is an error, and so is a source that no number uses.
 
-use super::figures::{number, numbers};
-use super::page::Page;
+use super::page::{BookPage, plain_text};
 use crate::files::read;
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Pages on which each number must have a source. On other pages, only numbers in the form of a measurement must.
-const EVIDENCE: [&str; 4] = ["evidence.md", "monitor-evidence.md", "benchmarks.md", "learners.md"];
-/// Pages without measurements of this project, or whose numbers are compared elsewhere: the README by `figures.rs`, and
-/// notebooks by the tests of Python. `cargo xtask options` writes the tables of the options from the registry.
-const ELSEWHERE: [&str; 6] =
-    ["README.md", "references.md", "options.md", "service.md", "deployment.md", "no-install.md"];
+const EVIDENCE: [&str; 5] = ["README.md", "evidence.md", "monitor-evidence.md", "benchmarks.md", "learners.md"];
+/// Pages without measurements of this project, or whose numbers are compared elsewhere: notebooks by the tests of Python.
+/// `cargo xtask options` writes the tables of the options from the registry.
+const ELSEWHERE: [&str; 5] = ["references.md", "options.md", "service.md", "deployment.md", "no-install.md"];
 /// Words and signs that make the number before them a measurement.
 const UNITS: [&str; 20] = [
     "%",
@@ -52,7 +50,7 @@ const UNITS: [&str; 20] = [
 const MEASURES: [&str; 8] = ["F1", "AUC", "loses", "lost", "loss is", "bound is", "bound", "ratio is"];
 
 /// Returns a message for each number without a source, and for each source without a number.
-pub fn wrong(root: &Path, pages: &[Page], phrases: &[String]) -> Result<Vec<String>, String> {
+pub fn wrong(root: &Path, pages: &[BookPage]) -> Result<Vec<String>, String> {
     let mut files = BTreeMap::new();
     let mut problems = Vec::new();
     for page in pages.iter().filter(|page| is_checked(page.file())) {
@@ -62,7 +60,7 @@ pub fn wrong(root: &Path, pages: &[Page], phrases: &[String]) -> Result<Vec<Stri
                     files.insert(name.to_owned(), read(&root.join(name))?);
                 }
             }
-            let found = block.problems(&files, phrases, EVIDENCE.contains(&page.file()));
+            let found = block.problems(&files, EVIDENCE.contains(&page.file()));
             problems.extend(found.into_iter().map(|problem| format!("{}: {problem}", page.name)));
         }
     }
@@ -101,7 +99,7 @@ impl Source {
         keys.map(|key| Self::From { file: file.to_owned(), key }).collect()
     }
 
-    fn has(&self, token: &Token, files: &BTreeMap<String, String>) -> bool {
+    fn has(&self, token: &NumberToken, files: &BTreeMap<String, String>) -> bool {
         match self {
             Self::Given(item) => *item == token.text,
             Self::From { file, key } => selected(&files[file], key).iter().any(|&value| token.rounds(value)),
@@ -132,17 +130,30 @@ fn selected(text: &str, key: &str) -> Vec<f64> {
     }
 }
 
+/// Returns the numbers in a text, as they are written.
+fn numbers(text: &str) -> Vec<String> {
+    let parts = text.split(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',' | ':' | '_')));
+    let trimmed = parts.map(|part| part.trim_matches(['.', ',', ':', '_']));
+    trimmed.filter(|part| !part.is_empty()).map(str::to_owned).collect()
+}
+
+/// Returns the value of a number, or of a time of day in seconds.
+fn number(text: &str) -> Option<f64> {
+    let plain = text.replace([',', '_'], "");
+    plain.split(':').try_fold(0.0, |total, part| Some(60.0 * total + part.parse::<f64>().ok()?))
+}
+
 #[derive(Debug, PartialEq)]
-struct Token {
+struct NumberToken {
     text: String,
     is_percent: bool,
     is_measured: bool,
 }
 
-impl Token {
+impl NumberToken {
     /// Returns true if `value`, or 100 times `value` for a percentage, rounds to this number.
     fn rounds(&self, value: f64) -> bool {
-        let Ok(written) = number(&self.text) else { return false };
+        let Some(written) = number(&self.text) else { return false };
         let digits = self.text.split_once('.').map_or(0, |(_, rest)| rest.len());
         let half = 0.5 * 10f64.powi(-(digits as i32)) * (1.0 + 1e-9);
         (written - value).abs() <= half || (self.is_percent && (written - 100.0 * value).abs() <= half)
@@ -150,7 +161,7 @@ impl Token {
 }
 
 /// Returns the numbers in a text without markup. Numbers that belong to a name or a power are left out.
-fn tokens(text: &str) -> Vec<Token> {
+fn tokens(text: &str) -> Vec<NumberToken> {
     let characters: Vec<char> = text.chars().collect();
     let is_part = |c: char| c.is_ascii_digit();
     let mut found = Vec::new();
@@ -190,13 +201,13 @@ fn tokens(text: &str) -> Vec<Token> {
         if is_percent || has_unit {
             mark_range(&mut found, &before, is_percent);
         }
-        found.push(Token { text, is_percent, is_measured });
+        found.push(NumberToken { text, is_percent, is_measured });
     }
     found
 }
 
 /// Gives the number before "to", "and" or a comma the unit of the number after it.
-fn mark_range(found: &mut [Token], before: &str, is_percent: bool) {
+fn mark_range(found: &mut [NumberToken], before: &str, is_percent: bool) {
     let before = before.trim_end();
     if let (true, Some(last)) = (["to", " and", ","].iter().any(|word| before.ends_with(word)), found.last_mut()) {
         last.is_percent |= is_percent;
@@ -205,16 +216,16 @@ fn mark_range(found: &mut [Token], before: &str, is_percent: bool) {
 }
 
 #[derive(Default)]
-struct Block {
+struct MarkedBlock {
     text: String,
     sources: Vec<Source>,
     /// True if the sources belong to the whole table that contains this row, so that a row need not use all of them.
     is_shared: bool,
 }
 
-impl Block {
-    fn problems(&self, files: &BTreeMap<String, String>, phrases: &[String], all: bool) -> Vec<String> {
-        let mut text = self.text.split_whitespace().collect::<Vec<_>>().join(" ");
+impl MarkedBlock {
+    fn problems(&self, files: &BTreeMap<String, String>, all: bool) -> Vec<String> {
+        let text = self.text.split_whitespace().collect::<Vec<_>>().join(" ");
         if self.is_shared && text.starts_with('|') {
             let verbatim =
                 self.sources.iter().filter(|source| matches!(source, Source::From { key, .. } if key == "rows"));
@@ -229,10 +240,7 @@ impl Block {
                 };
             }
         }
-        for phrase in phrases {
-            text = text.replace(phrase.as_str(), " ");
-        }
-        let text = super::page::plain_text(&text);
+        let text = plain_text(&text);
         let tokens = tokens(&text);
         let mut problems = Vec::new();
         let mut used = vec![false; self.sources.len()];
@@ -259,9 +267,9 @@ fn cells(line: &str) -> Vec<String> {
 }
 
 /// Splits a page outside code into blocks with their sources.
-fn blocks(page: &str) -> Vec<Block> {
-    let mut blocks: Vec<Block> = Vec::new();
-    let mut open = Block::default();
+fn blocks(page: &str) -> Vec<MarkedBlock> {
+    let mut blocks: Vec<MarkedBlock> = Vec::new();
+    let mut open = MarkedBlock::default();
     let (mut above, mut of_table): (Vec<Source>, Vec<Source>) = (Vec::new(), Vec::new());
     let mut is_code = false;
     for line in page.lines() {
@@ -294,7 +302,7 @@ fn blocks(page: &str) -> Vec<Block> {
             of_table.append(&mut above);
             let is_shared = !of_table.is_empty();
             let sources = if is_shared { [of_table.clone(), sources].concat() } else { sources };
-            blocks.push(Block { text, sources, is_shared });
+            blocks.push(MarkedBlock { text, sources, is_shared });
             continue;
         }
         open.text += &text;
@@ -325,7 +333,7 @@ mod tests {
 
     fn check(page: &str, file: &str) -> Vec<String> {
         let files = BTreeMap::from([("f.txt".to_owned(), file.to_owned())]);
-        blocks(page).iter().flat_map(|block| block.problems(&files, &[], false)).collect()
+        blocks(page).iter().flat_map(|block| block.problems(&files, false)).collect()
     }
 
     const RESULTS: &str = "a: alarms 0.0138, F1 0.785\nb: alarms 0.0015, F1 0.70\n";
@@ -364,8 +372,7 @@ mod tests {
     #[test]
     fn a_digit_that_is_changed_by_hand_is_found() {
         let root = crate::root();
-        let pages = Page::all(&root).unwrap();
-        let phrases = super::super::figures::fragments(&root).unwrap();
+        let pages = BookPage::all(&root).unwrap();
         let mut files = BTreeMap::new();
         let (mut tried, mut found) = (0, 0);
         for page in pages.iter().filter(|page| is_checked(page.file())) {
@@ -374,15 +381,15 @@ mod tests {
                     files.entry(name.to_owned()).or_insert_with(|| read(&root.join(name)).unwrap());
                 }
                 for (at, digit) in block.text.char_indices().filter(|(_, c)| c.is_ascii_digit()) {
-                    // A digit in code is not a number of the text.
-                    if block.text[..at].matches('`').count() % 2 == 1 {
-                        continue;
-                    }
                     let other = if digit == '7' { '8' } else { '7' };
                     let text = format!("{}{other}{}", &block.text[..at], &block.text[at + 1..]);
-                    let edited = Block { text, sources: block.sources.clone(), is_shared: block.is_shared };
+                    // A digit in code or in a name is not part of a number.
+                    if tokens(&plain_text(&text)) == tokens(&plain_text(&block.text)) {
+                        continue;
+                    }
+                    let edited = MarkedBlock { text, sources: block.sources.clone(), is_shared: block.is_shared };
                     tried += 1;
-                    let is_found = !edited.problems(&files, &phrases, true).is_empty();
+                    let is_found = !edited.problems(&files, true).is_empty();
                     if !is_found {
                         println!(
                             "not found: {}: …{}",
@@ -394,7 +401,7 @@ mod tests {
                 }
             }
         }
-        assert!(tried > 500 && found as f64 > 0.98 * tried as f64, "{found} of {tried}");
+        assert!(tried > 500 && found as f64 > 0.985 * tried as f64, "{found} of {tried}");
         println!("{found} of {tried} changed digits are found");
     }
 }

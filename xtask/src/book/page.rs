@@ -3,14 +3,14 @@
 use crate::files::{entries, read};
 use std::path::{Path, PathBuf};
 
-pub struct Page {
+pub struct BookPage {
     /// Path relative to the root of the repository.
     pub name: String,
     pub path: PathBuf,
     pub text: String,
 }
 
-impl Page {
+impl BookPage {
     /// Returns the README, followed by all pages of the book, sorted by name.
     pub fn all(root: &Path) -> Result<Vec<Self>, String> {
         let mut paths = entries(&root.join("docs/src"))?;
@@ -104,8 +104,8 @@ fn strip(text: &str, code: &str) -> String {
 mod tests {
     use super::*;
 
-    fn page(text: &str) -> Page {
-        Page { name: "docs/src/a.md".to_owned(), path: PathBuf::new(), text: text.to_owned() }
+    fn page(text: &str) -> BookPage {
+        BookPage { name: "docs/src/a.md".to_owned(), path: PathBuf::new(), text: text.to_owned() }
     }
 
     #[test]

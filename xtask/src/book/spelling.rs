@@ -1,13 +1,13 @@
 //! Spell check of the README and the book by hunspell, with its American dictionary and a word list of the project.
 
-use super::page::Page;
+use super::page::BookPage;
 use crate::files::write;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
 /// Returns a message for each word in neither dictionary nor `docs/words.txt`, or `None` without hunspell.
-pub fn unknown_words(root: &Path, pages: &[Page]) -> Result<Option<Vec<String>>, String> {
+pub fn unknown_words(root: &Path, pages: &[BookPage]) -> Result<Option<Vec<String>>, String> {
     let mut places: BTreeMap<String, &str> = BTreeMap::new();
     // The references contain names of authors and foreign titles.
     for page in pages.iter().filter(|page| page.file() != "references.md") {

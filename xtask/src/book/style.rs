@@ -1,6 +1,6 @@
 //! Limits on the length of pages and on the reading ease of the README and the tutorials.
 
-use super::page::Page;
+use super::page::BookPage;
 
 /// Maximum number of words on a page, without code and folded parts.
 const MOST_WORDS: usize = 1500;
@@ -11,13 +11,13 @@ const LEAST_EASE: f64 = 50.0;
 const TUTORIALS: [&str; 6] =
     ["README.md", "introduction.md", "install.md", "tutorial.md", "first-alarms.md", "python-first.md"];
 
-pub fn lengths(pages: &[Page]) -> Vec<String> {
-    let too_long = |page: &&Page| !LONG.contains(&page.file()) && words(page) > MOST_WORDS;
-    let say = |page: &Page| format!("{} has {} words, at most {MOST_WORDS} are allowed", page.name, words(page));
+pub fn lengths(pages: &[BookPage]) -> Vec<String> {
+    let too_long = |page: &&BookPage| !LONG.contains(&page.file()) && words(page) > MOST_WORDS;
+    let say = |page: &BookPage| format!("{} has {} words, at most {MOST_WORDS} are allowed", page.name, words(page));
     pages.iter().filter(too_long).map(say).collect()
 }
 
-fn words(page: &Page) -> usize {
+fn words(page: &BookPage) -> usize {
     page.lines()
         .iter()
         .map(|line| line.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).count())
@@ -25,7 +25,7 @@ fn words(page: &Page) -> usize {
 }
 
 /// Returns a message for the README and each tutorial whose reading ease is too low.
-pub fn reading_ease(pages: &[Page]) -> Vec<String> {
+pub fn reading_ease(pages: &[BookPage]) -> Vec<String> {
     let tutorials = pages.iter().filter(|page| TUTORIALS.contains(&page.file()));
     let eases = tutorials.map(|page| (page, ease(&page.paragraphs())));
     eases
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_page_over_the_limit_is_found() {
-        let page = |file: &str, words: usize| Page {
+        let page = |file: &str, words: usize| BookPage {
             name: format!("docs/src/{file}"),
             path: std::path::PathBuf::new(),
             text: "word ".repeat(words),

@@ -167,6 +167,7 @@ Examples:
 /// Options of `run`.
 #[derive(Debug, Args)]
 #[command(after_help = RUN_NOTES)]
+#[command(mut_arg("group_by", |key| key.conflicts_with_all(["report", "plot", "reconstruct", "filled", "live"])))]
 pub struct RunArgs {
     /// Table to read, one trial per row; `-` reads rows from standard input as they arrive. Several files are read as one
     /// table, with columns matched by name

@@ -1,10 +1,8 @@
 //! Options of `monitor`, as typed.
 
 use super::monitor_options::MonitorOptionArgs;
-use super::table::{time_format, timezone};
-use super::{AnswersAs, LiveArgs, OutArgs, SummaryForm, TableArgs};
+use super::{AnswersAs, BesideArgs, LiveArgs, OutArgs, SummaryForm, TableArgs};
 use clap::Args;
-use eigenhedge_io::{TimeFormat, Timezone};
 use eigenhedge_pages::monitor::{Lasting, Severity};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -51,6 +49,7 @@ fn least<T: FromStr<Err = &'static str>>(text: &str) -> Result<T, String> {
 /// Options of `monitor`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = NOTES)]
+#[command(mut_arg("group_by", |key| key.help("Run one monitor per value of this column, which is copied to the results")))]
 pub struct MonitorArgs {
     /// Table to read; `-` reads rows from standard input as they arrive. Several files are read as one table
     #[arg(required = true, value_name = "INPUT")]
@@ -120,33 +119,8 @@ pub struct MonitorArgs {
 
     #[command(flatten)]
     pub table: TableArgs,
-    /// Columns to copy to the results as text; they are features only if --columns names them too
-    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Table")]
-    pub copy_columns: Vec<String>,
-    /// Time column, which is copied to the results; `Date,Time` joins a column of dates and one of times of day [default: the first
-    /// column of dates, or of numbers that can only be times]
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',', num_args = 1, help_heading = "Table")]
-    pub time: Vec<String>,
-    /// Time zone of the times, such as Europe/Berlin, if they have none of their own. The results then have its offset, which
-    /// tells the two hours at the end of summer time apart
-    #[arg(long, value_name = "ZONE", value_parser = timezone, help_heading = "Table")]
-    pub timezone: Option<Timezone>,
-    /// Format of the time column: iso; s, ms, us or ns since 1970; excel; or a strftime pattern such as `%d.%m.%Y %H:%M` [default: by
-    /// the first rows, if unambiguous]
-    #[arg(long, value_name = "FORM", value_parser = time_format, help_heading = "Table")]
-    pub time_format: Option<TimeFormat>,
-    /// Put an apostrophe before csv and tsv cells that start with =, +, - or @, which a spreadsheet would
-    /// interpret as formulas
-    #[arg(long, help_heading = "Table")]
-    pub safe_cells: bool,
-    /// Run one monitor per value of this column, which is copied to the results
-    #[arg(long, value_name = "COLUMN", help_heading = "Table")]
-    pub group_by: Option<String>,
-    /// With --group-by: maximum number of monitors in memory; the least recently used ones are moved to a file [default: 4096]
-    #[arg(long, value_name = "N", requires = "group_by", help_heading = "Table",
-          value_parser = clap::value_parser!(u32).range(1..))]
-    pub max_groups: Option<u32>,
-
+    #[command(flatten)]
+    pub beside: BesideArgs,
     #[command(flatten)]
     pub live: LiveArgs,
 }

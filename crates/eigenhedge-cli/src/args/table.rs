@@ -106,9 +106,9 @@ pub struct BesideArgs {
     pub safe_cells: bool,
     /// Run one model per value of this column, which is copied to the results. The summary has a line per key, and a snapshot
     /// contains all models
-    #[arg(long, value_name = "COLUMN", conflicts_with_all = ["report", "plot", "reconstruct", "filled", "live"])]
+    #[arg(long, value_name = "COLUMN")]
     pub group_by: Option<String>,
-    /// With --group-by: maximum number of models in memory; the least recently used ones are moved to a file [default: 4096]
+    /// With --group-by: maximum number of models or monitors in memory; the least recently used ones are moved to a file [default: 4096]
     #[arg(long, value_name = "N", requires = "group_by", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_groups: Option<u32>,
 }
@@ -158,11 +158,11 @@ fn every(text: &str) -> Result<Every, String> {
 /// Rule for a duration.
 const DURATION: &str = "a duration such as 30s, 5min, 2h or 14d";
 
-pub(super) fn timezone(text: &str) -> Result<Timezone, String> {
+fn timezone(text: &str) -> Result<Timezone, String> {
     Timezone::from_name(text).ok_or_else(|| "must be the name of a time zone such as Europe/Berlin".to_owned())
 }
 
-pub(super) fn time_format(text: &str) -> Result<TimeFormat, String> {
+fn time_format(text: &str) -> Result<TimeFormat, String> {
     let rule = "must be iso, s, ms, us, ns, excel, or a strftime pattern such as %d.%m.%Y %H:%M";
     TimeFormat::from_text(text).ok_or_else(|| rule.to_owned())
 }

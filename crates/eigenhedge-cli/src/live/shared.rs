@@ -46,9 +46,7 @@ impl<T> Shared<T> {
     pub fn into_inner(self) -> T {
         self.value.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-impl<T> Shared<T> {
     /// Calls `look` from another thread, between two blocks of the stream.
     pub fn look<R>(&self, look: impl FnOnce(&T) -> R) -> R {
         let _wish = Wish::of(self);

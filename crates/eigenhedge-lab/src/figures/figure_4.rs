@@ -2,7 +2,7 @@
 
 use super::figure_3::SEGMENT;
 use super::{ALPHA, KEPT, spec, tracking};
-use crate::curves::{Totals, cumulated, learner, loss_of, row_numbers, totals};
+use crate::curves::{LossTotals, cumulated, learner, loss_of, row_numbers, totals};
 use crate::textbook::Textbook;
 use crate::{Claim, LabError, Outcome, Progress, Setting, Table};
 use eigenhedge::batch::{Center, Pca};
@@ -25,7 +25,7 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
     let rows = streams::three_subspaces(setting.seed);
     let length = rows[0].len();
     let draws = if setting.quick { 8 } else { 50 };
-    let measure = |i: usize| -> Result<Totals, LabError> {
+    let measure = |i: usize| -> Result<LossTotals, LabError> {
         let part = |done: f64| progress((i as f64 + done) / NAMES.len() as f64);
         let draws = (setting.seed, draws);
         let of = |spec: Spec| totals(learner(&spec, length)?, &rows, draws, &part);
@@ -53,8 +53,8 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
     })
 }
 
-fn claims(all: &[Totals], best: &[f64], draws: usize) -> Vec<Claim> {
-    let total: Vec<f64> = all.iter().map(Totals::expected_total).collect();
+fn claims(all: &[LossTotals], best: &[f64], draws: usize) -> Vec<Claim> {
+    let total: Vec<f64> = all.iter().map(LossTotals::expected_total).collect();
     let best = best.last().copied().unwrap_or(0.0);
     let half = |total: f64| 0.5 * total;
     let surprise = all.iter().map(|totals| totals.surprise(draws)).fold(0.0, f64::max);
@@ -79,7 +79,7 @@ fn claims(all: &[Totals], best: &[f64], draws: usize) -> Vec<Claim> {
     ]
 }
 
-fn table(all: &[Totals], best: &[f64]) -> Table {
+fn table(all: &[LossTotals], best: &[f64]) -> Table {
     let columns = NAMES.iter().flat_map(|name| {
         let name = name.replace([',', '+'], "").split_whitespace().collect::<Vec<_>>().join("_");
         ["expected", "mean", "deviation"].map(|what| format!("{name}_{what}"))
@@ -92,7 +92,7 @@ fn table(all: &[Totals], best: &[f64]) -> Table {
     table
 }
 
-fn chart(all: &[Totals], best: &[f64], shown: &[usize], title: &str) -> Chart {
+fn chart(all: &[LossTotals], best: &[f64], shown: &[usize], title: &str) -> Chart {
     let mut chart = Chart::new(title, "rows", "total loss (mean ± one standard deviation)");
     for (place, i) in shown.iter().enumerate() {
         chart = chart.with(all[*i].series(NAMES[*i], 10 * place).with_tint(Tint::Slot(*i)));
@@ -106,8 +106,8 @@ fn chart(all: &[Totals], best: &[f64], shown: &[usize], title: &str) -> Chart {
     chart
 }
 
-fn text(all: &[Totals], draws: usize) -> Vec<String> {
-    let total: Vec<f64> = all.iter().map(Totals::expected_total).collect();
+fn text(all: &[LossTotals], draws: usize) -> Vec<String> {
+    let total: Vec<f64> = all.iter().map(LossTotals::expected_total).collect();
     vec![
         format!(
             "Every learner keeps 2 of 20 directions at a rate of 1, on one and the same stream; lines are means of {draws} draws, \

@@ -2,7 +2,7 @@
 
 use super::figure_3::SEGMENT;
 use super::{ALPHA, KEPT, tracking};
-use crate::curves::{Observed, learner};
+use crate::curves::{Inspected, learner};
 use crate::textbook::Textbook;
 use crate::{Claim, LabError, Outcome, Progress, Setting, Table};
 use eigenhedge::{Matrix, Mixing, Random, streams, trial};
@@ -79,7 +79,7 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
     Ok(Outcome { tables: vec![table], charts, text, claims })
 }
 
-fn watch(mut learner: impl Observed, stream: &streams::Stream) -> Result<Transition, LabError> {
+fn watch(mut learner: impl Inspected, stream: &streams::Stream) -> Result<Transition, LabError> {
     let mut random = Random::seeded(0);
     let mut seen = Transition { new: Vec::new(), old: Vec::new(), planes: Vec::new() };
     for t in 0..=stream.rows.len() {
@@ -98,7 +98,7 @@ fn watch(mut learner: impl Observed, stream: &streams::Stream) -> Result<Transit
 }
 
 /// Returns the share of a subspace that is kept: the mean squared length of the kept part of its unit vectors.
-fn kept(learner: &impl Observed, subspace: &Matrix) -> Result<f64, LabError> {
+fn kept(learner: &impl Inspected, subspace: &Matrix) -> Result<f64, LabError> {
     let shares = (0..subspace.columns()).map(|j| learner.kept_of(subspace.column(j)));
     Ok(shares.sum::<Result<f64, _>>()? / subspace.columns() as f64)
 }

@@ -17,7 +17,7 @@ const KEPT: usize = 6;
 const ENOUGH: f64 = 0.95;
 
 /// Cumulative losses of the leader and of a learner, with the total loss of the best choice.
-struct Totals {
+struct LossTotals {
     leader: Vec<f64>,
     learner: Vec<f64>,
     best: f64,
@@ -93,16 +93,16 @@ fn tuned(best: f64, kept: usize) -> (f64, f64) {
     (tuned_rate(divergence, best, 1.0).unwrap_or(1.0), best + tuned_regret(divergence, best, 1.0))
 }
 
-fn experts(losses: &[Vec<f64>], kept: usize) -> Result<Totals, LabError> {
+fn experts(losses: &[Vec<f64>], kept: usize) -> Result<LossTotals, LabError> {
     let best = best(losses, kept);
     let (eta, bound) = tuned(best, kept);
     let rows = || losses.iter().map(Vec::as_slice);
     let leader = cumulated(&expected_losses(&mut Leader::new(N, kept)?, rows(), &|_| {})?);
     let learner = cumulated(&expected_losses(&mut CappedHedge::new(N, kept, eta)?, rows(), &|_| {})?);
-    Ok(Totals { leader, learner, best, bound })
+    Ok(LossTotals { leader, learner, best, bound })
 }
 
-fn subspaces(rows: &[Vec<f64>], kind: Kind) -> Result<Totals, LabError> {
+fn subspaces(rows: &[Vec<f64>], kind: Kind) -> Result<LossTotals, LabError> {
     let losses: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(|x| x * x).collect()).collect();
     let best = best(&losses, KEPT);
     let (eta, bound) = tuned(best, KEPT);
@@ -112,10 +112,10 @@ fn subspaces(rows: &[Vec<f64>], kind: Kind) -> Result<Totals, LabError> {
     };
     let leader = follow(spec(Kind::Leader, KEPT))?;
     let learner = follow(Spec { eta, ..spec(kind, KEPT) })?;
-    Ok(Totals { leader, learner, best, bound })
+    Ok(LossTotals { leader, learner, best, bound })
 }
 
-fn judge(what: &str, learner: &str, kept: usize, totals: &Totals) -> Vec<Claim> {
+fn judge(what: &str, learner: &str, kept: usize, totals: &LossTotals) -> Vec<Claim> {
     let enough = ENOUGH * ratio(kept) * totals.best;
     let than = format!("{ENOUGH} × n/(n-k) × the best, n = {N}, k = {kept}");
     vec![
@@ -152,7 +152,7 @@ fn ratios(table: &Table) -> Chart {
         .with(Series::dashed("bound of capped Hedge", &kept, &column(4)))
 }
 
-fn over_time(tracking: &Totals, anchored: &Totals) -> Chart {
+fn over_time(tracking: &LossTotals, anchored: &LossTotals) -> Chart {
     let rows = row_numbers(tracking.leader.len());
     let best: Vec<f64> = rows.iter().map(|row| tracking.best * row / rows.len() as f64).collect();
     let level = vec![tracking.bound; 2];

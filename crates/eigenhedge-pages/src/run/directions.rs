@@ -22,7 +22,7 @@ const FEWEST: usize = 12;
 
 /// Kept directions: unit vectors over named columns.
 #[derive(Default)]
-struct Directions<'a> {
+struct KeptDirections<'a> {
     columns: &'a [String],
     /// Directions at the end of the run, in descending order of their probability of being kept.
     vectors: Vec<Vec<f64>>,
@@ -42,7 +42,7 @@ pub(super) fn blocks(columns: &[String], recorder: &Recorder, run: &Model) -> Ve
         let vectors = look.numbers.chunks(run.length()).map(|vector| vector.iter().map(|x| f64::from(*x)).collect());
         (look.row as f64, vectors.collect())
     });
-    let directions = Directions {
+    let directions = KeptDirections {
         columns,
         vectors: (0..kept).map(|j| matrix.column(j).to_vec()).collect(),
         shares: shares.map(|(along, all)| along.iter().map(|x| x / all).collect()).unwrap_or_default(),
@@ -56,7 +56,7 @@ pub(super) fn blocks(columns: &[String], recorder: &Recorder, run: &Model) -> Ve
     blocks
 }
 
-impl Directions<'_> {
+impl KeptDirections<'_> {
     fn in_words(&self) -> Table {
         let has_shares = self.shares.len() >= self.vectors.len();
         let row = |(i, vector): (usize, &Vec<f64>)| {
@@ -199,7 +199,7 @@ mod tests {
     fn directions_are_told_by_their_largest_columns_and_their_turns() {
         let looks = [0.0, 0.0, std::f64::consts::FRAC_PI_2].map(turned);
         let looks = (0..).map(f64::from).zip(looks).collect();
-        let directions = Directions {
+        let directions = KeptDirections {
             columns: &["a", "b", "c"].map(String::from),
             vectors: vec![vec![0.0, -1.0, 0.05]],
             shares: vec![0.756],
@@ -218,7 +218,7 @@ mod tests {
         let turns = directions.turns();
         let line = |i: usize| turns.series[i].points.iter().map(|point| point.y.round()).collect::<Vec<_>>();
         assert_eq!((line(0), line(1)), (vec![0.0, 0.0, 1.0], vec![1.0, 0.0]));
-        let numbered = Directions { columns: &["7", "8", "9"].map(String::from), ..directions };
+        let numbered = KeptDirections { columns: &["7", "8", "9"].map(String::from), ..directions };
         assert_eq!(numbered.in_words().rows[0][2], "column 8 (\u{2212}1.00)");
     }
 
@@ -227,10 +227,10 @@ mod tests {
         let mut vector = vec![0.09; 100];
         vector[99] = 0.9;
         let columns: Vec<String> = (0..100).map(|i| format!("c{i}")).collect();
-        let directions = Directions { columns: &columns, vectors: vec![vector], ..Directions::default() };
+        let directions = KeptDirections { columns: &columns, vectors: vec![vector], ..KeptDirections::default() };
         let loadings = directions.loadings();
         assert_eq!((loadings.rows.len(), loadings.rows[COLUMNS - 1][0].as_str()), (COLUMNS, "c99"));
-        let few = Directions { vectors: vec![vec![0.01; 100]], ..directions };
+        let few = KeptDirections { vectors: vec![vec![0.01; 100]], ..directions };
         assert_eq!(few.loadings().rows.len(), FEWEST);
         assert!(loadings.caption.contains("70 more columns are not shown."), "{}", loadings.caption);
     }

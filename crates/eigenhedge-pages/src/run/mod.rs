@@ -52,7 +52,7 @@ pub struct Recorder {
     weights: Option<Downsampler>,
     largest: TopK,
     checkpoints: Vec<Checkpoint>,
-    looks: Vec<Look>,
+    looks: Vec<RunLook>,
     /// Number of rows between recorded directions, or `None` if none are recorded during the run.
     look_stride: Option<u64>,
     /// Number of rows between checkpoints, or `None` if there are none during the run.
@@ -79,7 +79,7 @@ struct Checkpoint {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Look {
+struct RunLook {
     row: u64,
     rows: u64,
     numbers: Vec<f32>,
@@ -167,7 +167,7 @@ impl Recorder {
         let (kept, rows) = (run.spec().kept, run.totals().charged());
         if let Some(matrix) = run.learner().clone().embedding(kept).components() {
             let numbers = (0..kept).flat_map(|j| matrix.column(j)).map(|x| *x as f32).collect();
-            self.looks.push(Look { row: number, rows, numbers });
+            self.looks.push(RunLook { row: number, rows, numbers });
         }
         thin(&mut self.looks, &mut self.look_stride, LOOKS);
     }
@@ -199,7 +199,7 @@ impl Recorder {
         };
         let strides = doubled(self.stride, built.stride) && doubled(self.look_stride, built.look_stride);
         let numbers = run.length() * run.spec().kept;
-        let seen = |look: &Look| look.numbers.len() == numbers && look.numbers.iter().all(|x| x.abs() <= 2.0);
+        let seen = |look: &RunLook| look.numbers.len() == numbers && look.numbers.iter().all(|x| x.abs() <= 2.0);
         let told = |checkpoint: &Checkpoint| {
             let Checkpoint { rows, expected_loss, low, high, bound, .. } = checkpoint;
             *rows > 0 && [*expected_loss, *low, *high, bound.unwrap_or(0.0)].iter().all(|x| !x.is_nan())

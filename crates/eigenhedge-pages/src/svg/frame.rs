@@ -2,7 +2,7 @@
 
 use crate::axis::Axis;
 
-pub struct Frame {
+pub struct PlotFrame {
     pub left: f64,
     pub top: f64,
     pub width: f64,
@@ -11,7 +11,7 @@ pub struct Frame {
     pub y: Axis,
 }
 
-impl Frame {
+impl PlotFrame {
     /// Returns the position of a point in the picture, or `None` if it cannot be drawn.
     pub fn place(&self, x: f64, y: f64) -> Option<(f64, f64)> {
         Some((self.left + self.x.place(x)? * self.width, self.top + (1.0 - self.y.place(y)?) * self.height))

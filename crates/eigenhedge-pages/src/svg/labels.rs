@@ -2,7 +2,7 @@
 //! and its line or ring is still drawn.
 
 use super::elements::{label, number, stroke};
-use super::frame::Frame;
+use super::frame::PlotFrame;
 use crate::chart::{Chart, Mark};
 use crate::palette::{FAINT, INK, PAPER};
 use crate::text_layout;
@@ -20,7 +20,7 @@ pub struct Marks<'a> {
 }
 
 /// Assigns the label of each mark to the first line that has room for it.
-pub fn marks<'a>(chart: &'a Chart, frame: &Frame) -> Marks<'a> {
+pub fn marks<'a>(chart: &'a Chart, frame: &PlotFrame) -> Marks<'a> {
     let mut ends = [f64::NEG_INFINITY; MOST_LINES];
     let mut placed = Vec::new();
     let mut sorted: Vec<&Mark> = chart.marks.iter().filter(|mark| frame.x.place(mark.x).is_some()).collect();
@@ -40,13 +40,13 @@ pub fn marks<'a>(chart: &'a Chart, frame: &Frame) -> Marks<'a> {
 }
 
 /// Returns the center of a label: at its mark, or as near to it as the plotting area allows.
-fn middle(mark: &Mark, half: f64, frame: &Frame) -> f64 {
+fn middle(mark: &Mark, half: f64, frame: &PlotFrame) -> f64 {
     let x = frame.left + frame.x.place(mark.x).unwrap_or(0.0) * frame.width;
     x.max(frame.left + half).min(frame.left + frame.width - half)
 }
 
 impl Marks<'_> {
-    pub fn draw(&self, frame: &Frame) -> String {
+    pub fn draw(&self, frame: &PlotFrame) -> String {
         let mut lines = String::new();
         let mut labels = String::new();
         for (mark, name) in &self.placed {
@@ -73,7 +73,7 @@ fn overlap(a: &Area, b: &Area) -> bool {
 }
 
 /// Draws a ring around each named position, and its name.
-pub fn annotations(chart: &Chart, frame: &Frame) -> String {
+pub fn annotations(chart: &Chart, frame: &PlotFrame) -> String {
     let mut rings = String::new();
     let mut names = String::new();
     // A position beyond the vertical axis is named at the edge.
@@ -105,7 +105,7 @@ pub fn annotations(chart: &Chart, frame: &Frame) -> String {
 }
 
 /// Returns a free rectangle next to a point for a label of this width, or `None` if none fits in the plotting area.
-fn free_area(width: f64, (x, y): (f64, f64), taken: &[Area], frame: &Frame) -> Option<Area> {
+fn free_area(width: f64, (x, y): (f64, f64), taken: &[Area], frame: &PlotFrame) -> Option<Area> {
     let (width, height) = (width + 2.0, 15.0);
     let sides = [(6.0, -7.5), (-6.0 - width, -7.5), (-width / 2.0, -21.0), (-width / 2.0, 6.0)];
     let diagonal =

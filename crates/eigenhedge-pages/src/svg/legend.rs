@@ -3,7 +3,7 @@
 use super::elements::{TEXT_SIZE, label, number};
 use super::series::{filled, shape, stroke};
 use crate::chart::{Chart, Kind, Series};
-use crate::palette::{INK, Look, look};
+use crate::palette::{INK, SeriesLook, look};
 use crate::text_layout;
 
 const LINE: f64 = 19.0;
@@ -35,7 +35,7 @@ pub fn draw(chart: &Chart, (left, top): (f64, f64), room: f64) -> (String, f64) 
     (body, lines * LINE)
 }
 
-fn sample(series: &Series, look: &Look, (x, y): (f64, f64)) -> String {
+fn sample(series: &Series, look: &SeriesLook, (x, y): (f64, f64)) -> String {
     match series.kind {
         Kind::Line | Kind::Dashed => {
             format!("<path {} d=\"M{} {}h{SAMPLE}\"/>", stroke(look, 2.0), number(x), number(y))

@@ -1,7 +1,7 @@
 //! One chart in its frame: title, axes, grid, content and legend.
 
 use super::elements::{TEXT_SIZE, TITLE_SIZE, label, number, stroke};
-use super::frame::Frame;
+use super::frame::PlotFrame;
 use super::labels::{self, MARK_LINE};
 use super::{legend, series};
 use crate::axis::{Axis, Ends, Extent};
@@ -52,7 +52,7 @@ impl Panel {
 }
 
 /// Clips the elements to the plotting area if some of the data is outside it.
-fn clipped(chart: &Chart, frame: &Frame, body: String) -> String {
+fn clipped(chart: &Chart, frame: &PlotFrame, body: String) -> String {
     if chart.left_out().is_none() {
         return body;
     }
@@ -63,7 +63,7 @@ fn clipped(chart: &Chart, frame: &Frame, body: String) -> String {
 }
 
 /// Creates the plotting area, with ticks whose labels fit and margins for the labels.
-fn frame(chart: &Chart, width: f64, horizontal: &Extent, vertical: &Extent) -> Frame {
+fn frame(chart: &Chart, width: f64, horizontal: &Extent, vertical: &Extent) -> PlotFrame {
     let height = width * ASPECT;
     let y = Axis::new(vertical, Ends::Ticks, (height / 36.0) as usize);
     let widest = y.ticks().map(|(_, label)| text_layout::width(label, TEXT_SIZE)).fold(0.0, f64::max);
@@ -80,7 +80,7 @@ fn frame(chart: &Chart, width: f64, horizontal: &Extent, vertical: &Extent) -> F
         let right = MARGIN.max(last) + 4.0;
         let inner = (width - left - right).max(50.0);
         if wanted <= 2 || labels_fit(&x, inner) {
-            return Frame { left, top: 0.0, width: inner, height, x, y };
+            return PlotFrame { left, top: 0.0, width: inner, height, x, y };
         }
         wanted -= 1;
     }
@@ -97,7 +97,7 @@ fn labels_fit(axis: &Axis, width: f64) -> bool {
     })
 }
 
-fn axes(chart: &Chart, frame: &Frame) -> String {
+fn axes(chart: &Chart, frame: &PlotFrame) -> String {
     let mut grid = String::new();
     let mut texts = String::new();
     for (tick, name) in frame.x.ticks() {

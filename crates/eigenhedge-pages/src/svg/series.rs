@@ -1,18 +1,18 @@
 //! Drawing of the data: areas first, then error bars, lines and points.
 
 use super::elements::number;
-use super::frame::Frame;
+use super::frame::PlotFrame;
 use super::simplify::simplify;
 use crate::chart::{Chart, Kind, Series};
-use crate::palette::{Look, look};
+use crate::palette::{SeriesLook, look};
 use std::collections::HashSet;
 
 /// Number of points above which each point is drawn smaller.
 const MANY: usize = 300;
 
-pub fn draw(chart: &Chart, frame: &Frame) -> String {
+pub fn draw(chart: &Chart, frame: &PlotFrame) -> String {
     let looks = chart.series.iter().enumerate().map(|(i, series)| (series, look(i, series.tint, series.kind)));
-    let all: Vec<(&Series, Look)> = looks.collect();
+    let all: Vec<(&Series, SeriesLook)> = looks.collect();
     let mut body = String::new();
     let of = |wanted: &'static [Kind]| all.iter().filter(move |(series, _)| wanted.contains(&series.kind));
     of(&[Kind::Band]).for_each(|(series, look)| body += &band(series, look, frame));
@@ -44,7 +44,7 @@ fn path(places: &[(f64, f64)]) -> String {
     text
 }
 
-pub fn stroke(look: &Look, width: f64) -> String {
+pub fn stroke(look: &SeriesLook, width: f64) -> String {
     let dash: Vec<String> = look.dash.iter().map(u8::to_string).collect();
     let dash = if dash.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{}\"", dash.join(" ")) };
     format!(
@@ -53,7 +53,7 @@ pub fn stroke(look: &Look, width: f64) -> String {
     )
 }
 
-fn line(series: &Series, look: &Look, frame: &Frame) -> String {
+fn line(series: &Series, look: &SeriesLook, frame: &PlotFrame) -> String {
     let placed = series.points.iter().map(|point| frame.place_near(point.x, point.y));
     let (mut lines, mut dots) = (String::new(), String::new());
     for piece in pieces(placed) {
@@ -67,7 +67,7 @@ fn line(series: &Series, look: &Look, frame: &Frame) -> String {
     lines + &filled(look, 1.0, &dots)
 }
 
-fn band(series: &Series, look: &Look, frame: &Frame) -> String {
+fn band(series: &Series, look: &SeriesLook, frame: &PlotFrame) -> String {
     let placed = series.points.iter().map(|point| {
         let ((x, low), (_, high)) = (frame.place_near(point.x, point.low)?, frame.place_near(point.x, point.high)?);
         Some((x, low, high))
@@ -83,7 +83,7 @@ fn band(series: &Series, look: &Look, frame: &Frame) -> String {
     filled(look, 0.25, &area)
 }
 
-fn error_bars(series: &Series, look: &Look, frame: &Frame) -> String {
+fn error_bars(series: &Series, look: &SeriesLook, frame: &PlotFrame) -> String {
     let mut bars = String::new();
     for point in series.points.iter().filter(|point| point.has_spread()) {
         if let (Some((x, low)), Some((_, high))) = (frame.place(point.x, point.low), frame.place(point.x, point.high)) {
@@ -91,11 +91,11 @@ fn error_bars(series: &Series, look: &Look, frame: &Frame) -> String {
             bars += &format!("M{left} {low}h6M{left} {high}h6M{} {low}V{high}", number(x));
         }
     }
-    let solid = Look { dash: &[], ..*look };
+    let solid = SeriesLook { dash: &[], ..*look };
     if bars.is_empty() { bars } else { format!("<path {} d=\"{bars}\"/>", stroke(&solid, 1.2)) }
 }
 
-fn points(series: &Series, look: &Look, frame: &Frame) -> String {
+fn points(series: &Series, look: &SeriesLook, frame: &PlotFrame) -> String {
     let radius = if series.points.len() > MANY { 2.0 } else { 3.5 };
     let mut taken = HashSet::new();
     let mut shapes = String::new();
@@ -109,7 +109,7 @@ fn points(series: &Series, look: &Look, frame: &Frame) -> String {
 }
 
 /// Draws triangles at the edge of the plotting area for points that lie outside it.
-pub fn edges(chart: &Chart, frame: &Frame) -> String {
+pub fn edges(chart: &Chart, frame: &PlotFrame) -> String {
     let points = chart.series.iter().enumerate().filter(|(_, series)| series.kind == Kind::Points);
     let mut body = String::new();
     for (i, series) in points {
@@ -132,7 +132,7 @@ pub fn edges(chart: &Chart, frame: &Frame) -> String {
     body
 }
 
-pub fn filled(look: &Look, opacity: f64, d: &str) -> String {
+pub fn filled(look: &SeriesLook, opacity: f64, d: &str) -> String {
     if d.is_empty() {
         return String::new();
     }

@@ -1,6 +1,6 @@
 //! Property tests of pictures of random charts.
 
-use super::frame::Frame;
+use super::frame::PlotFrame;
 use super::panel::Panel;
 use super::*;
 use crate::axis::{Axis, Ends};
@@ -110,7 +110,7 @@ proptest! {
     fn every_point_lies_inside_the_axes(given in chart()) {
         let (horizontal, vertical) = given.extents();
         let (x, y) = (Axis::new(&horizontal, Ends::Data, 6), Axis::new(&vertical, Ends::Ticks, 6));
-        let frame = Frame { left: 50.0, top: 20.0, width: 400.0, height: 200.0, x, y };
+        let frame = PlotFrame { left: 50.0, top: 20.0, width: 400.0, height: 200.0, x, y };
         for series in given.series.iter().filter(|series| series.kind != Kind::Band) {
             for point in series.points.iter().filter(|point| horizontal.admits(point.x) && vertical.admits(point.y)) {
                 let (x, y) = frame.place(point.x, point.y).unwrap();

@@ -80,18 +80,18 @@ pub struct Blocks {
     length: usize,
     rows_each: usize,
     centered: bool,
-    blocks: Vec<Block>,
+    blocks: Vec<PartMoments>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Block {
+pub(super) struct PartMoments {
     rows: usize,
     mean: Vec<f64>,
     /// Lower triangle of the scatter matrix.
     scatter: Matrix,
 }
 
-impl Block {
+impl PartMoments {
     pub(super) fn new(length: usize) -> Self {
         Self { rows: 0, mean: vec![0.0; length], scatter: Matrix::zeros(length, length) }
     }
@@ -160,7 +160,7 @@ impl Blocks {
     pub fn add(&mut self, row: &[f64]) {
         assert_eq!(row.len(), self.length, "one entry for each number of a row");
         if self.blocks.last().is_none_or(|block| block.rows == self.rows_each) {
-            self.blocks.push(Block::new(self.length));
+            self.blocks.push(PartMoments::new(self.length));
         }
         if let Some(block) = self.blocks.last_mut() {
             block.add(row, self.centered);
@@ -169,7 +169,7 @@ impl Blocks {
 
     /// Merges neighbouring blocks in pairs. This halves their number and doubles their length.
     pub(crate) fn join_pairs(&mut self) {
-        let mut joined: Vec<Block> = Vec::with_capacity(self.blocks.len().div_ceil(2));
+        let mut joined: Vec<PartMoments> = Vec::with_capacity(self.blocks.len().div_ceil(2));
         for (i, block) in self.blocks.drain(..).enumerate() {
             match joined.last_mut() {
                 Some(first) if i % 2 == 1 => first.join(&block),

@@ -43,11 +43,11 @@ pub struct Partitions {
     base: Option<Vec<f64>>,
     /// Number of rows whose losses do not count: 0 or 1.
     uncharged: usize,
-    seen: Seen,
+    seen: KeptRows,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-enum Seen {
+enum KeptRows {
     Rows(Matrix),
     Grid(Blocks),
     /// Nothing, because the rows exceed the memory limit.
@@ -66,7 +66,7 @@ impl Partitions {
 
     /// Creates a comparator without rows.
     pub fn new(length: usize, centered: bool) -> Self {
-        let seen = Seen::Rows(Matrix::zeros(length, 0));
+        let seen = KeptRows::Rows(Matrix::zeros(length, 0));
         Self { length, centered, kernel: None, base: None, uncharged: 0, seen }
     }
 
@@ -92,7 +92,7 @@ impl Partitions {
             }
         }
         match &self.seen {
-            Seen::Rows(rows) => {
+            KeptRows::Rows(rows) => {
                 shape("the rows to cut", rows, length, rows.columns())?;
                 match self.kernel {
                     Some(_) => Ok(()),
@@ -100,9 +100,9 @@ impl Partitions {
                     None => energies("the energy of the rows to cut", rows),
                 }
             }
-            Seen::Grid(_) if !self.is_short() => Err(Error::State("long rows and features have no grid")),
-            Seen::Grid(blocks) => blocks.check_state(length, centered, 2 * Self::BLOCKS),
-            Seen::Nothing => Ok(()),
+            KeptRows::Grid(_) if !self.is_short() => Err(Error::State("long rows and features have no grid")),
+            KeptRows::Grid(blocks) => blocks.check_state(length, centered, 2 * Self::BLOCKS),
+            KeptRows::Nothing => Ok(()),
         }
     }
 
@@ -120,7 +120,7 @@ impl Partitions {
     pub fn add(&mut self, row: &[f64]) {
         assert_eq!(row.len(), self.length, "one entry for each number of a row");
         let base = self.base.get_or_insert_with(|| if self.centered { row.to_vec() } else { vec![0.0; row.len()] });
-        if let Seen::Rows(rows) = &mut self.seen {
+        if let KeptRows::Rows(rows) = &mut self.seen {
             if rows.rows() * (rows.columns() + 1) <= Self::MOST {
                 return rows.push_column(row);
             }
@@ -128,12 +128,12 @@ impl Partitions {
             self.seen = match Blocks::new(self.length, 1, self.centered) {
                 Ok(mut blocks) if grid => {
                     (0..rows.columns()).for_each(|j| add_to_grid(&mut blocks, rows.column(j), base));
-                    Seen::Grid(blocks)
+                    KeptRows::Grid(blocks)
                 }
-                _ => Seen::Nothing,
+                _ => KeptRows::Nothing,
             };
         }
-        if let Seen::Grid(blocks) = &mut self.seen {
+        if let KeptRows::Grid(blocks) = &mut self.seen {
             add_to_grid(blocks, row, base);
         }
     }
@@ -141,9 +141,9 @@ impl Partitions {
     /// Returns the best partitions into one, two, … up to `most` segments, or none if there are no rows or too many.
     pub fn best(&self, kept: usize, most: usize) -> Vec<Partition> {
         let mut partitions = match &self.seen {
-            Seen::Rows(rows) if rows.columns() > 0 => self.cut_rows(rows, kept, most),
-            Seen::Grid(blocks) => blocks.best(kept, most),
-            Seen::Rows(_) | Seen::Nothing => Vec::new(),
+            KeptRows::Rows(rows) if rows.columns() > 0 => self.cut_rows(rows, kept, most),
+            KeptRows::Grid(blocks) => blocks.best(kept, most),
+            KeptRows::Rows(_) | KeptRows::Nothing => Vec::new(),
         };
         partitions.iter_mut().flat_map(|partition| &mut partition.cuts).for_each(|cut| *cut += self.uncharged);
         partitions
@@ -256,10 +256,10 @@ mod tests {
         let rows = changing(20, 7);
         let mut partitions = followed(Partitions::new(20, true), &rows[..500]);
         // As if the memory limit were reached.
-        let Seen::Rows(seen) = &partitions.seen else { panic!("the rows are few") };
+        let KeptRows::Rows(seen) = &partitions.seen else { panic!("the rows are few") };
         let mut blocks = Blocks::new(20, 1, true).unwrap();
         (0..500).for_each(|j| add_to_grid(&mut blocks, seen.column(j), partitions.base.as_ref().unwrap()));
-        partitions.seen = Seen::Grid(blocks);
+        partitions.seen = KeptRows::Grid(blocks);
         let best = followed(partitions, &rows[500..]).best(2, 3);
         let direct = between(&rows, &best[2].cuts, 2, true).unwrap();
         assert!((best[2].loss - direct).abs() < 1e-9 * direct);

@@ -9,7 +9,7 @@
 //! sixteen positions, until the spacing is one row. The loss as a function of the cut is not convex, so the best row
 //! can be missed; the loss is then only slightly larger.
 
-use super::partition::{Block, Partition};
+use super::partition::{PartMoments, Partition};
 use crate::linalg::Matrix;
 
 /// Approximate number of positions tried in each step of the search.
@@ -24,11 +24,11 @@ pub(super) struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    fn empty(&self) -> Block {
-        Block::new(self.rows.rows())
+    fn empty(&self) -> PartMoments {
+        PartMoments::new(self.rows.rows())
     }
 
-    fn add(&self, block: &mut Block, row: usize) {
+    fn add(&self, block: &mut PartMoments, row: usize) {
         block.add(self.rows.column(row), self.centered);
     }
 

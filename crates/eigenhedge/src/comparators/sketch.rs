@@ -169,10 +169,7 @@ impl Sketch {
     pub fn merge(mut self, mut other: Self) -> Result<Self, Error> {
         self.settle();
         other.settle();
-        let (expected, found) = (self.buffer.rows(), other.buffer.rows());
-        if expected != found {
-            return Err(Error::Length { what: "rows of the other sketch", expected, found });
-        }
+        state::length("rows of the other sketch", other.buffer.rows(), self.buffer.rows())?;
         match (&mut self.mean, &other.mean) {
             (None, None) => {}
             (Some(mean), Some(others)) => {

@@ -1,6 +1,4 @@
-//! Capped Hedge, including Hedge as a special case.
-//!
-//! Setting: `n` experts, of which `k` are kept and `d = n - k` are dropped and charged. Losses are in `[0, 1]`.
+//! Capped Hedge, including Hedge as a special case. The setting is that of the [module](super).
 //!
 //! Update: let `v_i` be the probability that expert `i` is dropped (field `log_dropped`, as `log v_i`). The update is
 //! `log v ← cap(log v - η loss)`, followed by mixing. Initially `v_i = d/n`. With `d = 1` the cap only normalizes, and
@@ -16,14 +14,12 @@
 //!
 //! Numerics: weights are logarithms throughout and have no floor. Without mixing, a weight may sink to `e^{-10000}`.
 //!
-//! Not done: no tuning of `η` during the run.
-//!
 //! References: Freund & Schapire 1997; Warmuth & Kuzmin, JMLR 2008, Algorithms 1 and 3, section 8 for mixing. The
 //! normalizer printed in Algorithm 3 lacks the factor `w_j`.
 
 use serde::{Deserialize, Serialize};
 
-use super::{Choice, Mixer, check_distribution, check_kept, check_losses};
+use super::{DrawnExperts, Mixer, check_distribution, check_kept, check_losses};
 use crate::error::{self, Error};
 use crate::learner::{Learner, Loss};
 use crate::mixing::Mixing;
@@ -52,7 +48,7 @@ pub struct CappedHedge {
     /// Cost of mixing, which is added to the constant of the theorem.
     price: f64,
     #[serde(skip)]
-    scratch: Scratch<(CapScratch, Choice, Vec<f64>)>,
+    scratch: Scratch<(CapScratch, DrawnExperts, Vec<f64>)>,
 }
 
 #[derive(Deserialize)]

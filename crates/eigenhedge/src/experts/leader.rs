@@ -1,24 +1,19 @@
-//! Follow the leader: drops the experts with the smallest total loss so far.
+//! Follow the leader: drops the experts with the smallest total loss so far. The setting is that of the
+//! [module](super).
 //!
-//! Setting: `n` experts, of which `k` are kept and `d = n - k` are dropped and charged. Losses are in `[0, 1]`.
-//!
-//! Update: `total ← total + loss`. The `d` experts with the smallest totals are dropped. Experts tied at the boundary
-//! share the remaining places evenly, which is the limit of capped Hedge as `η → ∞`.
+//! Update: `total ← total + loss`. The `d` experts with the smallest totals are dropped. Experts whose totals are equal
+//! floating-point numbers share the remaining places evenly, which is the limit of capped Hedge as `η → ∞`.
 //!
 //! Guarantee: none: an adversary that always charges the experts that the leader drops makes its loss `d` per trial.
 //! The learner is a baseline that shows the benefit of hedging.
 //!
 //! Cost: expected `O(n)` per trial.
 //!
-//! Numerics: totals are tied if they are equal floating-point numbers.
-//!
-//! Not done: no tolerance for ties, which would be a second parameter without a meaning in the limit.
-//!
 //! References: Warmuth & Kuzmin, JMLR 2008, Fact 1 and section 7.
 
 use serde::{Deserialize, Serialize};
 
-use super::{Choice, check_kept, check_losses};
+use super::{DrawnExperts, check_kept, check_losses};
 use crate::error::Error;
 use crate::learner::{Learner, Loss};
 use crate::random::Random;
@@ -48,7 +43,7 @@ pub struct Leader {
 struct Working {
     log_weights: Vec<f64>,
     limit: LimitScratch,
-    choice: Choice,
+    choice: DrawnExperts,
 }
 
 impl Leader {

@@ -68,13 +68,13 @@ fn check_losses(losses: &[f64], experts: usize) -> Result<(), Error> {
 }
 
 #[derive(Debug, Clone, Default)]
-struct Choice {
+struct DrawnExperts {
     probabilities: Vec<f64>,
     dropped: Vec<usize>,
     draw: DrawScratch,
 }
 
-impl Choice {
+impl DrawnExperts {
     fn commit(&mut self, select: Select, random: &mut Random) {
         draw(select, &self.probabilities, random, &mut self.dropped, &mut self.draw);
     }

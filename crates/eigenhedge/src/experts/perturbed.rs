@@ -1,20 +1,14 @@
 //! Follow the perturbed leader: drops the experts with the smallest total losses after adding random noise.
 //!
-//! Setting: `n` experts, of which `k` are kept and `d = n - k` are dropped and charged. Losses are in `[0, 1]`.
-//!
 //! Update: `total ← total + loss`. Each trial draws independent Gumbel noise `G_i = -log(-log U_i)`, `U_i` uniform, and
 //! drops the `d` smallest of `total_i - G_i/η`.
 //!
 //! Guarantee: with `d = 1` the drawn expert has exactly the distribution of Hedge with rate `η`, and therefore Hedge's
 //! bound `(η L* + log n)/(1 - e^{-η})` in expectation. With `d > 1` the set is drawn one expert after another without
-//! replacement, with probabilities proportional to `e^{-η total}`. No bound without extra factors of `d` is known.
+//! replacement, with probabilities proportional to `e^{-η total}`. No bound without extra factors of `d` is known, and
+//! the mean over the noise has no closed form: [`Loss::expected`] is the loss of the drawn set, unbiased, but random.
 //!
 //! Cost: expected `O(n)` per trial, and `n` random numbers.
-//!
-//! Numerics: nothing is exponentiated.
-//!
-//! Not done: the mean over the noise has no closed form for `d > 1`. [`Loss::expected`] is therefore the loss of the
-//! drawn set, equal to [`Loss::realised`]: unbiased, but random.
 //!
 //! References: Kalai & Vempala 2005; Kuzmin & Warmuth, COLT 2005 (noise that simulates Hedge); Warmuth & Kuzmin, JMLR
 //! 2008, section 4.1.
@@ -42,11 +36,11 @@ pub struct PerturbedLeader {
     eta: f64,
     totals: Vec<f64>,
     #[serde(skip)]
-    scratch: Scratch<Perturbed>,
+    scratch: Scratch<PerturbedTotals>,
 }
 
 #[derive(Debug, Clone, Default)]
-struct Perturbed {
+struct PerturbedTotals {
     totals: Vec<f64>,
     dropped: Vec<usize>,
 }
@@ -76,7 +70,7 @@ impl Learner<[f64]> for PerturbedLeader {
     }
 
     fn choose(&mut self, random: &mut Random) {
-        let Perturbed { totals, dropped } = &mut self.scratch.0;
+        let PerturbedTotals { totals, dropped } = &mut self.scratch.0;
         let count = self.totals.len() - self.kept;
         totals.clear();
         totals.extend(self.totals.iter().map(|total| total + (-random.uniform().ln()).ln() / self.eta));

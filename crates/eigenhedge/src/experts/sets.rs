@@ -1,10 +1,7 @@
-//! Hedge over all sets of experts, with product weights.
-//!
-//! Setting: `n` experts, of which `k` are kept and `d = n - k` are dropped and charged. Losses are in `[0, 1]`. Each of
-//! the `C(n, d)` sets to drop is treated as an expert, whose loss is the sum over its members.
+//! Hedge over all sets of experts, with product weights. The setting is that of the [module](super).
 //!
 //! Update: `log w ← log w - η loss` (field `log_weights`). The probability of a set is proportional to the product of
-//! the weights of its members, which is exactly Hedge over sets.
+//! the weights of its members, which is exactly Hedge over the `C(n, d)` sets to drop.
 //!
 //! Guarantee: losses of sets are in `[0, d]`, so Hedge's bound is `Σ expected ≤ d (η L* + log C(n, d)) / (1 -
 //! e^{-ηd})`. Capped Hedge avoids the factor `d`.
@@ -15,15 +12,12 @@
 //! weights, a sum of positive terms. Inclusion probabilities and samples traverse it backwards through ratios of
 //! neighbours, without any subtraction.
 //!
-//! Not done: for `d > n/2` a table over kept sets with inverse weights would be smaller, but it could not represent
-//! weights of zero.
-//!
 //! References: Warmuth & Kuzmin, JMLR 2008, section 4.1; Takimoto & Warmuth 2003 (product weights by dynamic
 //! programming).
 
 use serde::{Deserialize, Serialize};
 
-use super::{Choice, check_kept, check_losses};
+use super::{DrawnExperts, check_kept, check_losses};
 use crate::error::{self, Error, every, require};
 use crate::learner::{Learner, Loss};
 use crate::num;
@@ -160,7 +154,7 @@ pub struct ProductSets {
 struct SetScratch {
     sets: SetDistribution,
     reach: Vec<f64>,
-    choice: Choice,
+    choice: DrawnExperts,
 }
 
 impl ProductSets {

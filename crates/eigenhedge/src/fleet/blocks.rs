@@ -6,6 +6,7 @@ use super::{Fleet, member};
 use crate::error::Error;
 use crate::learner::Loss;
 use crate::model::Model;
+use crate::state::length;
 use crate::threads::threads;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -59,9 +60,7 @@ impl Fleet<Model> {
         rows: &[&[f64]],
         mut answer: impl FnMut(usize, Result<(Loss, &[f64]), Error>),
     ) -> Result<(), Error> {
-        if keys.len() != rows.len() {
-            return Err(Error::Length { what: "the list of keys", expected: rows.len(), found: keys.len() });
-        }
+        length("the list of keys", keys.len(), rows.len())?;
         let order = together(keys);
         let groups: Vec<&[usize]> = order.chunk_by(|a, b| keys[*a] == keys[*b]).collect();
         let known = self.keys.len();

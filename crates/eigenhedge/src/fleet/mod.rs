@@ -53,7 +53,7 @@ pub struct Fleet<T> {
     keys: Vec<Arc<str>>,
     positions: HashMap<Arc<str>, usize>,
     places: Vec<Place>,
-    slots: Vec<Slot<T>>,
+    slots: Vec<MemberSlot<T>>,
     most: usize,
     store: Option<Box<dyn Store>>,
     clock: u64,
@@ -66,7 +66,7 @@ enum Place {
     Stored(u64),
 }
 
-struct Slot<T> {
+struct MemberSlot<T> {
     member: T,
     key: usize,
     used: u64,
@@ -236,7 +236,7 @@ impl<T: FleetMember> Fleet<T> {
     fn enter(&mut self, key: &str, member: T) -> Result<usize, Error> {
         self.make_room()?;
         let slot = self.slots.len();
-        self.slots.push(Slot { member, key: self.keys.len(), used: self.clock });
+        self.slots.push(MemberSlot { member, key: self.keys.len(), used: self.clock });
         self.insert(key, Place::Memory(slot));
         Ok(slot)
     }
@@ -252,7 +252,7 @@ impl<T: FleetMember> Fleet<T> {
             store.free(place);
         }
         let slot = self.slots.len();
-        self.slots.push(Slot { member, key: position, used: self.clock });
+        self.slots.push(MemberSlot { member, key: position, used: self.clock });
         self.places[position] = Place::Memory(slot);
         Ok(slot)
     }

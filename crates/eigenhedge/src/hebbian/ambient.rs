@@ -3,7 +3,7 @@
 //! Cost: two passes per trial over the n × P matrix of P weight vectors. No allocation once all vectors exist.
 
 use super::SavedWeights;
-use super::step::{Step, move_column};
+use super::step::{VectorStep, move_column};
 use super::weights::Weights;
 use crate::error::Error;
 use crate::linalg::Matrix;
@@ -103,7 +103,7 @@ impl Weights for AmbientWeights {
         self.moved.iter_mut().zip(&self.scratch.0.deviation).for_each(|(m, d)| *m += share * d);
     }
 
-    fn learn(&mut self, _: &[f64], step: &Step) {
+    fn learn(&mut self, _: &[f64], step: &VectorStep) {
         let Working { deviation, deflated } = &mut self.scratch.0;
         deflated.clear();
         deflated.extend(deviation.iter().map(|x| step.scale * x));

@@ -14,7 +14,7 @@
 
 use super::SavedWeights;
 use super::budget::Budget;
-use super::step::{Step, move_column};
+use super::step::{VectorStep, move_column};
 use super::weights::{Change, Weights};
 use crate::error::{Error, at_least_one};
 use crate::kernel::{Dictionary, Vectors};
@@ -219,7 +219,7 @@ impl<D: Dictionary> Weights for FeatureWeights<D> {
         self.image.iter_mut().zip(products).for_each(|(image, k)| *image += share * (k - *image));
     }
 
-    fn learn(&mut self, point: &D::Point, step: &Step) {
+    fn learn(&mut self, point: &D::Point, step: &VectorStep) {
         let atom = self.admit(point);
         let Self { coefficients, shrink, center, scratch: Scratch(Working { deflated, .. }), .. } = self;
         deflated.clear();

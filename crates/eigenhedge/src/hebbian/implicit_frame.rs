@@ -1,20 +1,18 @@
 //! Implicit orthonormal frame of the weight vectors.
 //!
-//! Let `W = Q R` with orthonormal Q and upper triangular R. Only R is stored. The outputs `y = Wᵀz` give the coordinates of z
-//! in the frame, `r = Qᵀz = R⁻ᵀ y`, and its distance from the span, `ρ² = |z|² - |r|²`. An update `W ← W T + z cᵀ` becomes `R ←
-//! R T + r cᵀ` with a new last row `ρ cᵀ`. Rotations then restore the triangular form.
+//! Let `W = Q R` with orthonormal Q and upper triangular R. Only R is stored. The outputs `y = Wᵀz` give the
+//! coordinates of z in the frame, `r = Qᵀz = R⁻ᵀ y`, and its distance from the span, `ρ² = |z|² - |r|²`. An update `W ←
+//! W T + z cᵀ` becomes `R ← R T + r cᵀ` with a new last row `ρ cᵀ`. Rotations then restore the triangular form.
 //!
 //! Cost: O(P²) per projection and per update, for P weight vectors.
 //!
-//! Numerics: R comes from rotations only, never from a difference, so its error is relative to W. With a Gram matrix,
-//! twice as many digits would be lost. A vector whose part outside the span of the earlier ones is shorter than
-//! [`DEPENDENT`] times its length counts as lying in that span. As long as there is such a vector, a projection costs
-//! O(P³). For points in the span up to rounding, the error of R is about 1e-7 times the length of a vector, so
-//! coordinates along nearly dependent directions can exceed the point. The coordinates that determine the loss are then
-//! shortened ([`Frame::shorten`]), but those used for learning are not. R is therefore only an estimate when vectors cancel, or
+//! Numerics: R comes from rotations only, never from a difference, so its error is relative to W. A vector whose part
+//! outside the span of the earlier ones is shorter than [`DEPENDENT`] times its length counts as lying in that span; a
+//! projection then costs O(P³). Coordinates along nearly dependent directions can exceed the point. Those that
+//! determine the loss are then shortened ([`ImplicitFrame::shorten`]). R is therefore only an estimate when vectors cancel, or
 //! when the kernel is not positive definite: any R gives losses between zero and the energy of the row.
 
-use super::step::{Step, move_column};
+use super::step::{VectorStep, move_column};
 use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::linalg::checks::shape;
@@ -28,7 +26,7 @@ pub(super) const LONGEST: f64 = 1e8;
 
 /// Triangular factor R of the weight vectors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Frame {
+pub(crate) struct ImplicitFrame {
     /// R with P+1 rows. The last row is zero between updates.
     triangle: Matrix,
     #[serde(skip)]
@@ -49,7 +47,7 @@ const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// z|²` by which|Share of `|z|²` by which the squared coordinates of a point z may exceed it if the frame is accurate.
 const UNCERTAIN: f64 = 1e-10;
 
-impl Frame {
+impl ImplicitFrame {
     pub fn new() -> Self {
         Self { triangle: Matrix::zeros(1, 0), scratch: Scratch::default() }
     }
@@ -140,7 +138,7 @@ impl Frame {
         column[count] = scale * residual;
     }
 
-    pub fn advance(&mut self, step: &Step, coordinates: &[f64], residual: f64) {
+    pub fn advance(&mut self, step: &VectorStep, coordinates: &[f64], residual: f64) {
         let Self { triangle, scratch: Scratch(Working { point, .. }) } = self;
         point.clear();
         point.resize(triangle.rows(), 0.0);
@@ -210,13 +208,13 @@ mod tests {
     /// Weight vectors and their frame, with the current point.
     struct Pair {
         vectors: Matrix,
-        frame: Frame,
+        frame: ImplicitFrame,
         coordinates: Vec<f64>,
     }
 
     impl Pair {
         fn new(n: usize) -> Self {
-            Self { vectors: Matrix::zeros(n, 0), frame: Frame::new(), coordinates: Vec::new() }
+            Self { vectors: Matrix::zeros(n, 0), frame: ImplicitFrame::new(), coordinates: Vec::new() }
         }
 
         fn project(&mut self, point: &[f64]) -> f64 {
@@ -233,7 +231,7 @@ mod tests {
             self.vectors.column_mut(p).iter_mut().zip(point).for_each(|(w, x)| *w = scale * x);
         }
 
-        fn advance(&mut self, step: &Step, point: &[f64]) {
+        fn advance(&mut self, step: &VectorStep, point: &[f64]) {
             let residual = self.project(point);
             self.frame.advance(step, &self.coordinates, residual);
             let mut point = point.to_vec();
@@ -261,7 +259,7 @@ mod tests {
         }
         for _ in 0..200 {
             let mut draw = |center: f64, size: f64| (0..4).map(|_| center + size * random.normal()).collect();
-            let step = Step { scale: 1.0, keep: draw(0.8, 0.1), push: draw(0.0, 0.3), remove: draw(0.0, 0.1) };
+            let step = VectorStep { scale: 1.0, keep: draw(0.8, 0.1), push: draw(0.0, 0.3), remove: draw(0.0, 0.1) };
             pair.advance(&step, &gaussian(n, &mut random));
             assert!(pair.gap() <= 1e-12, "{}", pair.gap());
             for p in 0..4 {
@@ -288,7 +286,7 @@ mod tests {
             assert!((pair.project(&z) - plane.project(&z)).abs() <= 1e-12);
             assert!((pair.project(&a)).abs() <= 1e-6, "a lies in the span");
             // Updates inside the plane: the span, and the dependent vectors, do not change.
-            let step = Step {
+            let step = VectorStep {
                 scale: 1.0,
                 keep: vec![0.9, 0.99, 0.8, 0.9],
                 push: vec![0.1, 0.0, 0.3, 0.2],

@@ -6,7 +6,7 @@
 //! w_p·z`. Nothing is drawn, so the realized loss equals the expected one. The first P nonzero rows, or given points,
 //! scaled to length 1, are the initial vectors.
 //!
-//! Update: `w_p ← keep_p w_p + push_p z_p`, `z_{p+1} = z_p - remove_p w_p` (`Step`) with
+//! Update: `w_p ← keep_p w_p + push_p z_p`, `z_{p+1} = z_p - remove_p w_p` (`VectorStep`) with
 //!
 //! | rule | keep | push | remove |
 //! |---|---|---|---|
@@ -59,10 +59,10 @@ use crate::recent_median::Clip;
 use crate::scratch::Scratch;
 use crate::state::{self, State, energy, ensure, within};
 use crate::subspace::{Instance, NEGLIGIBLE, NormBound, RunningCenter, SLACK, check_kept};
-use implicit_frame::{Frame, LONGEST};
-use rule::Seen;
+use implicit_frame::{ImplicitFrame, LONGEST};
+use rule::RuleInputs;
 use serde::{Deserialize, Serialize};
-use step::Step;
+use step::VectorStep;
 use weights::{Change, Weights};
 
 /// Parameters of a Hebbian learner.
@@ -137,7 +137,7 @@ impl Params {
 pub struct Hebbian<W> {
     params: Params,
     weights: W,
-    frame: Frame,
+    frame: ImplicitFrame,
     lateral: Matrix,
     largest_square: f64,
     energy: f64,
@@ -160,7 +160,7 @@ struct Working {
     residual: f64,
     /// Coordinates from which the loss is computed.
     coordinates: Vec<f64>,
-    step: Step,
+    step: VectorStep,
     change: Change,
     /// Coordinates of the displacement that a removed atom causes.
     displaced: Vec<f64>,
@@ -207,7 +207,7 @@ impl<W: Weights> Hebbian<W> {
         Ok(Self {
             params,
             weights,
-            frame: Frame::new(),
+            frame: ImplicitFrame::new(),
             lateral: Matrix::zeros(lateral, lateral),
             largest_square: 0.0,
             energy: 0.0,
@@ -220,10 +220,8 @@ impl<W: Weights> Hebbian<W> {
 
     /// Initializes the weight vectors with one point each, as if the points were the first rows.
     pub fn starting_from(mut self, points: &[&W::Point]) -> Result<Self, Error> {
-        let (expected, found) = (self.params.components - self.weights.count(), points.len());
-        if expected != found {
-            return Err(Error::Length { what: "the list of initial points", expected, found });
-        }
+        let missing = self.params.components - self.weights.count();
+        state::length("the list of initial points", points.len(), missing)?;
         for point in points {
             self.load_point(point)?;
             let square = self.scratch.0.square;
@@ -315,7 +313,7 @@ impl<W: Weights> Hebbian<W> {
             NormBound::Given(bound) => bound * bound,
         };
         if taught.len() == self.params.components && *square > 0.0 {
-            let seen = Seen { outputs: taught, lateral: &self.lateral };
+            let seen = RuleInputs { outputs: taught, lateral: &self.lateral };
             self.params.rule.plan(&self.params.rate, self.trials + 1, scale, seen, step);
             self.check_growth()?;
         }

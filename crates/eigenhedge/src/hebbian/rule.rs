@@ -1,8 +1,8 @@
 //! The three learning rules of Hebbian learners.
 
 use super::rate::Rate;
-use super::step::Step;
-use crate::error::{Error, positive};
+use super::step::VectorStep;
+use crate::error::{Error, at_least_one, positive, require};
 use crate::linalg::Matrix;
 use crate::num::dot;
 use serde::{Deserialize, Serialize};
@@ -42,10 +42,8 @@ pub enum Rule {
 impl Rule {
     pub(super) fn check(&self, components: usize) -> Result<(), Error> {
         match self {
-            Self::Oja if components > 1 => {
-                Err(Error::Parameter { name: "components", rule: "1 for Oja's rule", value: components as f64 })
-            }
-            Self::Apex { stage: Some(0) } => Err(Error::Parameter { name: "stage", rule: "at least 1", value: 0.0 }),
+            Self::Oja => require(components <= 1, "components", "1 for Oja's rule", components as f64).map(drop),
+            Self::Apex { stage: Some(stage) } => at_least_one("stage", usize::from(*stage > 0)),
             Self::Simultaneous { beta } => positive("beta", *beta).map(drop),
             _ => Ok(()),
         }
@@ -59,8 +57,8 @@ impl Rule {
     }
 
     /// Adds the update for these outputs to an empty step. The step size is divided by `scale`.
-    pub(super) fn plan(&self, rate: &Rate, trial: u64, scale: f64, seen: Seen<'_>, step: &mut Step) {
-        let Seen { outputs, lateral } = seen;
+    pub(super) fn plan(&self, rate: &Rate, trial: u64, scale: f64, seen: RuleInputs<'_>, step: &mut VectorStep) {
+        let RuleInputs { outputs, lateral } = seen;
         for (p, y) in outputs.iter().enumerate() {
             let (response, beta) = match self {
                 Self::Oja => (*y, 0.0),
@@ -82,7 +80,7 @@ impl Rule {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Seen<'a> {
+pub(super) struct RuleInputs<'a> {
     /// Outputs `y_p`.
     pub outputs: &'a [f64],
     /// Lateral weights. Column p contains `a_p` in its first p entries.

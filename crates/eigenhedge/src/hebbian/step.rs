@@ -10,7 +10,7 @@
 ///
 /// The map is linear in (w, d), so it applies equally to vectors, to coefficients over a dictionary and to a triangular factor.
 #[derive(Debug, Clone, Default)]
-pub struct Step {
+pub struct VectorStep {
     /// Factor by which the point is multiplied.
     pub scale: f64,
     /// Factor by which each vector is multiplied.
@@ -21,7 +21,7 @@ pub struct Step {
     pub remove: Vec<f64>,
 }
 
-impl Step {
+impl VectorStep {
     pub(super) fn clear(&mut self) {
         self.scale = 1.0;
         self.keep.clear();

@@ -1,6 +1,6 @@
 //! Interface of weight vectors, independent of their space.
 
-use super::step::Step;
+use super::step::VectorStep;
 use crate::error::Error;
 use crate::simplex::Multiplicity;
 
@@ -28,7 +28,7 @@ pub trait Weights {
     fn begin(&mut self, point: &Self::Point, scale: f64);
 
     /// Moves the vectors towards the most recently loaded point.
-    fn learn(&mut self, point: &Self::Point, step: &Step);
+    fn learn(&mut self, point: &Self::Point, step: &VectorStep);
 
     /// Sets the center to the most recently loaded point. There must be no vectors yet.
     fn begin_at(&mut self, point: &Self::Point);

@@ -4,6 +4,7 @@ use super::Kernel;
 use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::simplex::Multiplicity;
+use crate::state::length;
 use serde::{Deserialize, Serialize};
 
 /// Kernel given by its Gram matrix. Points are indices into the matrix.
@@ -34,9 +35,7 @@ impl Precomputed {
     /// Checks a Gram matrix and creates a kernel from it. Mirrored entries equal up to rounding become their mean.
     pub fn new(mut gram: Matrix) -> Result<Self, Error> {
         let size = gram.rows();
-        if gram.columns() != size {
-            return Err(Error::Length { what: "row of the Gram matrix", expected: size, found: gram.columns() });
-        }
+        length("row of the Gram matrix", gram.columns(), size)?;
         for i in 0..size {
             for j in 0..=i {
                 check_finite(&gram, i, j)?;
@@ -65,9 +64,7 @@ impl Precomputed {
         let size = rows.len();
         let mut gram = Matrix::zeros(size, size);
         for (i, row) in rows.iter().map(AsRef::as_ref).enumerate() {
-            if row.len() != size {
-                return Err(Error::Length { what: "row of the Gram matrix", expected: size, found: row.len() });
-            }
+            length("row of the Gram matrix", row.len(), size)?;
             for (j, value) in row.iter().enumerate() {
                 gram.column_mut(j)[i] = *value;
             }

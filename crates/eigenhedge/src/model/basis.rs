@@ -12,7 +12,7 @@ use crate::num::dot;
 use crate::span::{Ambient, Feature, Span};
 
 #[derive(Debug, Clone)]
-pub(super) struct Basis {
+pub(super) struct EmbeddingBasis {
     /// Vectors, or coefficients of the atoms in the dictionary.
     pub columns: Matrix,
     pub center: Vec<f64>,
@@ -22,7 +22,7 @@ pub(super) struct Basis {
     pub image: Vec<f64>,
 }
 
-impl Basis {
+impl EmbeddingBasis {
     pub fn plain(columns: Matrix, center: Vec<f64>) -> Self {
         Self { columns, center, dictionary: None, image: Vec::new() }
     }
@@ -86,11 +86,11 @@ pub(super) trait RowSpan: Span {
     }
 
     /// Returns these combinations of the columns, for future rows. `first` is the span of the first member.
-    fn basis(&self, combinations: &Matrix, first: &Self) -> Basis;
+    fn basis(&self, combinations: &Matrix, first: &Self) -> EmbeddingBasis;
 }
 
 impl RowSpan for Ambient {
-    fn basis(&self, combinations: &Matrix, first: &Self) -> Basis {
+    fn basis(&self, combinations: &Matrix, first: &Self) -> EmbeddingBasis {
         let columns = times(&self.vectors(), combinations, self.length());
         // The plane passes through the center of this member. Its point nearest to the center of the first member gets
         // the coordinates zero, so that their origin does not depend on which member is the heaviest.
@@ -106,7 +106,7 @@ impl RowSpan for Ambient {
                 center.iter_mut().zip(&outside).for_each(|(center, x)| *center -= x);
             }
         }
-        Basis::plain(columns, center)
+        EmbeddingBasis::plain(columns, center)
     }
 }
 
@@ -115,9 +115,9 @@ impl RowSpan for Feature<Vectors> {
         atoms(self.dictionary())
     }
 
-    fn basis(&self, combinations: &Matrix, _: &Self) -> Basis {
+    fn basis(&self, combinations: &Matrix, _: &Self) -> EmbeddingBasis {
         let coefficients = times(self.coefficients(), combinations, self.dictionary().len());
-        Basis::features(self.dictionary(), coefficients, self.origin_with_image())
+        EmbeddingBasis::features(self.dictionary(), coefficients, self.origin_with_image())
     }
 }
 
@@ -134,12 +134,12 @@ pub(super) trait RowWeights: Weights {
     }
 
     /// Returns directions that span the vectors: the first p directions span the first p vectors.
-    fn basis(&self) -> Basis;
+    fn basis(&self) -> EmbeddingBasis;
 }
 
 impl RowWeights for AmbientWeights {
-    fn basis(&self) -> Basis {
-        Basis::plain(gram_schmidt(self.vectors(), dot), self.center())
+    fn basis(&self) -> EmbeddingBasis {
+        EmbeddingBasis::plain(gram_schmidt(self.vectors(), dot), self.center())
     }
 }
 
@@ -152,7 +152,7 @@ impl RowWeights for FeatureWeights<Vectors> {
         self.forgotten()
     }
 
-    fn basis(&self) -> Basis {
+    fn basis(&self) -> EmbeddingBasis {
         let mut dictionary = self.dictionary().clone();
         let atoms = dictionary.len();
         let mut vectors = Matrix::zeros(atoms, self.count());
@@ -168,7 +168,7 @@ impl RowWeights for FeatureWeights<Vectors> {
             gram.transpose_times(b, &mut image);
             dot(a, &image)
         };
-        Basis::features(&dictionary, gram_schmidt(&vectors, inner), self.center())
+        EmbeddingBasis::features(&dictionary, gram_schmidt(&vectors, inner), self.center())
     }
 }
 

@@ -7,6 +7,7 @@ use crate::learner::{Loss, trial_with};
 use crate::linalg::{Matrix, add_lower_product};
 use crate::registry::{Family, Missing};
 use crate::row::check_row;
+use crate::state::length;
 use crate::subspace::{Instance, NormBound};
 
 impl Model {
@@ -30,10 +31,8 @@ impl Model {
     pub fn step_batch(&mut self, rows: &[&[f64]], weights: Option<&[f64]>) -> Result<Loss, Error> {
         self.check_plain()?;
         if let Some(weights) = weights {
-            let (what, expected, found) = ("the weights of the rows", rows.len(), weights.len());
-            if expected != found {
-                return Err(Error::Length { what, expected, found });
-            }
+            let what = "the weights of the rows";
+            length(what, weights.len(), rows.len())?;
             every(what, weights, "finite and not negative", |weight| weight >= 0.0 && weight.is_finite())?;
         }
         let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);

@@ -12,7 +12,7 @@
 //! entry of a direction (coefficient, for features) is positive. Directions are ordered by probability, and equally likely ones
 //! by energy, largest first. The basis of aligned coordinates is used unchanged, neither completed nor ordered.
 
-use super::basis::Basis;
+use super::basis::EmbeddingBasis;
 use crate::batch::Expansion;
 use crate::batch::preimage::{Stop, preimages};
 use crate::columns::cannot_standardize;
@@ -49,7 +49,7 @@ pub struct Embedding {
     scaled: Vec<f64>,
     /// Probability that each direction is kept.
     pub inclusion: Vec<f64>,
-    basis: Basis,
+    basis: EmbeddingBasis,
     /// Coordinates of the center, for features only.
     shift: Vec<f64>,
     /// Squared norm of the center, for features only.
@@ -62,7 +62,7 @@ pub struct Embedding {
 
 impl Embedding {
     /// Creates an embedding in a basis. `inclusion` has the probability of each direction and is padded with zeros.
-    pub(super) fn new(basis: Basis, mut inclusion: Vec<f64>) -> Self {
+    pub(super) fn new(basis: EmbeddingBasis, mut inclusion: Vec<f64>) -> Self {
         inclusion.resize(basis.columns.columns(), 0.0);
         let (mut shift, mut center_square) = (Vec::new(), 0.0);
         if basis.dictionary.is_some() {
@@ -140,7 +140,7 @@ impl Embedding {
             }
             return Ok(());
         };
-        let Basis { columns, .. } = &self.basis;
+        let EmbeddingBasis { columns, .. } = &self.basis;
         let (mut along, mut projection) = (Matrix::default(), Matrix::default());
         multiply(&mut along, columns.view().transpose(), block.view());
         (0..rows.len()).for_each(|i| coordinates.extend_from_slice(along.column(i)));
@@ -157,7 +157,7 @@ impl Embedding {
     /// Returns the differences between rows and the center in standard units, one per column. Returns `None` for a single
     /// row, for features, or if a row has missing cells or is refused.
     fn deviations(&mut self, rows: &[&[f64]]) -> Option<Matrix> {
-        let (Basis { dictionary, center, .. }, length) = (&self.basis, self.basis.center.len());
+        let (EmbeddingBasis { dictionary, center, .. }, length) = (&self.basis, self.basis.center.len());
         if rows.len() < 2 || dictionary.is_some() {
             return None;
         }
@@ -178,7 +178,7 @@ impl Embedding {
     }
 
     fn transform_scaled(&mut self, row: &[f64], coordinates: &mut Vec<f64>) -> Result<f64, Error> {
-        let Basis { columns, center, dictionary, .. } = &mut self.basis;
+        let EmbeddingBasis { columns, center, dictionary, .. } = &mut self.basis;
         match dictionary {
             None => {
                 let (deviation, fills) = (&mut self.deviation, self.ridges.is_some());
@@ -259,7 +259,7 @@ impl Embedding {
             check_row("coordinates", own, kept).map_err(|error| (i, error))?;
             along.column_mut(i).copy_from_slice(own);
         }
-        let Basis { columns, center, dictionary, .. } = &mut self.basis;
+        let EmbeddingBasis { columns, center, dictionary, .. } = &mut self.basis;
         multiply(&mut block, columns.view(), along.view());
         (0..coordinates.len()).for_each(|i| block.column_mut(i).iter_mut().zip(&*center).for_each(|(x, c)| *x += c));
         let mut points = match dictionary {

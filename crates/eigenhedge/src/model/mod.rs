@@ -16,7 +16,7 @@ mod summary;
 mod totals;
 
 pub use any::AnyLearner;
-use basis::Basis;
+use basis::EmbeddingBasis;
 pub use embedding::{Embedding, LinearMap};
 use guarantee::{BoundInputs, Comparator, Guarantee, guarantee};
 pub use guarantee::{Reason, bound_holds};
@@ -336,7 +336,7 @@ impl Model {
 
     /// Returns an embedding in these directions around a center, in standard units.
     pub(crate) fn embedding_in(&self, directions: Matrix, center: Vec<f64>) -> Embedding {
-        let basis = Basis::plain(directions, center).first(self.spec.kept);
+        let basis = EmbeddingBasis::plain(directions, center).first(self.spec.kept);
         Embedding::new(basis, Vec::new()).with_scale(&self.columns.standardizer)
     }
 

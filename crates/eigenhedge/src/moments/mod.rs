@@ -31,7 +31,7 @@ pub use principal::Principal;
 
 use crate::columns::Columns;
 use crate::comparators::{BestSubspace, Mean, RunningScatter, Sketch, retained};
-use crate::error::{Error, add_square, every};
+use crate::error::{Error, add_square, at_least_one, every};
 use crate::linalg::Matrix;
 use crate::linalg::add_lower_product;
 use crate::model::Model;
@@ -98,10 +98,8 @@ const MOST_KEPT: usize = 1 << 20;
 impl Moments {
     /// Creates empty moments for at most `kept` directions. Rows with missing cells (NaN) are rejected or skipped.
     pub fn new(length: usize, kept: usize, missing: Missing) -> Result<Self, Error> {
-        if length == 0 {
-            return Err(Error::Parameter { name: "the dimension", rule: "at least 1", value: 0.0 });
-        }
-        crate::error::at_least_one("k", kept)?;
+        at_least_one("the dimension", length)?;
+        at_least_one("k", kept)?;
         if missing == Missing::Fill {
             return Err(Error::Merge("missing must be fail or skip: cells are filled in row by row".to_owned()));
         }

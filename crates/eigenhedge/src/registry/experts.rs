@@ -59,11 +59,11 @@ pub struct ExpertSpec {
 #[derive(Debug, Clone)]
 pub struct AnyExperts {
     spec: ExpertSpec,
-    learner: Inner,
+    learner: ExpertLearner,
 }
 
 #[derive(Debug, Clone)]
-enum Inner {
+enum ExpertLearner {
     Capped(CappedHedge),
     Leader(Leader),
     Perturbed(PerturbedLeader),
@@ -73,10 +73,10 @@ enum Inner {
 macro_rules! delegate {
     ($self:expr, $learner:ident => $call:expr) => {
         match $self {
-            Inner::Capped($learner) => $call,
-            Inner::Leader($learner) => $call,
-            Inner::Perturbed($learner) => $call,
-            Inner::Sets($learner) => $call,
+            ExpertLearner::Capped($learner) => $call,
+            ExpertLearner::Leader($learner) => $call,
+            ExpertLearner::Perturbed($learner) => $call,
+            ExpertLearner::Sets($learner) => $call,
         }
     };
 }
@@ -90,11 +90,11 @@ impl AnyExperts {
         }
         let learner = match kind {
             ExpertKind::CappedHedge => {
-                Inner::Capped(CappedHedge::new(experts, kept, eta)?.with_mixing(mixing)?.with_select(select))
+                ExpertLearner::Capped(CappedHedge::new(experts, kept, eta)?.with_mixing(mixing)?.with_select(select))
             }
-            ExpertKind::Leader => Inner::Leader(Leader::new(experts, kept)?),
-            ExpertKind::PerturbedLeader => Inner::Perturbed(PerturbedLeader::new(experts, kept, eta)?),
-            ExpertKind::ProductSets => Inner::Sets(ProductSets::new(experts, kept, eta)?),
+            ExpertKind::Leader => ExpertLearner::Leader(Leader::new(experts, kept)?),
+            ExpertKind::PerturbedLeader => ExpertLearner::Perturbed(PerturbedLeader::new(experts, kept, eta)?),
+            ExpertKind::ProductSets => ExpertLearner::Sets(ProductSets::new(experts, kept, eta)?),
         };
         Ok(Self { spec, learner })
     }
@@ -108,12 +108,12 @@ impl AnyExperts {
     /// perturbed leader, which have no distribution before their noise is drawn.
     pub fn kept_probabilities(&self) -> Option<Vec<f64>> {
         match &self.learner {
-            Inner::Capped(learner) => Some(learner.log_dropped().iter().map(|w| -w.exp_m1()).collect()),
-            Inner::Sets(learner) => {
+            ExpertLearner::Capped(learner) => Some(learner.log_dropped().iter().map(|w| -w.exp_m1()).collect()),
+            ExpertLearner::Sets(learner) => {
                 let dropped = SetDistribution::new(learner.log_weights(), self.spec.experts - self.spec.kept).ok()?;
                 Some(dropped.inclusion().iter().map(|dropped| 1.0 - dropped).collect())
             }
-            Inner::Leader(_) | Inner::Perturbed(_) => None,
+            ExpertLearner::Leader(_) | ExpertLearner::Perturbed(_) => None,
         }
     }
 
@@ -123,15 +123,15 @@ impl AnyExperts {
     pub fn bound(&self, best: f64) -> Option<(f64, &'static str)> {
         let ExpertSpec { experts, kept, eta, mixing, .. } = self.spec;
         match &self.learner {
-            Inner::Capped(learner) => {
+            ExpertLearner::Capped(learner) => {
                 let setting = bounds::Setting::new(eta, kept, Multiplicity::Finite(experts as u64));
                 let bound = bounds::uncentered(&bounds::Setting { price: learner.price(), ..setting }, best)?;
                 let mixes = mixing != Mixing::None;
                 let theorem = if mixes { "JMLR Theorem 3, with the price of mixing" } else { "JMLR Theorem 3" };
                 bound.is_finite().then_some((bound, theorem))
             }
-            Inner::Sets(_) => Some((bounds::set_experts(eta, best, kept, experts), "JMLR section 4.1")),
-            Inner::Leader(_) | Inner::Perturbed(_) => None,
+            ExpertLearner::Sets(_) => Some((bounds::set_experts(eta, best, kept, experts), "JMLR section 4.1")),
+            ExpertLearner::Leader(_) | ExpertLearner::Perturbed(_) => None,
         }
     }
 }

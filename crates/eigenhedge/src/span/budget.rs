@@ -1,16 +1,8 @@
 //! Budget of a dictionary: the maximum number of atoms, the rule for admitting rows, and the cost of evictions.
 //!
-//! Setting: a dictionary to which rows with a residual are added.
-//!
-//! State: the total cost of evictions.
-//!
-//! Update: a row is admitted unless a single atom represents all but a share `novelty` of its energy. Above the budget,
-//! atoms are evicted until a sixteenth of the budget is free ([`Budget::low`]), so that many rows share the work of an
-//! eviction.
-//!
-//! Guarantee: none. Losses remain exact. The norms of the discarded parts are summed as a measure of the error.
-//!
-//! Cost: O(M) per row with M atoms. The eviction itself is in `feature/evict.rs`.
+//! A row is admitted unless a single atom represents all but a share `novelty` of its energy. Above the budget, atoms
+//! are evicted (`feature/evict.rs`) until a sixteenth of the budget is free ([`AtomBudget::low`]), so that many rows share
+//! the work of an eviction. Losses remain exact. The norms of the discarded parts are summed as a measure of the error.
 
 use crate::error::{Error, at_least_one, require};
 use crate::state::{energy, ensure};
@@ -18,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 /// Budget of a dictionary: the maximum number of atoms, the novelty threshold for new atoms, and the accumulated error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Budget {
+pub(super) struct AtomBudget {
     pub atoms: usize,
     novelty: f64,
     pub error: f64,
@@ -27,7 +19,7 @@ pub(super) struct Budget {
 /// Divisor of the budget: an eviction frees the budget divided by this number.
 const FREED: usize = 16;
 
-impl Budget {
+impl AtomBudget {
     pub fn new(atoms: usize, novelty: f64) -> Result<Self, Error> {
         at_least_one("budget", atoms)?;
         require(novelty > 0.0 && novelty < 1.0, "novelty", "between 0 and 1", novelty)?;

@@ -28,22 +28,22 @@ pub(super) struct Removal {
     /// Vector q of each removed atom, one per column.
     taken: Matrix,
     share: Vec<f64>,
-    memory: Memory,
+    memory: FactorMemory,
 }
 
 /// Scratch memory of the factorization. A clone starts empty.
 #[derive(Default)]
-struct Memory(Option<(usize, MemBuffer)>);
+struct FactorMemory(Option<(usize, MemBuffer)>);
 
-impl Clone for Memory {
+impl Clone for FactorMemory {
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
-impl std::fmt::Debug for Memory {
+impl std::fmt::Debug for FactorMemory {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Memory")
+        f.write_str("FactorMemory")
     }
 }
 

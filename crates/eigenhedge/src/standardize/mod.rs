@@ -152,12 +152,7 @@ impl Standardizer {
     }
 
     pub(crate) fn check_width(&self, width: usize) -> Result<(), Error> {
-        match self.columns.len() {
-            found if self.how != Standardize::None && found != width => {
-                Err(Error::Length { what: "standardized columns", expected: width, found })
-            }
-            _ => Ok(()),
-        }
+        if self.how == Standardize::None { Ok(()) } else { length("standardized columns", self.columns.len(), width) }
     }
 
     /// Returns the method of scaling.

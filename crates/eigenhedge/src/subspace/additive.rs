@@ -1,20 +1,16 @@
 //! Additive rule: gradient descent on the expected projection.
 //!
-//! Setting: instances z in a space of dimension N, with `|z|² ≤ Q²`. The learner keeps k directions. `P̄` is the
-//! expected projection, with trace k; its eigenvalues p in [0, 1] are the probabilities that the directions are kept.
+//! Setting: instances z in a space of dimension N, with `|z|² ≤ Q²`. `P̄` is the expected projection, with trace k; its
+//! eigenvalues p in [0, 1] are the probabilities that the directions are kept. In infinite dimension `P̄` starts at
+//! zero.
 //!
 //! Update: `P̄ ← project(P̄ + (η/Q²) z zᵀ)` with the rate η. The Euclidean projection onto `{0 ≤ P̄ ≤ I, tr P̄ = k}`
 //! shifts all eigenvalues by one number and clips them to [0, 1].
 //!
 //! Guarantee: the total expected loss is at most `L* + Q² k(N-k)/(2ηN) + η/(2Q²) Σ |z|⁴`, where L* is the loss of the
-//! best fixed subspace. A similar bound holds relative to a comparator that changes
-//! ([`bounds::additive`](crate::bounds::additive)). In infinite dimension `P̄` starts at zero.
+//! best fixed subspace; for a comparator that changes see [`bounds::additive`](crate::bounds::additive).
 //!
-//! Cost: as for tracking, O(n u + w u²). Here n is the length of a row, u is the number of explicit directions, i.e.
-//! those with a probability of their own, and w is between u and u + 9.
-//!
-//! Numerics: probabilities are stored directly, not as logarithms. The projection sets them to exactly zero or one, so that
-//! nothing underflows. A direction clipped to zero together with the complement is merged into it.
+//! Cost: as for tracking. Probabilities are stored directly, because the projection sets them to exactly zero or one.
 //!
 //! References: Warmuth & Kuzmin, *On-line PCA*, slides 2007 ("two families"); Nie, Kotłowski & Warmuth, JMLR 2016.
 

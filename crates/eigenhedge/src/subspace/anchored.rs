@@ -1,37 +1,30 @@
 //! Anchored learners: the spectrum is a function of the scatter matrix of all rows.
 //!
 //! Setting: instances z with `|z|² ≤ Q²`. `C` is the running scatter matrix ([`Scatter`]), with eigenvalues λ. `V` is
-//! the matrix whose eigenvalues v are the probabilities that directions are dropped, `V₀` is the uniform start, and η
-//! is the rate.
+//! the matrix whose eigenvalues v are the probabilities that directions are dropped, and η is the rate.
 //!
-//! Update, by [`Law`]:
+//! Update, by [`Law`], after `C ← f C + z zᵀ` with a forgetting factor f:
 //! - `Exponential`: `log V = cap(-(η/Q²) C)`, follow the regularized leader.
 //! - `ProductSets`: a set of k eigenvectors is kept with a probability proportional to the product of the `e^{ηλ/Q²}`
 //!   of its members, which is Hedge over sets. `log V` contains the exact probabilities of being dropped.
 //! - `Leader`: the limit η → ∞. All probability is on the top k eigenvectors, and equal eigenvalues share evenly.
-//! - with forgetting: `C ← f C + z zᵀ` first.
 //!
 //! Guarantee: `Exponential` without forgetting has the bound of [`super::Tracking`] (JMLR Theorem 6; centered: Theorem
 //! 8 and Corollary 9). For `ProductSets` the same bound is conjectured (JMLR section 5.1). It is proved for sets of
 //! experts with an extra factor d. The leader has no bound: a stream can force its loss to n/(n-k) times the best loss.
 //!
 //! A rank cap R keeps only the R largest eigenpairs of C. Dropping the eigenvalue λ lowers the potential of the proof,
-//! `min_V [η tr(V C)/Q² + Δ(V, V₀)]`, by at most `ηλ/Q²`, and a smaller C only helps the comparator. The bound remains
-//! valid with the sum of these terms added to its constant ([`Rule::price`]).
+//! `min_V [η tr(V C)/Q² + Δ(V, V₀)]` with the uniform start V₀, by at most `ηλ/Q²`. The bound remains valid with the
+//! sum of these terms added to its constant ([`Rule::price`]). `ProductSets` and `as_printed` count every direction
+//! seen, so they have no rank cap.
 //!
-//! Cost: that of [`Scatter`], O(w^2.5) per row for w columns of the span, or with a rank cap that of
-//! [`super::Tracking`]. `Leader` computes only the leading eigenpairs of many columns, in a few w². `ProductSets` adds
-//! O(w k).
+//! Cost: that of [`Scatter`]; `ProductSets` adds O(w k) for w columns of the span.
 //!
 //! Numerics: the absolute error of eigenvalues is the rounding error of the largest, so the error of `log v` is about
 //! `η ε λ_max / Q²` with the machine epsilon ε (k times that for `ProductSets`).
 //!
-//! Not done: drawing whole sets by their product weights. Every sampling method with the right inclusion probabilities
-//! has the same expected loss. There is also no rank cap for `ProductSets` and `as_printed`, which count every
-//! direction seen, because nothing can be proved for it. `ProductSets` in infinite dimension is rejected, because with
-//! infinitely many sets of unseen directions no seen one would ever be kept.
-//!
-//! References: Warmuth & Kuzmin, JMLR 2008, sections 4.1 and 5.1, Algorithm 6 and section 7; Kuzmin & Warmuth, ICML 2007, Algorithm 6.
+//! References: Warmuth & Kuzmin, JMLR 2008, sections 4.1 and 5.1, Algorithm 6 and section 7; Kuzmin & Warmuth, ICML
+//! 2007, Algorithm 6.
 
 use super::product_weights::{ProductScratch, drop_by_products};
 use super::rule::{Directions, Observed, Rule};

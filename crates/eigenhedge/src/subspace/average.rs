@@ -1,23 +1,15 @@
 //! Average of the distributions of a learner over a run, as a fixed hypothesis.
 //!
-//! Setting: rows drawn independently from one distribution, and one pass of a learner over them.
+//! Update: `sum ← sum + P̄`, where `P̄ = I - V` is the current expected projection of the learner. Adding the learner
+//! before each trial and once at the end gives the average of V_0 … V_T.
 //!
-//! Update: `sum ← sum + P̄`, where `P̄ = I - V` is the current expected projection of the learner. Adding the learner before
-//! each trial and once at the end gives the average of V_0 … V_T.
-//!
-//! Guarantee: the loss is linear in V, so on any row the loss of the average is the average of the losses. For independent
-//! rows, the expected loss of the average of V_0 … V_{T-1} on a new row is therefore the expected loss of the run divided by T,
-//! and its excess over the best subspace is at most the regret bound of the learner divided by T (JMLR section 6.3).
-//!
-//! The noise of the perturbed leader exists only between its choice and the end of the trial. At other times the leader
-//! without noise is added.
+//! Guarantee: the loss is linear in V, so on any row the loss of the average is the average of the losses. For
+//! independent rows, the expected loss of the average of V_0 … V_{T-1} on a new row is therefore the expected loss of
+//! the run divided by T, and its excess over the best subspace is at most the regret bound of the learner divided by T
+//! (JMLR section 6.3). The noise of the perturbed leader exists only during a trial; otherwise the leader without noise
+//! is added. Learners that center are refused, because their losses are quadratic in the center.
 //!
 //! Cost: O(n² u + n w u) per learner added, with u explicit directions in w columns. The sum takes n² numbers.
-//!
-//! Numerics: only differences from the common value of the complement are summed. The common value is a single number.
-//!
-//! Not done: centered learners. Their losses are quadratic in the center, so the loss of the average center and the
-//! average projection is not the average loss.
 //!
 //! References: Warmuth & Kuzmin, JMLR 2008, section 6.3.
 
@@ -28,6 +20,7 @@ use crate::num::{dot, kept};
 use crate::row::check_row;
 use crate::scratch::Scratch;
 use crate::span::{Ambient, Span};
+use crate::state::length;
 use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
 
@@ -86,10 +79,7 @@ impl Average {
 
     /// Adds the current distribution of the learner. The state of the learner does not change.
     pub fn add<R: Rule>(&mut self, learner: &mut Subspace<Ambient, R>) -> Result<(), Error> {
-        let (expected, found) = (self.sum.rows(), learner.span.length());
-        if expected != found {
-            return Err(Error::Length { what: "a row of the learner", expected, found });
-        }
+        length("a row of the learner", learner.span.length(), self.sum.rows())?;
         if learner.options.center.is_some() || learner.span.origin().is_some() {
             return Err(Error::Unsupported("the average of learners that center does not have their average loss"));
         }

@@ -12,9 +12,9 @@ use crate::simplex::{Complement, DrawScratch, Multiplicity, Select, draw};
 /// therefore enough to draw its overlap with the part of the row in the complement. The random generator for these
 /// overlaps is split off before the row is seen. The directions themselves are never needed.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Choice {
+pub(super) struct DrawnDirections {
     pub kept: Vec<usize>,
-    deferred: Deferred,
+    deferred: DeferredOverlaps,
     probabilities: Vec<f64>,
     /// True for each explicit direction that is kept.
     pub marks: Vec<bool>,
@@ -25,7 +25,7 @@ pub(super) struct Choice {
 
 /// Kept directions of the complement, known only by their overlaps with the rows of the trial.
 #[derive(Debug, Clone, Default)]
-struct Deferred {
+struct DeferredOverlaps {
     count: usize,
     directions: u64,
     random: Option<Random>,
@@ -42,7 +42,7 @@ pub(super) fn complement_mass(complement: &Complement) -> f64 {
     }
 }
 
-impl Choice {
+impl DrawnDirections {
     /// Draws the explicit directions to keep, and the number of directions of the complement to keep.
     ///
     /// The complement is represented by the smallest possible number of placeholders with equal probability. A drawn
@@ -105,7 +105,7 @@ impl Choice {
     }
 }
 
-impl Deferred {
+impl DeferredOverlaps {
     fn defer(&mut self, count: usize, complement: &Complement, random: &mut Random) {
         self.reached.resize(0, 0);
         self.overlaps.resize(0, 0);

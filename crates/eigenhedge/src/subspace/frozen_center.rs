@@ -1,20 +1,19 @@
 //! Trials with several rows around one center, which moves after them.
 //!
-//! Setting: rows x of a batch and the center m of the previous rows. The instance is the scatter matrix `S = Σ (x - m)(x - m)ᵀ`.
+//! Setting: rows x of a batch and the center m of the previous rows. The instance is the scatter matrix `S = Σ (x -
+//! m)(x - m)ᵀ`.
 //!
-//! Update: that of one trial with this instance. A rule that forgets multiplies the previous rows by its factor once for each
-//! row of the batch, and weighs the rows of the batch equally. Then the center moves as after the rows one by one. A learned
-//! center learns its coefficients from these rows with the directions after the batch.
+//! Update: that of one trial with this instance. A rule that forgets multiplies the previous rows by its factor once
+//! for each row of the batch, and weighs the rows of the batch equally. Then the center moves as after the rows one by
+//! one. A learned center learns its coefficients from these rows with the directions after the batch.
 //!
-//! Members of a portfolio share the scatter matrix around the mean μ of the batch: with b rows and `d = μ - m`, theirs is larger
-//! by `b d dᵀ`. A member with a rank cap R needs the R largest eigenpairs of `fᵇC + S` alone. They come from the
-//! tridiagonal form of this matrix, or from the Gram matrix of the rows and directions if it is smaller.
+//! Members of a portfolio share the scatter matrix around the mean μ of the batch: with b rows and `d = μ - m`, theirs
+//! is larger by `b d dᵀ`. A member with a rank cap R needs the R largest eigenpairs of `fᵇC + S` alone: from the
+//! tridiagonal form of this matrix, or from the Gram matrix of the rows and directions if it is smaller. Other members
+//! take two decompositions.
 //!
-//! Guarantee: none. Without a center, the bounds hold with the largest eigenvalue of the instance in place of the squared norm
-//! of a row.
-//!
-//! Cost: matrix products of the rows, and a reduction of a matrix to tridiagonal form for each member with a rank cap; two
-//! decompositions for any other.
+//! Guarantee: none. Without a center, the bounds hold with the largest eigenvalue of the instance in place of the
+//! squared norm of a row.
 
 use super::choice::complement_mass;
 use super::{AnyRule, Instance, Rule, Subspace, Symmetric, Working};
@@ -209,14 +208,14 @@ fn largest(matrix: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
 /// Batch relative to the center of one member.
 #[derive(Debug)]
 pub(crate) struct Frozen {
-    instance: Batch,
+    instance: MemberBatch,
     /// Displacement of the center after the batch, and the weight of its rows.
     way: Vec<f64>,
     center_weight: f64,
 }
 
 #[derive(Debug)]
-enum Batch {
+enum MemberBatch {
     Dyads(Symmetric),
     /// Offset of the mean of the batch from the center, and the directions of the member as vectors.
     Shared {
@@ -242,7 +241,7 @@ impl Subspace<Ambient, AnyRule> {
         let instance = match self.shared_directions(trace) {
             Some(directions) => {
                 square = lot.largest_square(&offset);
-                Batch::Shared { offset, directions }
+                MemberBatch::Shared { offset, directions }
             }
             None => {
                 let mut around = lot.centered.clone();
@@ -252,7 +251,7 @@ impl Subspace<Ambient, AnyRule> {
                 scatter.mirror();
                 let symmetric = Symmetric::new(&scatter)?;
                 square = symmetric.dyads().iter().map(|(weight, _)| *weight).fold(0.0, f64::max);
-                Batch::Dyads(symmetric)
+                MemberBatch::Dyads(symmetric)
             }
         };
         self.within_bound(square)?;
@@ -275,10 +274,10 @@ impl Subspace<Ambient, AnyRule> {
 
     pub(crate) fn incur_frozen(&mut self, frozen: &Frozen, lot: &Lot) -> Loss {
         let (offset, directions) = match &frozen.instance {
-            Batch::Dyads(symmetric) => {
+            MemberBatch::Dyads(symmetric) => {
                 return self.around_center(|own| own.incur(&Instance::Dyads(&symmetric.dyads())));
             }
-            Batch::Shared { offset, directions } => (offset, directions),
+            MemberBatch::Shared { offset, directions } => (offset, directions),
         };
         let energies = lot.energies(offset, directions);
         let (mut loss, outside) = (Loss::default(), (self.scratch.0.energy - energies.iter().sum::<f64>()).max(0.0));
@@ -296,13 +295,13 @@ impl Subspace<Ambient, AnyRule> {
     pub(crate) fn learn_frozen(&mut self, frozen: Frozen, lot: &mut Lot) {
         let rows = i32::try_from(lot.rows()).unwrap_or(i32::MAX);
         match frozen.instance {
-            Batch::Dyads(symmetric) => {
+            MemberBatch::Dyads(symmetric) => {
                 self.scratch.0.observed.rows = rows;
                 self.around_center(|own| own.update(&Instance::Dyads(&symmetric.dyads())));
                 self.scratch.0.observed.rows = 1;
                 self.trials += lot.rows() as u64 - 1;
             }
-            Batch::Shared { offset, directions } => {
+            MemberBatch::Shared { offset, directions } => {
                 self.account(1.0, 1.0);
                 self.learn_shared(offset, directions, rows, lot);
                 self.trials += lot.rows() as u64;

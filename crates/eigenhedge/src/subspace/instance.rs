@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::linalg::{Matrix, symmetric_eigen};
+use crate::state::length;
 
 /// Instance of a trial. It borrows its points.
 #[derive(Debug)]
@@ -29,9 +30,7 @@ impl Symmetric {
     /// Decomposes the matrix into dyads, if it is square, symmetric, finite and positive semidefinite up to rounding.
     pub fn new(matrix: &Matrix) -> Result<Self, Error> {
         let n = matrix.rows();
-        if matrix.columns() != n {
-            return Err(Error::Length { what: "a row of the symmetric matrix", expected: n, found: matrix.columns() });
-        }
+        length("a row of the symmetric matrix", matrix.columns(), n)?;
         for j in 0..n {
             for i in 0..n {
                 let (value, mirrored) = (matrix.column(j)[i], matrix.column(i)[j]);

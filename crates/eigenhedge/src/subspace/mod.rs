@@ -58,7 +58,7 @@ use crate::simplex::{Complement, Multiplicity, Select};
 use crate::span::Span;
 use crate::state::{LARGEST, State, count, energy, ensure, length, within};
 use aligned::Aligned;
-use choice::Choice;
+use choice::DrawnDirections;
 use learned_center::LearnedCenter;
 use outside::Outside;
 use serde::{Deserialize, Serialize};
@@ -117,7 +117,7 @@ pub struct Subspace<S, R> {
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    choice: Choice,
+    choice: DrawnDirections,
     observed: Observed,
     columns: Vec<f64>,
     /// Probability that each explicit direction is dropped.

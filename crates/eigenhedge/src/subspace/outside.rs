@@ -1,6 +1,6 @@
 //! Part of a point outside the explicit directions, and the loss of a choice.
 
-use super::choice::Choice;
+use super::choice::DrawnDirections;
 
 /// Squared lengths of the parts of a point outside the explicit directions, in the unit of the instance.
 #[derive(Debug, Clone, Copy, Default)]
@@ -15,7 +15,7 @@ impl Outside {
     /// Returns the loss of a choice for a point with these coordinates in the explicit directions, and writes its
     /// coordinates in the kept directions. `part` is the part of the point outside the explicit directions, in coordinates
     /// of the columns.
-    pub fn realise(&self, choice: &mut Choice, coordinates: &[f64], part: &[f64], kept: &mut Vec<f64>) -> f64 {
+    pub fn realise(&self, choice: &mut DrawnDirections, coordinates: &[f64], part: &[f64], kept: &mut Vec<f64>) -> f64 {
         kept.clear();
         kept.extend(choice.kept.iter().map(|i| coordinates[*i]));
         // Directions that became explicit after the choice belonged to the complement when the choice was made.

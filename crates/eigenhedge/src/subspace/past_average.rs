@@ -1,17 +1,14 @@
 //! Mixing with the average of all previous matrices V.
 //!
 //! Update: `V ← (1-α) V + α · mean(V_0 … V_{t-1})`, where the eigenvalues of V are the probabilities that directions
-//! are dropped, V_0 is the uniform start, and the others are the matrices of the previous trials.
-//!
-//! State: the sum of the past matrices, dense in the coordinates of the columns of the span, and its common eigenvalue
-//! outside.
+//! are dropped, V_0 is the uniform start, and the others are the matrices of the previous trials. Their sum is dense in
+//! the coordinates of the columns of the span, with a common eigenvalue outside. Every eigenvalue of the result is at
+//! least `α d/(N t)`, so the sum need not be in the log domain.
 //!
 //! Guarantee: none proved for subspaces.
 //!
 //! Cost: one dense eigendecomposition of the columns per trial. All columns ever seen are needed, unless a rank cap
 //! folds the least likely directions into the complement.
-//!
-//! Numerics: every eigenvalue of the result is at least `α d/(N t)`, so the sum need not be in the log domain.
 //!
 //! References: Bousquet & Warmuth, JMLR 2002; Warmuth & Kuzmin, JMLR 2008, equation (20).
 

@@ -2,26 +2,23 @@
 //!
 //! Setting: instances z with `|z|² ≤ Q²`. `C` is the scatter matrix of all rows (`scatter`).
 //!
-//! Update: `C ← C + z zᵀ`. Before each choice, noise G is drawn, and the top k eigenvectors of `C + (Q²/η) G` are kept. G is
-//! symmetric and Gaussian, with variance 1 off the diagonal and 2 on it, the only rotation-invariant distribution with
-//! independent entries. It acts on the span of the previous rows. All other directions have the value 0, so they are chosen,
-//! uniformly, before directions with a negative perturbed value.
+//! Update: `C ← C + z zᵀ`. Before each choice, noise G is drawn, and the top k eigenvectors of `C + (Q²/η) G` are kept.
+//! G is symmetric and Gaussian, with variance 1 off the diagonal and 2 on it, the only rotation-invariant distribution
+//! with independent entries. It acts on the span of the previous rows, because noise on the complement would couple w
+//! directions to all N. All other directions have the value 0, so they are chosen, uniformly, before directions with a
+//! negative perturbed value.
 //!
 //! Guarantee: none. It is an open problem whether some noise attains the bound of tracking (JMLR sections 5.1 and 9).
+//! The mean over the noise has no closed form: [`crate::Loss::expected`] is the mean over the directions of the
+//! complement, hence unbiased but random. Between trials the spectrum is that of the leader without noise.
 //!
-//! Cost: O(w³), two eigendecompositions, and w²/2 random numbers per trial, where w is the number of columns of the span.
+//! Cost: O(w³), two eigendecompositions, and w²/2 random numbers per trial, where w is the number of columns of the
+//! span.
 //!
-//! Numerics: matrix and noise are scaled so that neither overflows for any η. The matrix itself is stored, in columns that
-//! rotate with the rows, so that the same seed gives the same losses in rotated coordinates and in a feature space. Each column
-//! has its own noise, so no column may result from rounding alone. A residual whose square is at most [`RESOLUTION`] of the
-//! largest squared norm so far gets no column and counts as part of the complement.
-//!
-//! Not done: noise on the complement. It would couple w directions to all N, which costs O(N³), and is undefined for
-//! infinite N. Once the rows span the space, noise on the complement makes no difference. The mean over the noise has
-//! no closed form: [`crate::Loss::expected`] is the mean over the remaining randomness (the directions of the
-//! complement), hence unbiased but random. Between trials the spectrum is that of the leader without noise.
-//! [`super::Subspace::directions`] returns the directions of this spectrum, and evictions of atoms change them as
-//! little as possible.
+//! Numerics: matrix and noise are scaled so that neither overflows for any η. The columns rotate with the rows, so that
+//! the same seed gives the same losses in rotated coordinates and in a feature space. Each column has its own noise, so
+//! a residual whose square is at most [`RESOLUTION`] of the largest squared norm so far, perhaps a rounding error, gets
+//! no column.
 //!
 //! References: Kalai & Vempala 2005; Warmuth & Kuzmin, JMLR 2008, sections 4.1, 5.1 and 9; Dwork, Talwar, Thakurta &
 //! Zhang, STOC 2014 (Gaussian symmetric noise).

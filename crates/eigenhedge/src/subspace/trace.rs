@@ -3,7 +3,7 @@
 //! The state of a learner does not depend on its choices. A learner can therefore learn several rows first. Its choices are
 //! drawn afterwards from the probabilities and coordinates of each row, with the same bits as in a trial.
 
-use super::choice::Choice;
+use super::choice::DrawnDirections;
 use super::outside::{Outside, finish_coordinates};
 use super::{Instance, Rule, Subspace, Working};
 use crate::error::Error;
@@ -74,7 +74,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Drawn {
-    choice: Choice,
+    choice: DrawnDirections,
     pub coordinates: Vec<f64>,
     square: f64,
 }

@@ -4,10 +4,9 @@
 //! Q²]`. k directions are kept, and `d = N - k` are dropped. `V` is the matrix whose eigenvalues v are the
 //! probabilities that directions are dropped.
 //!
-//! Update: `log V ← cap(log V - (η/Q²) z zᵀ)` with the rate η, then mixing.
-//!
-//! State: the eigenvectors of V that differ from the complement (`rotation`, in the coordinates of the span), their
-//! `log v` (`log_weights`), and the common `log v` of all other directions (`complement`).
+//! Update: `log V ← cap(log V - (η/Q²) z zᵀ)` with the rate η, then mixing. The state has the eigenvectors of V that
+//! differ from the complement, with their `log v` (`frame`), and the common `log v` of all other directions
+//! (`complement`).
 //!
 //! Guarantee: without mixing, the total expected loss is at most `(η L* + Q² d log(N/d)) / (1 - e^{-η})` for every
 //! sequence, where L* is the loss of the best fixed subspace (JMLR Theorem 6). For infinite N, `d log(N/d)` is k.
@@ -16,13 +15,13 @@
 //! ([`bounds::shifting`](crate::bounds::shifting)).
 //!
 //! Cost: O(n u) for the coordinates and O(w u²) for the rotation, where n is the length of a row, u is the number of
-//! uncapped directions, and w is the number of columns of the span, u ≤ w ≤ u + 9. The cost in the paper is O(n²).
-//! Past-average mixing: one dense eigendecomposition per trial.
+//! uncapped directions, and w is the number of columns of the span, u ≤ w ≤ u + 9. Past-average mixing: one dense
+//! eigendecomposition per trial.
 //!
 //! Numerics: all weights are logarithms. A direction that reaches the cap together with the complement is equal to it
 //! bit for bit and is merged into it, without any approximation. Fixed share keeps every direction touched by noise
-//! slightly different from the rest, so that all n eventually become explicit. The directions that are cheapest to
-//! merge may then be merged too, at a cost of at most a given share of the cost of mixing ([`Tracking::with_merging`]).
+//! slightly different from the rest. The directions that are cheapest to merge may then be merged too, at a cost of at
+//! most a given share of the cost of mixing ([`Tracking::with_merging`]).
 //!
 //! References: Warmuth & Kuzmin, JMLR 2008, Algorithm 5 and section 8; Kuzmin & Warmuth, ICML 2007, Algorithm 3.
 

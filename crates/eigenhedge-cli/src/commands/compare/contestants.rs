@@ -19,7 +19,7 @@ pub struct Contestant {
 }
 
 #[derive(Default)]
-pub struct Lot {
+pub struct RowLot {
     pub rows: Vec<Vec<f64>>,
     pub places: Vec<String>,
 }
@@ -33,7 +33,7 @@ pub enum Read {
 const LOT_ROWS: usize = 256;
 const LOT_NUMBERS: usize = 1 << 16;
 
-impl Lot {
+impl RowLot {
     /// Reads at most `most` rows. On an error, the lot has the rows before it.
     pub fn read(&mut self, stream: &mut ScaledStream, most: usize) -> Result<Read> {
         self.rows.clear();

@@ -11,7 +11,7 @@ use crate::stdout;
 use crate::table::{self, Usage};
 use crate::working::Working;
 use anyhow::{Context, Result, anyhow};
-use contestants::{Contestant, Lot, Read, learn_lot};
+use contestants::{Contestant, Read, RowLot, learn_lot};
 use eigenhedge::batch::{Center, Pca};
 use eigenhedge::comparators::{Best, Hindsight};
 use eigenhedge::{Kind, Missing, Model};
@@ -23,7 +23,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 /// PCA that is fitted to the first rows and then frozen, with its loss curve.
-struct Frozen {
+struct FrozenPca {
     rows: Vec<Vec<f64>>,
     wanted: usize,
     pca: Option<Pca>,
@@ -73,8 +73,8 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
     let begin = || Hindsight::new(length, centered, k);
     let mut charged = Charged { from: 0, rows: 0, hindsight: begin().map_err(fits)? };
     let wanted = args.warm_up.max(k + 1);
-    let mut frozen = Frozen { rows: Vec::new(), wanted, pca: None, total: 0.0, curve: curve() };
-    let (mut lot, mut number) = (Lot::default(), 0);
+    let mut frozen = FrozenPca { rows: Vec::new(), wanted, pca: None, total: 0.0, curve: curve() };
+    let (mut lot, mut number) = (RowLot::default(), 0);
     let working = Working::start(format!("{} of {length} columns", counted(args.learners.len() as u64, "learner")), 0);
     loop {
         // The losses of all learners start again after the last row of the fit, so a lot ends there.
@@ -125,7 +125,7 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
     Ok(())
 }
 
-impl Frozen {
+impl FrozenPca {
     /// Adds the loss of row `number`, counted from 1, or stores the row. Returns true after the last row of the fit.
     fn take(&mut self, row: &[f64], kept: usize, centered: bool, number: u64) -> Result<bool> {
         if let Some(pca) = &self.pca {
@@ -150,7 +150,7 @@ impl Frozen {
 
 impl Charged {
     /// Returns a sentence that explains which rows count.
-    fn sentence(&self, frozen: &Frozen) -> String {
+    fn sentence(&self, frozen: &FrozenPca) -> String {
         let rows = if self.rows == 1 { "1 row".to_owned() } else { format!("{} rows", self.rows) };
         let from = if self.from == 0 { String::new() } else { format!(", from row {} on", self.from) };
         let why = match (frozen.pca.is_some(), self.from) {
@@ -170,7 +170,7 @@ struct Line<'a> {
     curve: Option<&'a Downsampler>,
 }
 
-fn lines<'a>(contestants: &'a [Contestant], frozen: &'a Frozen, best: Best) -> Vec<Line<'a>> {
+fn lines<'a>(contestants: &'a [Contestant], frozen: &'a FrozenPca, best: Best) -> Vec<Line<'a>> {
     let mut lines = vec![Line { name: BEST.into(), loss: best.high(), micros: None, curve: None }];
     if frozen.pca.is_some() {
         lines.push(Line { name: frozen.name(), loss: frozen.total, micros: None, curve: Some(&frozen.curve) });
@@ -195,7 +195,7 @@ fn cells(lines: &[Line<'_>], best: Best, charged: &Charged) -> ([&'static str; 5
     (["learner", "expected loss", "of energy", "over best", "µs a row"], lines.iter().map(row).collect())
 }
 
-fn report(lines: &[Line<'_>], frozen: &Frozen, best: Best, charged: &Charged) -> Result<()> {
+fn report(lines: &[Line<'_>], frozen: &FrozenPca, best: Best, charged: &Charged) -> Result<()> {
     let (head, rows) = cells(lines, best, charged);
     let mut out = String::new();
     for [name, loss, share, over, micros] in std::iter::once(head.map(String::from)).chain(rows) {
@@ -205,7 +205,7 @@ fn report(lines: &[Line<'_>], frozen: &Frozen, best: Best, charged: &Charged) ->
     stdout::print(&out)
 }
 
-fn json(lines: &[Line<'_>], frozen: &Frozen, best: Best, charged: &Charged) -> Value {
+fn json(lines: &[Line<'_>], frozen: &FrozenPca, best: Best, charged: &Charged) -> Value {
     let learners: Vec<Value> = lines
         .iter()
         .filter_map(|Line { name, loss, micros, .. }| {
@@ -222,7 +222,7 @@ fn json(lines: &[Line<'_>], frozen: &Frozen, best: Best, charged: &Charged) -> V
     })
 }
 
-fn page(source: &str, chart: Chart, lines: &[Line<'_>], frozen: &Frozen, best: Best, charged: &Charged) -> Page {
+fn page(source: &str, chart: Chart, lines: &[Line<'_>], frozen: &FrozenPca, best: Best, charged: &Charged) -> Page {
     let (head, rows) = cells(lines, best, charged);
     let exact = lines.iter().map(|line| vec![String::new(), line.loss.to_string()]).collect();
     let table = Table {

@@ -152,7 +152,7 @@ impl Monitors<'_> {
     fn facts(&self, stream: &Stream, running: Option<u64>) -> Facts {
         let [trained, started] =
             [&self.args.train, &self.args.start_from].map(|path| path.as_deref().map(printable_path));
-        self.monitors.facts(stream, self.args.group_by.as_ref(), (trained, started), running)
+        self.monitors.facts(stream, self.args.beside.group_by.as_ref(), (trained, started), running)
     }
 }
 

@@ -38,11 +38,11 @@ impl Begun {
         let Some(path) = &args.start_from else {
             let stream = Stream::open(source, layout)?;
             let fresh = fresh(args, options, layout, &stream)?;
-            let fleet = if args.group_by.is_some() { Fleet::of_monitors(fresh)? } else { Fleet::new(fresh)? };
+            let fleet = if args.beside.group_by.is_some() { Fleet::of_monitors(fresh)? } else { Fleet::new(fresh)? };
             return Ok(Self { stream, fleet, before: None });
         };
         let name = printable_path(path);
-        let mut fleet: Fleet<Monitor> = match (kind_of(path)?, &args.group_by) {
+        let mut fleet: Fleet<Monitor> = match (kind_of(path)?, &args.beside.group_by) {
             (SavedKind::Monitors, Some(_)) => open_fleet(path, most(args))?.0,
             (SavedKind::Monitors, None) => {
                 return Err(anyhow!("{name}: holds a monitor for each key: --group-by names them"));
@@ -124,11 +124,11 @@ impl<'a> Monitors<'a> {
         if before.is_none() && !args.quiet && keys.is_none() {
             say_reading(&stream);
         }
-        if args.group_by.is_some() && !fleet.has_store() {
+        if args.beside.group_by.is_some() && !fleet.has_store() {
             fleet = fleet.with_store(most(args), Box::new(GroupStore::new(&scratch_folder(args.snapshot.as_deref()))));
         }
         let (width, mut monitors) =
-            (stream.columns().len(), TableMonitors::new(fleet, &stream, args.group_by.is_some(), keys));
+            (stream.columns().len(), TableMonitors::new(fleet, &stream, args.beside.group_by.is_some(), keys));
         let (key, has_times) = (monitors.key, monitors.has_times);
         let positions = before.as_ref().map(|(before, _)| (&before.answers, &before.engine.events));
         let answers = answers(outputs, &stream, at_once, positions.map(|(answers, _)| answers))?;
@@ -163,10 +163,10 @@ impl<'a> Monitors<'a> {
             }
         };
         let engine = Self {
-            answers: answers.with_safe_cells(args.safe_cells).with_dialect(args.answers_as.dialect(&stream)),
+            answers: answers.with_safe_cells(args.beside.safe_cells).with_dialect(args.answers_as.dialect(&stream)),
             holds: keys.is_none() && can_read_again(args) && outputs.answers.target == Target::Standard,
             held: Vec::new(),
-            events: events.with_safe_cells(args.safe_cells).with_dialect(args.answers_as.dialect(&stream)),
+            events: events.with_safe_cells(args.beside.safe_cells).with_dialect(args.answers_as.dialect(&stream)),
             watched: Arc::new(Shared::new(Watched { journal, ..Watched::default() })),
             block_rows: if source.is_regular() { BLOCK_ROWS } else { 1 },
             args,
@@ -189,7 +189,7 @@ fn records_for(args: &MonitorArgs) -> Option<&'static str> {
 
 /// Returns the maximum number of monitors in memory.
 fn most(args: &MonitorArgs) -> usize {
-    args.max_groups.map_or(MOST_IN_MEMORY, |most| most as usize)
+    args.beside.max_groups.map_or(MOST_IN_MEMORY, |most| most as usize)
 }
 
 /// Creates a monitor for this table. With `--train`, the monitor learns the rows of that table first.

@@ -1,6 +1,6 @@
 //! Options of the monitor: from the command line, in messages, and in a snapshot.
 
-use crate::args::{BesideArgs, MonitorArgs, typed};
+use crate::args::{MonitorArgs, typed};
 use crate::commands::session::Options;
 use crate::table::{self, Usage, is_dash, source, with_beside};
 use anyhow::Result;
@@ -12,10 +12,7 @@ use serde_json::json;
 
 /// Returns the layout of the table without scaling, because the monitor scales its columns itself.
 pub(super) fn layout(args: &MonitorArgs, options: &MonitorOptions, source: &Source) -> Result<Layout, Usage> {
-    let (copy_columns, time, group_by) = (args.copy_columns.clone(), args.time.clone(), args.group_by.clone());
-    let (time_format, timezone, safe_cells) = (args.time_format.clone(), args.timezone, args.safe_cells);
-    let beside = BesideArgs { copy_columns, time, time_format, timezone, safe_cells, group_by, max_groups: None };
-    let layout = with_beside(table::layout(&args.table, source)?, &beside, Standardize::None)?;
+    let layout = with_beside(table::layout(&args.table, source)?, &args.beside, Standardize::None)?;
     Ok(Layout { missing: Some(options.missing), ..layout })
 }
 
@@ -86,11 +83,11 @@ pub fn plan(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout) -> Op
             Lasting::Seconds(seconds) => format!("{seconds}s"),
         },
         "--format": layout.format.name(),
-        "--copy-columns": args.copy_columns,
-        "--time": (!args.time.is_empty()).then(|| args.time.join(",")),
-        "--timezone": args.timezone.map(|zone| zone.to_string()),
-        "--time-format": args.time_format.as_ref().map(ToString::to_string),
-        "--safe-cells": args.safe_cells,
+        "--copy-columns": args.beside.copy_columns,
+        "--time": (!args.beside.time.is_empty()).then(|| args.beside.time.join(",")),
+        "--timezone": args.beside.timezone.map(|zone| zone.to_string()),
+        "--time-format": args.beside.time_format.as_ref().map(ToString::to_string),
+        "--safe-cells": args.beside.safe_cells,
         "--answers-as": args.answers_as.name(),
         "--delimiter": args.table.delimiter.map(char::from),
         "--decimal": args.table.decimal.map(char::from),
@@ -98,7 +95,7 @@ pub fn plan(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout) -> Op
         "--na-values-only": args.table.na_values_only,
         "--pivot": (!args.table.pivot.is_empty()).then(|| args.table.pivot.join(",")),
         "--every": args.table.every.map(|every| every.seconds),
-        "--group-by": args.group_by,
+        "--group-by": args.beside.group_by,
         "--out": file(&args.out.out),
         "--events": file(&args.events),
     });

@@ -1,17 +1,18 @@
 //! Engine of `run`: one model, its results and the record for its page.
 
-use super::options::RunState;
+use super::options::{RunState, SavedRun};
 use super::start::Start;
 use crate::commands::session::words::by_name;
 use crate::commands::session::{Block, Engine, Options, Session, Snapshots, step_all_rows, step_rows};
+use crate::destination::Destination;
 use crate::live::Shared;
 use crate::plan::Plan;
 use crate::stop::StopSignal;
 use anyhow::{Result, anyhow};
 use eigenhedge::{Loss, Model};
 use eigenhedge_io::{
-    Answers, Delivered, Layout, Output, Position, Source, Stream, Target, answer_cells, answer_columns, filled_cells,
-    filled_columns, filled_names, number_cells, number_columns, write_private,
+    Answers, Column, Delivered, Layout, Output, Position, Source, Stream, Target, answer_cells, answer_columns,
+    filled_cells, filled_columns, filled_names, number_cells, number_columns, write_private,
 };
 use eigenhedge_pages::number::readable;
 use eigenhedge_pages::run::Recorder;
@@ -26,7 +27,7 @@ pub struct OneModel<'a> {
     answers: Output,
     reconstructions: Output,
     filled: Output,
-    lot: Lot,
+    lot: BlockSizes,
     /// True if coordinates are computed only for the rows shown in a plot.
     samples_coordinates: bool,
     /// True if the results were already complete, so that none may be added.
@@ -49,28 +50,22 @@ impl<'a> OneModel<'a> {
         let Start { models: mut model, stream, layout, options, learner_options, saved } = Start::of(plan, signal)?;
         ask(plan, &mut model)?;
         let kept = model.spec().kept;
-        let open = |target: &Target| {
-            let columns = answer_columns(&stream.kept_columns(), kept);
-            let position = saved.as_ref().map(|saved| &saved.answers);
-            let answers = Answers::open(target, plan.out.form, columns, at_once(plan), position)?;
-            Ok(answers.with_safe_cells(plan.safe_cells).with_dialect(plan.answers_as.dialect(&stream)))
-        };
-        let open_reconstructions = |target: &Target| {
-            let position = saved.as_ref().map(|saved| &saved.engine.reconstructions);
-            let columns = number_columns(stream.columns());
-            let answers = Answers::open(target, plan.reconstruct.form, columns, at_once(plan), position)?;
-            Ok(answers.with_dialect(plan.answers_as.dialect(&stream)))
-        };
-        let open_filled = |target: &Target| {
-            let position = saved.as_ref().map(|saved| &saved.engine.filled);
-            let columns = filled_columns(&stream.kept_columns(), stream.columns());
-            let answers = Answers::open(target, plan.filled.form, columns, at_once(plan), position)?;
-            Ok(answers.with_safe_cells(plan.safe_cells).with_dialect(plan.answers_as.dialect(&stream)))
-        };
         let ended = saved.as_ref().is_some_and(|saved| saved.ended);
-        let (answers, is_closed) = opened(&plan.out.target, ended, open)?;
-        let (reconstructions, is_also_closed) = opened(&plan.reconstruct.target, ended, open_reconstructions)?;
-        let (filled, is_filled_closed) = opened(&plan.filled.target, ended, open_filled)?;
+        let mut closed = false;
+        let mut open = |to: &Destination, columns: Vec<Column>, position: fn(&SavedRun) -> &Position| {
+            let (answers, is_closed) = opened(&to.target, ended, |target| {
+                let position = saved.as_ref().map(position);
+                Answers::open(target, to.form, columns.clone(), at_once(plan), position)
+            })?;
+            closed |= is_closed;
+            let answers = answers.with_safe_cells(plan.safe_cells).with_dialect(plan.answers_as.dialect(&stream));
+            anyhow::Ok(if has_threads(plan) { Output::behind(answers) } else { Output::direct(answers) })
+        };
+        let texts = stream.kept_columns();
+        let answers = open(&plan.out, answer_columns(&texts, kept), |saved| &saved.answers)?;
+        let columns = number_columns(stream.columns());
+        let reconstructions = open(&plan.reconstruct, columns, |saved| &saved.engine.reconstructions)?;
+        let filled = open(&plan.filled, filled_columns(&texts, stream.columns()), |saved| &saved.engine.filled)?;
         let (recorder, rows_before, before) = match (&saved, &plan.keep.resume) {
             (Some(saved), Some(path)) => {
                 (saved.engine.recorder(&model, path)?, saved.engine.rows_before, saved.elapsed())
@@ -82,13 +77,13 @@ impl<'a> OneModel<'a> {
         };
         let engine = Self {
             plan,
-            lot: Lot::new(plan, &model),
+            lot: BlockSizes::new(plan, &model),
             samples_coordinates: samples_coordinates(plan, &model),
             learned: Arc::new(Shared::new(Learned { model, recorder, row: stream.row_number() })),
-            answers: output(plan, answers),
-            reconstructions: output(plan, reconstructions),
-            filled: output(plan, filled),
-            closed: is_closed || is_also_closed || is_filled_closed,
+            answers,
+            reconstructions,
+            filled,
+            closed,
             rows_before,
             options: learner_options,
             regret: RegretSoFar::default(),
@@ -279,13 +274,13 @@ pub fn at_once(plan: &Plan) -> bool {
 }
 
 /// Sizes of the blocks in which rows are read and learned. Results do not depend on them.
-struct Lot {
+struct BlockSizes {
     rows: usize,
     fewest: usize,
     most: usize,
 }
 
-impl Lot {
+impl BlockSizes {
     /// Chooses the initial size of blocks. Rows of a pipe are answered one by one.
     fn new(plan: &Plan, model: &Model) -> Self {
         if !plan.source.is_regular() {
@@ -327,11 +322,6 @@ fn ahead(plan: &Plan, mut stream: Stream, layout: &Layout) -> Result<Stream> {
         stream.read_ahead(&plan.source, layout)?;
     }
     Ok(stream)
-}
-
-/// Returns the writer of results. If threads are used, it has a thread of its own.
-fn output(plan: &Plan, answers: Answers) -> Output {
-    if has_threads(plan) { Output::behind(answers) } else { Output::direct(answers) }
 }
 
 fn is_there(target: &Target) -> bool {

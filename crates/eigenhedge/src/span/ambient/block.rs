@@ -6,7 +6,7 @@ use crate::linalg::{Intake, WINDOW};
 
 /// Block of upcoming points, with their precomputed inner products.
 #[derive(Debug, Default)]
-pub(super) struct Block {
+pub(super) struct UpcomingBlock {
     points: usize,
     /// Column index of the first point.
     first: usize,
@@ -19,13 +19,13 @@ pub(super) struct Block {
 }
 
 /// Clones as an empty block, because the storage after the columns is not copied.
-impl Clone for Block {
+impl Clone for UpcomingBlock {
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
-impl Block {
+impl UpcomingBlock {
     /// Starts a block of `points` points stored after `columns` columns.
     pub fn begin(&mut self, points: usize, columns: usize) {
         self.clear();

@@ -1,6 +1,6 @@
 //! Operations for merging spans: adding several vectors at once, and combining origins.
 
-use super::{Ambient, Deferred, Origin};
+use super::{Ambient, Deferred, MovedOrigin};
 use crate::error::Error;
 use crate::linalg::{Matrix, multiply};
 use crate::span::Span;
@@ -60,7 +60,7 @@ impl Ambient {
         self.leave_sparse();
         self.scratch.0.block.clear();
         self.scratch.0.sparse.forget_shift();
-        let zero = || Origin::at(vec![0.0; self.length]);
+        let zero = || MovedOrigin::at(vec![0.0; self.length]);
         let theirs = other.current_origin().map_or_else(zero, std::borrow::Cow::into_owned);
         let own = self.origin.get_or_insert_with(zero);
         let way = |i: usize| (theirs.base[i] - own.base[i]) + (theirs.way[i] - own.way[i]);
@@ -70,19 +70,19 @@ impl Ambient {
     }
 
     /// Removes the origin, so that points are relative to it. Returns it for [`Self::restore_origin`].
-    pub(crate) fn take_origin(&mut self) -> Option<Origin> {
+    pub(crate) fn take_origin(&mut self) -> Option<MovedOrigin> {
         self.leave_sparse();
         self.scratch.0.block.clear();
         self.scratch.0.sparse.forget_shift();
         self.origin.take()
     }
 
-    pub(crate) fn restore_origin(&mut self, origin: Option<Origin>) {
+    pub(crate) fn restore_origin(&mut self, origin: Option<MovedOrigin>) {
         self.origin = origin;
     }
 
     pub(crate) fn move_origin(&mut self, way: &[f64]) {
-        let origin = self.origin.get_or_insert_with(|| Origin::at(vec![0.0; way.len()]));
+        let origin = self.origin.get_or_insert_with(|| MovedOrigin::at(vec![0.0; way.len()]));
         origin.way.iter_mut().zip(way).for_each(|(own, more)| *own += more);
     }
 
@@ -90,6 +90,6 @@ impl Ambient {
         self.leave_sparse();
         self.scratch.0.block.clear();
         self.scratch.0.sparse.forget_shift();
-        self.origin = Some(Origin { base: base.to_vec(), way: way.to_vec() });
+        self.origin = Some(MovedOrigin { base: base.to_vec(), way: way.to_vec() });
     }
 }

@@ -3,7 +3,7 @@
 //! Cost: four passes over the columns per projection, or two if little of the point is in their span. The residual is
 //! computed in the storage of the next column. A combination reads and writes the columns once. Long rows take one
 //! pass. A residual that is not small is known from products alone, so the row itself is stored, and its column is kept
-//! as a combination ([`Deferred`]) until all columns are combined next. Long rows in a block share one pass ([`Block`])
+//! as a combination ([`Deferred`]) until all columns are combined next. Long rows in a block share one pass ([`UpcomingBlock`])
 //! and are copied directly to their final storage. Rows with few filled
 //! cells need no pass at all ([`Sparse`]). Neither do rows of at least [`LEAST_STANDARD`] numbers once the columns span the whole
 //! space: the unit vectors then replace them.
@@ -34,13 +34,13 @@ pub use sources::{SourceMove, Sources};
 pub(crate) use sparse::SHORTEST;
 
 use super::{MAX_PENDING_COLUMNS, Span};
-use crate::error::Error;
+use crate::error::{Error, at_least_one, require};
 use crate::linalg::{Matrix, Source, WINDOW, multiply};
 use crate::num::{dot, largest, unit};
 use crate::row::check_row;
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
-use block::Block;
+use block::UpcomingBlock;
 use deferred::{Deferred, Refinement};
 use serde::{Deserialize, Serialize};
 use sparse::{Sparse, SparseWorking};
@@ -52,7 +52,7 @@ pub struct Ambient {
     dimension: Multiplicity,
     /// Written columns, followed by the stored vectors of the deferred columns.
     columns: Matrix,
-    origin: Option<Origin>,
+    origin: Option<MovedOrigin>,
     /// Sources of a learned origin. Its rows are always dense.
     sources: Option<Box<Sources>>,
     combinations: u64,
@@ -70,12 +70,12 @@ pub struct Ambient {
 
 /// Origin: a fixed point, whose subtraction rounds once however far rows are from zero, plus a displacement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Origin {
+pub(crate) struct MovedOrigin {
     base: Vec<f64>,
     way: Vec<f64>,
 }
 
-impl Origin {
+impl MovedOrigin {
     /// Returns the fixed point and the displacement.
     fn parts(&self) -> (&[f64], &[f64]) {
         (&self.base, &self.way)
@@ -96,7 +96,7 @@ struct Working {
     unit: Option<f64>,
     /// Norm of the residual. The residual itself is in the spare column after the last one, unless the point is there.
     residual_norm: f64,
-    block: Block,
+    block: UpcomingBlock,
     /// Number of columns just after the most recent combination.
     combined: usize,
     /// Number of columns added between the two most recent combinations, or `None` before the first combination.
@@ -156,9 +156,7 @@ const LARGEST_COEFFICIENTS: f64 = 12.0;
 impl Ambient {
     /// Creates an empty span in `R^length`.
     pub fn new(length: usize) -> Result<Self, Error> {
-        if length == 0 {
-            return Err(Error::Parameter { name: "the dimension", rule: "at least 1", value: 0.0 });
-        }
+        at_least_one("the dimension", length)?;
         Ok(Self {
             dimension: Multiplicity::Finite(length as u64),
             columns: Matrix::zeros(length, 0),
@@ -176,14 +174,8 @@ impl Ambient {
 
     /// Sets the dimension N of the whole space, which contains `R^n`. Returns `Err` if N < n.
     pub fn within(mut self, dimension: Multiplicity) -> Result<Self, Error> {
-        if let Multiplicity::Finite(n) = dimension
-            && n < self.length as u64
-        {
-            return Err(Error::Parameter {
-                name: "feature-dim",
-                rule: "at least the length of a row",
-                value: n as f64,
-            });
+        if let Multiplicity::Finite(n) = dimension {
+            require(n >= self.length as u64, "feature-dim", "at least the length of a row", n as f64)?;
         }
         self.dimension = dimension;
         Ok(self)
@@ -192,7 +184,7 @@ impl Ambient {
     /// Sets the origin that is subtracted from all points. Returns `Err` for a wrong length or a non-finite value.
     pub fn with_origin(mut self, origin: Vec<f64>) -> Result<Self, Error> {
         check_row("center", &origin, self.length)?;
-        self.origin = Some(Origin::at(origin));
+        self.origin = Some(MovedOrigin::at(origin));
         Ok(self)
     }
 
@@ -226,7 +218,7 @@ impl Ambient {
         out.clear();
         match self.current_origin().as_deref() {
             None => out.extend_from_slice(row),
-            Some(Origin { base, way }) => {
+            Some(MovedOrigin { base, way }) => {
                 out.extend(row.iter().zip(base).zip(way).map(|((x, base), way)| (x - base) - way));
             }
         }
@@ -237,7 +229,7 @@ impl Ambient {
         out.clear();
         match self.current_origin().as_deref() {
             None => out.extend_from_slice(deviation),
-            Some(Origin { base, way }) => {
+            Some(MovedOrigin { base, way }) => {
                 out.extend(deviation.iter().zip(base).zip(way).map(|((z, base), way)| base + (way + z)));
             }
         }
@@ -289,9 +281,7 @@ impl Ambient {
         vectors.combine(&rotation, &mut Vec::new());
         Cow::Owned(vectors)
     }
-}
 
-impl Ambient {
     /// Returns a point minus the origin.
     pub(crate) fn measured_from_origin(&self, point: &[f64]) -> Vec<f64> {
         let mut vector = Vec::with_capacity(point.len());
@@ -374,13 +364,11 @@ impl Ambient {
             }
             return block.intake.square(block.present().unwrap_or(0));
         }
-        let source = Source { points: &[point], origin: self.origin.as_ref().map(Origin::parts), steps: &[] };
+        let source = Source { points: &[point], origin: self.origin.as_ref().map(MovedOrigin::parts), steps: &[] };
         self.columns.take_in(&source, false, &mut block.intake);
         block.intake.square(0)
     }
-}
 
-impl Ambient {
     /// Subtracts the projection on the columns from the point in its buffer, twice if the residual is small. Stores the
     /// residual in the spare column and its norm in the scratch space.
     fn subtract_explained(&mut self, coordinates: &mut [f64]) {
@@ -503,7 +491,8 @@ impl Span for Ambient {
         block.clear();
         if count > 1 {
             let steps = if step.is_some() { &steps[..count] } else { &[] };
-            let source = Source { points: &fitting[..count], origin: self.origin.as_ref().map(Origin::parts), steps };
+            let source =
+                Source { points: &fitting[..count], origin: self.origin.as_ref().map(MovedOrigin::parts), steps };
             self.columns.take_in(&source, true, &mut block.intake);
             block.begin(count, self.columns.columns());
         }
@@ -528,7 +517,7 @@ impl Span for Ambient {
         vector.clear();
         vector.resize(self.length, 0.0);
         for (origin, sign) in [(self.current_origin(), 1.0), (other.current_origin(), -1.0)] {
-            let Some(Origin { base, way }) = origin.as_deref() else { continue };
+            let Some(MovedOrigin { base, way }) = origin.as_deref() else { continue };
             vector.iter_mut().zip(base.iter().zip(way)).for_each(|(v, (b, w))| *v += sign * (b + w));
         }
         self.coordinates_of(&vector, way);
@@ -648,7 +637,7 @@ impl Span for Ambient {
         if self.sparse.is_some() {
             return self.shift_sparse(step);
         }
-        let mut origin = self.origin.take().unwrap_or_else(|| Origin::at(vec![0.0; self.length]));
+        let mut origin = self.origin.take().unwrap_or_else(|| MovedOrigin::at(vec![0.0; self.length]));
         origin.way.iter_mut().zip(self.loaded_point()).for_each(|(m, z)| *m += step * z);
         self.origin = Some(origin);
     }
@@ -673,7 +662,7 @@ impl Span for Ambient {
     fn begin_at(&mut self, point: &[f64]) {
         self.scratch.0.block.clear();
         self.scratch.0.sparse.forget_shift();
-        self.origin = Some(Origin::at(point.to_vec()));
+        self.origin = Some(MovedOrigin::at(point.to_vec()));
     }
 
     fn end_trial(&mut self) -> Option<&Matrix> {

@@ -2,20 +2,17 @@
 //!
 //! Setting: rows of n cells of which few are filled. The columns are `B = V C` ([`Combinations`]), where the stored
 //! vectors V are dense vectors, and the sparse rows that arrived after the dense vectors were written. The displacement
-//! of the origin is a combination `V a` of the same vectors (field `origin`). A row minus the origin is therefore also
-//! a combination and is never written out as a dense vector.
+//! of the origin is a combination `V a` of the same vectors (field `origin`).
 //!
-//! Update: the products of a row with V give its coordinates and the norm of its residual, and the row itself becomes the next
-//! stored vector. Every √n rows the columns are written out as dense vectors.
-//!
-//! The span changes to this representation after [`STREAK`](crate::linalg::STREAK) consecutive sparse rows, and back after [`DENSE_STREAK`]
+//! Update: the products of a row with V give its coordinates and the norm of its residual, and the row itself becomes
+//! the next stored vector. Every √n rows the columns are written out as dense vectors. The span changes to this
+//! representation after [`STREAK`](crate::linalg::STREAK) consecutive sparse rows, and back after [`DENSE_STREAK`]
 //! consecutive rows that are not sparse. In between, a row that is not sparse is stored as a dense vector.
 //!
 //! Cost: O(f u + v w) per row with f filled cells, u dense and v stored vectors, w columns; O(n u²) every √n rows.
 //!
 //! Numerics: Gram–Schmidt is repeated in terms of products, as for deferred columns. A residual that is small in
-//! relation to its coefficients is computed from dense vectors instead, unless it counts as a rounding error. The same
-//! holds for a row that nearly equals the origin.
+//! relation to its coefficients, and a row that nearly equals the origin, are computed from dense vectors instead.
 
 use crate::linalg::{Cells, Combinations, Matrix};
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! The representation by sparse rows: when it starts and ends, and when columns are written out.
 
 use super::sparse::{DENSE_STREAK, SPARSITY, SparseWorking};
-use super::{Ambient, Origin, Working};
+use super::{Ambient, MovedOrigin, Working};
 use crate::linalg::{Cells, Matrix, STREAK, add_multiple, filled_cells};
 use crate::num::dot;
 use std::borrow::Cow;
@@ -51,13 +51,13 @@ impl Ambient {
         }
     }
 
-    pub(super) fn current_origin(&self) -> Option<Cow<'_, Origin>> {
+    pub(super) fn current_origin(&self) -> Option<Cow<'_, MovedOrigin>> {
         let origin = self.origin.as_ref()?;
         let Some(sparse) = &self.sparse else { return Some(Cow::Borrowed(origin)) };
         let mut way: Vec<f64> = origin.base.iter().map(|base| -base).collect();
         self.shift().iter().for_each(|(i, shift)| way[i] += shift);
         sparse.add_displacement(&self.columns, 1.0, &mut way);
-        Some(Cow::Owned(Origin { base: origin.base.clone(), way }))
+        Some(Cow::Owned(MovedOrigin { base: origin.base.clone(), way }))
     }
 
     /// Computes the sparse part of the origin that is subtracted from all points: its largest cells, when the columns were last

@@ -1,7 +1,7 @@
 //! Trials of sparse rows: loading, projecting and storing a point of a span of sparse rows.
 
 use super::sparse::{LARGEST_COEFFICIENTS, NOTHING, Sparse, SparseWorking};
-use super::{Ambient, HALVED, ORTHOGONAL, Origin, Place, REPEAT, ROUNDING, Working};
+use super::{Ambient, HALVED, MovedOrigin, ORTHOGONAL, Place, REPEAT, ROUNDING, Working};
 use crate::linalg::{CANCELLED, Matrix, add_multiple};
 use crate::num::dot;
 
@@ -184,7 +184,7 @@ impl Ambient {
 
     /// Moves the origin by `step` times the loaded point.
     pub(super) fn shift_sparse(&mut self, step: f64) {
-        self.origin.get_or_insert_with(|| Origin::at(vec![0.0; self.length]));
+        self.origin.get_or_insert_with(|| MovedOrigin::at(vec![0.0; self.length]));
         let residual_norm = self.scratch.0.residual_norm;
         if self.scratch.0.place == Place::Cells || residual_norm > 0.0 {
             self.store_sparse();

@@ -40,7 +40,7 @@ pub(crate) struct TakenIn {
 }
 
 /// Block of points after the projection on all columns that are there. The residuals are not yet orthogonal to each other.
-struct Block {
+struct ProjectedBlock {
     own: Vec<f64>,
     overlaps: Vec<f64>,
     squares: Vec<f64>,
@@ -82,7 +82,7 @@ impl<D: Dictionary> Feature<D> {
         origin.square = dot(&origin.coefficients, &origin.image);
     }
 
-    fn load_block(&mut self, to: &Growth, points: &[&D::Point]) -> Result<Block, (usize, Error)> {
+    fn load_block(&mut self, to: &Growth, points: &[&D::Point]) -> Result<ProjectedBlock, (usize, Error)> {
         let (mut rows, mut own) = (Matrix::default(), Vec::new());
         self.dictionary.rows(points, &mut rows, &mut own)?;
         let (mut overlaps, mut squares) = (vec![0.0; own.len()], own.clone());
@@ -136,7 +136,7 @@ impl<D: Dictionary> Feature<D> {
         scaled.for_each_column(|_, column| column.iter_mut().zip(&self.squares.0).for_each(|(e, square)| *e *= square));
         multiply(&mut sizes, scaled.view().transpose(), expansions.view());
         own.iter().enumerate().for_each(|(j, own)| sizes.column_mut(j)[j] += own);
-        Ok(Block { own, overlaps, squares, before, parts, expansions, gram, with_points, sizes })
+        Ok(ProjectedBlock { own, overlaps, squares, before, parts, expansions, gram, with_points, sizes })
     }
 
     /// Returns the coordinates of points in the columns that precede those of the block. `rows` contains the kernels with all atoms.
@@ -187,8 +187,8 @@ impl<D: Dictionary> Feature<D> {
     }
 
     /// Makes residuals orthogonal to each other and appends the resolved ones. Returns the points in all columns.
-    fn append_residuals(&mut self, to: &mut Growth, points: &[&D::Point], block: Block) -> TakenIn {
-        let Block { own, overlaps, squares, before, parts, expansions, gram, with_points, sizes } = block;
+    fn append_residuals(&mut self, to: &mut Growth, points: &[&D::Point], block: ProjectedBlock) -> TakenIn {
+        let ProjectedBlock { own, overlaps, squares, before, parts, expansions, gram, with_points, sizes } = block;
         let (atoms, columns, count) = (self.dictionary.len(), self.coefficients.columns(), points.len());
         let (old, known) = (before.rows(), before.rows() + parts.rows());
         let mut coordinates = Matrix::zeros(known + count, count);

@@ -32,7 +32,7 @@ mod state;
 mod trial;
 
 use super::Span;
-use super::budget::Budget;
+use super::budget::AtomBudget;
 use super::removal::Removal;
 use crate::error::Error;
 use crate::kernel::{Dictionary, mix};
@@ -52,8 +52,8 @@ pub struct Feature<D> {
     coefficients: Matrix,
     images: Matrix,
     accuracy: Accuracy,
-    origin: Option<Origin>,
-    budget: Option<Budget>,
+    origin: Option<FeatureOrigin>,
+    budget: Option<AtomBudget>,
     /// Kernel of every atom with itself. Computed lazily after deserialization.
     #[serde(skip)]
     squares: Scratch<Vec<f64>>,
@@ -68,7 +68,7 @@ pub struct Feature<D> {
 
 /// Origin `m = Φ μ`: coefficients μ, image `K μ` and squared norm.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-struct Origin {
+struct FeatureOrigin {
     coefficients: Vec<f64>,
     image: Vec<f64>,
     square: f64,
@@ -172,7 +172,7 @@ impl<D: Dictionary> Feature<D> {
     /// Limits the number of atoms. A row does not become an atom if a single atom represents all but a share `novelty`
     /// of its energy. Returns `Err` unless `atoms ≥ 1` and `0 < novelty < 1`.
     pub fn with_budget(mut self, atoms: usize, novelty: f64) -> Result<Self, Error> {
-        self.budget = Some(Budget::new(atoms, novelty)?);
+        self.budget = Some(AtomBudget::new(atoms, novelty)?);
         Ok(self)
     }
 

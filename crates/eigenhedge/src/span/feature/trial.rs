@@ -1,7 +1,7 @@
 //! Trial over a span of kernel features: loading and projection of a point, new columns, maintenance.
 
 use super::accuracy::{self, size};
-use super::{CERTAIN, DOUBTFUL, Feature, KNOWN, Origin, REPEAT, ROUNDINGS, Working};
+use super::{CERTAIN, DOUBTFUL, Feature, FeatureOrigin, KNOWN, REPEAT, ROUNDINGS, Working};
 use crate::error::Error;
 use crate::kernel::Dictionary;
 use crate::linalg::{Matrix, multiply};
@@ -146,7 +146,7 @@ impl<D: Dictionary> Span for Feature<D> {
     fn shift_origin(&mut self, step: f64) {
         let atoms = self.dictionary.len();
         let Working { row, own, coordinates, expansion, is_atom, .. } = &mut self.scratch.0;
-        let origin = self.origin.get_or_insert_with(|| Origin {
+        let origin = self.origin.get_or_insert_with(|| FeatureOrigin {
             coefficients: vec![0.0; atoms],
             image: vec![0.0; atoms],
             square: 0.0,
@@ -185,8 +185,12 @@ impl<D: Dictionary> Span for Feature<D> {
             self.push_atom(point);
         }
         let atoms = self.dictionary.len();
-        let mut origin =
-            Origin { coefficients: vec![0.0; atoms], image: self.scratch.0.row.clone(), square: own, error: 0.0 };
+        let mut origin = FeatureOrigin {
+            coefficients: vec![0.0; atoms],
+            image: self.scratch.0.row.clone(),
+            square: own,
+            error: 0.0,
+        };
         origin.image.resize(atoms, own);
         if own > 0.0 {
             origin.coefficients[atoms - 1] = 1.0;

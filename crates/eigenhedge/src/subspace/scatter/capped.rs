@@ -1,14 +1,9 @@
-//! Largest eigenpairs of a running scatter matrix.
-//!
-//! Setting: `C ← f C + Σ a z zᵀ` with a forgetting factor f and row weights a, stored as at most R directions with
-//! positive eigenvalues. All other eigenvalues are zero.
+//! Largest eigenpairs of a running scatter matrix: at most R directions with positive eigenvalues. All others are zero.
 //!
 //! Update: a rank-one update of the [`Frame`]. Then the smallest eigenvalues beyond R, and those at the rounding level
 //! of the largest, are dropped. The stored matrix never exceeds the true one: `0 ≤ C' ≤ C`.
 //!
 //! Cost: that of the frame, O(w R²), where w is R plus the pending columns, and O(n R) memory in the span.
-//!
-//! Numerics: exact up to rounding until something is dropped. Decaying values are dropped long before they become subnormal.
 
 use super::super::frame::Frame;
 use super::super::rule::{Directions, Observed};
@@ -20,20 +15,20 @@ use crate::state::{State, ensure};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(in super::super) struct Capped {
+pub(in super::super) struct CappedScatter {
     /// Directions with their eigenvalues, in ascending order.
     pub(super) frame: Frame,
     max_rank: usize,
 }
 
-impl State for Capped {
+impl State for CappedScatter {
     fn check_state(&self, built: &Self) -> Result<(), Error> {
         ensure(self.max_rank == built.max_rank, "the rank cap must be that of the learner")?;
         self.frame.check_state(&built.frame)
     }
 }
 
-impl Capped {
+impl CappedScatter {
     pub fn new(max_rank: usize, dimension: Multiplicity) -> Self {
         Self { frame: Frame::new(dimension), max_rank }
     }

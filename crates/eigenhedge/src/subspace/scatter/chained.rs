@@ -1,20 +1,13 @@
 //! All eigenpairs of a running scatter matrix, exact after every row.
 //!
-//! Setting: `C ← f C + Σ a z zᵀ` with a forgetting factor f and row weights a, in the coordinates of the w columns of
-//! the span.
-//!
 //! Update: the state is an older eigenbasis R and the rank-one factors since then, stored as Cauchy matrices that are
 //! not multiplied out. The coordinates of a row in the current eigenbasis are `E_bᵀ … E_1ᵀ Rᵀ z`. Every `√w` rows the
-//! matrix is decomposed again. With few columns a decomposition costs as much as many products of such matrices. In
-//! that case every factor is multiplied into R at once, and a new decomposition only removes accumulated rounding.
-//!
-//! Cost: O(w^2.5) per row, whereas a full decomposition costs O(w³). With at most [`TURNED`] columns, the cost is one w
-//! × w product per row.
+//! matrix is decomposed again, which costs O(w^2.5) per row. With at most [`TURNED`] columns, every factor is
+//! multiplied into R at once, and a new decomposition only removes accumulated rounding.
 //!
 //! Numerics: all eigenpairs are exact up to rounding after every row for any gaps, because the secular equation is not
-//! sensitive to them, and the new decomposition stops the growth of rounding. While fewer than n rows have been seen,
-//! the matrix is as small as their span. Values that forgetting has reduced to the rounding level of the largest are
-//! set to zero, because they would become subnormal numbers, which are slow.
+//! sensitive to them. Values that forgetting has reduced to the rounding level of the largest are set to zero, because
+//! they would become subnormal numbers, which are slow.
 
 use super::super::rule::{Directions, Observed};
 use super::row_sum::{ROUNDING, RowSum};

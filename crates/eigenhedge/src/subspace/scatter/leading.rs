@@ -1,27 +1,23 @@
 //! Leading eigenpairs of a running scatter matrix, for a learner that keeps the k largest of many.
 //!
-//! Setting: `C ← f C + Σ a z zᵀ` with a forgetting factor f and row weights a, in the coordinates of the w columns of
-//! the span. Unlike with a rank cap, C itself is stored and nothing is dropped. Only the k + [`EXTRA`] largest
-//! eigenpairs are computed, or k + [`EXTRA_IF_DENSE`] if θ_k is in a dense part of the spectrum of a large matrix, as in noise.
+//! Unlike with a rank cap, the matrix C itself is stored and nothing is dropped. Only the k + [`EXTRA`] largest
+//! eigenpairs are computed, or k + [`EXTRA_IF_DENSE`] if θ_k is in a dense part of the spectrum of a large matrix, as
+//! in noise.
 //!
 //! Update: Rayleigh–Ritz. The basis V of the previous row is extended by the part of z outside V, and then by residuals
 //! and by products with C (a Krylov space), until the first k pairs (θ, y) are accurate. The images CV change by a
 //! multiple of z per direction, so that each extension costs one product of C with a vector. In a dense part of the
-//! spectrum, residuals of earlier rows remain after [`CHAIN`] extensions. If they are too large, all residuals extend the
-//! basis at once, by one matrix product.
+//! spectrum, residuals of earlier rows remain after [`CHAIN`] extensions. If they are too large, all residuals extend
+//! the basis at once, by one matrix product.
 //!
-//! Guarantee: each of the k pairs satisfies `|C y - θ y|² ≤ ε (θ - θ') tr C`, where θ' is the smallest Ritz value that is
-//! stored, and ε is [`TOLERANCE`], or [`TOLERANCE_IF_DENSE`] in a dense part of the spectrum. The energy of all rows in the k
-//! directions is then less than the largest possible one by at most kε of the total: the learner follows a subspace whose
-//! loss on the previous rows is the least one up to this share of their energy, for any gaps. If the eigenvalues k and k + 1
-//! differ by the share g of the trace, the loss of a row differs from that of a full decomposition by at most `2 √(kε/g)` of
-//! its energy. If no basis of at most [`MOST`] more vectors achieves this, which includes eigenvalues tied beyond θ', all
-//! eigenpairs are computed instead ([`Chained`]).
+//! Guarantee: each of the k pairs satisfies `|C y - θ y|² ≤ ε (θ - θ') tr C`, where θ' is the smallest Ritz value that
+//! is stored, and ε is [`TOLERANCE`], or [`TOLERANCE_IF_DENSE`] in a dense part of the spectrum. The energy of all rows
+//! in the k directions is then less than the largest possible one by at most kε of the total. If the eigenvalues k and
+//! k + 1 differ by the share g of the trace, the loss of a row differs from that of a full decomposition by at most `2
+//! √(kε/g)` of its energy. If no basis of at most [`MOST`] more vectors achieves this, all eigenpairs are computed
+//! instead ([`Chained`]).
 //!
-//! Cost: w² per extension, and O(w (k + EXTRA)²). One or two extensions suffice if θ_k is not in a dense part of the
-//! spectrum; otherwise [`CHAIN`], and a block every few rows.
-//!
-//! Numerics: images are computed afresh every [`BLOCK`] rows.
+//! Cost: w² per extension, and O(w (k + EXTRA)²). One or two extensions suffice outside dense parts of the spectrum.
 //!
 //! References: Parlett, *The Symmetric Eigenvalue Problem*, chapters 11 to 13.
 

@@ -4,7 +4,7 @@
 //! the span, and zero outside the explicit directions.
 //!
 //! There are three representations with one interface: all eigenpairs ([`Chained`], O(w^2.5) per row), the k largest and
-//! a few more ([`Leading`], a few w²), or the R largest without the rest of the matrix ([`Capped`], O(w R²)).
+//! a few more ([`Leading`], a few w²), or the R largest without the rest of the matrix ([`CappedScatter`], O(w R²)).
 
 mod capped;
 mod chained;
@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::simplex::Multiplicity;
 use crate::state::{LARGEST, State, energy, entries};
-use capped::Capped;
+use capped::CappedScatter;
 use chained::Chained;
 use leading::Leading;
 use row_sum::RowSum;
@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 pub(super) enum Scatter {
     Full(Box<Chained>),
-    Capped(Box<Capped>),
+    Capped(Box<CappedScatter>),
     /// Largest eigenpairs of the whole matrix. Used for the leader, if there are many columns.
     Leading(Box<Leading>),
 }
@@ -55,7 +55,7 @@ impl Scatter {
     }
 
     pub fn capped(max_rank: usize, dimension: Multiplicity) -> Self {
-        Self::Capped(Box::new(Capped::new(max_rank, dimension)))
+        Self::Capped(Box::new(CappedScatter::new(max_rank, dimension)))
     }
 
     /// Returns the eigenvalues of the explicit directions, in the order of the coordinates.
