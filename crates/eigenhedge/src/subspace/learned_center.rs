@@ -70,14 +70,18 @@ impl LearnedCenter {
         self.weights = [weight; SOURCES];
     }
 
-    /// Adds a row to the regression, and solves it.
-    pub fn learn(&mut self, gram: &[[f64; SOURCES]; SOURCES], moments: &[f64; SOURCES], size: f64, weight: f64) {
+    /// Adds a row to the regression.
+    pub fn add(&mut self, gram: &[[f64; SOURCES]; SOURCES], moments: &[f64; SOURCES], size: f64, weight: f64) {
         let weight = weight * self.sizes.shortening(size, LARGEST_SIZE);
         self.sizes.push(size);
         for (own, more) in self.gram.iter_mut().flatten().zip(gram.iter().flatten()) {
             *own = FORGET * *own + weight * more;
         }
         self.moments.iter_mut().zip(moments).for_each(|(own, more)| *own = FORGET * *own + weight * more);
+    }
+
+    /// Solves the regression.
+    pub fn solve(&mut self) {
         let trace: f64 = (0..SOURCES).map(|j| self.gram[j][j]).sum();
         self.coefficients = [0.0; SOURCES];
         if trace > 0.0 && trace <= LARGEST {

@@ -18,8 +18,9 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         }
     }
 
-    /// Learns the center from the current point, with the trial's spectrum. Returns the change of the center.
-    pub(super) fn learn_coefficients(&mut self) -> Option<SourceMove> {
+    /// Adds the current point to the regression of the center, with the trial's spectrum, and solves the regression if it is the
+    /// last point around this center. Returns the change of the center.
+    pub(super) fn learn_coefficients(&mut self, is_last: bool) -> Option<SourceMove> {
         let learned = self.learned.as_mut().filter(|_| self.options.center.is_some())?;
         let (sources, before) = (self.span.sources()?, learned.coefficients);
         let (with_row, square) = sources.with_row(&before);
@@ -49,7 +50,10 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         let mean_size = (0..SOURCES).map(|j| gram[j][j]).sum::<f64>() / SOURCES as f64;
         let size = lost(square, row, row).max(mean_size).clamp(0.0, LARGEST);
         let own = self.scratch.0.row_weight;
-        learned.learn(&gram, &moments, size, own);
+        learned.add(&gram, &moments, size, own);
+        if is_last {
+            learned.solve();
+        }
         let shortening = learned.shorten(square.sqrt().min(LARGEST), self.options.clip);
         let (steps, mean_step) = (learned.steps(own), own / (self.center_weight + own));
         Some(SourceMove { shortening, mean_step, steps, before, after: learned.coefficients })
@@ -57,14 +61,17 @@ impl<S: Span, R: Rule> Subspace<S, R> {
 }
 
 impl<R: Rule> Subspace<Ambient, R> {
-    /// Moves a learned center along the rows of a batch, after the batch was learned. Other centers stay.
+    /// Moves a learned center along the rows of a batch, after the batch was learned. Other centers stay. The coefficients, which
+    /// change no sum of the regression, are those after the last row.
     pub(crate) fn advance_learned_center(&mut self, rows: &[&[f64]]) {
         if self.learned.is_none() {
             return;
         }
         let square = self.scratch.0.square;
         self.span.renew_sources();
-        for row in rows {
+        self.rule.log_weights().clone_into(&mut self.scratch.0.dropped);
+        exp(&mut self.scratch.0.dropped);
+        for (i, row) in rows.iter().enumerate() {
             let Ok(square) = self.or_negligible(|span| span.load_point(row)) else { continue };
             self.scratch.0.row_weight = 1.0;
             self.admit(square);
@@ -73,9 +80,7 @@ impl<R: Rule> Subspace<Ambient, R> {
             self.scratch.0.columns.iter_mut().for_each(|c| *c *= to_unit);
             self.observe_sources();
             self.observe();
-            self.rule.log_weights().clone_into(&mut self.scratch.0.dropped);
-            exp(&mut self.scratch.0.dropped);
-            let change = self.learn_coefficients();
+            let change = self.learn_coefficients(i + 1 == rows.len());
             self.move_center(1.0, change);
         }
         self.scratch.0.square = square;

@@ -195,7 +195,7 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
             return self.begin_center(instance);
         }
         let shortening = self.shorten();
-        let learned = self.learn_coefficients();
+        let learned = self.learn_coefficients(true);
         self.learn(self.centering_weight() * shortening * shortening, shortening);
         self.trials += 1;
         self.move_center(shortening, learned);
