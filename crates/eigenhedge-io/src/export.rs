@@ -71,7 +71,7 @@ fn npz(map: &LinearMap) -> io::Result<Vec<u8>> {
 }
 
 /// Encodes an array as an NPY file of version 1. Its data are aligned to 64 bytes.
-fn npy(element: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+pub(crate) fn npy(element: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     const HEAD: usize = 10;
     let mut header = format!("{{'descr': '{element}', 'fortran_order': False, 'shape': {shape}, }}");
     let padding = 63 - (HEAD + header.len()) % 64;
