@@ -1,19 +1,19 @@
-//! Names of months in English, German, French, Spanish and Portuguese, and their abbreviations.
+//! Names of months in English, German, French, Spanish, Portuguese, Italian and Dutch, and their abbreviations.
 
 /// Names of the months without accents.
 const NAMES: [&[&str]; 12] = [
-    &["january", "januar", "janner", "janvier", "enero", "janeiro"],
-    &["february", "februar", "fevrier", "febrero", "fevereiro"],
-    &["march", "marz", "maerz", "mrz", "mars", "marzo", "marco"],
-    &["april", "avril", "abril"],
-    &["may", "mai", "mayo", "maio"],
-    &["june", "juni", "juin", "junio", "junho"],
-    &["july", "juli", "juillet", "julio", "julho"],
+    &["january", "januar", "janner", "janvier", "enero", "janeiro", "gennaio"],
+    &["february", "februar", "fevrier", "febrero", "fevereiro", "febbraio"],
+    &["march", "marz", "maerz", "mrz", "mars", "marzo", "marco", "maart"],
+    &["april", "avril", "abril", "aprile"],
+    &["may", "mai", "mayo", "maio", "maggio", "mei"],
+    &["june", "juni", "juin", "junio", "junho", "giugno"],
+    &["july", "juli", "juillet", "julio", "julho", "luglio"],
     &["august", "aout", "agosto"],
-    &["september", "septembre", "septiembre", "setiembre", "setembro"],
-    &["october", "oktober", "octobre", "octubre", "outubro"],
+    &["september", "septembre", "septiembre", "setiembre", "setembro", "settembre"],
+    &["october", "oktober", "octobre", "octubre", "outubro", "ottobre"],
     &["november", "novembre", "noviembre", "novembro"],
-    &["december", "dezember", "decembre", "diciembre", "dezembro"],
+    &["december", "dezember", "decembre", "diciembre", "dezembro", "dicembre"],
 ];
 
 const ENGLISH: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn months_of_five_languages_are_found_and_no_abbreviation_has_two_meanings() {
+    fn months_of_seven_languages_are_found_and_no_abbreviation_has_two_meanings() {
         let cases = [
             ("08-Jan-24", "08-Jan-24"),
             ("8. März 2024", "8. Mar 2024"),
