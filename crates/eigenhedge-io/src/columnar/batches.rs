@@ -57,7 +57,10 @@ pub fn choose(input: &InputSource, layout: &Layout, schema: &Schema) -> Result<(
     let types = columns.selected.iter().map(|position| (*position, schema.field(*position).data_type()));
     let bad: Vec<(usize, String)> = types
         .filter(|(_, kind)| !is_number(kind))
-        .map(|(position, kind)| (position, format!("the type {kind}")))
+        .map(|(position, kind)| match kind.is_nested() {
+            true => (position, "the type of lists or structures".to_owned()),
+            false => (position, format!("the type {kind}")),
+        })
         .collect();
     if !bad.is_empty() {
         return Err(columns.not_numeric(&input.name(), &bad, (false, false), None, ""));
