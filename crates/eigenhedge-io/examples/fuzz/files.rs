@@ -51,6 +51,10 @@ pub fn targets() -> Vec<Box<dyn Target>> {
         if ending == "csv" {
             seeds.extend(MESSY.map(|text| text.repeat(3).into_bytes()));
         }
+        if ending == "jsonl" {
+            let nested = "{\"ts\":\"2024-01-08\",\"a\":{\"b\":\"1.5\",\"c\":{\"d\":2}},\"e\":\"Bad\",\"f\":[1]}\n";
+            seeds.push(nested.repeat(4).into_bytes());
+        }
         if ending == "xlsx" {
             seeds = MESSY.map(|text| common::sheet(&text.replace(';', ","))).to_vec();
         }
