@@ -170,7 +170,7 @@ fn sheets_of_workbooks_are_read_like_text() {
     use crate::tables::{sheet, workbook};
     let place = Place::new();
     let table = Writer { time: excel, ..plain() }.text().replacen('\n', "\n,m3/h,bar,°C,°C,%\n", 1);
-    let sheets = [("Data", sheet(&format!("Plant 7\n\n{table}"))), ("Notes", sheet("Plant 7\nnorth\n"))];
+    let sheets = [("Notes", sheet("Plant 7\nnorth\n")), ("Data", sheet(&format!("Plant 7\n\n{table}")))];
     place.write("t.xlsx", workbook(&sheets));
     for options in ["", "--sheet Data"] {
         let outcome = place.run(&format!("monitor t.xlsx {options}"));
@@ -184,7 +184,7 @@ fn sheets_of_workbooks_are_read_like_text() {
     }
     assert!(place.run("run t.xlsx").status == 0);
     let outcome = place.run("monitor t.xlsx --sheet Daten");
-    let sentence = "t.xlsx: there is no sheet \"Daten\"; the sheets are Data, Notes; did you mean \"Data\"?";
+    let sentence = "t.xlsx: there is no sheet \"Daten\"; the sheets are Notes, Data; did you mean \"Data\"?";
     assert!(outcome.status == 1 && outcome.err.contains(sentence), "{}", outcome.err);
     let outcome = place.run("monitor t.csv --sheet Data");
     assert!(outcome.status == 2 && outcome.err.contains("--sheet has no effect with t.csv"), "{}", outcome.err);
@@ -204,6 +204,34 @@ fn lines_of_json_may_lack_keys() {
         assert!(outcome.status == 0 && finds_fault(&outcome.out, seconds), "{}{}", outcome.out, outcome.err);
         assert!(outcome.out.contains("900 rows of 6 numbers"), "{}", outcome.out);
     }
+}
+
+#[test]
+fn lines_of_json_may_have_objects_and_numbers_in_quotes() {
+    let place = Place::new();
+    let mut text = String::new();
+    for (t, [a, b, c, d, e]) in rows().into_iter().enumerate() {
+        let bad = if t % 40 == 7 { "Bad".to_owned() } else { format!("{e:.3}") };
+        writeln!(
+            text,
+            "{{\"ts\":{:?},\"north\":{{\"FI101\":\"{a:.3}\",\"pump\":{{\"PI201\":{b}}}}},\"TI501\":\"{c:e}\",\"TI502\":{d},\"LI301\":\"{bad}\"}}",
+            iso(t)
+        )
+        .unwrap();
+    }
+    place.write("t.jsonl", &text);
+    for outcome in [place.run("monitor t.jsonl"), place.feed("monitor - --format jsonl", &text)] {
+        assert!(outcome.status == 0 && finds_fault(&outcome.out, iso), "{}{}", outcome.out, outcome.err);
+        assert!(outcome.out.contains("900 rows of 5 numbers"), "{}", outcome.out);
+    }
+    let outcome =
+        place.run("run t.jsonl -k 2 --columns north.FI101,north.pump.PI201,TI502 --quiet --reconstruct r.jsonl");
+    assert_eq!((outcome.status, outcome.err.as_str()), (0, ""));
+    assert!(place.read("r.jsonl").contains("\"north.pump.PI201\":"));
+    // A later key in an inner object is an error as one in an outer one is.
+    place.write("t.jsonl", "{\"a\":1,\"b\":{\"c\":2}}\n".repeat(400) + "{\"a\":1,\"b\":{\"c\":2,\"d\":3}}\n");
+    let outcome = place.run("run t.jsonl -k 1");
+    assert!(outcome.status == 1 && outcome.err.contains("\"b.d\""), "{}", outcome.err);
 }
 
 #[test]
