@@ -27,8 +27,8 @@ pub use tables::{
     verdict_columns,
 };
 
+use crate::binary::npy_bytes;
 use crate::error::{Error, Fault};
-use crate::export::npy;
 use crate::reading::Dialect;
 use crate::staging::{Kind, Place, Staging, cut_from_target, unwritable};
 use cells::read_cell;
@@ -188,7 +188,7 @@ impl Answers {
                 staging.finish_through(|records, out| parquet::convert(records, &columns, out))
             }
             Sink::File(staging) if self.form == Form::Npy => staging.finish_through(|mut numbers, mut out| {
-                out.write_all(&npy("<f8", &format!("({}, {})", self.rows, columns.len()), &[]))?;
+                out.write_all(&npy_bytes("<f8", &format!("({}, {})", self.rows, columns.len()), &[]))?;
                 io::copy(&mut numbers, &mut out).map(|_| out)
             }),
             Sink::File(staging) => staging.finish(),
