@@ -30,8 +30,8 @@ impl Destination {
             _ => form.unwrap_or(Form::Csv),
         };
         let is_file = matches!(&target, Target::File(path) if !path.exists() || path.is_file());
-        if form == Form::Parquet && !is_file && target != Target::Nowhere {
-            return Err(Usage(format!("{option} must be a file when it is written as parquet")));
+        if form.needs_file() && !is_file && target != Target::Nowhere {
+            return Err(Usage(format!("{option} must be a file when it is written as {}", form.name())));
         }
         Ok(Self { target, form })
     }

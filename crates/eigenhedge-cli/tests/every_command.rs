@@ -192,17 +192,35 @@ fn every_command_writes_the_same_table_in_every_format() {
 }
 
 #[test]
+fn tables_of_numbers_are_written_as_arrays() {
+    let place = folder();
+    for line in
+        ["make iid --rows 30 --dim 4 --out FILE", "run t.csv -k 2 --quiet --out FILE", "pca t.csv -k 2 --out FILE"]
+    {
+        result(&place, &line.replace("FILE", "out.csv"));
+        result(&place, &line.replace("FILE", "out.npy"));
+        let ((names, wanted), (_, found)) = (numbers(&place, "out.csv", &[]), numbers(&place, "out.npy", &[]));
+        assert!(names.len() > 1 && wanted.len() >= 30 && found == wanted, "{line}");
+    }
+    let refused = place.run("make plant --rows 30 --out plant.npy");
+    assert!(refused.status == 1 && !place.path("plant.npy").exists(), "{}", refused.err);
+    assert!(refused.err.contains("npy: has only numbers, and the column \"time\" is text"), "{}", refused.err);
+    let refused = place.run("make iid --out - --out-format npy");
+    assert!(refused.err.contains("--out must be a file when it is written as npy"), "{}", refused.err);
+}
+
+#[test]
 fn tables_that_cannot_be_written_are_refused_before_any_work() {
     let place = folder();
     let files = place.files();
     let outs = CASES.iter().filter(|case| case.line.contains("OUT")).map(|case| case.line.replace("OUT", "--out FILE"));
     for line in outs.chain(OTHER_TABLES.map(str::to_owned)) {
         let line = filled(&line, "absent.csv", "", "");
-        for end in ["npy", "npz", "arrow", "feather", "libsvm", "xlsx", "ods", "csv.gz", "jsonl.zst", "html"] {
+        for end in ["npz", "arrow", "feather", "libsvm", "xlsx", "ods", "csv.gz", "jsonl.zst", "html"] {
             let outcome = place.run(&line.replace("FILE", &format!("out.{end}")));
             assert_eq!(outcome.status, 2, "{line} {end}: {}", outcome.err);
             assert!(
-                outcome.err.contains("writes csv, tsv, jsonl or parquet, by the end of the name, got out."),
+                outcome.err.contains("writes csv, tsv, jsonl, parquet or npy, by the end of the name, got out."),
                 "{line}"
             );
         }

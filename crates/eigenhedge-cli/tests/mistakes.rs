@@ -187,7 +187,7 @@ const MISTAKES: &[(&str, i32, &str)] = &[
     (
         "monitor pumps.csv --events e.xlsx",
         2,
-        "--events writes csv, tsv, jsonl or parquet, by the end of the name, got e.xlsx",
+        "--events writes csv, tsv, jsonl, parquet or npy, by the end of the name, got e.xlsx",
     ),
     ("monitor other.csv --start-from monitor.eh", 1, "other.csv: must have the same columns, but \"power\" is missing"),
     // Numbers.
@@ -216,7 +216,7 @@ const MISTAKES: &[(&str, i32, &str)] = &[
     (
         "monitor pumps.csv --events page.html",
         2,
-        "--events writes csv, tsv, jsonl or parquet, by the end of the name, got page.html",
+        "--events writes csv, tsv, jsonl, parquet or npy, by the end of the name, got page.html",
     ),
     (
         "monitor pumps.csv --report pages/page.html",

@@ -471,7 +471,7 @@ fn a_command_is_run_for_each_event_and_numbers_are_written_for_a_collector() {
     assert!(failing.status == 0 && failing.err.contains("--on-alarm: the command failed"), "{}", failing.err);
     for (arguments, sentence) in [
         ("--out - --events -", "--out and --events must not both be -"),
-        ("--events e.html", "--events writes csv, tsv, jsonl or parquet"),
+        ("--events e.html", "--events writes csv, tsv, jsonl, parquet or npy"),
         ("--metrics t.csv", "--metrics must not be the input"),
     ] {
         let outcome = place.run(&format!("monitor t.csv {arguments}"));

@@ -138,6 +138,27 @@ pub fn am_pm(row: usize) -> String {
     format!("01/{day:02}/2024 {:02}:{minute:02} {}", (hour + 11) % 12 + 1, if hour < 12 { "AM" } else { "PM" })
 }
 
+/// Time of day with seconds, of which the hour has no zero before it.
+fn american_clock(row: usize) -> String {
+    let (_, hour, minute, _) = date(row);
+    format!("{}:{minute:02}:00 {}", (hour + 11) % 12 + 1, if hour < 12 { "AM" } else { "PM" })
+}
+
+fn with_seconds(row: usize) -> String {
+    format!("1/{}/2024 {}", date(row).0, american_clock(row))
+}
+
+fn weekday(row: usize) -> String {
+    let (day, hour, minute, _) = date(row);
+    let name = ["Mo", "Di", "Mi", "Do", "Fr", "Sa", "So"][(day as usize - 8) % 7];
+    format!("{name} {day:02} Jan 2024 {hour:02}:{minute:02}:00")
+}
+
+fn basic(row: usize) -> String {
+    let text = compact(row);
+    format!("{}T{}Z", &text[..8], &text[8..])
+}
+
 pub fn compact(row: usize) -> String {
     let (day, hour, minute, _) = date(row);
     format!("202401{day:02}{hour:02}{minute:02}00")
@@ -313,6 +334,42 @@ pub fn cases() -> Vec<Case> {
         ),
         case("UTC", Writer { time: |t| iso(t) + " UTC", ..plain() }.bytes(), "ISO 8601", |t| iso(t) + " UTC"),
         case("tabs", csv.text().replace(',', "\t"), "delimiter tab", iso),
+        case("AM and PM with seconds", Writer { time: with_seconds, ..plain() }.bytes(), "mm/dd/yyyy", with_seconds),
+        case(
+            "AM and PM in a column of times of day",
+            Writer {
+                time: |t| format!("01/{:02}/2024,{}", date(t).0, american_clock(t)),
+                head: head("Date,Time,"),
+                ..plain()
+            }
+            .bytes(),
+            "time = Date and Time (mm/dd/yyyy hh:mm:ss AM/PM)",
+            |t| format!("01/{:02}/2024 {}", date(t).0, american_clock(t)),
+        ),
+        case("days of the week", Writer { time: weekday, ..plain() }.bytes(), "dd mon yyyy hh:mm:ss", weekday),
+        case("Italian months", Writer { time: |t| month(t, "gen"), ..plain() }.bytes(), "dd-mon-yy hh:mm:ss", |t| {
+            month(t, "gen")
+        }),
+        case("digits, T and Z", Writer { time: basic, ..plain() }.bytes(), "yyyymmddThhmmss", basic),
+        case(
+            "quotes after spaces",
+            Writer { delimiter: ", ", number: |x| format!("\"{x:.3}\""), head: csv.head.replace(',', ", "), ..plain() }
+                .bytes(),
+            "time = time (ISO 8601)",
+            iso,
+        ),
+        case(
+            "states in Windows-1252",
+            latin(
+                with(
+                    Writer { after: |t| if t % 7 < 3 { ";MARCHE" } else { ";ARRÊT" }.to_owned(), ..semicolons() },
+                    format!("{};Pompe", de.head),
+                )
+                .text(),
+            ),
+            "Pompe (arrêt, marche)",
+            german,
+        ),
         Case { options: "--na-values ooo", ..case("signs for missing", with_signs(&csv.text()), "time = time", iso) },
     ]
 }

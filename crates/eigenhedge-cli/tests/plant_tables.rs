@@ -164,76 +164,14 @@ fn folders_and_patterns_are_read_in_the_order_of_names() {
     );
 }
 
-/// Returns a workbook with these sheets, whose cells are numbers, dates (style 1) or texts.
-fn workbook(sheets: &[(&str, String)]) -> Vec<u8> {
-    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    let mut add = |name: &str, text: String| {
-        let stored = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
-        zip.start_file(name, stored).unwrap();
-        zip.write_all(text.as_bytes()).unwrap();
-    };
-    let main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
-    let relations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
-    let (mut list, mut links) = (String::new(), String::new());
-    for (i, (name, text)) in sheets.iter().enumerate() {
-        write!(list, "<sheet name=\"{name}\" sheetId=\"{0}\" r:id=\"rId{0}\"/>", i + 1).unwrap();
-        write!(
-            links,
-            "<Relationship Id=\"rId{0}\" Type=\"{relations}/worksheet\" Target=\"worksheets/sheet{0}.xml\"/>",
-            i + 1
-        )
-        .unwrap();
-        let mut data = String::new();
-        for (r, line) in text.lines().enumerate() {
-            write!(data, "<row r=\"{}\">", r + 1).unwrap();
-            for (c, cell) in line.split(',').enumerate().filter(|(_, cell)| !cell.is_empty()) {
-                let place = format!("{}{}", char::from(b'A' + c as u8), r + 1);
-                match cell.parse::<f64>() {
-                    Ok(number) if c == 0 => write!(data, "<c r=\"{place}\" s=\"1\"><v>{number}</v></c>").unwrap(),
-                    Ok(number) => write!(data, "<c r=\"{place}\"><v>{number}</v></c>").unwrap(),
-                    Err(_) => write!(data, "<c r=\"{place}\" t=\"inlineStr\"><is><t>{cell}</t></is></c>").unwrap(),
-                }
-            }
-            data.push_str("</row>");
-        }
-        add(
-            &format!("xl/worksheets/sheet{}.xml", i + 1),
-            format!("<worksheet xmlns=\"{main}\"><sheetData>{data}</sheetData></worksheet>"),
-        );
-    }
-    write!(links, "<Relationship Id=\"rId99\" Type=\"{relations}/styles\" Target=\"styles.xml\"/>").unwrap();
-    let package = "http://schemas.openxmlformats.org/package/2006/relationships";
-    add(
-        "xl/workbook.xml",
-        format!("<workbook xmlns=\"{main}\" xmlns:r=\"{relations}\"><sheets>{list}</sheets></workbook>"),
-    );
-    add("xl/_rels/workbook.xml.rels", format!("<Relationships xmlns=\"{package}\">{links}</Relationships>"));
-    add(
-        "_rels/.rels",
-        format!(
-            "<Relationships xmlns=\"{package}\"><Relationship Id=\"rId1\" Type=\"{relations}/officeDocument\" Target=\"xl/workbook.xml\"/></Relationships>"
-        ),
-    );
-    add(
-        "xl/styles.xml",
-        format!(
-            "<styleSheet xmlns=\"{main}\"><cellXfs count=\"2\"><xf numFmtId=\"0\"/><xf numFmtId=\"22\"/></cellXfs></styleSheet>"
-        ),
-    );
-    add(
-        "[Content_Types].xml",
-        "<Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\"/>".to_owned(),
-    );
-    zip.finish().unwrap().into_inner()
-}
-
-#[cfg(feature = "workbook")]
+#[cfg(all(feature = "workbook", feature = "parquet"))]
 #[test]
 fn sheets_of_workbooks_are_read_like_text() {
+    use crate::tables::{sheet, workbook};
     let place = Place::new();
     let table = Writer { time: excel, ..plain() }.text().replacen('\n', "\n,m3/h,bar,°C,°C,%\n", 1);
-    let notes = "Plant 7\nnorth\n".to_owned();
-    place.write("t.xlsx", workbook(&[("Data", format!("Plant 7\n\n{table}")), ("Notes", notes)]));
+    let sheets = [("Notes", sheet("Plant 7\nnorth\n")), ("Data", sheet(&format!("Plant 7\n\n{table}")))];
+    place.write("t.xlsx", workbook(&sheets));
     for options in ["", "--sheet Data"] {
         let outcome = place.run(&format!("monitor t.xlsx {options}"));
         assert!(outcome.status == 0 && finds_fault(&outcome.out, iso), "{}{}", outcome.out, outcome.err);
@@ -246,7 +184,7 @@ fn sheets_of_workbooks_are_read_like_text() {
     }
     assert!(place.run("run t.xlsx").status == 0);
     let outcome = place.run("monitor t.xlsx --sheet Daten");
-    let sentence = "t.xlsx: there is no sheet \"Daten\"; the sheets are Data, Notes; did you mean \"Data\"?";
+    let sentence = "t.xlsx: there is no sheet \"Daten\"; the sheets are Notes, Data; did you mean \"Data\"?";
     assert!(outcome.status == 1 && outcome.err.contains(sentence), "{}", outcome.err);
     let outcome = place.run("monitor t.csv --sheet Data");
     assert!(outcome.status == 2 && outcome.err.contains("--sheet has no effect with t.csv"), "{}", outcome.err);
@@ -266,6 +204,34 @@ fn lines_of_json_may_lack_keys() {
         assert!(outcome.status == 0 && finds_fault(&outcome.out, seconds), "{}{}", outcome.out, outcome.err);
         assert!(outcome.out.contains("900 rows of 6 numbers"), "{}", outcome.out);
     }
+}
+
+#[test]
+fn lines_of_json_may_have_objects_and_numbers_in_quotes() {
+    let place = Place::new();
+    let mut text = String::new();
+    for (t, [a, b, c, d, e]) in rows().into_iter().enumerate() {
+        let bad = if t % 40 == 7 { "Bad".to_owned() } else { format!("{e:.3}") };
+        writeln!(
+            text,
+            "{{\"ts\":{:?},\"north\":{{\"FI101\":\"{a:.3}\",\"pump\":{{\"PI201\":{b}}}}},\"TI501\":\"{c:e}\",\"TI502\":{d},\"LI301\":\"{bad}\"}}",
+            iso(t)
+        )
+        .unwrap();
+    }
+    place.write("t.jsonl", &text);
+    for outcome in [place.run("monitor t.jsonl"), place.feed("monitor - --format jsonl", &text)] {
+        assert!(outcome.status == 0 && finds_fault(&outcome.out, iso), "{}{}", outcome.out, outcome.err);
+        assert!(outcome.out.contains("900 rows of 5 numbers"), "{}", outcome.out);
+    }
+    let outcome =
+        place.run("run t.jsonl -k 2 --columns north.FI101,north.pump.PI201,TI502 --quiet --reconstruct r.jsonl");
+    assert_eq!((outcome.status, outcome.err.as_str()), (0, ""));
+    assert!(place.read("r.jsonl").contains("\"north.pump.PI201\":"));
+    // A later key in an inner object is an error as one in an outer one is.
+    place.write("t.jsonl", "{\"a\":1,\"b\":{\"c\":2}}\n".repeat(400) + "{\"a\":1,\"b\":{\"c\":2,\"d\":3}}\n");
+    let outcome = place.run("run t.jsonl -k 1");
+    assert!(outcome.status == 1 && outcome.err.contains("\"b.d\""), "{}", outcome.err);
 }
 
 #[test]

@@ -140,7 +140,7 @@ fn wrong_inputs_have_their_sentences() {
         (
             "a.csv -k 1 --out out.csv.gz",
             2,
-            "--out writes csv, tsv, jsonl or parquet, by the end of the name, got out.csv.gz",
+            "--out writes csv, tsv, jsonl, parquet or npy, by the end of the name, got out.csv.gz",
         ),
         ("log.csv -k 1 --copy-columns name", 1, "log.csv: there is no column \"name\" in the header"),
         (

@@ -7,6 +7,7 @@
 //! | NPZ | the arrays `components` (k × n), `mean`, `scale`, and `columns` if there are names |
 
 use crate::answers::{Answers, Cell, CellKind, Form, Target};
+use crate::binary::npy_bytes;
 use crate::error::{Error, Fault};
 use crate::staging::write_whole;
 use eigenhedge::LinearMap;
@@ -47,9 +48,9 @@ fn npz(map: &LinearMap) -> io::Result<Vec<u8>> {
     let n = map.mean.len();
     let components = format!("({}, {n})", map.components.len());
     let mut arrays = vec![
-        ("components", npy("<f8", &components, &bytes(&map.components.concat()))),
-        ("mean", npy("<f8", &format!("({n},)"), &bytes(&map.mean))),
-        ("scale", npy("<f8", &format!("({n},)"), &bytes(&map.scale))),
+        ("components", npy_bytes("<f8", &components, &bytes(&map.components.concat()))),
+        ("mean", npy_bytes("<f8", &format!("({n},)"), &bytes(&map.mean))),
+        ("scale", npy_bytes("<f8", &format!("({n},)"), &bytes(&map.scale))),
     ];
     if let Some(names) = &map.columns {
         let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(1);
@@ -58,7 +59,7 @@ fn npz(map: &LinearMap) -> io::Result<Vec<u8>> {
             letters.take(width).collect()
         };
         let letters: Vec<u8> = names.iter().flat_map(padded).flat_map(u32::to_le_bytes).collect();
-        arrays.push(("columns", npy(&format!("<U{width}"), &format!("({n},)"), &letters)));
+        arrays.push(("columns", npy_bytes(&format!("<U{width}"), &format!("({n},)"), &letters)));
     }
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     // No time stamp is set, so that equal models give equal bytes.
@@ -68,18 +69,4 @@ fn npz(map: &LinearMap) -> io::Result<Vec<u8>> {
         archive.write_all(&array)?;
     }
     Ok(archive.finish()?.into_inner())
-}
-
-/// Encodes an array as an NPY file of version 1. Its data are aligned to 64 bytes.
-fn npy(element: &str, shape: &str, data: &[u8]) -> Vec<u8> {
-    const HEAD: usize = 10;
-    let mut header = format!("{{'descr': '{element}', 'fortran_order': False, 'shape': {shape}, }}");
-    let padding = 63 - (HEAD + header.len()) % 64;
-    header.extend(std::iter::repeat_n(' ', padding));
-    header.push('\n');
-    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    bytes.extend((header.len() as u16).to_le_bytes());
-    bytes.extend(header.as_bytes());
-    bytes.extend(data);
-    bytes
 }

@@ -1,39 +1,43 @@
-//! Names of months in English, German, French, Spanish and Portuguese, and their abbreviations.
+//! Names of months in English, German, French, Spanish, Portuguese, Italian and Dutch, and their abbreviations.
 
 /// Names of the months without accents.
 const NAMES: [&[&str]; 12] = [
-    &["january", "januar", "janner", "janvier", "enero", "janeiro"],
-    &["february", "februar", "fevrier", "febrero", "fevereiro"],
-    &["march", "marz", "maerz", "mrz", "mars", "marzo", "marco"],
-    &["april", "avril", "abril"],
-    &["may", "mai", "mayo", "maio"],
-    &["june", "juni", "juin", "junio", "junho"],
-    &["july", "juli", "juillet", "julio", "julho"],
+    &["january", "januar", "janner", "janvier", "enero", "janeiro", "gennaio"],
+    &["february", "februar", "fevrier", "febrero", "fevereiro", "febbraio"],
+    &["march", "marz", "maerz", "mrz", "mars", "marzo", "marco", "maart"],
+    &["april", "avril", "abril", "aprile"],
+    &["may", "mai", "mayo", "maio", "maggio", "mei"],
+    &["june", "juni", "juin", "junio", "junho", "giugno"],
+    &["july", "juli", "juillet", "julio", "julho", "luglio"],
     &["august", "aout", "agosto"],
-    &["september", "septembre", "septiembre", "setiembre", "setembro"],
-    &["october", "oktober", "octobre", "octubre", "outubro"],
+    &["september", "septembre", "septiembre", "setiembre", "setembro", "settembre"],
+    &["october", "oktober", "octobre", "octubre", "outubro", "ottobre"],
     &["november", "novembre", "noviembre", "novembro"],
-    &["december", "dezember", "decembre", "diciembre", "dezembro"],
+    &["december", "dezember", "decembre", "diciembre", "dezembro", "dicembre"],
 ];
 
 const ENGLISH: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 const SHORTEST: usize = 3;
 
-/// Returns a date with its month in English and without words such as `de`, or `None` if it has no such name.
+/// Returns a date with its month in English, without words such as `de` and without the day of the week before it, or `None`
+/// if no word names a month.
 pub(crate) fn in_english(text: &str) -> Option<String> {
     let text = text.replace(" de ", " ");
-    let start = text
-        .find(char::is_alphabetic)
-        .filter(|start| text[*start..].chars().take(SHORTEST).all(char::is_alphabetic))?;
-    let end = text[start..].find(|sign: char| !sign.is_alphabetic()).map_or(text.len(), |length| start + length);
-    let word: String = text[start..end].chars().flat_map(char::to_lowercase).map(without_accent).collect();
-    let is_month = |names: &&[&str]| word.len() >= SHORTEST && names.iter().any(|name| name.starts_with(&word));
-    let month = NAMES.iter().position(is_month)?;
+    let words = text.split(|sign: char| !sign.is_alphabetic()).filter(|word| !word.is_empty());
+    // `mar.` is a Tuesday or March: the last name is that of the month.
+    let (word, month) = words.rev().find_map(|word| Some((word, month_of(word)?)))?;
+    let start = word.as_ptr() as usize - text.as_ptr() as usize;
+    let (before, rest) = (&text[..start], &text[start + word.len()..]);
+    let before = before.trim_start_matches(|sign: char| !sign.is_ascii_digit());
     // An abbreviation may end in a point before a space.
-    let rest = &text[end..];
     let rest = rest.strip_prefix('.').filter(|rest| rest.starts_with(' ')).unwrap_or(rest);
-    Some(format!("{}{}{rest}", &text[..start], ENGLISH[month]))
+    Some(format!("{before}{}{rest}", ENGLISH[month]))
+}
+
+fn month_of(word: &str) -> Option<usize> {
+    let word: String = word.chars().flat_map(char::to_lowercase).map(without_accent).collect();
+    NAMES.iter().position(|names| word.len() >= SHORTEST && names.iter().any(|name| name.starts_with(&word)))
 }
 
 fn without_accent(sign: char) -> char {
@@ -51,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn months_of_five_languages_are_found_and_no_abbreviation_has_two_meanings() {
+    fn months_of_seven_languages_are_found_and_no_abbreviation_has_two_meanings() {
         let cases = [
             ("08-Jan-24", "08-Jan-24"),
             ("8. März 2024", "8. Mar 2024"),
@@ -60,6 +64,10 @@ mod tests {
             ("Juil 3 2024", "Jul 3 2024"),
             ("3-out-2024", "3-Oct-2024"),
             ("3-SEPT-2024", "3-Sep-2024"),
+            ("Mon, 8 Jan 2024", "8 Jan 2024"),
+            ("mar. 9 janv. 2024 12:30", "9 Jan 2024 12:30"),
+            ("Montag, 8. Jänner 2024", "8. Jan 2024"),
+            ("Monday, January 8, 2024", "Jan 8, 2024"),
         ];
         cases.into_iter().for_each(|(text, wanted)| assert_eq!(in_english(text).as_deref(), Some(wanted)));
         ["8-mo-24", "monday", "2024-01-08", ""]

@@ -1,5 +1,6 @@
 //! Detected properties of a table that the layout does not specify.
 
+use crate::recode::text_of;
 use crate::time_format::TimeFormat;
 use serde::{Deserialize, Serialize};
 
@@ -82,7 +83,8 @@ impl TwoStates {
     pub fn value(&self, cell: &[u8]) -> Option<f64> {
         let cell = cell.trim_ascii();
         let is = |word: &String| cell.eq_ignore_ascii_case(word.as_bytes());
-        self.words.iter().position(is).map(|value| value as f64)
+        let is_decoded = |word: &String| !cell.is_ascii() && text_of(cell).to_lowercase() == *word;
+        self.words.iter().position(|word| is(word) || is_decoded(word)).map(|value| value as f64)
     }
 }
 

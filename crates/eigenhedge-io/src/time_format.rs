@@ -62,12 +62,11 @@ const DATES: [&str; 25] = [
     "%Y%m%d",
 ];
 
-const TIMES: [&str; 12] = [
+const TIMES: [&str; 11] = [
     "",
     " %H:%M",
     " %H:%M:%S%.f",
     " %I:%M %p",
-    " %I:%M:%S %p",
     " %I:%M:%S%.f %p",
     "T%H:%M:%S%.f",
     "T%H:%M",
@@ -135,8 +134,7 @@ impl TimeFormat {
 
     /// Parses a time to seconds since 1970-01-01 UTC, if it matches. A time without a zone counts as UTC.
     pub(crate) fn seconds(&self, text: &str) -> Option<f64> {
-        let text = text.trim();
-        let text = text.strip_suffix(" UTC").or_else(|| text.strip_suffix(" GMT")).unwrap_or(text);
+        let text = without_utc(text);
         match &self.0 {
             Kind::Iso => dates::seconds(text),
             Kind::Epoch(_, in_second) => number(text).map(|number| number / in_second),
@@ -159,7 +157,7 @@ impl TimeFormat {
         if cells.iter().all(|cell| Self(Kind::Iso).seconds(cell).is_some()) {
             return Found::Format(Self(Kind::Iso));
         }
-        let has_digits = |digits: usize| cells.iter().all(|cell| cell.trim().len() == digits);
+        let has_digits = |digits: usize| cells.iter().all(|cell| without_utc(cell).len() == digits);
         let mut compact =
             COMPACT.iter().filter(|(_, digits)| has_digits(*digits)).filter_map(|(text, _)| Self::from_text(text));
         if let Some(format) = compact.find(|format| fits(format) && format.years_fit(cells)) {
@@ -319,7 +317,7 @@ impl TimeFormat {
             Kind::Iso => !has_offset(text.trim()) && !text.ends_with(" UTC") && !text.ends_with(" GMT"),
             Kind::Epoch(..) => false,
             Kind::Excel => true,
-            Kind::Pattern(pattern, _) => !pattern.contains("%z"),
+            Kind::Pattern(pattern, _) => !pattern.contains("%z") && without_utc(text).len() == text.trim().len(),
         }
     }
 
@@ -345,6 +343,12 @@ pub(crate) fn is_time_of_day(cell: &str) -> bool {
     const FORMS: [&str; 5] = ["%H:%M", "%H:%M:%S%.f", "%I:%M %p", "%I:%M:%S %p", "%H.%M.%S"];
     let cell = cell.trim();
     cell.contains([':', '.']) && FORMS.iter().any(|form| NaiveTime::parse_from_str(cell, form).is_ok())
+}
+
+/// Returns a time without the sign of UTC at its end: `Z`, ` UTC` or ` GMT`.
+fn without_utc(text: &str) -> &str {
+    let text = text.trim();
+    ["Z", "z", " UTC", " GMT"].into_iter().find_map(|sign| text.strip_suffix(sign)).unwrap_or(text)
 }
 
 fn number(text: &str) -> Option<f64> {
@@ -421,7 +425,7 @@ mod tests {
 
     #[test]
     fn forms_are_found_when_there_is_one() {
-        let cases: [(&[&str], &str); 29] = [
+        let cases: [(&[&str], &str); 33] = [
             (&["2024-02-29", "2024-02-29T12:30Z"], "iso"),
             (&["29.02.2024 12:30", " 1.3.2024 00:00"], "%d.%m.%Y %H:%M"),
             (&["01.02.2024 12:30:15", "01.02.2024 12:30:15.250"], "%d.%m.%Y %H:%M:%S%.f"),
@@ -451,6 +455,10 @@ mod tests {
             (&["20241308", "20240109"], "s"),
             (&["45299.0416666667", "45299,5"], "excel"),
             (&["2024-01-08 00:00:00 UTC"], "iso"),
+            (&["20240108T000000Z"], "%Y%m%dT%H%M%S"),
+            (&["1/8/2024 12:00:00 AM", "1/8/2024 12:10:00 AM"], "%m/%d/%Y %I:%M:%S%.f %p"),
+            (&["Monday, January 8, 2024", "Tuesday, January 9, 2024"], "%b %d, %Y"),
+            (&["mar. 9 janv. 2024 12:30"], "%d %b %Y %H:%M"),
         ];
         for (cells, wanted) in cases {
             assert_eq!(found(cells), wanted, "{cells:?}");

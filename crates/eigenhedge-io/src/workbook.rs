@@ -46,7 +46,8 @@ fn open_book(source: &Source) -> Result<Sheets<Box<dyn Bytes>>, Fault> {
     guarded(open).map_err(unsound)?.map_err(|error| unsound(error.to_string()))
 }
 
-/// Returns the name of the sheet to read, and the number of sheets: the sheet with this name, or the first visible one.
+/// Returns the name of the sheet to read, and the number of sheets: the sheet with this name, or the first visible one that
+/// holds a table.
 pub(crate) fn sheet_of(source: &Source, wanted: Option<&str>, memory: MaxMemory) -> Result<(String, usize), Fault> {
     allow(source, memory)?;
     let book = open_book(source)?;
@@ -54,8 +55,9 @@ pub(crate) fn sheet_of(source: &Source, wanted: Option<&str>, memory: MaxMemory)
     let found = match wanted {
         Some(wanted) => names.iter().find(|name| *name == wanted),
         None => {
-            let visible = book.sheets_metadata().iter().find(|sheet| sheet.visible == SheetVisible::Visible);
-            visible.map(|sheet| &sheet.name).or(names.first())
+            let visible = || book.sheets_metadata().iter().filter(|sheet| sheet.visible == SheetVisible::Visible);
+            let table = visible().find(|sheet| visible().count() > 1 && holds_table(source, &sheet.name));
+            table.or_else(|| visible().next()).map(|sheet| &sheet.name).or(names.first())
         }
     };
     match (found, wanted) {
@@ -65,6 +67,16 @@ pub(crate) fn sheet_of(source: &Source, wanted: Option<&str>, memory: MaxMemory)
         }
         (None, None) => Err(Fault::Empty),
     }
+}
+
+/// Returns true if at least two of the first lines of a sheet have several cells.
+fn holds_table(source: &Source, sheet: &str) -> bool {
+    let mut lines = 0;
+    let mut look = |piece: Vec<u8>| {
+        lines += piece.split(|byte| *byte == b'\n').filter(|line| line.contains(&b',')).count();
+        false
+    };
+    guarded(|| send_sheet(source, sheet, &mut look)).is_ok_and(|sent| sent.is_ok()) && lines > 1
 }
 
 /// Returns an error if the texts of a workbook, or a workbook that is loaded, take too much memory.

@@ -2,7 +2,7 @@
 
 use eigenhedge::options::spelled;
 use eigenhedge::{Error, MONITOR_OPTIONS, MonitorOption, MonitorOptions};
-use eigenhedge_io::{Layout, OnBadRow, Pivot, Selector, Source, Stream, TimeFormat, Timezone, duration};
+use eigenhedge_io::{Layout, OnBadRow, Source, Stream, TABLE_OPTIONS};
 use eigenhedge_pages::monitor::{in_rows, usual_step};
 use serde_json::Value;
 
@@ -44,13 +44,18 @@ impl TableOptions {
     pub fn new(source: &Source, options: &Value) -> Result<Self, String> {
         let texts = texts(options);
         let mut layout = Layout { find_time: true, ..Layout::new(source.format()?) };
-        let mut by = None;
-        for (name, text) in &texts {
-            set(&mut layout, &mut by, name, text)?;
+        let is_known = |name: &str| TABLE_OPTIONS.contains(&name) || MonitorOption::find(name).is_some();
+        if let Some((name, _)) = texts.iter().find(|(name, _)| !is_known(name)) {
+            return Err(format!("there is no option --{name}"));
         }
-        let every = texts.iter().find(|(name, _)| name == "every").and_then(|(_, text)| duration(text));
-        layout.pivot.iter_mut().for_each(|pivot| pivot.every = every);
-        layout.has_key = by.is_some();
+        let given = |wanted: &str| texts.iter().find(|(name, _)| name == wanted).map(|(_, text)| text.clone());
+        for name in TABLE_OPTIONS {
+            let Some(text) = given(name) else { continue };
+            let list = || text.split(',').map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect();
+            let values: Vec<String> = if Layout::takes_list(name) { list() } else { vec![text.clone()] };
+            layout.set(name, &values).map_err(|rule| format!("--{name} must be {rule}, got {text}"))?;
+        }
+        let by = given("group-by");
         let mut monitor = MonitorOptions::default();
         // A table of options has an order: a number of directions replaces a share.
         for option in MONITOR_OPTIONS {
@@ -67,57 +72,4 @@ impl TableOptions {
         layout.missing = Some(monitor.missing);
         Ok(Self { layout, monitor, by })
     }
-}
-
-/// Sets an option of the table. Options of monitors are left for later.
-fn set(layout: &mut Layout, by: &mut Option<String>, name: &str, text: &str) -> Result<(), String> {
-    let list = || text.split(',').map(str::trim).filter(|part| !part.is_empty());
-    let selectors = || list().map(Selector::from_text).collect::<Vec<_>>();
-    let wrong = |rule: &str| format!("--{name} must be {rule}, got {text}");
-    let sign = |rule: &str| match text.as_bytes() {
-        [byte] => Ok(Some(*byte)),
-        _ if text == "tab" => Ok(Some(b'\t')),
-        _ => Err(wrong(rule)),
-    };
-    match name {
-        "time" => {
-            let mut columns = selectors().into_iter();
-            (layout.time, layout.clock) = (columns.next(), columns.next());
-        }
-        "exclude" => layout.exclude = selectors(),
-        "columns" => layout.columns = selectors(),
-        "group-by" => {
-            layout.keep = vec![Selector::from_text(text)];
-            *by = Some(text.to_owned());
-        }
-        "on-bad-row" if text == "skip" => layout.on_bad_row = OnBadRow::Skip,
-        "on-bad-row" => layout.on_bad_row = OnBadRow::Fail,
-        "header" => layout.header = Some(true),
-        "no-header" => layout.header = Some(false),
-        "delimiter" => layout.delimiter = sign("one sign")?,
-        "decimal" => layout.decimal = sign("one sign")?,
-        "thousands" => layout.thousands = sign("one sign")?,
-        "skip-lines" => layout.skip_lines = Some(text.parse().map_err(|_| wrong("a number of lines"))?),
-        "na-values" => layout.na_values = list().map(str::to_owned).collect(),
-        "sheet" => layout.sheet = Some(text.to_owned()),
-        "time-format" => {
-            let format = TimeFormat::from_text(text);
-            layout.time_format = Some(format.ok_or_else(|| wrong("a format such as iso or %d.%m.%Y %H:%M"))?);
-        }
-        "timezone" => {
-            layout.timezone = Some(Timezone::from_name(text).ok_or_else(|| wrong("a name such as Europe/Berlin"))?);
-        }
-        "pivot" => match selectors().as_slice() {
-            [time, tag, value] => {
-                let [time, tag, value] = [time, tag, value].map(Clone::clone);
-                layout.pivot = Some(Pivot { time, tag, value, every: None, mean: false });
-            }
-            _ => return Err(wrong("TIME,TAG,VALUE")),
-        },
-        "every" if duration(text).is_none() => return Err(wrong("a duration such as 30s, 5min, 2h or 14d")),
-        "every" => {}
-        _ if MonitorOption::find(name).is_some() => {}
-        _ => return Err(format!("there is no option --{name}")),
-    }
-    Ok(())
 }

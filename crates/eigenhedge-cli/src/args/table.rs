@@ -46,7 +46,7 @@ pub struct TableArgs {
     /// Like --na-values, but only these values, empty cells and NaN are missing
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true, conflicts_with = "na_values")]
     pub na_values_only: Option<Vec<String>>,
-    /// Name of the sheet in a workbook [default: the first visible sheet]
+    /// Name of the sheet in a workbook [default: the first visible sheet with a table]
     #[arg(long, value_name = "NAME")]
     pub sheet: Option<String>,
     /// Columns of a long table, with one value in each row: its time, its tag and the value. It is read as a table with a column

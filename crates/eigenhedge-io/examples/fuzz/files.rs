@@ -1,8 +1,10 @@
 //! Fuzz targets for tables of every format, read through `Stream`.
 
 use crate::{Outcome, Target, common, mutate};
-use eigenhedge::Random;
-use eigenhedge_io::{Format, Layout, MaxMemory, OnBadRow, Selector, Source, Stream, StreamState, TimeFormat};
+use eigenhedge::{Missing, Random};
+use eigenhedge_io::{
+    Format, Layout, MaxMemory, OnBadRow, Pivot, Selector, Source, Stream, StreamState, TimeFormat, Timezone,
+};
 use std::path::{Path, PathBuf};
 
 /// Maximum number of rows read per case.
@@ -11,11 +13,17 @@ const MOST_ROWS: usize = 20_000;
 const MAX_MEMORY: u64 = 100 << 20;
 
 /// Lines of irregular text tables.
-const MESSY: [&str; 4] = [
+const MESSY: [&str; 10] = [
     "Zeit;T \u{b0}C;p;Kommentar\n29.02.2024 12:00;1,5;2,25;\n01.03.2024 12:00;-1,5;\"2;5\";ok\n",
     "date,a,b\n02/13/2024 1:30 PM,N/A,1e3\n02/14/2024 1:30 PM,---,-999\n",
     "m1|2024-02-29T12:30:00Z|1.5|off\nm2|2024-02-29T12:31:00Z|2.5|off\n",
     "t\ta\tb\n1709164800123\t1.234,5\t=1+2\n1709164800124\t1 234\t\"x\ny\"\n",
+    "sep=;\nWerk 7\n\nDatum;Uhrzeit;FI101;Pumpe\n;;m3/h;\n08.01.2024;00:10;5.305,58;WAHR\n08.01.2024;00:20;305,5;FALSCH\n",
+    "timestamp,tag,value,quality\n2024-01-08 00:00:00,FI101,1.5,Good\n2024-01-08 00:00:00,PI201,2,Good\n2024-01-08 00:01:00,FI101,3,Bad\n",
+    "time,a,b\n8-Jan-24 12:00:00 AM,\"5,305.58\",ON\n8-Mrz-24 1:00:00 PM,\"305.58\",OFF\n",
+    "Unnamed: 0,date,a\n0,20240108000000,1\n1,20240108001000,2\n",
+    "time,a\n45299.0069444,1.5\n45299.0138888,I/O Timeout\n",
+    "Zeit;a\n27.10.2024 02:50;1,5\n27.10.2024 02:00;2,5\n31.03.2024 02:30;1\n",
 ];
 
 /// Valid files of one format.
@@ -30,8 +38,10 @@ struct Tables {
 /// Returns one target per file extension.
 pub fn targets() -> Vec<Box<dyn Target>> {
     let matrices = [common::matrix(23, 5), common::matrix(300, 3)];
-    let endings =
-        ["csv", "tsv", "jsonl", "npy", "npz", "parquet", "arrow", "feather", "libsvm", "csv.gz", "csv.zst", "npy.gz"];
+    let endings = [
+        "csv", "tsv", "jsonl", "npy", "npz", "parquet", "arrow", "feather", "libsvm", "csv.gz", "csv.zst", "npy.gz",
+        "xlsx",
+    ];
     let of = |ending: &'static str| {
         let named = |ending: &str| {
             let all = matrices.iter().flat_map(common::all_formats);
@@ -40,6 +50,13 @@ pub fn targets() -> Vec<Box<dyn Target>> {
         let (mut seeds, arrays): (Vec<Vec<u8>>, _) = (named(ending), named("npy"));
         if ending == "csv" {
             seeds.extend(MESSY.map(|text| text.repeat(3).into_bytes()));
+        }
+        if ending == "jsonl" {
+            let nested = "{\"ts\":\"2024-01-08\",\"a\":{\"b\":\"1.5\",\"c\":{\"d\":2}},\"e\":\"Bad\",\"f\":[1]}\n";
+            seeds.push(nested.repeat(4).into_bytes());
+        }
+        if ending == "xlsx" {
+            seeds = MESSY.map(|text| common::sheet(&text.replace(';', ","))).to_vec();
         }
         if ending == "arrow" || ending == "feather" {
             seeds.extend(matrices.iter().flat_map(compressed));
@@ -82,6 +99,12 @@ impl Target for Tables {
             _ => {
                 let mut bytes = seed.clone();
                 mutate::change(&mut bytes, other, random);
+                if self.ending == "xlsx" {
+                    bytes = common::workbook(&[("Data", bytes), ("Notes", seed.clone())]);
+                    if random.below(3) == 0 {
+                        mutate::change(&mut bytes, other, random);
+                    }
+                }
                 bytes
             }
         }
@@ -100,12 +123,29 @@ impl Target for Tables {
         if random.below(4) == 0 {
             layout.delimiter = Some([b',', b';', b'\t', b'|'][random.below(4)]);
             layout.decimal = Some([b'.', b','][random.below(2)]);
+            layout.thousands = [None, Some(b'.'), Some(b',')][random.below(3)];
+            layout.skip_lines = [None, Some(0), Some(3), Some(u64::MAX)][random.below(4)];
             layout.na_values = vec!["-999".into(), "off".into()];
+            layout.na_values_only = random.below(2) == 0;
         }
         if random.below(4) == 0 {
             layout.time = Some(Selector::Position(random.below(3)));
-            layout.time_format =
-                [None, TimeFormat::from_text("%d.%m.%Y %H:%M"), TimeFormat::from_text("ms")][random.below(3)].clone();
+            layout.time_format = [None, TimeFormat::from_text("%d.%m.%Y %H:%M"), TimeFormat::from_text("excel")]
+                [random.below(3)]
+            .clone();
+            layout.clock = [None, Some(Selector::Position(1))][random.below(2)].clone();
+        }
+        if random.below(4) == 0 {
+            layout.timezone = Timezone::from_name("Europe/Berlin");
+        }
+        if random.below(4) == 0 {
+            let [time, tag, value] = [0, 1, 2].map(Selector::Position);
+            let every = [None, Some(60.0), Some(1e-3), Some(1e300)][random.below(4)];
+            layout.pivot = Some(Pivot { time, tag, value, every, mean: random.below(2) == 0 });
+            layout.missing = [None, Some(Missing::Skip)][random.below(2)];
+        }
+        if random.below(4) == 0 && self.ending == "xlsx" {
+            layout.sheet = Some(["Data", "Notes", "Daten"][random.below(3)].to_owned());
         }
         if self.format == Format::Libsvm {
             layout.dim = [None, None, Some(5), Some(1 << 40), Some(usize::MAX)][random.below(5)];

@@ -24,6 +24,8 @@ use std::time::{Duration, Instant};
 
 /// Timeout of a case.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// Timeout of a child's first case, before which it builds all targets.
+const START: Duration = Duration::from_secs(300);
 /// Number of failures after which the run stops.
 const ENOUGH: u64 = 200;
 
@@ -164,8 +166,9 @@ fn lead(plan: &Plan, targets: &[Box<dyn Target>]) -> ExitCode {
     let mut failures = 0;
     while next < plan.cases && !over() && failures < ENOUGH {
         let (mut child, lines) = spawn(plan, next);
+        let first = next;
         loop {
-            let line = lines.recv_timeout(PATIENCE);
+            let line = lines.recv_timeout(if next == first { START } else { PATIENCE });
             let told = match &line {
                 Ok(line) => line.split_once(' ').map_or(line.as_str(), |(_, told)| told),
                 Err(RecvTimeoutError::Timeout) => "failed: it took too long",

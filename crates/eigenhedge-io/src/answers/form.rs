@@ -1,6 +1,6 @@
-//! Formats of output tables: CSV, TSV, JSON Lines and Parquet.
+//! Formats of output tables: CSV, TSV, JSON Lines, Parquet and NPY.
 
-use super::cells::{Cell, Column};
+use super::cells::{Cell, CellKind, Column};
 use super::number::write_number;
 use crate::error::Fault;
 use crate::format::Format;
@@ -21,11 +21,13 @@ pub enum Form {
     Jsonl,
     /// Apache Parquet. Rows are stored as plain records and converted when the table is complete.
     Parquet,
+    /// NumPy array of numbers. Its header needs the number of rows, and is written when the table is complete.
+    Npy,
 }
 
 impl Form {
     /// All formats.
-    pub const ALL: [Self; 4] = [Self::Csv, Self::Tsv, Self::Jsonl, Self::Parquet];
+    pub const ALL: [Self; 5] = [Self::Csv, Self::Tsv, Self::Jsonl, Self::Parquet, Self::Npy];
 
     /// Returns the name of the format on the command line.
     pub fn name(self) -> &'static str {
@@ -34,6 +36,7 @@ impl Form {
             Self::Tsv => Format::Tsv,
             Self::Jsonl => Format::Jsonl,
             Self::Parquet => Format::Parquet,
+            Self::Npy => Format::Npy,
         };
         format.name()
     }
@@ -51,9 +54,18 @@ impl Form {
         Self::from_name(Format::of_path(path).name()).filter(|_| !is_other)
     }
 
-    pub(crate) fn judge(self) -> Result<(), Fault> {
-        match self {
-            Self::Parquet if !cfg!(feature = "parquet") => Err(Fault::NotBuilt(self.name())),
+    /// Returns true for formats that are written to files only.
+    pub fn needs_file(self) -> bool {
+        matches!(self, Self::Parquet | Self::Npy)
+    }
+
+    pub(crate) fn judge(self, columns: &[Column]) -> Result<(), Fault> {
+        let text = columns.iter().find(|(_, kind)| *kind == CellKind::Text);
+        match (self, text) {
+            (Self::Parquet, _) if !cfg!(feature = "parquet") => Err(Fault::NotBuilt(self.name())),
+            (Self::Npy, Some((name, _))) => {
+                Err(Fault::Failed(format!("has only numbers, and the column {name:?} is text")))
+            }
             _ => Ok(()),
         }
     }
@@ -110,6 +122,11 @@ impl Form {
                 }
             }
             Self::Parquet => cell.to_record(out),
+            Self::Npy => match cell {
+                Cell::Whole(Some(number)) => out.write_all(&(number as f64).to_le_bytes()),
+                Cell::Number(number) => out.write_all(&number.to_le_bytes()),
+                Cell::Whole(None) | Cell::Text(_) => out.write_all(&f64::NAN.to_le_bytes()),
+            },
         }
     }
 
@@ -117,7 +134,7 @@ impl Form {
         match self {
             Self::Csv | Self::Tsv => out.write_all(b"\n"),
             Self::Jsonl => out.write_all(b"}\n"),
-            Self::Parquet => Ok(()),
+            Self::Parquet | Self::Npy => Ok(()),
         }
     }
 
@@ -126,7 +143,7 @@ impl Form {
         match self {
             Self::Csv | Self::Tsv => Some(answers + 1),
             Self::Jsonl => Some(answers),
-            Self::Parquet => None,
+            Self::Parquet | Self::Npy => None,
         }
     }
 }

@@ -5,7 +5,7 @@
 //! output of a killed run: [`Answers::sync`] flushes the output to disk and returns its size, and [`Answers::resume`]
 //! truncates to that size and continues. The resulting file has the same bytes as that of an uninterrupted run. After a
 //! sync, the staging file is kept when a run fails. Before that, and after a complete run, it is removed. If a complete
-//! run is resumed from an earlier state, its answers are truncated in the target. This is impossible for Parquet.
+//! run is resumed from an earlier state, its answers are truncated in the target. This is impossible for Parquet and NPY.
 //!
 //! The staging file is locked during a run: a second run with the same target is refused.
 //!
@@ -27,6 +27,7 @@ pub use tables::{
     verdict_columns,
 };
 
+use crate::binary::npy_bytes;
 use crate::error::{Error, Fault};
 use crate::reading::Dialect;
 use crate::staging::{Kind, Place, Staging, cut_from_target, unwritable};
@@ -104,7 +105,7 @@ impl Answers {
         at_once: bool,
         position: Option<&Position>,
     ) -> Result<Self, Error> {
-        form.judge().map_err(|fault| Error::at(form.name(), fault))?;
+        form.judge(&columns).map_err(|fault| Error::at(form.name(), fault))?;
         let columns = unique(columns);
         let sink = match target {
             Target::Nowhere => Sink::Nowhere,
@@ -186,6 +187,10 @@ impl Answers {
             Sink::File(staging) if self.form == Form::Parquet => {
                 staging.finish_through(|records, out| parquet::convert(records, &columns, out))
             }
+            Sink::File(staging) if self.form == Form::Npy => staging.finish_through(|mut numbers, mut out| {
+                out.write_all(&npy_bytes("<f8", &format!("({}, {})", self.rows, columns.len()), &[]))?;
+                io::copy(&mut numbers, &mut out).map(|_| out)
+            }),
             Sink::File(staging) => staging.finish(),
             _ => Ok(()),
         }

@@ -11,6 +11,7 @@ use crate::layout::Layout;
 use crate::reader::Opened;
 use crate::source::Source;
 pub use npy::Array;
+pub(crate) use npy_header::npy_bytes;
 use std::path::Path;
 
 pub fn open_npy(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {

@@ -199,6 +199,20 @@ fn half(bits: u16) -> f64 {
     if bits >> 15 == 1 { -size } else { size }
 }
 
+/// Encodes an array as an NPY file of version 1. Its data are aligned to 64 bytes.
+pub(crate) fn npy_bytes(element: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+    const HEAD: usize = 10;
+    let mut header = format!("{{'descr': '{element}', 'fortran_order': False, 'shape': {shape}, }}");
+    let padding = 63 - (HEAD + header.len()) % 64;
+    header.extend(std::iter::repeat_n(' ', padding));
+    header.push('\n');
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    bytes.extend(data);
+    bytes
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,8 +10,8 @@ use crate::layout::Layout;
 use crate::reader::{Progress, ReadPosition, Reader};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
-    UInt32Type, UInt64Type,
+    Decimal128Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Schema};
@@ -57,7 +57,10 @@ pub fn choose(input: &InputSource, layout: &Layout, schema: &Schema) -> Result<(
     let types = columns.selected.iter().map(|position| (*position, schema.field(*position).data_type()));
     let bad: Vec<(usize, String)> = types
         .filter(|(_, kind)| !is_number(kind))
-        .map(|(position, kind)| (position, format!("the type {kind}")))
+        .map(|(position, kind)| match kind.is_nested() {
+            true => (position, "the type of lists or structures".to_owned()),
+            false => (position, format!("the type {kind}")),
+        })
         .collect();
     if !bad.is_empty() {
         return Err(columns.not_numeric(&input.name(), &bad, (false, false), None, ""));
@@ -76,7 +79,7 @@ pub fn choose(input: &InputSource, layout: &Layout, schema: &Schema) -> Result<(
 }
 
 fn is_number(kind: &DataType) -> bool {
-    kind.is_integer() || kind.is_floating() || *kind == DataType::Boolean
+    kind.is_integer() || kind.is_floating() || matches!(kind, DataType::Boolean | DataType::Decimal128(..))
 }
 
 impl Table {
@@ -191,6 +194,10 @@ fn spread(array: &ArrayRef, cells: &mut [f64], width: usize) -> bool {
         DataType::Float16 => as_double!(Float16Type, f64::from),
         DataType::Float32 => as_double!(Float32Type, f64::from),
         DataType::Float64 => as_double!(Float64Type, f64::from),
+        DataType::Decimal128(_, scale) => {
+            let unit = 10f64.powi((*scale).into());
+            as_double!(Decimal128Type, |value| value as f64 / unit);
+        }
         DataType::Boolean => {
             let Some(array) = array.as_boolean_opt() else { return false };
             let cells = cells.iter_mut().step_by(width);

@@ -4,8 +4,9 @@
 //! other readers here. Rows of numbers need only flat columns.
 
 use arrow_array::{
-    ArrayRef, BooleanArray, Date32Array, Float32Array, Float64Array, Int32Array, Int64Array, StringArray,
-    TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray, UInt32Array, UInt64Array,
+    ArrayRef, BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array, Int32Array, Int64Array,
+    StringArray, TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray, UInt32Array,
+    UInt64Array,
 };
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
@@ -75,9 +76,10 @@ fn kind_of(column: &Type) -> DataType {
     }
     match (column.get_physical_type(), info.logical_type_ref(), info.converted_type()) {
         (_, Some(LogicalType::Unknown), _) => DataType::Null,
-        (_, Some(LogicalType::Decimal(_)), _) | (_, None, ConvertedType::DECIMAL) => {
-            DataType::Decimal128(column.get_precision() as u8, column.get_scale() as i8)
-        }
+        (_, Some(LogicalType::Decimal(_)), _) | (_, None, ConvertedType::DECIMAL) => match column.get_precision() {
+            digits @ 1..=38 => DataType::Decimal128(digits as u8, column.get_scale() as i8),
+            _ => DataType::Binary,
+        },
         (_, Some(LogicalType::Time(_)), _) | (_, None, ConvertedType::TIME_MILLIS | ConvertedType::TIME_MICROS) => {
             DataType::Time64(TimeUnit::Microsecond)
         }
@@ -132,9 +134,23 @@ pub fn read_rows(column: &mut ColumnReader, kind: &DataType, rows: usize) -> Res
             Arc::new(<$array>::new(values.into(), nulls)) as ArrayRef
         }};
     }
+    /// Builds an array of decimal numbers from whole numbers.
+    macro_rules! decimals {
+        ($column:expr, $convert:expr) => {{
+            let (values, nulls) = values_of($column, rows, $convert)?;
+            Arc::new(Decimal128Array::new(values.into(), nulls).with_data_type(kind.clone())) as ArrayRef
+        }};
+    }
+    let is_decimal = matches!(kind, DataType::Decimal128(..));
     let is_unsigned = matches!(kind, DataType::UInt32 | DataType::UInt64);
     Ok(match column {
         ColumnReader::BoolColumnReader(column) => array!(BooleanArray, column, |value| value),
+        ColumnReader::Int32ColumnReader(column) if is_decimal => decimals!(column, i128::from),
+        ColumnReader::Int64ColumnReader(column) if is_decimal => decimals!(column, i128::from),
+        ColumnReader::ByteArrayColumnReader(column) if is_decimal => decimals!(column, |value| whole(value.data())),
+        ColumnReader::FixedLenByteArrayColumnReader(column) if is_decimal => {
+            decimals!(column, |value| whole(value.data()))
+        }
         ColumnReader::Int32ColumnReader(column) if is_unsigned => array!(UInt32Array, column, |value| value as u32),
         ColumnReader::Int32ColumnReader(column) => match kind {
             DataType::Date32 => array!(Date32Array, column, |value| value),
@@ -182,6 +198,12 @@ fn values_of<T: PhysicalType, V: Default>(
     let is_there: Vec<bool> = levels.iter().map(|level| *level > 0).collect();
     let spread = is_there.iter().map(|there| if *there { values.next() } else { None });
     Ok((spread.map(Option::unwrap_or_default).collect(), Some(NullBuffer::from(is_there.clone()))))
+}
+
+/// Decodes a signed big-endian integer. Of more than 16 bytes, the last ones count.
+fn whole(bytes: &[u8]) -> i128 {
+    let sign = if bytes.first().is_some_and(|byte| *byte > 127) { -1 } else { 0 };
+    bytes.iter().fold(sign, |number: i128, byte| number << 8 | i128::from(*byte))
 }
 
 /// Decodes a little-endian 16-bit float. Returns NaN unless there are two bytes.

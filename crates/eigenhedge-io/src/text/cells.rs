@@ -82,7 +82,12 @@ impl CellStyle {
     /// such number, or if its decimal separator is the other one.
     #[cold]
     fn grouped(&self, cell: &str) -> Option<f64> {
-        let text = cell.trim_matches(|sign: char| sign.is_whitespace());
+        let text = cell.trim();
+        if text.starts_with(['"', '\u{2212}']) {
+            // A quote after a space is part of the cell. A minus sign is not always a hyphen.
+            let plain = unquoted(text).replace('\u{2212}', "-");
+            return if plain == text { None } else { self.number_of_text(&plain) };
+        }
         let decimal = if self.has_comma { ',' } else { '.' };
         let whole = text.split(decimal).next().unwrap_or_default();
         let is_own = |sign: char| sign != decimal && !sign.is_ascii_digit() && !matches!(sign, '+' | '-' | 'e' | 'E');
@@ -131,6 +136,12 @@ impl CellStyle {
             _ => "",
         }
     }
+}
+
+/// Returns the text between quotes, which are part of a cell if a space stands before them.
+pub(crate) fn unquoted(text: &str) -> &str {
+    let text = text.trim();
+    text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
 }
 
 /// Returns true if the digits before the decimal separator are in groups of three, as in `1.234,5`, `1,234.5`,
@@ -198,7 +209,7 @@ mod tests {
     #[test]
     fn numbers_have_one_decimal_sign_and_no_thousands_sign() {
         let (point, comma) = (CellStyle::new(b'.', false, &[], false), CellStyle::new(b',', false, &[], false));
-        let cases: [(&str, Option<f64>, Option<f64>, bool); 13] = [
+        let cases: [(&str, Option<f64>, Option<f64>, bool); 17] = [
             ("1", Some(1.0), Some(1.0), false),
             (" 1.5 ", Some(1.5), None, false),
             ("-1,5e-1", None, Some(-0.15), false),
@@ -212,6 +223,10 @@ mod tests {
             ("1234.567,8", None, None, false),
             ("29.02.2024", None, None, false),
             ("192.168.1.1", None, None, false),
+            (" \"1234\"", Some(1234.0), Some(1234.0), false),
+            ("\u{2212}12", Some(-12.0), Some(-12.0), false),
+            ("\"1", None, None, false),
+            ("\"", None, None, false),
         ];
         for (cell, as_point, as_comma, thousands) in cases {
             let cell = cell.as_bytes();

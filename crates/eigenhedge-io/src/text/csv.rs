@@ -58,7 +58,8 @@ pub struct Csv {
 impl Csv {
     /// Opens the source and reads its first line. If `like` is given, the table continues one with these columns.
     pub fn open(input: &InputSource, layout: &Layout, like: Option<&Columns>) -> Result<Opened, Error> {
-        let before = layout.skip_lines.and_then(|lines| usize::try_from(lines).ok()).unwrap_or(0);
+        let before =
+            layout.skip_lines.map_or(0, |lines| usize::try_from(lines).unwrap_or(usize::MAX)).min(usize::MAX / 2);
         let mut source = Peeked::new(input, before.saturating_add(2))?;
         let look = Look::new(source.lines(), layout);
         let style = CellStyle::new(look.decimal, look.has_groups, &layout.na_values, layout.na_values_only);

@@ -11,7 +11,7 @@
 //! **Time.** The time column is the first column of dates, or of numbers that can hardly be anything but times. If it holds
 //! dates only, and a column of times of day is beside it, both are joined. See `time_column`.
 
-use super::cells::{CellStyle, decimal_sign};
+use super::cells::{CellStyle, decimal_sign, unquoted};
 use super::contents::Contents;
 use super::sniff::Look;
 use crate::columns::{Columns, select};
@@ -50,10 +50,10 @@ pub struct FirstLines<'a> {
 impl FirstLines<'_> {
     /// Determines the properties of the table. If `like` is given, the table continues one with these columns.
     pub fn settle(&self, like: Option<&Columns>) -> Result<Settled, Error> {
-        let names: Vec<String> = self.first.iter().map(|cell| text_of(cell.trim_ascii()).into_owned()).collect();
+        let names: Vec<String> = self.first.iter().map(|cell| unquoted(&text_of(cell)).to_owned()).collect();
         match like {
             Some(like) => self.settle_later(names, like),
-            None => self.settle_first(names),
+            None => FirstLines { layout: &self.with_clock(&names), ..*self }.settle_first(names),
         }
     }
 

@@ -2,8 +2,10 @@
 //!
 //! The first line determines the kind, and the first lines the columns. Later objects may have their keys in any order, and
 //! may lack some, whose cells are then missing. A later object with a new key is a bad row. If columns are selected, such keys
-//! are ignored. Truth values are read as 0 and 1.
+//! are ignored. Truth values are read as 0 and 1, texts of a number as the number, and the keys of an object in an object as
+//! columns such as `pump.flow`.
 
+use super::cells::CellStyle;
 use super::line_reader::{LineParser, LineReader, LineTable};
 use crate::columns::{Columns, allow_columns};
 use crate::error::{Error, Fault, shown};
@@ -42,6 +44,8 @@ enum Cell {
     Number(f64),
     Absent,
     Null,
+    /// Text that stands for a missing number, such as `NaN`.
+    Sign,
     Text,
     Nested,
 }
@@ -52,13 +56,14 @@ impl Cell {
             Self::Number(value) => format!("{value}"),
             Self::Absent => "nothing".to_owned(),
             Self::Null => "null".to_owned(),
+            Self::Sign => "a sign for a missing number".to_owned(),
             Self::Text => "a text".to_owned(),
             Self::Nested => "an array or object".to_owned(),
         }
     }
 
     fn is_missing(self) -> bool {
-        matches!(self, Self::Absent | Self::Null)
+        matches!(self, Self::Absent | Self::Null | Self::Sign)
     }
 
     fn is_other_type(self) -> bool {
@@ -90,7 +95,7 @@ impl Jsonl {
             Some(like) => like.clone(),
             None => {
                 let mut first = First::default();
-                let parsed = parse(lines.line(), FirstRow(&mut first));
+                let parsed = parse(lines.line(), FirstRow(&mut first, String::new()));
                 parsed.map_err(|reason| Error::at(lines.place(), Fault::NotJson(reason)))?;
                 if first.names.is_some() {
                     first.join_later(&head);
@@ -158,7 +163,8 @@ impl LineParser for Jsonl {
         self.cells.values.fill(Cell::Absent);
         self.cells.texts.iter_mut().for_each(|(_, text)| text.clear());
         self.cells.fault = None;
-        let visitor = Row { cells: &mut self.cells, keys: self.keys.as_ref(), lenient: self.lenient };
+        let (keys, lenient) = (self.keys.as_ref(), self.lenient);
+        let visitor = Row { cells: &mut self.cells, keys, lenient, outer: String::new() };
         if let Err(reason) = parse(lines.line(), visitor) {
             return Err(Error::at(lines.place(), Fault::NotJson(reason)));
         }
@@ -220,7 +226,7 @@ impl First {
         let lines = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
         for line in lines.skip(1) {
             let mut later = Self::default();
-            if parse(line, FirstRow(&mut later)).is_err() {
+            if parse(line, FirstRow(&mut later, String::new())).is_err() {
                 continue;
             }
             for ((name, cell), texts) in later.names.into_iter().flatten().zip(later.cells).zip(later.texts) {
@@ -259,7 +265,8 @@ impl First {
     }
 }
 
-struct FirstRow<'a>(&'a mut First);
+/// Visitor of the first row, or of an object in it, with the keys around that object.
+struct FirstRow<'a>(&'a mut First, String);
 
 impl<'de> Visitor<'de> for FirstRow<'_> {
     type Value = ();
@@ -270,22 +277,50 @@ impl<'de> Visitor<'de> for FirstRow<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut cells: A) -> Result<(), A::Error> {
         let mut text = String::new();
-        while let Some(cell) = cells.next_element_seed(AnyCell(Some(&mut text)))? {
+        while let Some(cell) = cells.next_element_seed(AnyCell(Some(&mut text), ()))? {
             self.0.push(cell, std::mem::take(&mut text));
         }
         Ok(())
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut cells: A) -> Result<(), A::Error> {
-        let mut names = Vec::new();
+        self.0.names.get_or_insert_default();
         while let Some(name) = cells.next_key::<String>()? {
-            names.push(name);
+            let name = self.1.clone() + &name;
             let mut text = String::new();
-            let cell = cells.next_value_seed(AnyCell(Some(&mut text)))?;
-            self.0.push(cell, text);
+            let inner = FirstRow(self.0, name.clone() + ".");
+            let cell = cells.next_value_seed(AnyCell(Some(&mut text), inner))?;
+            if cell != Cell::Absent {
+                self.0.names.get_or_insert_default().push(name);
+                self.0.push(cell, text);
+            }
         }
-        self.0.names = Some(names);
         Ok(())
+    }
+}
+
+/// Reader of an object in a row.
+trait Inner {
+    /// Reads the object. The result is [`Cell::Absent`] if its keys are columns.
+    fn read<'de, A: MapAccess<'de>>(self, cells: A) -> Result<Cell, A::Error>;
+}
+
+impl Inner for FirstRow<'_> {
+    fn read<'de, A: MapAccess<'de>>(self, cells: A) -> Result<Cell, A::Error> {
+        self.visit_map(cells).map(|()| Cell::Absent)
+    }
+}
+
+impl Inner for Row<'_> {
+    fn read<'de, A: MapAccess<'de>>(self, cells: A) -> Result<Cell, A::Error> {
+        self.visit_map(cells).map(|()| Cell::Absent)
+    }
+}
+
+impl Inner for () {
+    fn read<'de, A: MapAccess<'de>>(self, mut cells: A) -> Result<Cell, A::Error> {
+        while cells.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Cell::Nested)
     }
 }
 
@@ -293,6 +328,8 @@ struct Row<'a> {
     cells: &'a mut Cells,
     keys: Option<&'a HashMap<String, usize>>,
     lenient: bool,
+    /// Keys around the object, each with a point after it.
+    outer: String,
 }
 
 const ARRAY: &str = "an array";
@@ -310,7 +347,7 @@ impl<'de> Visitor<'de> for Row<'_> {
             self.cells.fault = Some(Fault::OtherShape { wanted: OBJECT, found: ARRAY });
         }
         let mut found = 0;
-        while let Some(cell) = cells.next_element_seed(AnyCell(self.cells.text(Some(found))))? {
+        while let Some(cell) = cells.next_element_seed(AnyCell(self.cells.text(Some(found)), ()))? {
             if let Some(value) = self.cells.values.get_mut(found) {
                 *value = cell;
             }
@@ -327,18 +364,24 @@ impl<'de> Visitor<'de> for Row<'_> {
         if self.keys.is_none() {
             self.cells.fault = Some(Fault::OtherShape { wanted: ARRAY, found: OBJECT });
         }
-        while let Some(position) = cells.next_key_seed(Key(self.keys))? {
-            let cell = cells.next_value_seed(AnyCell(self.cells.text(position.as_ref().ok().copied())))?;
-            let fault = &mut self.cells.fault;
+        while let Some(position) = cells.next_key_seed(Key(self.keys, &self.outer))? {
             match position {
-                Ok(position) if self.cells.values[position] == Cell::Absent => self.cells.values[position] = cell,
                 Ok(position) => {
-                    let key = self.keys.and_then(|keys| keys.iter().find(|(_, at)| **at == position));
-                    fault.get_or_insert(Fault::TwiceKey(key.map_or_else(String::new, |(key, _)| key.clone())));
+                    let cell = cells.next_value_seed(AnyCell(self.cells.text(Some(position)), ()))?;
+                    if self.cells.values[position] != Cell::Absent {
+                        let key = self.keys.and_then(|keys| keys.iter().find(|(_, at)| **at == position));
+                        let key = key.map_or_else(String::new, |(key, _)| key.clone());
+                        self.cells.fault.get_or_insert(Fault::TwiceKey(key));
+                    }
+                    self.cells.values[position] = cell;
                 }
-                Err(_) if self.lenient => {}
                 Err(key) => {
-                    fault.get_or_insert(Fault::ExtraKey(key));
+                    let (keys, lenient) = (self.keys, self.lenient);
+                    let inner = Row { cells: &mut *self.cells, keys, lenient, outer: key.clone() + "." };
+                    let cell = cells.next_value_seed(AnyCell(None, inner))?;
+                    if cell != Cell::Absent && !lenient {
+                        self.cells.fault.get_or_insert(Fault::ExtraKey(key));
+                    }
                 }
             }
         }
@@ -346,8 +389,8 @@ impl<'de> Visitor<'de> for Row<'_> {
     }
 }
 
-/// Deserializer of a key. The result is the position of the key, or the key itself if it is unknown.
-struct Key<'a>(Option<&'a HashMap<String, usize>>);
+/// Deserializer of a key in an object with these outer keys. The result is its position, or the key itself if it is unknown.
+struct Key<'a>(Option<&'a HashMap<String, usize>>, &'a str);
 
 impl<'de> DeserializeSeed<'de> for Key<'_> {
     type Value = Result<usize, String>;
@@ -365,14 +408,15 @@ impl Visitor<'_> for Key<'_> {
     }
 
     fn visit_str<E: de::Error>(self, key: &str) -> Result<Self::Value, E> {
-        Ok(self.0.and_then(|keys| keys.get(key)).copied().ok_or_else(|| key.to_owned()))
+        let find = |key: &str| self.0.and_then(|keys| keys.get(key)).copied().ok_or_else(|| key.to_owned());
+        Ok(if self.1.is_empty() { find(key) } else { find(&format!("{}{key}", self.1)) })
     }
 }
 
 /// Deserializer of a cell. It also stores the text of the cell if the column is copied.
-struct AnyCell<'a>(Option<&'a mut String>);
+struct AnyCell<'a, N>(Option<&'a mut String>, N);
 
-impl AnyCell<'_> {
+impl<N> AnyCell<'_, N> {
     fn write(self, text: impl fmt::Display) {
         if let Some(out) = self.0 {
             *out = text.to_string();
@@ -380,7 +424,7 @@ impl AnyCell<'_> {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for AnyCell<'_> {
+impl<'de, N: Inner> DeserializeSeed<'de> for AnyCell<'_, N> {
     type Value = Cell;
 
     fn deserialize<D: de::Deserializer<'de>>(self, source: D) -> Result<Cell, D::Error> {
@@ -388,7 +432,7 @@ impl<'de> DeserializeSeed<'de> for AnyCell<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for AnyCell<'_> {
+impl<'de, N: Inner> Visitor<'de> for AnyCell<'_, N> {
     type Value = Cell;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -421,7 +465,12 @@ impl<'de> Visitor<'de> for AnyCell<'_> {
 
     fn visit_str<E>(self, text: &str) -> Result<Cell, E> {
         self.write(text);
-        Ok(Cell::Text)
+        let style = CellStyle::default();
+        Ok(match style.number_of_text(text) {
+            Some(number) if number.is_finite() => Cell::Number(number),
+            _ if style.is_missing(text.as_bytes()) => Cell::Sign,
+            _ => Cell::Text,
+        })
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut cells: A) -> Result<Cell, A::Error> {
@@ -434,8 +483,7 @@ impl<'de> Visitor<'de> for AnyCell<'_> {
         Ok(Cell::Nested)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut cells: A) -> Result<Cell, A::Error> {
-        while cells.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Cell::Nested)
+    fn visit_map<A: MapAccess<'de>>(self, cells: A) -> Result<Cell, A::Error> {
+        self.1.read(cells)
     }
 }

@@ -21,7 +21,7 @@ pub fn separator_line(head: &[u8]) -> (Option<u8>, u64) {
 
 pub fn after(head: &[u8], lines: u64) -> &[u8] {
     let mut rest = head;
-    for _ in 0..lines {
+    for _ in 0..lines.min(head.len() as u64) {
         let end = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
         rest = match end.map(|end| rest.split_at(end)) {
             Some((_, [b'\r', b'\n', rest @ ..] | [_, rest @ ..])) => rest,

@@ -19,6 +19,8 @@ use csv::ByteRecord;
 const DELIMITERS: [u8; 3] = [b'\t', b';', b'|'];
 /// Mark at the start of some UTF-8 files.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+/// Largest number of lines before a table, so that their number and that of a row can be added.
+const MOST_SKIPPED: u64 = 1 << 48;
 /// Minimum share of lines that must have as many cells as the first line.
 const AGREEING: f64 = 0.9;
 
@@ -42,7 +44,7 @@ impl Look {
         let found = layout.found.as_ref();
         let by_format = (layout.format == Format::Tsv).then_some(b'\t');
         let given = layout.delimiter.or(by_format).or_else(|| found.map(|found| found.delimiter));
-        let known = layout.skip_lines.or_else(|| found.map(|found| found.skipped));
+        let known = layout.skip_lines.or_else(|| found.map(|found| found.skipped)).map(|lines| lines.min(MOST_SKIPPED));
         let (by_line, first) = preamble::separator_line(head);
         let given = given.or(by_line.filter(|_| known.is_none_or(|lines| lines > 0)));
         let skipped = known.unwrap_or_else(|| first + preamble::lines(preamble::after(head, first), given));

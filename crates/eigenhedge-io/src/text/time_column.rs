@@ -106,6 +106,19 @@ impl FirstLines<'_> {
         Ok(nothing(layout))
     }
 
+    /// Returns the layout, with two columns for a time that is named like the joined columns of a date and a time of day.
+    pub(super) fn with_clock(&self, names: &[String]) -> Layout {
+        let mut layout = self.layout.clone();
+        let has = |name: &str| names.iter().any(|own| own == name);
+        let Some(Selector::Name(both)) = layout.time.clone().filter(|_| layout.clock.is_none()) else { return layout };
+        let mut parts = both.match_indices(' ').map(|(at, _)| (&both[..at], &both[at + 1..]));
+        if let Some((date, clock)) = parts.find(|(date, clock)| !has(&both) && has(date) && has(clock)) {
+            layout.time = Some(Selector::Name(date.to_owned()));
+            layout.clock = Some(Selector::Name(clock.to_owned()));
+        }
+        layout
+    }
+
     fn position(&self, names: Option<&[String]>, selector: Option<&Selector>) -> Result<Option<usize>, Error> {
         let Some(selector) = selector else { return Ok(None) };
         // This layout selects only the wanted column, to find its position.

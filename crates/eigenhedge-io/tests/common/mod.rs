@@ -3,6 +3,7 @@
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use std::fmt::Write as _;
 use std::io::{Cursor, Write};
 use std::sync::Arc;
 use zip::CompressionMethod;
@@ -238,4 +239,58 @@ pub fn libsvm(matrix: &Matrix) -> String {
         format!("+1 {}  # a remark\n", cells.join(" "))
     };
     matrix.iter().map(line).collect()
+}
+
+const MAIN: &str = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
+
+/// Returns a sheet of a workbook, whose cells are numbers, dates (in the first column) or texts.
+pub fn sheet(text: &str) -> Vec<u8> {
+    let mut data = String::new();
+    for (r, line) in text.lines().enumerate() {
+        write!(data, "<row r=\"{}\">", r + 1).unwrap();
+        for (c, cell) in line.split(',').enumerate().filter(|(_, cell)| !cell.is_empty()) {
+            let place = format!("{}{}", char::from(b'A' + c as u8), r + 1);
+            match cell.parse::<f64>() {
+                Ok(number) if c == 0 => write!(data, "<c r=\"{place}\" s=\"1\"><v>{number}</v></c>").unwrap(),
+                Ok(number) => write!(data, "<c r=\"{place}\"><v>{number}</v></c>").unwrap(),
+                Err(_) => write!(data, "<c r=\"{place}\" t=\"inlineStr\"><is><t>{cell}</t></is></c>").unwrap(),
+            }
+        }
+        data.push_str("</row>");
+    }
+    format!("<worksheet xmlns=\"{MAIN}\"><sheetData>{data}</sheetData></worksheet>").into_bytes()
+}
+
+/// Returns a workbook with these sheets.
+pub fn workbook(sheets: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    let relations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+    let package = "http://schemas.openxmlformats.org/package/2006";
+    let link = |id: usize, kind: &str, target: &str| {
+        format!("<Relationship Id=\"rId{id}\" Type=\"{relations}/{kind}\" Target=\"{target}\"/>")
+    };
+    let linked = |links: String| format!("<Relationships xmlns=\"{package}/relationships\">{links}</Relationships>");
+    let (mut list, mut links) = (String::new(), link(99, "styles", "styles.xml"));
+    for (i, (name, _)) in sheets.iter().enumerate() {
+        write!(list, "<sheet name=\"{name}\" sheetId=\"{0}\" r:id=\"rId{0}\"/>", i + 1).unwrap();
+        links += &link(i + 1, "worksheet", &format!("worksheets/sheet{}.xml", i + 1));
+    }
+    let book = format!("<workbook xmlns=\"{MAIN}\" xmlns:r=\"{relations}\"><sheets>{list}</sheets></workbook>");
+    let formats = "<cellXfs count=\"2\"><xf numFmtId=\"0\"/><xf numFmtId=\"22\"/></cellXfs>";
+    let mut parts = vec![
+        ("xl/workbook.xml".to_owned(), book.into_bytes()),
+        ("xl/_rels/workbook.xml.rels".to_owned(), linked(links).into_bytes()),
+        ("_rels/.rels".to_owned(), linked(link(1, "officeDocument", "xl/workbook.xml")).into_bytes()),
+        ("xl/styles.xml".to_owned(), format!("<styleSheet xmlns=\"{MAIN}\">{formats}</styleSheet>").into_bytes()),
+        ("[Content_Types].xml".to_owned(), format!("<Types xmlns=\"{package}/content-types\"/>").into_bytes()),
+    ];
+    parts.extend(
+        sheets.iter().enumerate().map(|(i, (_, xml))| (format!("xl/worksheets/sheet{}.xml", i + 1), xml.clone())),
+    );
+    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in parts {
+        let stored = zip::write::SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+        zip.start_file(name, stored).unwrap();
+        zip.write_all(&bytes).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
 }

@@ -57,7 +57,7 @@ pub fn schema(hosts: &[String]) -> Value {
 fn general(name: &str, hosts: &[String]) -> Value {
     let text = json!({ "type": ["string", "number", "null"] });
     match name {
-        "columns" | "exclude" | "copy_columns" | "na_values" => {
+        "columns" | "exclude" | "copy_columns" | "na_values" | "na_values_only" => {
             json!({ "anyOf": [text, { "type": "array", "items": { "type": ["string", "number"] } }] })
         }
         // One column, and no pattern of columns.
@@ -67,7 +67,12 @@ fn general(name: &str, hosts: &[String]) -> Value {
             json!({ "anyOf": [{ "type": "string", "enum": TIME_FORMATS }, { "type": "string", "pattern": pattern },
                 { "type": "null" }] })
         }
-        "decimal" => json!({ "enum": [".", ",", null] }),
+        "decimal" | "thousands" => json!({ "enum": [".", ",", null] }),
+        "skip_lines" => json!({ "anyOf": counts(0).into_iter().chain([null_value()]).collect::<Vec<_>>() }),
+        "time" => json!({ "anyOf": [{ "type": ["string", "number", "null"], "pattern": "^[^*?]*$" }, { "type": "array",
+            "items": { "type": ["string", "number"], "pattern": "^[^*?]*$" }, "minItems": 1, "maxItems": 2 }] }),
+        "timezone" => json!({ "type": ["string", "null"], "pattern": "^[A-Za-z][A-Za-z0-9/_+-]*$",
+            "description": "Name of a time zone such as Europe/Berlin." }),
         "delimiter" => {
             json!({ "anyOf": [{ "type": "string", "pattern": "^([\\x00-\\x09\\x0b\\x0c\\x0e-!#-\\x7f]|tab)$" },
             { "type": "integer", "minimum": 0, "maximum": 9 }, { "type": "null" }] })

@@ -6,7 +6,7 @@ use super::problem::Problem;
 use super::shape::Shape;
 use eigenhedge::options::{OPTIONS, Options, Setup, Type, spelled};
 use eigenhedge::{AnyLearner, Choose, Error, Kept, Kind, MONITOR_OPTIONS, MonitorOptions, Standardize};
-use eigenhedge_io::{Format, Layout, MaxMemory, OnBadRow, Selector, TimeFormat, hint};
+use eigenhedge_io::{Format, Layout, MaxMemory, TABLE_OPTIONS, hint};
 use serde_json::{Map, Value};
 
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ pub struct StreamOptions {
 }
 
 /// Options of models and monitors but those of notices: kind of learner, directions, layout of tables.
-pub const OF_ALL: [&str; 12] = [
+pub const OF_ALL: [&str; 16] = [
     "kind",
     "by",
     "k",
@@ -36,9 +36,13 @@ pub const OF_ALL: [&str; 12] = [
     "copy_columns",
     "time",
     "time_format",
+    "timezone",
     "delimiter",
     "decimal",
+    "thousands",
+    "skip_lines",
     "na_values",
+    "na_values_only",
     "on_bad_row",
 ];
 /// Options of models that are not in their option table.
@@ -118,7 +122,7 @@ impl StreamOptions {
         };
         let by = fields.text("by")?;
         let rules = NoticeRules::new(&fields)?;
-        let layout = layout(&fields, by.as_deref(), &learner)?;
+        let layout = layout(&fields, &learner)?;
         Ok(Self { given, learner, by, standardize, rules, layout })
     }
 
@@ -131,6 +135,8 @@ impl StreamOptions {
             max_memory,
             delimiter: plain.delimiter.filter(|_| is_text),
             decimal: plain.decimal.filter(|_| is_text),
+            thousands: plain.thousands.filter(|_| is_text),
+            skip_lines: plain.skip_lines.filter(|_| is_text),
             na_values: if is_text { plain.na_values.clone() } else { Vec::new() },
             ..plain
         };
@@ -226,51 +232,24 @@ fn monitor(fields: &Fields<'_>) -> Result<MonitorOptions, Problem> {
 }
 
 /// Parses the part of the layout that is equal for all requests.
-fn layout(fields: &Fields<'_>, by: Option<&str>, learner: &Learner) -> Result<Layout, Problem> {
-    let selectors = |texts: Vec<String>| texts.iter().map(|text| Selector::from_text(text)).collect::<Vec<_>>();
-    let mut keep: Vec<Selector> = by.into_iter().map(Selector::from_text).collect();
-    if let Some(Selector::Pattern(pattern)) = keep.first() {
-        return Err(must("by", "one column", &format!("the pattern {pattern:?}")));
-    }
-    keep.extend(selectors(fields.texts("copy_columns")?));
-    let time_format = match fields.text("time_format")? {
-        None => None,
-        Some(text) => Some(TimeFormat::from_text(&text).ok_or_else(|| {
-            must("time_format", "iso, s, ms, us, ns, or a strftime pattern such as %d.%m.%Y %H:%M", &text)
-        })?),
+fn layout(fields: &Fields<'_>, learner: &Learner) -> Result<Layout, Problem> {
+    let missing = match learner {
+        Learner::Model(setup) => setup.spec.missing,
+        Learner::Monitor(options) => options.missing,
     };
-    let byte = |name: &str, rule: &str, allowed: fn(u8) -> bool| -> Result<Option<u8>, Problem> {
-        let Some(text) = fields.text(name)? else { return Ok(None) };
-        match text.as_bytes() {
-            [byte] if allowed(*byte) => Ok(Some(*byte)),
-            b"tab" if allowed(b'\t') => Ok(Some(b'\t')),
-            _ => Err(must(name, rule, &format!("{text:?}"))),
+    let mut layout = Layout { find_time: true, missing: Some(missing), ..Layout::new(Format::Jsonl) };
+    for name in TABLE_OPTIONS {
+        let own = own_name(name);
+        if OF_ALL.contains(&own.as_str()) && fields.has(&own) {
+            let texts = if Layout::takes_list(name) {
+                fields.texts(&own)?
+            } else {
+                fields.text_or_flag(&own)?.into_iter().collect()
+            };
+            layout.set(name, &texts).map_err(|rule| must(&own, rule, &format!("{:?}", texts.join(", "))))?;
         }
-    };
-    Ok(Layout {
-        columns: selectors(fields.texts("columns")?),
-        exclude: selectors(fields.texts("exclude")?),
-        keep,
-        time: fields.text("time")?.map(|text| Selector::from_text(&text)),
-        time_format,
-        find_time: true,
-        has_key: by.is_some(),
-        delimiter: byte("delimiter", "one ASCII character or tab", |byte| {
-            byte.is_ascii() && !b"\"\r\n".contains(&byte)
-        })?,
-        decimal: byte("decimal", "'.' or ','", |byte| b".,".contains(&byte))?,
-        na_values: fields.texts("na_values")?,
-        on_bad_row: match fields.text("on_bad_row")?.as_deref() {
-            None | Some("fail") => OnBadRow::Fail,
-            Some("skip") => OnBadRow::Skip,
-            Some(other) => return Err(must("on_bad_row", "fail or skip", other)),
-        },
-        missing: Some(match learner {
-            Learner::Model(setup) => setup.spec.missing,
-            Learner::Monitor(options) => options.missing,
-        }),
-        ..Layout::new(Format::Jsonl)
-    })
+    }
+    Ok(layout)
 }
 
 #[cfg(test)]

@@ -261,6 +261,28 @@ mod tests {
     }
 
     #[test]
+    fn tables_as_plants_export_them_are_read_request_by_request() {
+        let given =
+            json!({"k": 1, "timezone": "Europe/Berlin", "thousands": ",", "skip_lines": 1, "na_values_only": "off"});
+        let options = StreamOptions::new(&given).unwrap();
+        let read = |shape: Option<&Shape>, body: &str| {
+            Rows::read(&options, shape, (BodyForm::Csv, body.as_bytes()), &mut memory())
+        };
+        let head = "plant 7\nDate,Time,x,y\n";
+        let first = read(None, &format!("{head}28.07.2024,12:00,\"1,234\",2\n29.07.2024,12:10,5.5,6\n")).unwrap();
+        assert_eq!((first.row(0), first.times[0]), (&[1234.0, 2.0][..], 1_722_160_800.0));
+        let shape = first.shape.unwrap();
+        assert_eq!(shape.kept, ["Date Time"]);
+        let later = read(Some(&shape), &format!("{head}30.07.2024,12:00,3,4\n")).unwrap();
+        assert_eq!((later.row(0), later.times[0]), (&[3.0, 4.0][..], 1_722_333_600.0));
+        assert!(read(Some(&shape), &format!("{head}30.07.2024,12:00,NA,4\n")).is_err());
+        let misuse = |given| StreamOptions::new(&given).unwrap_err().detail;
+        let sentence = "timezone must be the name of a time zone such as Europe/Berlin, got \"Mars\"";
+        assert_eq!(misuse(json!({"k": 1, "timezone": "Mars"})), sentence);
+        assert!(misuse(json!({"k": 1, "skip_lines": -1})).contains("skip_lines must be a number of lines"));
+    }
+
+    #[test]
     fn rows_of_json_are_split_outside_of_texts_only() {
         let lines = |text: &str| String::from_utf8(lines_of(text.as_bytes()).unwrap()).unwrap();
         assert_eq!(lines(r#"[{"a":"},{\"","b":[1,2]},{"a":"x"}]"#), "{\"a\":\"},{\\\"\",\"b\":[1,2]}\n{\"a\":\"x\"}");
@@ -272,7 +294,7 @@ mod tests {
 
     #[test]
     fn a_bad_cell_is_named_by_row_and_column() {
-        let body = b"{\"who\":\"a\",\"x\":1,\"y\":2}\n{\"who\":\"a\",\"x\":\"?\",\"y\":2}\n";
+        let body = b"{\"who\":\"a\",\"x\":1,\"y\":2}\n{\"who\":\"a\",\"x\":\"hot\",\"y\":2}\n";
         let problem = Rows::read(&options(), None, (BodyForm::Ndjson, body), &mut memory()).unwrap_err();
         let wanted = "the request, line 2, column 1 (\"x\"): must be a finite number, got a text";
         assert_eq!(problem, Problem::unsound(wanted).at(Some(1), Some("1 (\"x\")")));
