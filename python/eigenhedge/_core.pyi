@@ -34,6 +34,7 @@ __all__ = [
     "_median_gamma",
     "_mmd",
     "_preimage",
+    "_read_table",
     "_symmetric_eigen",
     "capping",
     "corners",
