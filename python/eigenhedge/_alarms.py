@@ -261,9 +261,17 @@ def wall_times(index: Any) -> Any:
     return index if getattr(index, "tz", None) is None else index.tz_localize(None)
 
 
-def row_times(X: Any) -> Floats | None:
-    """Return the local times of the index in seconds, with NaN for missing times, or None if there are no times."""
-    found = wall_times(row_index(X))
+def index_of_times(times: Any, count: int) -> Any:
+    """Return the times of ``count`` rows as an index."""
+    index = needed("pandas", "times", "pandas").DatetimeIndex(times)
+    if len(index) != count:
+        raise ValueError(f"times must have one time for each of {count} rows, got {len(index)}")
+    return index
+
+
+def row_times(index: Any) -> Floats | None:
+    """Return the local times of an index in seconds, with NaN for missing times, or None if there are no times."""
+    found = wall_times(index)
     if found is None:
         return None
     times = np.asarray(found, dtype="datetime64[ns]")

@@ -150,7 +150,7 @@ class Fleet(Generic[Member, Answers]):
             names = column_names(X)
             fleet = self._fleet = self._begun(rows.shape[1], None if names is None else list(names))
         texts = key_texts(keys)
-        found = fleet.update(texts, rows, row_times(X))
+        found = fleet.update(texts, rows, row_times(row_index(X)))
         if self._has_monitors():
             found = answers(found, fleet.feature_names, rows.shape[1], texts, index=row_index(X), recent=self._recent)
         return found  # type: ignore[no-any-return]

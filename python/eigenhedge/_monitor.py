@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._alarms import Alarms, RecentTimes, answers, described, described_incident, row_index, row_times
+from ._alarms import Alarms, RecentTimes, answers, described, described_incident, index_of_times, row_index, row_times
 from ._estimator import NativeEstimator
 from ._options import stores_arguments
 from ._sklearn import NotFittedError, OutlierMixin
@@ -144,7 +144,7 @@ class Monitor(OutlierMixin, NativeEstimator):
             warnings.warn(f"rows have no score yet: {self._needed_rows()}, got {len(rows)}", UserWarning, stacklevel=2)
         return self
 
-    def update(self, X: Table, *, contributions: bool = False) -> Alarms:
+    def update(self, X: Table, *, times: Any = None, contributions: bool = False) -> Alarms:
         """Score rows in order and update the recent level.
 
         The first call starts a warm-up, unless ``fit`` was called.
@@ -154,6 +154,8 @@ class Monitor(OutlierMixin, NativeEstimator):
         X : array-like of shape (n_rows, n_columns)
             Rows. An error names its row, and the previous rows have been processed. If a DataFrame has a DatetimeIndex
             or PeriodIndex, its times are used for events and for :meth:`report`, which shows them as local times.
+        times : array-like of shape (n_rows,), default=None
+            Times of the rows, as anything that ``pandas.DatetimeIndex`` takes, instead of those of the index.
         contributions : bool, default=False
             True to also return the contribution of every column to ``q``. :func:`eigenhedge.plot.monitor` plots them.
 
@@ -165,14 +167,15 @@ class Monitor(OutlierMixin, NativeEstimator):
             gives no warning, because the rows then arrive one at a time.
         """
         is_first = not self.__sklearn_is_fitted__()
+        index = row_index(X) if times is None else index_of_times(times, len(cast("Any", X)))
         rows = self._begin(X) if is_first else self._prepared(X, reset=False)
-        found = self._model.update(rows, contributions, row_times(X))
+        found = self._model.update(rows, contributions, row_times(index))
         if is_first and self._model.limit is None and len(rows) > 1:
             needed = f"the warm-up needs {self._model.warm_up_rows} rows in update, got {len(rows)}"
             warnings.warn(f"no row has a score yet: {needed}; later calls continue it", UserWarning, stacklevel=2)
         self._is_copy = False
         recent = self._recent_times()
-        alarms = answers(found, self._feature_names(), self.n_features_in_, index=row_index(X), recent=recent)
+        alarms = answers(found, self._feature_names(), self.n_features_in_, index=index, recent=recent)
         return replace(alarms, open_event=self.open_event_)
 
     def accept(self) -> Self:

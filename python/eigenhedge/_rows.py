@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime
 import numbers
 import sys
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from os import PathLike
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -111,6 +112,7 @@ def as_numbers(x: Any, names: Names = None) -> Floats:
 
 def check_numbers(X: Any) -> None:
     """Raise a ``ValueError`` if ``X`` has masked entries, duplicate column names, or cells that are not numbers."""
+    _check_kind(X)
     _check_names(X)
     is_table = hasattr(X, "iloc") or hasattr(X, "get_columns")
     if is_table and np.ndim(X) == 2 and X.shape[1] == 0:
@@ -242,6 +244,21 @@ def _check_mask(X: Any) -> None:
             f"entry ({place}) is masked: fill masked entries first, for example with X.filled(0.0) or "
             "numpy.ma.filled(X, X.mean(axis=0))"
         )
+
+
+def _check_kind(X: Any) -> None:
+    """Raise a ``TypeError`` with advice for objects that are not yet a table."""
+    advice = None
+    if isinstance(X, (str, PathLike)):
+        advice = "eigenhedge.run reads a file; for other calls read it first, for example with pandas.read_csv"
+    elif isinstance(X, Mapping):
+        advice = "pandas.DataFrame or polars.DataFrame makes a table of it"
+    elif isinstance(X, Iterator):
+        advice = "list(...) makes a table of its rows"
+    elif hasattr(X, "collect_schema") and hasattr(X, "collect") and not hasattr(X, "to_numpy"):
+        advice = "its method collect() makes a table of it"
+    if advice is not None:
+        raise TypeError(f"the rows must form a table, got {type(X).__name__}: {advice}")
 
 
 def _check_names(X: Any) -> None:

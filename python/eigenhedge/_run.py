@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from os import PathLike
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from . import _summary
 from ._alarms import row_index
-from ._core import Model, _median_gamma
+from ._core import Model, _median_gamma, _read_table
 from ._optional import later, needed
 from ._options import OF_KERNELS, takes_options
 from ._rows import as_points, column_names, takes_items
-from ._types import Floats, Summary, Table
+from ._types import Floats, Path, Summary, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,12 +98,13 @@ class RunResult:
 
 @takes_options
 def run(
-    X: Table,
+    X: Table | Path,
     k: int,
     *,
     standardize: str = "none",
     reconstructions: bool = False,
     filled: bool = False,
+    report: Path | None = None,
     **options: Unpack[Options],
 ) -> RunResult:
     """Run one learner over the rows of a table, one trial per row.
@@ -117,8 +119,9 @@ def run(
 
     Parameters
     ----------
-    X : array-like of shape (n_rows, n_columns)
-        Rows, in order: an array, a list, a sparse matrix, or a pandas, polars or Arrow table. For kernels of texts and
+    X : array-like of shape (n_rows, n_columns), str or path-like
+        Rows, in order: an array, a list, a sparse matrix, or a pandas, polars or Arrow table. A path is that of a text table or
+        a NumPy file, whose numeric columns are read as on the command line. For kernels of texts and
         sets, a list of texts, sets or lists of items. For a kernel given as a function of two rows, a list of any
         objects.
     k : int
@@ -131,6 +134,8 @@ def run(
     filled : bool, default=False
         True to also return the rows with their missing cells filled in, and the standard errors of these cells. Requires
         ``missing="fill"``.
+    report : str or path-like, default=None
+        HTML file to which the page of ``eigenhedge run --report`` is written.
     {options}
 
     Returns
@@ -156,14 +161,19 @@ def run(
     (4, 1)
     """
     kernel = options.get("kernel")
-    rows, names = as_points(X, kernel), None if takes_items(kernel) else column_names(X)
+    names: Any
+    if isinstance(X, (str, PathLike)) and not takes_items(kernel):
+        names, rows = _read_table(X)
+    else:
+        rows = as_points(cast("Table", X), kernel)
+        names = None if takes_items(kernel) else column_names(X)
     if standardize == "none" and isinstance(kernel, str) and not takes_items(kernel) and options.get("gamma") is None:
         options["gamma"] = _median_gamma(rows, {name: options.get(name) for name in OF_KERNELS - {"budget"}})
     model = Model(rows.shape[1], k, standardize=standardize, **options)
     model._set_feature_names(None if names is None else list(names))
     if filled and options.get("missing") != "fill":
         raise ValueError("filled=True needs missing='fill'")
-    answers, projections, fills = model._step_each(rows, reconstructions, filled)
+    answers, projections, fills = model._step_each(rows, reconstructions, filled, report)
     if fills is not None:
         table = np.asarray(rows, dtype=np.float64)
         fills = (np.where(np.isnan(table), fills[0], table), fills[1])

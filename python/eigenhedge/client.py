@@ -171,13 +171,14 @@ class Stream:
     def __repr__(self) -> str:
         return f"Stream({self.name!r}, {self._client!r})"
 
-    def learn(self, rows: Any, batch: int = _ROWS) -> Iterator[dict[str, Any]]:
+    def learn(self, rows: Any, batch: int = _ROWS, *, times: Iterable[Any] | None = None) -> Iterator[dict[str, Any]]:
         """Send rows and yield their answers, in order.
 
         The rows are a DataFrame, or an iterable of mappings or sequences. They are sent in requests of at most ``batch`` rows.
-        The answers of a request are yielded before the next one is sent.
+        The answers of a request are yielded before the next one is sent. The times of the rows, if they are given, are sent as
+        the column ``time`` (option ``time="time"`` of the stream).
         """
-        for lines in _batches(rows, batch):
+        for lines in _batches(rows, batch, times):
             yield from self._rows("rows", lines, str(uuid.uuid4()))
 
     def learn_frame(self, frame: Any, batch: int = _ROWS) -> Any:
@@ -201,8 +202,16 @@ class Stream:
 
     def summary(self, key: str | None = None) -> dict[str, Any]:
         """Return the summary of the stream, or of one key."""
+        return self._read("summary", key)
+
+    def incidents(self, key: str | None = None) -> list[dict[str, Any]]:
+        """Return the incidents of the stream, or of one key: ongoing ones first, then the latest."""
+        found: list[dict[str, Any]] = self._read("incidents", key)["incidents"]
+        return found
+
+    def _read(self, end: str, key: str | None) -> dict[str, Any]:
         query = "" if key is None else "?" + urllib.parse.urlencode({"key": key})
-        found: dict[str, Any] = json.loads(self._client._send("GET", _path(self.name, "summary") + query))
+        found: dict[str, Any] = json.loads(self._client._send("GET", _path(self.name, end) + query))
         return found
 
     def accept(self, key: str | None = None) -> None:
@@ -242,6 +251,8 @@ def _problem(text: bytes) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """Convert a NumPy or pandas value to a Python value. Missing values become None."""
+    if getattr(getattr(value, "dtype", None), "kind", "") == "M" and value == value:
+        return str(value)
     if hasattr(value, "item"):
         value = value.item()
     if isinstance(value, float) and value != value:
@@ -257,10 +268,12 @@ def _line(row: Any) -> str:
     return json.dumps([_plain(value) for value in row])
 
 
-def _batches(rows: Any, batch: int) -> Iterator[list[str]]:
+def _batches(rows: Any, batch: int, times: Iterable[Any] | None = None) -> Iterator[list[str]]:
     if batch < 1:
         raise ValueError(f"batch must be at least 1, got {batch}")
     each = iter(rows.to_dict("records") if hasattr(rows, "to_dict") and hasattr(rows, "columns") else rows)
+    if times is not None:
+        each = ({"time": time, **row} for row, time in zip(each, times, strict=True))
     while lines := [_line(row) for row in itertools.islice(each, batch)]:
         yield lines
 

@@ -1,11 +1,14 @@
 //! Conversion between Python objects and rows of numbers.
 
 use crate::items::Points;
+use eigenhedge::Missing;
+use eigenhedge_io::{Layout, Stream};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PyList};
 use std::ops::Range;
+use std::path::PathBuf;
 
 /// Python objects: any, a list of numbers, and a table of numbers.
 pub type Object<'py> = Bound<'py, PyAny>;
@@ -164,6 +167,26 @@ fn plain_number(object: &Object<'_>) -> Option<f64> {
 pub fn table<'py>(py: Python<'py>, entries: Vec<f64>, rows: usize, columns: usize) -> PyResult<Array2<'py>> {
     let array = numpy::ndarray::Array2::from_shape_vec((rows, columns), entries);
     Ok(array.map_err(|error| PyValueError::new_err(error.to_string()))?.into_pyarray(py))
+}
+
+/// Reads the numeric columns of a file as the command line does. Returns their names, and the rows with NaN for missing cells.
+#[pyfunction]
+#[pyo3(name = "_read_table")]
+pub fn read_table(py: Python<'_>, path: PathBuf) -> PyResult<(Names, Array2<'_>)> {
+    let read = || {
+        let source = eigenhedge_io::Source::File(path);
+        let layout = Layout::new(source.format().map_err(|reason| reason.to_string())?);
+        let layout = Layout { find_time: true, missing: Some(Missing::Fill), ..layout };
+        let mut stream = Stream::open(&source, &layout).map_err(|error| format!("{error:#}"))?;
+        let (mut entries, mut count) = (Vec::new(), 0);
+        while let Some(row) = stream.next_row().map_err(|error| format!("{error:#}"))? {
+            entries.extend_from_slice(row);
+            count += 1;
+        }
+        Ok((stream.own_names(), entries, count, stream.columns().len()))
+    };
+    let (names, entries, rows, columns) = py.detach(read).map_err(PyValueError::new_err::<String>)?;
+    Ok((names, table(py, entries, rows, columns)?))
 }
 
 /// Creates a table whose rows are the columns of a matrix.

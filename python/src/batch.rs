@@ -5,16 +5,14 @@ use crate::errors::{apart, check_room, refused};
 use crate::interrupt::{alone, each, each_between};
 use crate::items::Points;
 use crate::options::{Chosen, Named};
-use crate::state::{lock, saved};
+use crate::state::{Reduced, lock, reduced, restored};
 use eigenhedge::batch::preimage::{Stop, preimages};
 use eigenhedge::batch::{Center, KernelPca, KernelRidge, Solver};
 use eigenhedge::kernel::{Dictionary, Vectors};
 use eigenhedge::{Error, Matrix};
 use numpy::{IntoPyArray, PyArray1};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
-use serde::de::DeserializeOwned;
+use pyo3::types::PyDict;
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -26,12 +24,6 @@ pub struct KernelComponents {
 }
 
 /// Deserializes a model from untrusted bytes and validates it with `checked`.
-fn restored<T: DeserializeOwned>(data: &[u8], checked: fn(T) -> Result<T, Error>) -> PyResult<T> {
-    let refuse = |reason: String| PyValueError::new_err(format!("not a saved model: {reason}"));
-    let model = postcard::from_bytes(data).map_err(|error| refuse(error.to_string()))?;
-    checked(model).map_err(|error| refuse(error.to_string()))
-}
-
 fn solver(name: &Object<'_>, points: usize, tolerance: f64, max_rank: usize) -> PyResult<Solver> {
     let name = Named { name: "solver", value: name }.one_of(&["auto", "dense", "partial", "cholesky"])?;
     Ok(match name {
@@ -136,15 +128,15 @@ impl KernelComponents {
     }
 
     #[staticmethod]
+    #[pyo3(name = "_from_bytes")]
     fn from_bytes(data: &[u8]) -> PyResult<Self> {
-        let pca: KernelPca<Vectors> = restored(data, KernelPca::checked)?;
+        let pca = KernelPca::<Vectors>::checked(restored(data)?).map_err(refused)?;
         let points = Points::of_kernel(Some(pca.dictionary.kernel()));
         Ok(Self { state: Mutex::new(pca), points })
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Object<'py>, (Bound<'py, PyBytes>,))> {
-        let bytes = saved(slf.py(), &*lock(slf.py(), &slf.get().state)?)?;
-        Ok((slf.get_type().getattr("from_bytes")?, (bytes,)))
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        reduced(slf, &*lock(slf.py(), &slf.get().state)?)
     }
 }
 
@@ -223,15 +215,15 @@ impl KernelRegression {
     }
 
     #[staticmethod]
+    #[pyo3(name = "_from_bytes")]
     fn from_bytes(data: &[u8]) -> PyResult<Self> {
-        let ridge: KernelRidge<Vectors> = restored(data, KernelRidge::checked)?;
+        let ridge = KernelRidge::<Vectors>::checked(restored(data)?).map_err(refused)?;
         let points = Points::of_kernel(Some(ridge.dictionary.kernel()));
         Ok(Self { state: Mutex::new(ridge), points })
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Object<'py>, (Bound<'py, PyBytes>,))> {
-        let bytes = saved(slf.py(), &*lock(slf.py(), &slf.get().state)?)?;
-        Ok((slf.get_type().getattr("from_bytes")?, (bytes,)))
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        reduced(slf, &*lock(slf.py(), &slf.get().state)?)
     }
 }
 

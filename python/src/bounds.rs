@@ -2,6 +2,7 @@
 
 use eigenhedge::bounds;
 use eigenhedge::simplex::Multiplicity;
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -58,8 +59,53 @@ pub struct Setting(bounds::Setting);
 impl Setting {
     #[new]
     #[pyo3(signature = (eta, k, dimension, norm_square=1.0, price=0.0))]
-    fn new(eta: f64, k: usize, dimension: Dimension, norm_square: f64, price: f64) -> Self {
-        Self(bounds::Setting { norm_square, price, ..bounds::Setting::new(eta, k, dimension.0) })
+    fn new(eta: f64, k: usize, dimension: Dimension, norm_square: f64, price: f64) -> PyResult<Self> {
+        let positive = [("eta", eta, eta > 0.0), ("norm_square", norm_square, norm_square > 0.0)];
+        let rules = positive.map(|(name, value, holds)| (name, value, holds, "positive"));
+        for (name, value, holds, rule) in rules.into_iter().chain([("price", price, price >= 0.0, "not negative")]) {
+            if !(holds && value.is_finite()) {
+                return Err(PyValueError::new_err(format!("{name} must be finite and {rule}, got {value}")));
+            }
+        }
+        Ok(Self(bounds::Setting { norm_square, price, ..bounds::Setting::new(eta, k, dimension.0) }))
+    }
+
+    #[getter]
+    fn eta(&self) -> f64 {
+        self.0.eta
+    }
+
+    #[getter]
+    fn k(&self) -> usize {
+        self.0.kept
+    }
+
+    #[getter]
+    fn dimension<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        match self.0.dimension {
+            Multiplicity::Finite(n) => n.into_bound_py_any(py),
+            Multiplicity::Infinite => f64::INFINITY.into_bound_py_any(py),
+        }
+    }
+
+    #[getter]
+    fn norm_square(&self) -> f64 {
+        self.0.norm_square
+    }
+
+    #[getter]
+    fn price(&self) -> f64 {
+        self.0.price
+    }
+
+    fn __getnewargs__<'py>(&self, py: Python<'py>) -> PyResult<(f64, usize, Bound<'py, PyAny>, f64, f64)> {
+        Ok((self.0.eta, self.0.kept, self.dimension(py)?, self.0.norm_square, self.0.price))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let bounds::Setting { eta, kept, norm_square, price, .. } = self.0;
+        let dimension = self.dimension(py)?;
+        Ok(format!("Setting({eta:?}, {kept}, {dimension}, norm_square={norm_square:?}, price={price:?})"))
     }
 }
 

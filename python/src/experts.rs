@@ -4,7 +4,7 @@ use crate::arrays::{Array1, Object, numbers};
 use crate::errors::refused;
 use crate::options::{self, Named, option};
 use crate::spelling::spelling;
-use crate::state::{lock, saved};
+use crate::state::{Reduced, lock, reduced, restored, saved};
 use eigenhedge::options::Options;
 use eigenhedge::registry::{AnyExperts, ExpertKind, ExpertSpec, defaults};
 use eigenhedge::simplex::{cap_by_sorting, decompose};
@@ -214,6 +214,21 @@ impl Experts {
     ///     Bound, and the theorem from which it follows. The result is None if no theorem covers the learner.
     fn bound(&self, py: Python<'_>, best: f64) -> PyResult<Option<(f64, &'static str)>> {
         Ok(lock(py, &self.state)?.0.bound(best))
+    }
+
+    #[staticmethod]
+    #[pyo3(name = "_from_bytes")]
+    fn from_bytes(data: &[u8]) -> PyResult<Self> {
+        Ok(Self { state: Mutex::new(restored(data)?) })
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        reduced(slf, &*lock(slf.py(), &slf.get().state)?)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let ExpertSpec { kind, experts, kept, .. } = *lock(py, &self.state)?.0.spec();
+        Ok(format!("<Experts {}: n={experts}, k={kept}>", kind.name()))
     }
 }
 

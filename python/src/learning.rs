@@ -4,12 +4,15 @@ use crate::arrays::{Array1, Array2, Given, Names, Object, Rows, as_table, number
 use crate::errors::{apart, check_room, refused, refused_row};
 use crate::interrupt::{MOST, alone, each, each_lot};
 use crate::items::Points;
+use crate::pages::write_run;
 use crate::sparse::{Csr, CsrRows};
 use crate::state::{State, lock, settled};
 use eigenhedge::{Loss, Matrix, Model};
+use eigenhedge_pages::run::Recorder;
 use numpy::IntoPyArray;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use std::path::Path;
 use std::sync::Mutex;
 
 /// Smallest number of rows that are learned as a set. Fewer rows are faster one by one.
@@ -146,13 +149,14 @@ pub fn step_batch(
 }
 
 /// Runs one trial per row. Also returns the reconstructed rows if `reconstructions` is true, and the filled cells with their
-/// standard errors if `filled` is true. Rows without missing cells are zero there.
+/// standard errors if `filled` is true. Rows without missing cells are zero there. Writes the page of the run to `report`.
 pub fn step_each<'py>(
     py: Python<'py>,
     state: &Mutex<State>,
     rows: &Object<'py>,
     reconstructions: bool,
     filled: bool,
+    report: Option<&Path>,
 ) -> PyResult<(Answers<'py>, Option<Array2<'py>>, Option<Fills<'py>>)> {
     let (points, given, names) = taken(py, state, rows)?;
     let mut rows = Rows::given(&given)?;
@@ -167,7 +171,9 @@ pub fn step_each<'py>(
     let mut coordinates = Vec::with_capacity(count.saturating_mul(kept));
     let (mut projections, mut cells, mut errors) = (Vec::new(), Vec::new(), Vec::new());
     let zeros = vec![0.0; length];
+    let mut recorder = report.map(|_| Recorder::new(&state.core, false));
     let mut tell = |run: &Model, loss: Loss| {
+        recorder.iter_mut().for_each(|recorder| recorder.enter(expected.len() as u64, None, loss, run));
         expected.push(loss.expected);
         losses.push(loss.realised);
         coordinates.extend_from_slice(run.coordinates());
@@ -185,6 +191,9 @@ pub fn step_each<'py>(
     points.forget(&state.core);
     state.name(names);
     points.told(outcome)?;
+    if let (Some(path), Some(recorder)) = (report, &mut recorder) {
+        write_run(path, recorder, &state.core)?;
+    }
     let answers = (expected.into_pyarray(py), losses.into_pyarray(py), table(py, coordinates, count, kept)?);
     let projections = reconstructions.then(|| table(py, projections, count, length)).transpose()?;
     let filled = filled

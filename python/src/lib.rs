@@ -34,6 +34,7 @@ mod _core {
 
     #[pymodule_export]
     use crate::{
+        arrays::read_table,
         batch::{KernelComponents, KernelRegression, symmetric_eigen},
         bounds::{Setting, all},
         experts::{CappedHedge, Experts, capping, corners},

@@ -228,7 +228,7 @@ impl PyModel {
     /// expected_losses, losses : ndarray of shape (n_rows,)
     /// coordinates : ndarray of shape (n_rows, k)
     fn step_each<'py>(&self, py: Python<'py>, X: &Object<'py>) -> PyResult<Answers<'py>> {
-        Ok(self.step_each_with(py, X, false, false)?.0)
+        Ok(self.step_each_with(py, X, false, false, None)?.0)
     }
 
     #[pyo3(name = "_step_each")]
@@ -238,8 +238,9 @@ impl PyModel {
         rows: &Object<'py>,
         reconstructions: bool,
         filled: bool,
+        report: Option<PathBuf>,
     ) -> PyResult<(Answers<'py>, Option<Array2<'py>>, Option<Fills<'py>>)> {
-        learning::step_each(py, &self.state, rows, reconstructions, filled)
+        learning::step_each(py, &self.state, rows, reconstructions, filled, report.as_deref())
     }
 
     #[pyo3(name = "_learn_set")]

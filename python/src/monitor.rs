@@ -349,6 +349,6 @@ impl PyMonitor {
     }
 
     fn __sizeof__(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(size_of::<Self>() + self.state(py)?.monitor.to_bytes().len())
+        Ok(size_of::<Self>() + self.state(py)?.monitor.to_bytes().map_err(refused)?.len())
     }
 }

@@ -1,9 +1,11 @@
-//! HTML pages of monitors.
+//! HTML pages of runs and monitors.
 
 use crate::arrays::{Object, numbers};
-use eigenhedge::Monitor;
+use eigenhedge::{Model, Monitor};
 use eigenhedge_io::{iso_time, write_whole};
+use eigenhedge_pages::Page;
 use eigenhedge_pages::monitor::{Facts, Inside, Journal, RowAt, page};
+use eigenhedge_pages::run::Recorder;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use std::path::Path;
@@ -56,6 +58,18 @@ pub fn write_page(
         in_memory,
         running: Some(monitor.options().warm_up_rows(monitor.width())),
     };
-    let html = page(journal, &facts, &Inside::All).html();
-    write_whole(path, html.as_bytes()).map_err(|error| PyOSError::new_err(format!("{error:#}")))
+    write(path, &page(journal, &facts, &Inside::All))
+}
+
+/// Writes the HTML page of a run, with the name of the file as its heading.
+pub fn write_run(path: &Path, recorder: &mut Recorder, run: &Model) -> PyResult<()> {
+    let names = run.columns().names.clone().unwrap_or_else(|| (0..run.length()).map(|i| i.to_string()).collect());
+    let title = path.file_stem().unwrap_or_default().to_string_lossy();
+    let summary = run.summary();
+    recorder.close(summary.rows.saturating_sub(1), run, &summary);
+    write(path, &eigenhedge_pages::run::page(&title, &names, recorder, run, &summary))
+}
+
+fn write(path: &Path, page: &Page) -> PyResult<()> {
+    write_whole(path, page.html().as_bytes()).map_err(|error| PyOSError::new_err(format!("{error:#}")))
 }

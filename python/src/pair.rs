@@ -4,7 +4,7 @@ use crate::arrays::{Array1, Array2, Object, numbers, transposed};
 use crate::errors::refused;
 use crate::model::PyModel;
 use crate::options::{self, Named, option};
-use crate::state::lock;
+use crate::state::{Reduced, lock, reduced, restored};
 use eigenhedge::bounds::{self, Setting};
 use eigenhedge::comparators::BestPair;
 use eigenhedge::options::Value;
@@ -13,6 +13,7 @@ use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{Average, Mixing, NormBound, Random};
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
+use serde::{Deserialize, Serialize};
 use std::sync::Mutex;
 
 type Directions<'py> = (Array2<'py>, Array2<'py>, Array1<'py>);
@@ -50,11 +51,12 @@ type Directions<'py> = (Array2<'py>, Array2<'py>, Array1<'py>);
 #[pyclass(frozen, module = "eigenhedge")]
 pub struct Pair {
     state: Mutex<State>,
-    setting: Option<Setting>,
-    k: usize,
 }
 
+#[derive(Serialize, Deserialize)]
 struct State {
+    setting: Option<Setting>,
+    k: usize,
     learner: eigenhedge::Pair,
     best: Option<BestPair>,
     random: Random,
@@ -96,8 +98,8 @@ impl Pair {
             _ => None,
         };
         let (best, random) = (BestPair::new(left, right), Random::seeded(seed));
-        let state = State { learner, best, random, rows: 0, expected: 0.0, realised: 0.0 };
-        Ok(Self { state: Mutex::new(state), setting, k })
+        let state = State { setting, k, learner, best, random, rows: 0, expected: 0.0, realised: 0.0 };
+        Ok(Self { state: Mutex::new(state) })
     }
 
     /// Run one trial.
@@ -114,7 +116,7 @@ impl Pair {
     fn step(&self, py: Python<'_>, x: &Object<'_>, y: &Object<'_>) -> PyResult<(f64, f64)> {
         let (x, y) = (numbers(x)?, numbers(y)?);
         let mut state = lock(py, &self.state)?;
-        let State { learner, best, random, rows, expected, realised } = &mut *state;
+        let State { learner, best, random, rows, expected, realised, .. } = &mut *state;
         let gain = learner.step(&x, &y, random).map_err(refused)?;
         let (x, y) = learner.last_pair();
         best.iter_mut().for_each(|best| best.add(x, y));
@@ -140,15 +142,37 @@ impl Pair {
     /// float or None: total gain of the best fixed directions in hindsight. The value is None if rows are too long.
     #[getter]
     fn best_gain(&self, py: Python<'_>) -> PyResult<Option<f64>> {
-        Ok(lock(py, &self.state)?.best.as_ref().map(|best| best.gain(self.k)))
+        Ok(lock(py, &self.state)?.best_gain())
     }
 
     /// float or None: lower bound on the total expected gain (JMLR section 9). The value is None with mixing or without
     /// a norm bound.
     #[getter]
     fn bound(&self, py: Python<'_>) -> PyResult<Option<f64>> {
-        let (best, rows) = (self.best_gain(py)?, lock(py, &self.state)?.rows);
-        Ok(self.setting.as_ref().zip(best).and_then(|(setting, best)| bounds::pair(setting, best, rows)))
+        let state = lock(py, &self.state)?;
+        let known = state.setting.as_ref().zip(state.best_gain());
+        Ok(known.and_then(|(setting, best)| bounds::pair(setting, best, state.rows)))
+    }
+
+    #[staticmethod]
+    #[pyo3(name = "_from_bytes")]
+    fn from_bytes(data: &[u8]) -> PyResult<Self> {
+        Ok(Self { state: Mutex::new(restored(data)?) })
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        reduced(slf, &*lock(slf.py(), &slf.get().state)?)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let state = lock(py, &self.state)?;
+        Ok(format!("<Pair k={}: rows {}, gain {}>", state.k, state.rows, state.expected))
+    }
+}
+
+impl State {
+    fn best_gain(&self) -> Option<f64> {
+        self.best.as_ref().map(|best| best.gain(self.k))
     }
 }
 
@@ -214,5 +238,19 @@ impl LearnerAverage {
     /// Return the k directions with the highest average probability of being kept, as rows.
     fn components<'py>(&self, py: Python<'py>, k: usize) -> PyResult<Array2<'py>> {
         transposed(py, &lock(py, &self.average)?.subspace(k))
+    }
+
+    #[staticmethod]
+    #[pyo3(name = "_from_bytes")]
+    fn from_bytes(data: &[u8]) -> PyResult<Self> {
+        Ok(Self { average: Mutex::new(restored(data)?) })
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        reduced(slf, &*lock(slf.py(), &slf.get().average)?)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("<Average: terms {}>", self.terms(py)?))
     }
 }

@@ -1,14 +1,15 @@
 //! State of a model object in Python.
 
-use crate::arrays::Names;
+use crate::arrays::{Names, Object};
 use crate::errors::refused;
 use crate::items::Points;
 use eigenhedge::{Embedding, Error, Model, Moments, Principal};
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyBytes;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -40,6 +41,19 @@ pub fn embeddable<'a>(py: Python<'_>, state: &'a Mutex<State>) -> PyResult<Mutex
 pub fn saved<'py, T: Serialize>(py: Python<'py>, state: &T) -> PyResult<Bound<'py, PyBytes>> {
     let bytes = postcard::to_extend(state, Vec::new());
     Ok(PyBytes::new(py, &bytes.map_err(|error| PyRuntimeError::new_err(error.to_string()))?))
+}
+
+/// Function that restores an object, and its argument, for pickle.
+pub type Reduced<'py> = (Object<'py>, (Bound<'py, PyBytes>,));
+
+/// Returns the result of `__reduce__` for a class whose static method `_from_bytes` reads its state.
+pub fn reduced<'py, T: Serialize>(object: &Object<'py>, state: &T) -> PyResult<Reduced<'py>> {
+    Ok((object.get_type().getattr("_from_bytes")?, (saved(object.py(), state)?,)))
+}
+
+/// Reads a state written by [`reduced`].
+pub fn restored<T: DeserializeOwned>(data: &[u8]) -> PyResult<T> {
+    postcard::from_bytes(data).map_err(|error| PyValueError::new_err(format!("not a saved state: {error}")))
 }
 
 /// Model with the time spent learning, and a cache of the basis for its next row.

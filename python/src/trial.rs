@@ -32,6 +32,15 @@ pub struct Trial {
 
 #[pymethods]
 impl Trial {
+    #[new]
+    fn new(expected_loss: f64, loss: f64, coordinates: Vec<f64>) -> Self {
+        Self { expected_loss, loss, coordinates }
+    }
+
+    fn __getnewargs__(&self) -> (f64, f64, Vec<f64>) {
+        (self.expected_loss, self.loss, self.coordinates.clone())
+    }
+
     #[getter]
     fn coordinates<'py>(&self, py: Python<'py>) -> Array1<'py> {
         PyArray1::from_slice(py, &self.coordinates)

@@ -118,6 +118,20 @@ def test_the_service_learns_what_the_package_learns(service):
 
 
 @needs_program
+def test_names_of_the_command_line_and_times(service):
+    stream = service.create("m", **{"kind": "monitor", "warm-up": 30, "group-by": "machine", "time": "time"})
+    rows = [{"machine": "a", "x": row[0], "y": row[1] + 0.1 * i, "z": row[2]} for i, row in enumerate(ROWS)]
+    rows[-1]["x"] = 1e4
+    stamps = np.datetime64("2026-03-01T00:00", "ns") + 60 * 10**9 * np.arange(50)
+    answers = list(stream.learn(rows, times=stamps))
+    assert [answer["machine"] for answer in answers] == ["a"] * 50
+    assert answers[3]["time"].startswith("2026-03-01T00:03")
+    assert stream.incidents("a")[0]["start_time"].startswith("2026-03-01")
+    with pytest.raises(ServiceError, match="did you mean"):
+        service.create("n", kind="monitor", warmup=30)
+
+
+@needs_program
 def test_rows_as_an_arrow_stream_have_the_answers_of_json_lines(service):
     pa = pytest.importorskip("pyarrow")
     columns = ["a", "b", "c", "d"]

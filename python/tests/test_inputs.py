@@ -1,5 +1,7 @@
 """Tables of every type give equal rows."""
 
+import pathlib
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -62,6 +64,23 @@ def test_names_of_columns_are_remembered(X, kind):
         renamed = renamed.set_axis(list("wxyz"), axis=1)
     with pytest.raises(ValueError, match="feature names should match"):
         pca.transform(renamed)
+
+
+OTHERS = {
+    "dict": lambda X: {"a": X[:, 0], "b": X[:, 1]},
+    "generator": lambda X: (row for row in X),
+    "LazyFrame": lambda X: pl.DataFrame(X).lazy(),
+    "PosixPath": lambda X: pathlib.Path("rows.csv"),
+}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_what_is_not_yet_a_table_is_refused_with_advice(X, kind):
+    advice = {"dict": "DataFrame", "generator": "list", "LazyFrame": "collect", "PosixPath": "read it first"}[kind]
+    calls = [OnlinePCA(2).fit, eigenhedge.Monitor().update, eigenhedge.Model(4, 2).learn]
+    for call in calls if kind == "PosixPath" else [*calls, lambda table: eigenhedge.run(table, 2)]:
+        with pytest.raises(TypeError, match=f"the rows must form a table, got {kind}: .*{advice}"):
+            call(OTHERS[kind](X))
 
 
 def test_set_output(X):

@@ -113,6 +113,23 @@ def test_the_command_line_gives_the_same_bits(tmp_path, rng, options, arguments)
     assert found == {key: value for key, value in summary.items() if key not in timing}
 
 
+@needs_program
+def test_a_file_is_read_like_by_the_command_line_and_a_page_is_written(tmp_path, rng):
+    X = low_rank(rng, rows=300, length=4)
+    times = pd.date_range("2026-03-01", periods=300, freq="min").strftime("%d.%m.%Y %H:%M")
+    frame = pd.DataFrame(X, columns=[*"abcd"]).assign(note="ok", time=times)
+    frame.to_csv(tmp_path / "rows.csv", index=False, sep=";", decimal=",")
+    out, page = tmp_path / "out.csv", tmp_path / "page.html"
+    subprocess.run([PROGRAM, "run", tmp_path / "rows.csv", "-k", "2", "--out", out, "--answers-as", "csv", "--quiet"], check=True)
+    run = eigenhedge.run(str(tmp_path / "rows.csv"), 2, report=page)
+    answers = pd.read_csv(out, float_precision="round_trip").drop(columns="time")
+    assert_frame_equal(run.to_frame(), answers, check_exact=True)
+    assert run.model.feature_names == [*"abcd"]
+    assert "eigenhedge run: 300 rows of 4 columns" in page.read_text(encoding="utf-8")
+    with pytest.raises(ValueError, match="missing.csv"):
+        eigenhedge.run(tmp_path / "missing.csv", 2)
+
+
 def test_errors_name_the_row_the_entry_and_the_value(rng):
     X = rng.normal(size=(20, 3))
     X[7, 2] = np.nan

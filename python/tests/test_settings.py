@@ -1,6 +1,7 @@
 """Experts, pairs, matrices, averages and bounds."""
 
 import pathlib
+import pickle
 import re
 
 import numpy as np
@@ -8,6 +9,8 @@ import pytest
 
 import eigenhedge
 from eigenhedge import Average, Model, bounds
+
+LEARNERS = ["capped-hedge", "leader", "perturbed-leader", "product-sets"]
 
 
 def test_every_function_of_the_rust_module_has_its_name_here():
@@ -20,6 +23,45 @@ def test_every_function_of_the_rust_module_has_its_name_here():
 
 def test_bounds_have_docstrings():
     assert [name for name in bounds.__all__ if not getattr(bounds, name).__doc__] == []
+
+
+def test_a_setting_has_fields_and_checks_them():
+    setting = bounds.Setting(0.5, 2, 20, price=1.5)
+    assert (setting.eta, setting.k, setting.dimension, setting.norm_square, setting.price) == (0.5, 2, 20, 1.0, 1.5)
+    assert repr(setting) == "Setting(0.5, 2, 20, norm_square=1.0, price=1.5)"
+    assert bounds.Setting(0.5, 2, "inf").dimension == float("inf")
+    wrong = [
+        ({"eta": -1.0}, "eta must be finite and positive, got -1"),
+        ({"eta": float("nan")}, "eta must be finite and positive, got NaN"),
+        ({"norm_square": 0.0}, "norm_square must be finite and positive, got 0"),
+        ({"price": -1.0}, "price must be finite and not negative, got -1"),
+    ]
+    for change, sentence in wrong:
+        with pytest.raises(ValueError, match=sentence):
+            bounds.Setting(**{"eta": 1.0, "k": 2, "dimension": 5, **change})
+
+
+def test_small_objects_have_a_repr_and_survive_pickling():
+    rng = np.random.default_rng(0)
+    model, average, pair = Model(3, 1, learner="tracking", center=False), Average(3), eigenhedge.Pair(2, 3, 1, seed=4)
+    experts = [eigenhedge.Experts(4, 2, learner=name, seed=3) for name in LEARNERS]
+    for _ in range(20):
+        average.add(model)
+        trial = model.step(rng.normal(size=3))
+        pair.step(rng.normal(size=2), rng.normal(size=3))
+        [one.step(rng.uniform(size=4)) for one in experts]
+    setting = bounds.Setting(0.5, 1, "inf", norm_square=4.0)
+    objects = [average, pair, trial, setting, *experts]
+    copies = [pickle.loads(pickle.dumps(one)) for one in objects]
+    assert [repr(one) for one in copies] == [repr(one) for one in objects]
+    assert repr(pair).startswith("<Pair k=1: rows 20, gain ") and repr(average) == "<Average: terms 20>"
+    assert repr(experts[1]) == "<Experts leader: n=4, k=2>"
+    x, y, losses = rng.normal(size=2), rng.normal(size=3), rng.uniform(size=4)
+    assert copies[0].loss(y) == average.loss(y)
+    assert copies[1].step(x, y) == pair.step(x, y) and copies[1].best_gain == pair.best_gain
+    assert (copies[2].coordinates == trial.coordinates).all()
+    assert bounds.uncentered(copies[3], 3.0) == bounds.uncentered(setting, 3.0)
+    assert [one.step(losses) for one in copies[4:]] == [one.step(losses) for one in experts]
 
 
 def test_bounds_are_their_formulas():

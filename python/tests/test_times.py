@@ -117,6 +117,17 @@ def test_pages_and_plots_show_the_local_times_of_the_index(index, tmp_path):
     plt.close("all")
 
 
+def test_times_can_be_given_beside_the_rows(tmp_path):
+    table = plant(INDICES["times"])
+    plain, given = eigenhedge.Monitor(), eigenhedge.Monitor()
+    expected = plain.update(table)
+    found = given.update(table.to_numpy(), times=INDICES["times"].strftime("%Y-%m-%d %H:%M:%S"))
+    times = [[one["start_time"] for one in alarms.incidents] for alarms in (expected, found)]
+    assert times[0] == times[1] and times[0]
+    with pytest.raises(ValueError, match="times must have one time for each of 1500 rows, got 2"):
+        given.update(table.to_numpy(), times=["2026-03-01", "2026-03-02"])
+
+
 @needs_program
 def test_times_of_events_are_those_of_the_command_line(tmp_path):
     table, monitor = plant(INDICES["times"]), eigenhedge.Monitor()

@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         // Save and restore: the bytes hold the reference, the limits and the column names, so nothing is learned twice.
         if t == 1200 {
             let path = std::env::temp_dir().join(format!("sensors-{}.monitor", std::process::id()));
-            std::fs::write(&path, monitor.to_bytes())?;
+            std::fs::write(&path, monitor.to_bytes()?)?;
             monitor = Monitor::from_bytes(&std::fs::read(&path)?)?;
             std::fs::remove_file(&path)?;
             println!("row {t}: saved and restored");

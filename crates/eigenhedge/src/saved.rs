@@ -41,7 +41,7 @@ const KINDS: [SavedKind; 5] =
     [SavedKind::Model, SavedKind::Monitor, SavedKind::Moments, SavedKind::Models, SavedKind::Monitors];
 
 impl SavedKind {
-    /// Determines the kind of a file from its first [`Self::HEAD`] bytes, or `Err` for another format or version.
+    /// Determines the kind of a file from its first [`Self::HEAD`] bytes. Returns an error for another format or version.
     pub fn of(bytes: &[u8]) -> Result<Self, Refusal> {
         let head = bytes.get(..8).ok_or(Refusal::Foreign)?;
         if head != MAGIC {

@@ -310,19 +310,31 @@ fn a_monitor_that_is_saved_and_restored_goes_on_bit_for_bit() {
     for stop in [100, 200, 207, 310, 350, 505] {
         let mut monitor = Monitor::new(wanted.clone(), 4).unwrap();
         let mut found = shown(&verdicts(&mut monitor, &all[..stop]));
-        let mut restored = Monitor::from_bytes(&monitor.to_bytes()).unwrap();
+        let mut restored = Monitor::from_bytes(&monitor.to_bytes().unwrap()).unwrap();
         // Bytes are compared, because stored rows may contain NaN.
-        assert!(restored.to_bytes() == monitor.to_bytes(), "{stop}");
+        assert!(restored.to_bytes().unwrap() == monitor.to_bytes().unwrap(), "{stop}");
         found.extend(shown(&verdicts(&mut restored, &all[stop..])));
         assert_eq!(found, whole, "{stop}");
     }
 }
 
 #[test]
+fn the_debug_forms_of_models_and_monitors_are_short() {
+    let mut monitor = Monitor::new(options(), 9).unwrap();
+    let mut model = eigenhedge::Model::new(eigenhedge::Spec::new(eigenhedge::Kind::Auto, 3), 9, 0).unwrap();
+    let all = rows(500, 9, 0.0, 6);
+    verdicts(&mut monitor, &all);
+    all.iter().for_each(|row| _ = model.step(row).unwrap());
+    let (monitor, model) = (format!("{monitor:?}"), format!("{model:?}"));
+    assert!(monitor.contains("rows: 500") && monitor.len() < 2000, "{monitor}");
+    assert!(model.contains("learner: Auto, k: 3, length: 9") && model.len() < 2000, "{model}");
+}
+
+#[test]
 fn damaged_monitors_are_refused() {
     let mut monitor = Monitor::new(options(), 3).unwrap();
     verdicts(&mut monitor, &rows(250, 3, 0.0, 6));
-    let bytes = monitor.to_bytes();
+    let bytes = monitor.to_bytes().unwrap();
     assert!(Monitor::from_bytes(&bytes[..bytes.len() - 1]).is_err());
     assert!(eigenhedge::Model::from_bytes(&bytes).is_err());
     // Any bytes of the body with a valid checksum: no panic, and an accepted monitor works.
@@ -417,7 +429,7 @@ fn odd_rows_and_options_give_sentences_and_no_panic() {
             assert!(t < 30 || verdict.score.is_finite() && verdict.limit.is_finite(), "{t}: {verdict:?}");
             assert!(t < 119 || verdict.alarm, "{verdict:?}");
         }
-        assert_eq!(monitor.clone(), Monitor::from_bytes(&monitor.to_bytes()).unwrap());
+        assert_eq!(monitor.clone(), Monitor::from_bytes(&monitor.to_bytes().unwrap()).unwrap());
     }
 }
 

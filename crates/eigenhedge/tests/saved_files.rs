@@ -271,7 +271,7 @@ fn monitor_cases() -> Vec<Case> {
     for (name, options) in several {
         let mut monitor = Monitor::new(options, 4).unwrap();
         before.iter().for_each(|row| _ = monitor.step(row).unwrap());
-        cases.push((name.to_owned(), monitor.to_bytes(), after.to_vec()));
+        cases.push((name.to_owned(), monitor.to_bytes().unwrap(), after.to_vec()));
     }
     let mut fleet = Fleet::of_monitors(Monitor::new(options().with_warm_up(Some(50)), 4).unwrap()).unwrap();
     for (row, t) in before.iter().zip(0..) {

@@ -20,7 +20,7 @@ pub struct OutArgs {
     pub out_format: Option<Form>,
 }
 
-/// Signs of results as CSV.
+/// Decimal sign and delimiter of results that are written as CSV.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum AnswersAs {
     /// As in the input

@@ -2,6 +2,7 @@
 
 use super::connections::Connections;
 use super::core::Core;
+use super::engine::KeyCounts;
 use axum::http::StatusCode;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,6 +12,9 @@ use std::time::Duration;
 
 /// Maximum number of streams with their own metrics.
 const STREAMS: usize = 1000;
+/// Maximum number of keys of a stream with their own metrics, and maximum length of their names in bytes.
+const KEYS: usize = 1000;
+const LONGEST_KEY: usize = 256;
 /// Upper bounds of the response time buckets, in seconds.
 const CLASSES: [f64; 8] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1.0, 10.0];
 
@@ -102,6 +106,26 @@ fn streams(core: &Core, out: &mut Text) {
     by_stream!("notices_held_back", "gauge", "Notices that the next one counts.", |one: &One| sent(one, 2));
     by_stream!("notices_waiting", "gauge", "Notices that wait for the receiver.", |one: &One| sent(one, 3));
     by_stream!("waiting_requests", "gauge", "Requests that wait.", |one: &One| one.waiting());
+}
+
+/// Returns the metrics of at most [`KEYS`] keys of a stream: those with incidents, the most severe first, then the others.
+pub fn of_keys(stream: &str, mut keys: Vec<KeyCounts>) -> String {
+    let mut out = Text(String::new());
+    let count = std::iter::once((format!("{{stream=\"{stream}\"}}"), keys.len() as f64));
+    out.metric("keys", "gauge", "Keys of the stream, of which some may be left out.", count);
+    keys.retain(|one| one.key.len() <= LONGEST_KEY);
+    keys.sort_by(|a, b| b.severity.total_cmp(&a.severity));
+    keys.truncate(KEYS);
+    let escaped = |key: &str| key.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    let labels: Vec<String> =
+        keys.iter().map(|one| format!("{{stream=\"{stream}\",key=\"{}\"}}", escaped(&one.key))).collect();
+    let mut metric = |name: &str, kind: &str, help: &str, value: fn(&KeyCounts) -> f64| {
+        out.metric(name, kind, help, labels.iter().cloned().zip(keys.iter().map(value)));
+    };
+    metric("key_rows_total", "counter", "Rows of the key.", |one| one.rows as f64);
+    metric("key_alarms_total", "counter", "Rows of the key with an alarm.", |one| one.alarms as f64);
+    metric("key_severity", "gauge", "Severity of the ongoing incident, or 0 without one.", |one| one.severity);
+    out.0
 }
 
 /// Builder of the metrics text. Stream names need no escaping.

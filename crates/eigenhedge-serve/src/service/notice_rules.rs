@@ -10,6 +10,8 @@ use eigenhedge_pages::monitor::{Lasting, Least, Severity};
 const PER_HOUR: u64 = 20;
 /// Names of the options of all streams that are read here.
 pub const OF_NOTICES: [&str; 5] = ["webhook", "template", "quiet_hours", "notices_per_hour", "silent_after"];
+/// Names of the options that have no effect without a webhook.
+pub const OF_HOOKS: [&str; 3] = ["template", "quiet_hours", "notices_per_hour"];
 /// Names of the options of monitors that are read here.
 pub const OF_INCIDENTS: [&str; 2] = ["min_severity", "min_duration"];
 
@@ -89,7 +91,7 @@ impl NoticeRules {
         let template = fields.text("template")?.unwrap_or_else(|| "json".to_owned());
         let hook = fields.text("webhook")?.map(|url| Hook { url, template, quiet, per_hour });
         if hook.is_none()
-            && let Some(name) = OF_NOTICES[1..4].iter().find(|name| fields.has(name))
+            && let Some(name) = OF_HOOKS.iter().find(|name| fields.has(name))
         {
             return Err(Problem::unsound(format!("{name} has no effect without webhook")));
         }

@@ -56,7 +56,12 @@ const OPERATIONS: &[Operation] = &[
     ("/v1/streams/{name}/page", "get", "Sends the parts of the page of a stream as server-sent events.", &[200, 404]),
     ("/v1/page", "get", "Sends the parts of the page of all streams as server-sent events.", &[200]),
     ("/v1/backup", "get", "Returns a copy of the store. The service keeps running.", &[200, 413, 507]),
-    ("/metrics", "get", "Returns metrics in the Prometheus text format.", &[200]),
+    (
+        "/metrics",
+        "get",
+        "Returns metrics in the Prometheus text format, or those of the keys of one stream (parameter `keys`).",
+        &[200, 404],
+    ),
     ("/health", "get", "Returns 200 while the service is running.", &[200]),
     ("/ready", "get", "Returns 200 once all streams are loaded from the store.", &[200]),
     ("/openapi.json", "get", "Returns this description.", &[200]),

@@ -3,7 +3,7 @@
 //! Values may be given as texts, as on the command line, and null means the default. The schema accepts what the service
 //! accepts. The exceptions are in [`COMPARED`], because a schema cannot compare two numbers.
 
-use super::notice_rules::{OF_INCIDENTS, OF_NOTICES};
+use super::notice_rules::{OF_HOOKS, OF_INCIDENTS, OF_NOTICES};
 use super::option_rules::rules;
 use super::options::{OF_ALL, OF_MODEL, spelling};
 use eigenhedge::MONITOR_OPTIONS;
@@ -26,7 +26,7 @@ const LASTING: &str = "^[1-9][0-9]{0,5}(ms|s|min|h|d|w)$";
 /// Rules that a schema cannot state.
 pub const COMPARED: &str = "A schema cannot compare numbers with each other. Further rules (422): k is less than \
     feature_dim and at most max_rank and budget; warm_up, or the rows of mode freeze, are at least 20 more than lags; k of \
-    a monitor is less than columns × (lags + 1), which is at most 4096; template, quiet_hours and notices_per_hour need webhook.";
+    a monitor is less than columns × (lags + 1), which is at most 4096.";
 
 /// Returns the schema of the options: those of a model, or those of a monitor. `hosts` are the allowed webhooks.
 pub fn schema(hosts: &[String]) -> Value {
@@ -49,9 +49,13 @@ pub fn schema(hosts: &[String]) -> Value {
         json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false,
             "maxProperties": MOST })
     };
-    let mut model = object(model, &["k"]);
-    model["allOf"] = rules().into();
-    json!({ "description": COMPARED, "oneOf": [model, object(monitor, &["kind"])] })
+    let (mut model, mut monitor) = (object(model, &["k"]), object(monitor, &["kind"]));
+    let without: Map<String, Value> = OF_HOOKS.iter().map(|name| ((*name).to_owned(), null_value())).collect();
+    let with = json!({ "properties": { "webhook": { "type": "string" } }, "required": ["webhook"] });
+    let of_hooks = json!({ "anyOf": [with, { "properties": without }] });
+    monitor["allOf"] = json!([of_hooks]);
+    model["allOf"] = rules().into_iter().chain([of_hooks]).collect();
+    json!({ "description": COMPARED, "oneOf": [model, monitor] })
 }
 
 fn general(name: &str, hosts: &[String]) -> Value {

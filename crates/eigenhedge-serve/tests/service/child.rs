@@ -3,6 +3,7 @@
 use super::client::{Client, settings};
 use eigenhedge_serve::service::Service;
 use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{self, Command, Stdio};
 
@@ -10,6 +11,8 @@ use std::process::{self, Command, Stdio};
 const CHILD: &str = "EIGENHEDGE_TEST_STORE";
 /// Environment variable: the host to which that service may send notices.
 const HOST: &str = "EIGENHEDGE_TEST_HOST";
+/// Environment variable: the address of that service, instead of any.
+const LISTEN: &str = "EIGENHEDGE_TEST_LISTEN";
 /// Environment variable: the memory limit of that service, in bytes.
 const MEMORY: &str = "EIGENHEDGE_TEST_MEMORY";
 
@@ -20,6 +23,9 @@ fn child() {
     let mut settings = settings(Path::new(&folder));
     if let Some(bytes) = std::env::var(MEMORY).ok().and_then(|text| text.parse().ok()) {
         settings.max_memory = bytes;
+    }
+    if let Some(address) = std::env::var(LISTEN).ok().and_then(|text| text.parse().ok()) {
+        settings.listen = address;
     }
     settings.webhooks.hosts.extend(std::env::var(HOST));
     match Service::start(settings) {
@@ -51,6 +57,11 @@ impl Child {
     /// Starts a service that may send notices to a host.
     pub fn with_host(folder: &Path, host: &str) -> Self {
         Self::try_with(folder, Some((HOST, host.to_owned()))).unwrap_or_else(|(_, text)| panic!("{text}"))
+    }
+
+    /// Starts a service at an address.
+    pub fn at(folder: &Path, address: SocketAddr) -> Self {
+        Self::try_with(folder, Some((LISTEN, address.to_string()))).unwrap_or_else(|(_, text)| panic!("{text}"))
     }
 
     fn try_with(folder: &Path, variable: Option<(&str, String)>) -> Result<Self, (Option<i32>, String)> {

@@ -12,6 +12,7 @@ mod kills;
 mod memory;
 mod notices;
 mod pages;
+mod programs;
 mod receiver;
 mod security;
 mod slow_clients;

@@ -61,7 +61,7 @@ fn a_stream_in_a_browser() {
     client.make("press", &json!({"kind": "monitor", "warm_up": 300}));
     client.make("plain", &json!({"k": 2}));
     let address = client.0;
-    browser.resize(1200, 900, false);
+    browser.resize(1300, 900, false);
     browser.visit(&format!("http://{address}/streams/press"));
     browser.wait_for("document.querySelector('main').innerText.includes('drop a CSV')", SOON);
 
@@ -75,16 +75,16 @@ fn a_stream_in_a_browser() {
     assert_eq!(client.get("/v1/streams/press/summary").json()["rows"], 900);
     // The policy of the page lets no script read the answers again; the link offers them as a file.
     assert_eq!(browser.value("document.getElementById('answers').download"), "march-answers.jsonl");
-    save(&browser, "service-monitor");
 
-    // Small and dark screens.
-    for (width, phone, scheme) in [(400, true, "light"), (400, true, "dark"), (1200, false, "dark")] {
-        browser.resize(width, 900, phone);
-        browser.show_as("screen", scheme);
-        assert!(fits(&browser), "{width} {scheme}");
-        save(&browser, &format!("service-monitor-{width}-{scheme}"));
-    }
-    browser.show_as("screen", "light");
+    on_all_screens(&browser, "service-monitor");
+    let page = format!("http://{address}/streams/press");
+    browser.visit(&format!("http://{address}/"));
+    browser.wait_for("document.querySelector('main').innerText.includes('unusual since')", SOON);
+    let first = text_of(&browser, "main table tbody tr");
+    assert!(first.starts_with("press") && first.contains("d unusual since 01.03.2026 11:"), "{first}");
+    on_all_screens(&browser, "service-first");
+    browser.visit(&page);
+    browser.wait_for("document.querySelector('main').innerText.includes('unusual since')", SOON);
 
     // The new level becomes the reference.
     browser.value("document.getElementById('accept').click()");
@@ -97,6 +97,18 @@ fn a_stream_in_a_browser() {
     // A restart breaks connections, which the browser reports.
     let is_foreign = |one: &&Value| !one["message"].as_str().unwrap_or("").contains("net::ERR_");
     assert_eq!(errors.iter().filter(is_foreign).collect::<Vec<_>>(), Vec::<&Value>::new());
+}
+
+/// Checks that the page fits into large and small screens, light and dark, and saves pictures of it.
+fn on_all_screens(browser: &Browser, name: &str) {
+    for (width, phone, scheme) in
+        [(400, true, "dark"), (400, true, "light"), (1300, false, "dark"), (1300, false, "light")]
+    {
+        browser.resize(width, 900, phone);
+        browser.show_as("screen", scheme);
+        assert!(fits(browser), "{name} {width} {scheme}");
+        save(browser, &format!("{name}-{width}-{scheme}"));
+    }
 }
 
 /// The page goes on when the service is back at its address.
@@ -128,7 +140,6 @@ fn first_page(browser: &Browser, client: Client) {
     browser.wait_for("document.querySelector('main').innerText.includes('plain')", SOON);
     browser.resize(400, 900, true);
     assert!(fits(browser));
-    save(browser, "service-first");
     browser.resize(1200, 900, false);
     browser.visit(&format!("http://{}/streams/plain", client.0));
     browser.wait_for("document.querySelector('main').innerText.includes('of the energy kept')", SOON);

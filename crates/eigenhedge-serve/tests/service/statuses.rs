@@ -178,3 +178,24 @@ fn metrics_count_rows_and_answers() {
         assert!(text.lines().any(|found| found == line), "{line} in {text}");
     }
 }
+
+#[test]
+fn metrics_of_keys_are_bounded_and_name_those_with_incidents_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_service, client) = start(folder.path());
+    client.make("m", &json!({"kind": "monitor", "by": "who", "warm_up": 40}));
+    let key = |i: usize| if i == 1001 { "with \"quotes\" and \\".to_owned() } else { format!("key {i}") };
+    let row = |i: usize, row: &str| format!("{{\"who\":{},{}", json!(key(i)), &row[1..]);
+    let mut lines: Vec<String> = objects(&rows(1002, 1)).iter().enumerate().map(|(i, one)| row(i, one)).collect();
+    lines.extend(objects(&rows(90, 2)).iter().map(|one| row(1001, one)));
+    lines.push(row(1001, "{\"a\":1e6,\"b\":0,\"c\":0,\"d\":0}"));
+    assert_eq!(client.rows("m", &lines).status, 200);
+    let text = client.get("/metrics?keys=m").text();
+    assert!(text.contains("\neigenhedge_keys{stream=\"m\"} 1002\n"), "{text}");
+    let first = "eigenhedge_key_severity{stream=\"m\",key=\"with \\\"quotes\\\" and \\\\\"} ";
+    let severities: Vec<&str> = text.lines().filter(|line| line.starts_with("eigenhedge_key_severity{")).collect();
+    let severity: f64 =
+        severities[0].strip_prefix(first).unwrap_or_else(|| panic!("{}", severities[0])).parse().unwrap();
+    assert!(severities.len() == 1000 && severity > 1.0, "{severity}");
+    assert_eq!(client.get("/metrics?keys=nothing").status, 404);
+}

@@ -43,7 +43,7 @@ pub fn directions(case: &Case, axis: &Axis) -> Samples {
     axis.sizes.iter().map(|&k| (k as f64, warm(case, case.wide, k))).collect()
 }
 
-/// Measures just before these trials of one run.
+/// Measures at several trials of one run, each time over the trials just before it.
 pub fn trials(case: &Case) -> Samples {
     let mut step = (case.make)(case.length, case.kept);
     let mut stream = streams::signal_and_noise(case.length, case.kept, 0.3, 3);

@@ -35,6 +35,7 @@
 //! (fixed share); Nie, Kotłowski & Warmuth, JMLR 2016 ([`additive`]).
 
 use crate::simplex::Multiplicity;
+use serde::{Deserialize, Serialize};
 
 /// Returns `d log(N/d)`, the divergence of a projection from the uniform start (k for infinite N), if `k < N`.
 ///
@@ -146,7 +147,7 @@ pub fn pair(setting: &Setting, best: f64, rows: u64) -> Option<f64> {
 }
 
 /// Parameters of a subspace learner on which the bounds depend.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Setting {
     /// Learning rate, for rows of norm at most 1.
     pub eta: f64,

@@ -37,6 +37,7 @@ use crate::scratch::Scratch;
 use crate::state::ensure;
 use crate::subspace::Average;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// Learner over a stream of rows, with its options, its state, its summary, and the names and scale of the columns. All
 /// of these are saved.
@@ -54,7 +55,7 @@ use serde::{Deserialize, Serialize};
 /// assert!(summary.best_loss.unwrap().low() > 500.0); // ... as no fixed subspace can
 /// # Ok::<(), eigenhedge::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct Model {
     spec: Spec,
     length: usize,
@@ -120,6 +121,16 @@ impl Default for Comparators {
 const LONGEST: usize = 1 << 20;
 /// Maximum number of directions in a saved model.
 const MOST_KEPT: usize = 1 << 20;
+
+/// Prints the learner and the totals, but not the state, which is long.
+impl fmt::Debug for Model {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { spec, length, totals, .. } = self;
+        let mut out = out.debug_struct("Model");
+        out.field("learner", &spec.learner).field("k", &spec.kept).field("length", length).field("totals", totals);
+        out.finish_non_exhaustive()
+    }
+}
 
 impl Model {
     /// Creates a model for rows of `length` numbers that also computes the best fixed subspace in hindsight.

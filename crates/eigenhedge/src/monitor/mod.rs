@@ -72,6 +72,7 @@ use last_rows::LastRows;
 use repeats::Repeats;
 use rounding::Rounding;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// Maximum absolute value of a cell in standard units. Sums of fourth powers of cells then remain finite.
 const LARGEST_CELL: f64 = 1e70;
@@ -95,7 +96,7 @@ const MOVED: f64 = 6.0;
 /// }
 /// # Ok::<(), eigenhedge::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct Monitor {
     options: MonitorOptions,
     columns: Columns,
@@ -190,6 +191,15 @@ impl MonitorTotals {
         ] {
             *sum += after.saturating_sub(before);
         }
+    }
+}
+
+/// Prints the options and the totals, but not the state, which is long.
+impl fmt::Debug for Monitor {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { options, width, totals, .. } = self;
+        let mut out = out.debug_struct("Monitor");
+        out.field("options", options).field("width", width).field("totals", totals).finish_non_exhaustive()
     }
 }
 

@@ -28,7 +28,7 @@ impl FleetMember for Monitor {
     }
 
     fn to_bytes(&self) -> Result<Vec<u8>, Error> {
-        Ok(self.to_bytes())
+        self.to_bytes()
     }
 
     fn from_bytes(bytes: &[u8]) -> Result<Self, Refusal> {
@@ -67,13 +67,12 @@ impl Monitor {
     /// for row in &rows[..400] {
     ///     monitor.step(row)?;
     /// }
-    /// let mut restored = Monitor::from_bytes(&monitor.to_bytes())?;
+    /// let mut restored = Monitor::from_bytes(&monitor.to_bytes()?)?;
     /// assert_eq!(monitor.step(&rows[400])?.score, restored.step(&rows[400])?.score);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn to_bytes(&self) -> Vec<u8> {
-        // Writing to a growing vector cannot fail, and every part of a monitor can be serialized.
-        framed(SavedKind::Monitor, self).unwrap_or_else(|_| unreachable!("a monitor has a form"))
+    pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
+        framed(SavedKind::Monitor, self).map_err(|_| Error::State("a monitor must have a form as bytes"))
     }
 
     /// Reads a monitor written by [`Self::to_bytes`].

@@ -363,7 +363,7 @@ fn fill_with_means(rows: &mut Matrix, gaps: &[Gaps]) {
     }
 }
 
-/// Rows with their lags, as columns of a matrix, with weights, and the buffer of the most recent rows.
+/// Weighted rows, each followed by its lags, as columns of a matrix, and the most recent rows.
 struct Lagged {
     vectors: Matrix,
     weights: Vec<f64>,

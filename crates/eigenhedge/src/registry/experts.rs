@@ -7,9 +7,10 @@ use crate::learner::{Learner, Loss};
 use crate::mixing::Mixing;
 use crate::random::Random;
 use crate::simplex::{Multiplicity, Select};
+use serde::{Deserialize, Serialize};
 
 /// Algorithm of an expert learner, which in each trial drops some experts and incurs their losses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum ExpertKind {
     /// Hedge over sets of experts, with capped weights. It is ordinary Hedge if one expert is dropped.
@@ -26,7 +27,7 @@ crate::error::by_name!(ExpertKind, "learner", 4,
     CappedHedge => "capped-hedge", Leader => "leader", PerturbedLeader => "perturbed-leader", ProductSets => "product-sets");
 
 /// Parameters of an expert learner.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ExpertSpec {
     /// Algorithm of the learner.
     pub kind: ExpertKind,
@@ -56,13 +57,13 @@ pub struct ExpertSpec {
 /// }
 /// # Ok::<(), eigenhedge::Error>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AnyExperts {
     spec: ExpertSpec,
     learner: ExpertLearner,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 enum ExpertLearner {
     Capped(CappedHedge),
     Leader(Leader),
@@ -97,6 +98,11 @@ impl AnyExperts {
             ExpertKind::ProductSets => ExpertLearner::Sets(ProductSets::new(experts, kept, eta)?),
         };
         Ok(Self { spec, learner })
+    }
+
+    /// Returns the parameters of the learner.
+    pub fn spec(&self) -> &ExpertSpec {
+        &self.spec
     }
 
     /// Returns the experts dropped by the most recent choice.

@@ -510,7 +510,7 @@ impl Saved for Watch {
     }
 
     fn bytes(&mut self) -> Vec<u8> {
-        self.0.to_bytes()
+        self.0.to_bytes().unwrap()
     }
 
     fn read(bytes: &[u8]) -> Result<Self, String> {

@@ -12,7 +12,7 @@ mod saved;
 mod silence;
 
 pub use notice::Notices;
-pub use outcome::{Counts, Outcome, Places};
+pub use outcome::{Counts, KeyCounts, Outcome, Places};
 pub use saved::Saved;
 pub use silence::SilentAfter;
 
@@ -127,6 +127,20 @@ impl Engine {
         let is_over = |one: &Occurrence| one.incident.as_ref().is_none_or(|facts| facts.is_over);
         all.sort_by_key(|one| (is_over(one), std::cmp::Reverse(one.start)));
         all.iter().map(incident_json).collect()
+    }
+
+    /// Returns what is counted of each key: of a monitor, and of silent devices.
+    pub fn keys(&self) -> Vec<KeyCounts> {
+        let Some(AnyLearner::Monitors(monitors)) = &self.learner else { return Vec::new() };
+        let silent = |key: &str| self.notices.silences.open.get(key).map(|one| one.strength);
+        let tracks = monitors.journal.tracks.iter();
+        let counts = tracks.map(|track| KeyCounts {
+            key: track.key.clone(),
+            rows: track.totals.rows,
+            alarms: track.totals.alarms,
+            severity: track.incident.iter().map(|one| one.severity).chain(silent(&track.key)).fold(0.0, f64::max),
+        });
+        counts.collect()
     }
 
     /// Returns the rows with the columns of the stream. The first rows determine them.

@@ -40,6 +40,15 @@ pub struct Outcome {
     pub broken: Option<String>,
 }
 
+/// Counts of one key of a stream of monitors.
+pub struct KeyCounts {
+    pub key: String,
+    pub rows: u64,
+    pub alarms: u64,
+    /// Severity of the ongoing incident, silence included, or 0 without one.
+    pub severity: f64,
+}
+
 impl Outcome {
     /// Appends an error line for row `row` of the stream, which is row `in_request` of the request.
     pub fn refuse(&mut self, row: u64, in_request: u64, sentence: &str, column: Option<String>) {

@@ -155,7 +155,7 @@ impl Engine {
             None => Err(none()),
             Some(AnyLearner::Monitors(monitors)) if self.options.by.is_none() => {
                 let monitor = monitors.fleet.get("").map_err(unwritable)?.ok_or_else(none)?;
-                Ok(Saved::Memory(monitor.to_bytes()))
+                Ok(Saved::Memory(monitor.to_bytes().map_err(unwritable)?))
             }
             Some(_) => self.save()?.1.ok_or_else(none),
         }

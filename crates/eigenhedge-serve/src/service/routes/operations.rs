@@ -1,10 +1,11 @@
 //! Routes for operators: health, metrics, backup.
 
-use super::replies::{Answer, json};
+use super::replies::{Answer, json, parameter};
 use crate::service::app::App;
 use crate::service::file_body::file_body;
+use crate::service::metrics::of_keys;
 use crate::service::problem::Problem;
-use axum::extract::State;
+use axum::extract::{RawQuery, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json as object;
@@ -22,11 +23,20 @@ pub async fn description(State(app): State<App>) -> Response {
     json(StatusCode::OK, &crate::service::openapi::document(&app.core.settings.webhooks.hosts))
 }
 
-pub async fn metrics(State(app): State<App>) -> Answer {
+/// Returns the metrics of all streams, or those of the keys of the stream that the parameter `keys` names.
+pub async fn metrics(State(app): State<App>, RawQuery(query): RawQuery) -> Answer {
     if app.core.is_starting() {
         return Err(Problem::unavailable("streams are being read from the store, so their numbers are not known yet"));
     }
-    let text = app.metrics.text(&app.core);
+    let text = match parameter(query.as_deref(), "keys") {
+        None => app.metrics.text(&app.core),
+        Some(name) => {
+            let handle = app.core.find(&name)?;
+            let _turn = handle.enter()?;
+            handle.load().await?;
+            of_keys(&name, handle.ask(|engine| Ok(engine.keys())).await?)
+        }
+    };
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response())
 }
 

@@ -24,7 +24,7 @@ impl Ambient {
         }
     }
 
-    /// Returns true if the filled cells of the next point were announced. This is true once.
+    /// Returns true once after the filled cells of the next point were announced.
     pub(super) fn take_announcement(&mut self) -> bool {
         std::mem::take(&mut self.scratch.0.sparse.is_announced)
     }
