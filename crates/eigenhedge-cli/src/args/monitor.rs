@@ -142,6 +142,9 @@ pub struct MonitorArgs {
     /// Run one monitor per value of this column, which is copied to the results
     #[arg(long, value_name = "COLUMN", help_heading = "Table")]
     pub group_by: Option<String>,
+    /// With --group-by of a mode: number of rows after each change of the mode that have no score, because the machine settles
+    #[arg(long, value_name = "ROWS", requires = "group_by", default_value_t = 0, help_heading = "Table")]
+    pub settle: u64,
     /// With --group-by: maximum number of monitors in memory; the least recently used ones are moved to a file [default: 4096]
     #[arg(long, value_name = "N", requires = "group_by", help_heading = "Table",
           value_parser = clap::value_parser!(u32).range(1..))]
