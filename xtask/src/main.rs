@@ -36,6 +36,7 @@ cargo xtask bench calls    measure every command and public Python call, compare
 cargo xtask bench python   measure the Python package against its limits
 cargo xtask bench peers    compare speed and loss with other programs; --quick, --only PART, --threads N, --out FOLDER
 cargo xtask bench evidence compare the default learner with tuned trackers; --quick, --only PART, --data FOLDER, --rows FILE, --k K, --out FOLDER
+cargo xtask bench imputation  measure the errors of filled cells; --data FOLDER, --only NAME ...
 cargo xtask bench missing  measure the cost of missing cells; --data FOLDER, --masks N
 cargo xtask bench monitor  compare the monitor with its targets; NAMES, --data FOLDER; `peers` compares it with other detectors
 cargo xtask bench serve    measure the throughput and latency of the service; --quick
@@ -119,6 +120,7 @@ fn command(root: &Path, words: &[&str]) -> Option<Result<(), String>> {
         ["bench", "python"] => python::measure(root, "python/benches/ratios.py", &[]),
         ["bench", "peers", rest @ ..] => python::peers(root, rest),
         ["bench", "evidence", rest @ ..] => python::measure(root, "bench/evidence.py", rest),
+        ["bench", "imputation", rest @ ..] => python::measure(root, "bench/imputation.py", rest),
         ["bench", "missing", rest @ ..] => python::measure(root, "bench/missing.py", rest),
         ["bench", "monitor", "peers", rest @ ..] => python::measure(root, "bench/monitor_peers.py", rest),
         ["bench", "spark", rest @ ..] => spark::bench(root, rest),

@@ -407,6 +407,57 @@ fn a_state_is_accepted_at_a_row_and_the_stop_between_changes_nothing() {
 }
 
 #[test]
+fn modes_are_suggested_and_rows_after_a_change_have_no_score() {
+    let place = Place::new();
+    // A machine changes its mode every 60 rows, and needs 6 rows to reach its level. A column is biased in rows 1570 to 1579.
+    let (mut table, mut random) = ("a,b,c,d,mode\n".to_owned(), Random::seeded(1));
+    for t in 0..1800 {
+        let mode = t / 60 % 2;
+        let rest = if t >= 60 { 25.0 * (1.0 - f64::from(t % 60) / 6.0).max(0.0) } else { 0.0 };
+        let level = if mode == 1 { 25.0 - rest } else { rest };
+        let (x, y) = (random.normal(), random.normal());
+        let mut cell = |mean: f64| mean + level + 0.3 * random.normal();
+        let bias = if (1570..1580).contains(&t) { 6.0 } else { 0.0 };
+        let (a, b, c, d) = (cell(x), cell(y + bias), cell(x + y), cell(x - y));
+        table += &format!("{a:?},{b:?},{c:?},{d:?},{}\n", ["idle", "run"][mode as usize]);
+    }
+    place.write("t.csv", &table);
+    let alone = place.run("monitor t.csv --exclude mode --warm-up 50");
+    assert!(alone.out.contains("--group-by gives each mode its own"), "{}", alone.out);
+    let command = "monitor t.csv --group-by mode --warm-up 200 --out s.csv --events e.csv --snapshot m.snap --quiet";
+    let settled = format!("{command} --settle 6");
+    let scores = |command: &str| {
+        let outcome = place.run(command);
+        assert_eq!(outcome.status, 0, "{}", outcome.err);
+        place.read("s.csv")
+    };
+    let severity = || {
+        let events = place.read("e.csv");
+        let severities = events.lines().skip(1).map(|line| line.split(',').nth(6).unwrap().parse::<f64>().unwrap());
+        severities.fold(0.0, f64::max)
+    };
+    scores(command);
+    let unsettled = severity();
+    let whole = scores(&settled);
+    assert!(severity() > 2.0 * unsettled.max(1.0), "{} {unsettled}", severity());
+    for (t, line) in whole.lines().skip(1).enumerate() {
+        let has_score = !line.split(',').nth(2).unwrap().is_empty();
+        let settles = t >= 60 && t % 60 < 6;
+        assert!(!has_score || !settles, "{t}: {line}");
+        assert!(has_score || settles || t < 600, "{t}: {line}");
+    }
+    for stop in [603, 609] {
+        let part: String = table.lines().take(stop).map(|line| line.to_owned() + "\n").collect();
+        place.write("t.csv", part);
+        scores(&settled);
+        place.write("t.csv", &table);
+        assert_eq!(scores(&format!("{settled} --resume m.snap")), whole, "{stop}");
+    }
+    let refused = place.run(&format!("{command} --settle 6 --missing fail"));
+    assert!(refused.err.contains("--settle needs --missing fill"), "{}", refused.err);
+}
+
+#[test]
 fn what_cannot_be_monitored_is_said() {
     let place = Place::new();
     place.write("t.csv", sensors(60));

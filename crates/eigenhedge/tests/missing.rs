@@ -179,6 +179,36 @@ fn no_nan_comes_out_whatever_is_missing() {
 }
 
 #[test]
+fn standard_errors_grow_while_a_column_stays_empty_and_most_cells_are_within_two() {
+    let (mut within, mut growth) = (0, 0.0);
+    for seed in 0..10 {
+        let mut random = Random::seeded(seed);
+        let loadings: Vec<f64> = (0..12).map(|_| random.normal()).collect();
+        let mut states = [0.0; 8];
+        let mut model = Model::new(spec(Kind::Auto, 2), 6, 0).unwrap();
+        let mut first = 0.0;
+        for t in 0..500 {
+            // Two factors, and a slow process of each column.
+            states.iter_mut().for_each(|x| *x = 0.97 * *x + (1.0f64 - 0.97 * 0.97).sqrt() * random.normal());
+            let cell = |j: usize| loadings[j] * states[0] + loadings[6 + j] * states[1] + 0.6 * states[2 + j];
+            let whole: Vec<f64> = (0..6).map(cell).collect();
+            let is_missing = |j: usize| j == 0 && t >= 400;
+            let mut row: Vec<f64> = (0..6).map(|j| if is_missing(j) { f64::NAN } else { whole[j] }).collect();
+            if t < 400 && random.uniform() < 0.3 {
+                row[1 + t % 5] = f64::NAN;
+            }
+            model.step(&row).unwrap();
+            let Some(filled) = model.filled().filter(|_| t >= 400) else { continue };
+            first = if t == 400 { filled.errors[0] } else { first };
+            within += usize::from((filled.row[0] - whole[0]).abs() <= 2.0 * filled.errors[0]);
+            growth += if t == 499 { filled.errors[0] / first } else { 0.0 };
+        }
+    }
+    // In hundred rows the slow process forgets its last value. Before the noise grew, the share was below a half.
+    assert!(within > 650 && growth / 10.0 > 1.5, "{within} of 1000, {}", growth / 10.0);
+}
+
+#[test]
 fn a_row_without_any_cell_changes_nothing() {
     for policy in [Missing::Fill, Missing::Skip] {
         let mut run = Model::new(Spec { missing: policy, ..spec(Kind::Auto, 2) }, 5, 0).unwrap();

@@ -121,6 +121,10 @@ pub struct MonitorArgs {
     pub table: TableArgs,
     #[command(flatten)]
     pub beside: BesideArgs,
+    /// With --group-by of a mode: number of rows after each change of the mode that have no score, because the machine settles
+    #[arg(long, value_name = "ROWS", requires = "group_by", default_value_t = 0, help_heading = "Table")]
+    pub settle: u64,
+
     #[command(flatten)]
     pub live: LiveArgs,
 }

@@ -167,6 +167,7 @@ impl Journal {
         track.has_begun = true;
         track.filled_rows += filled;
         track.in_table.add_since(before, &after);
+        track.round(row.number, monitor.rounded_columns());
         track.update(monitor);
     }
 

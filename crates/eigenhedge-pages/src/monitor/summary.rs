@@ -20,6 +20,14 @@ const OFTEN: f64 = 3.0;
 const ADVICE: &str = "more than three times the asked share. Either much is wrong in this table, or the first rows are not like \
                       the rest: try --train with known-good rows, or a longer --warm-up";
 
+/// Share of rows inside incidents in per cent, and number of incidents, from which modes are suggested.
+const IN_MODES: (f64, u64) = (20.0, 5);
+const MODES: &str = "the table changes between states: if a column names the mode of the machine, --group-by gives each mode its own \
+                     reference, and --settle leaves out the rows after a change";
+
+/// Number of rows from which rounded columns are named. A few values may be round by chance.
+const ROUNDED: u64 = 20;
+
 const CONSTANT: &str = "every column was constant in the first rows, so only a change of a value is an alarm; a longer --warm-up may \
                         show how they vary";
 
@@ -62,6 +70,13 @@ pub fn text(journal: &Journal, facts: &Facts) -> String {
     if tracks.iter().any(|track| track.is_short) {
         line("", SHORT.to_owned());
     }
+    let is_long = |since: &u64| facts.by.is_none() && rows.saturating_sub(*since) > ROUNDED;
+    let rounded: Vec<(&usize, &u64)> = first.rounded.iter().filter(|(_, since)| is_long(since)).collect();
+    if let Some((j, since)) = rounded.first() {
+        let others = if rounded.len() > 1 { format!(" and {} more", rounded.len() - 1) } else { String::new() };
+        let (name, what) = (printable(&names[**j]), "fewer decimals than in the reference, which is not a fault");
+        line("rounded", format!("{name} from row {since} on{others}: {what}"));
+    }
     let lags = match first.lags {
         0 => String::new(),
         lags => format!(", {} appended to each row", counted(lags as u64, "earlier row")),
@@ -88,6 +103,9 @@ pub fn text(journal: &Journal, facts: &Facts) -> String {
     }
     let share = percent(totals.incident_rows);
     line("incidents", format!("{}, {share:.2} % of {rows} with a score", totals.incidents));
+    if facts.by.is_none() && share > IN_MODES.0 && totals.incidents >= IN_MODES.1 {
+        line("", MODES.to_owned());
+    }
     let now: Vec<&Occurrence> = now.iter().collect();
     for one in most_severe(&now, SHOWN) {
         let others: Vec<String> = one.causes.iter().skip(1).map(|(name, _)| printable(name)).collect();

@@ -39,6 +39,10 @@ pub struct TableMonitors {
     pub accept: Option<FirstRow>,
     /// True once that has happened.
     pub is_accepted: bool,
+    /// Number of rows after each change of the key that are passed over.
+    pub settle: u64,
+    /// Key of the most recent row, and number of its rows since the key changed.
+    pub current: Option<(String, u64)>,
     /// Number of parts of the warm-up. Each key contributes at most one part to the shared reference.
     parts: u64,
 }
@@ -48,7 +52,16 @@ impl TableMonitors {
     pub fn new(fleet: Fleet<Monitor>, stream: &Stream, by_key: bool, keys: Option<u64>) -> Self {
         let parts = keys.map_or(POOL_PARTS, |keys| keys.clamp(1, POOL_PARTS));
         let key = stream.first_kept().filter(|_| by_key);
-        Self { fleet, key, has_times: stream.has_time(), accept: None, is_accepted: false, parts }
+        Self {
+            fleet,
+            key,
+            has_times: stream.has_time(),
+            accept: None,
+            is_accepted: false,
+            settle: 0,
+            current: None,
+            parts,
+        }
     }
 
     /// Returns the key and the time of a row as text. Each is empty if its column is missing.
@@ -67,8 +80,17 @@ impl TableMonitors {
         let place = (self.fleet.position(key).unwrap_or(self.fleet.keys().len()), key);
         let accepts = self.accept.is_some_and(|first| first.is_at(row)) && !self.is_accepted;
         let names = (stream.columns(), accepts);
-        let at = RowAt { number: row.number, cells: row.row.numbers(), time, seconds: row.time };
-        match self.fleet.with_pool(key, self.parts, |monitor| journal.step(place, monitor, &at, names)) {
+        let settles = self.settles(key);
+        let blank = vec![f64::NAN; if settles { row.row.numbers().len() } else { 0 }];
+        let cells = if settles { &blank } else { row.row.numbers() };
+        let at = RowAt { number: row.number, cells, time, seconds: row.time };
+        let outcome = self.fleet.with_pool(key, self.parts, |monitor| {
+            if settles {
+                monitor.begin_table();
+            }
+            journal.step(place, monitor, &at, names)
+        });
+        match outcome {
             Ok(seen) => {
                 self.is_accepted |= accepts && seen.verdict.accepted;
                 Ok(Some(seen))
@@ -79,6 +101,16 @@ impl TableMonitors {
                 stream.refuse_row(row, reason).map(|()| None)
             }
         }
+    }
+
+    /// Returns true if a row of this key follows a change of the key so closely that it is passed over.
+    fn settles(&mut self, key: &str) -> bool {
+        match &mut self.current {
+            Some((last, rows)) if last == key => *rows += 1,
+            Some(current) => *current = (key.to_owned(), 0),
+            None => self.current = Some((key.to_owned(), self.settle)),
+        }
+        self.current.as_ref().is_some_and(|(_, rows)| *rows < self.settle)
     }
 
     /// Ends ongoing events. Returns the entries that end the list of events: those that ended, and open incidents, reported or not.

@@ -4,7 +4,7 @@ use super::least::Least;
 use super::occurrence::{Occurrence, Times, Told};
 use eigenhedge::{Event, Incident, Monitor, MonitorTotals};
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// State of a monitor after its most recent row.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -32,6 +32,8 @@ pub struct Track {
     pub limit: Option<f64>,
     /// True if the reference is too short to tell normal wandering from faults.
     pub is_short: bool,
+    /// Columns whose values are rounded more than in the reference, each with the number of the row from which they were.
+    pub rounded: BTreeMap<usize, u64>,
     /// Incident that is going on, with rows of this table.
     pub incident: Option<Incident>,
     pub open: Option<Event>,
@@ -71,6 +73,13 @@ impl Track {
         self.is_short = monitor.short_reference().is_some();
         self.incident = monitor.open_incident().map(|incident| self.here(incident));
         self.open = monitor.open_event().copied();
+    }
+
+    /// Enters the columns that are rounded at a row.
+    pub(super) fn round(&mut self, row: u64, columns: impl Iterator<Item = usize>) {
+        let now: Vec<usize> = columns.collect();
+        self.rounded.retain(|column, _| now.binary_search(column).is_ok());
+        now.into_iter().for_each(|column| _ = self.rounded.entry(column).or_insert(row));
     }
 
     /// Returns an incident with rows of this table. One that was going on before begins at the first row.

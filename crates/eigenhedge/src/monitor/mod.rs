@@ -290,6 +290,11 @@ impl Monitor {
         self.fitted.as_ref().and_then(|fitted| fitted.incidents.scales.too_short())
     }
 
+    /// Returns the positions of columns whose values have at least two decimals fewer than in the warm-up, in ascending order.
+    pub fn rounded_columns(&self) -> impl Iterator<Item = usize> {
+        self.fitted.iter().flat_map(|fitted| fitted.rounding.coarse())
+    }
+
     /// Returns true if the differences between rows are scored too.
     pub fn has_differences(&self) -> bool {
         self.fitted.as_ref().is_some_and(|fitted| fitted.differences.is_some())

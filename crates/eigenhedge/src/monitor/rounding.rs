@@ -27,6 +27,12 @@ struct Column {
     decimals: u32,
 }
 
+impl Column {
+    fn is_coarse(&self) -> bool {
+        self.unit > 0.0 && self.run == ROWS
+    }
+}
+
 impl Rounding {
     /// Fits the decimals of the warm-up rows, in units of the input. `scales` are the standard deviations of the columns.
     pub fn fit(rows: &[Vec<f64>], scales: &[f64]) -> Self {
@@ -57,12 +63,17 @@ impl Rounding {
             } else if !x.is_nan() {
                 (column.run, column.decimals) = (0, 0);
             }
-            let is_coarse = column.unit > 0.0 && column.run == ROWS;
+            let is_coarse = column.is_coarse();
             is_any |= is_coarse;
             let step = 10f64.powi(-(column.decimals as i32));
             half_steps.push(if is_coarse { 0.5 * step / column.scale } else { 0.0 });
         }
         is_any
+    }
+
+    /// Returns the positions of the columns that are coarse at present, in ascending order.
+    pub fn coarse(&self) -> impl Iterator<Item = usize> {
+        self.columns.iter().enumerate().filter(|(_, column)| column.is_coarse()).map(|(j, _)| j)
     }
 
     pub fn check_state(&self, width: usize) -> Result<(), Error> {

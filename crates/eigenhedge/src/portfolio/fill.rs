@@ -6,6 +6,7 @@
 use super::Portfolio;
 use super::fill_errors::{Filling, combination};
 use crate::linalg::Matrix;
+use crate::registry::Kind;
 use crate::span::Ambient;
 use crate::subspace::Scales;
 
@@ -21,7 +22,7 @@ impl Portfolio<Ambient> {
 
     /// Fills in the missing cells and prepares the trial, which the caller then runs or cancels.
     pub(crate) fn fill(&mut self, row: &[f64], scales: Scales, filled: &mut Vec<f64>) {
-        let Filling { working, own, rows, errors, variances, products, normal, weights, losses, squares, deviations } =
+        let Filling { working, own, rows, errors, variances, products, normal, weights, losses, .. } =
             &mut self.scratch.0.filling;
         let count = self.members.len();
         [&mut *rows, &mut *errors, &mut *variances].into_iter().for_each(|matrix| matrix.resize(row.len(), count));
@@ -32,17 +33,19 @@ impl Portfolio<Ambient> {
         }
         self.fill_errors.with_row(errors, products);
         combination(products, normal, weights);
+        let Filling { rows, errors, variances, weights, squares, far_squares, deviations, .. } =
+            &mut self.scratch.0.filling;
         let sum =
             |matrix: &Matrix, j: usize| weights.iter().enumerate().map(|(i, w)| w * matrix.column(i)[j]).sum::<f64>();
-        filled.clear();
-        squares.clear();
-        deviations.clear();
+        let leader = self.specs.iter().position(|spec| spec.learner == Kind::Leader).unwrap_or(0);
+        [&mut *filled, squares, far_squares, deviations].into_iter().for_each(Vec::clear);
         for (j, x) in row.iter().enumerate() {
             let (is_missing, variance) = (x.is_nan(), sum(variances, j));
+            let noise = self.fill_errors.noise(j).unwrap_or(scales.noise);
             filled.push(if is_missing { sum(rows, j) } else { *x });
             squares.push(if is_missing { f64::NAN } else { sum(errors, j).powi(2) * variance });
-            let noise = if is_missing { self.fill_errors.noise(j).unwrap_or(scales.noise) } else { 0.0 };
-            deviations.push((noise * variance).sqrt());
+            far_squares.push(errors.column(leader)[j].powi(2) * variances.column(leader)[j]);
+            deviations.push(if is_missing { (noise * variance).sqrt() } else { 0.0 });
         }
     }
 

@@ -8,6 +8,10 @@
 //! The standard error of a filled cell is that of a ridge regression on the observed cells, with the noise of its column: the
 //! mean of the squared leave-one-out errors of the combination, each multiplied by `1 - h` for the leverage h of its cell.
 //!
+//! While a column stays empty, the members with short memories lose their advantage. Let N be this noise, F that of the leader,
+//! whose center is the mean, and g the number of rows since the last value of the column. As for an autoregressive process with
+//! the squared autocorrelation `r = 1 - N/F`, the noise is `F (1 - r^(g+1))`.
+//!
 //! Numerics: E decays, and its diagonal is raised slightly, so that members with nearly equal errors get nearly equal weights.
 //! Negative weights are set to zero.
 
@@ -30,10 +34,23 @@ const RAISED: f64 = 0.01;
 pub(super) struct FillErrors {
     /// Products of the errors of pairs of members.
     products: Matrix,
-    /// Mean squared error of the combination in each column, without the part that is due to the other cells.
-    noise: Vec<f64>,
-    /// Weights of the rows in these means.
-    weights: Vec<f64>,
+    noise: Vec<Noise>,
+    weights: Vec<Weight>,
+}
+
+/// Mean squared errors in a column, without the part that is due to the other cells.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+struct Noise {
+    combination: f64,
+    leader: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+struct Weight {
+    /// Weight of the rows in the mean squared errors of a column.
+    rows: f64,
+    /// Number of rows since the last value of the column.
+    gap: u32,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -48,6 +65,7 @@ pub(super) struct Filling {
     pub variances: Matrix,
     /// Squared errors of the combination on observed cells, without the part due to the other cells. NaN for missing cells.
     pub squares: Vec<f64>,
+    pub far_squares: Vec<f64>,
     /// Standard errors of the missing cells, and 0 for observed cells.
     pub deviations: Vec<f64>,
     /// Products of the errors including those of the current row, if that row was filled in.
@@ -70,20 +88,28 @@ impl FillErrors {
 
     /// Returns the noise of a column, or `None` if none of its cells was observed in a row with missing cells.
     pub fn noise(&self, column: usize) -> Option<f64> {
-        self.noise.get(column).copied().filter(|_| self.weights[column] > 0.0)
+        let (Noise { combination, leader }, Weight { rows, gap }) = (*self.noise.get(column)?, self.weights[column]);
+        let far = leader.max(combination);
+        let correlation = if far > 0.0 { 1.0 - combination / far } else { 0.0 };
+        (rows > 0.0).then(|| far * (1.0 - correlation.powf(1.0 + f64::from(gap))))
     }
 
     /// Stores the new errors, after a row was learned.
     pub fn commit(&mut self, filling: &Filling) {
         if filling.losses.is_empty() {
-            return;
+            return self.weights.iter_mut().for_each(|weight| weight.gap = 0);
         }
         self.products.clone_from(&filling.products);
-        [&mut self.noise, &mut self.weights].into_iter().for_each(|list| list.resize(filling.squares.len(), 0.0));
-        let columns = self.noise.iter_mut().zip(&mut self.weights).zip(&filling.squares);
-        for ((noise, weight), square) in columns.filter(|(_, square)| square.is_finite()) {
-            *weight = NOISE_MEMORY * *weight + 1.0;
-            *noise += (square - *noise) / *weight;
+        self.noise.resize(filling.squares.len(), Noise::default());
+        self.weights.resize(filling.squares.len(), Weight::default());
+        let squares = filling.squares.iter().zip(&filling.far_squares);
+        for ((noise, weight), (near, far)) in self.noise.iter_mut().zip(&mut self.weights).zip(squares) {
+            weight.gap = weight.gap.saturating_add(1);
+            if near.is_finite() {
+                *weight = Weight { rows: NOISE_MEMORY * weight.rows + 1.0, gap: 0 };
+                noise.combination += (near - noise.combination) / weight.rows;
+                noise.leader += (far - noise.leader) / weight.rows;
+            }
         }
     }
 
@@ -95,7 +121,8 @@ impl FillErrors {
         let is_finite = (0..size).all(|j| products.column(j).iter().all(|entry| entry.is_finite()));
         ensure(is_finite, "the errors of fills must be finite")?;
         ensure(noise.len() == weights.len(), "the errors of fills must be those of all columns")?;
-        let is_valid = noise.iter().chain(weights).all(|x| *x >= 0.0 && x.is_finite());
+        let numbers = noise.iter().flat_map(|noise| [noise.combination, noise.leader]);
+        let is_valid = numbers.chain(weights.iter().map(|weight| weight.rows)).all(|x| x >= 0.0 && x.is_finite());
         ensure(is_valid, "the noise of fills must be finite and not negative")
     }
 }

@@ -43,6 +43,7 @@ pub struct MonitorState {
     pub events: Position,
     pub journal: String,
     pub is_accepted: bool,
+    pub current: Option<(String, u64)>,
 }
 
 impl Engine for Monitors<'_> {
@@ -78,7 +79,8 @@ impl Engine for Monitors<'_> {
     fn sync(&mut self) -> Result<(Position, MonitorState)> {
         let (answers, events) = (self.answers.sync()?, self.events.sync()?);
         let journal = to_text(&self.watched().journal);
-        Ok((answers, MonitorState { events, journal, is_accepted: self.monitors.is_accepted }))
+        let TableMonitors { is_accepted, ref current, .. } = self.monitors;
+        Ok((answers, MonitorState { events, journal, is_accepted, current: current.clone() }))
     }
 
     fn write(&mut self, path: &Path, resume_state: Vec<u8>) -> Result<()> {

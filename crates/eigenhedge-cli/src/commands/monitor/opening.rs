@@ -14,7 +14,7 @@ use crate::live::Shared;
 use crate::stop::StopSignal;
 use crate::table::{say_reading, source};
 use anyhow::{Result, anyhow};
-use eigenhedge::{Fleet, Monitor, MonitorOptions, SavedKind};
+use eigenhedge::{Fleet, Missing, Monitor, MonitorOptions, SavedKind};
 use eigenhedge_io::{
     Answers, GroupStore, Layout, Position, Source, Stream, Target, open_fleet, printable_path, verdict_columns,
 };
@@ -145,7 +145,13 @@ impl<'a> Monitors<'a> {
             let wrong = || stream.failure(format!("--accept must be a row or a time of the table, got {text}"));
             monitors.accept = Some(first.ok_or_else(wrong)?);
         }
-        monitors.is_accepted = before.as_ref().is_some_and(|(before, _)| before.engine.is_accepted);
+        if args.settle > 0 && options.missing == Missing::Fail {
+            return Err(stream.failure("--settle needs --missing fill or --missing skip".into()).into());
+        }
+        monitors.settle = args.settle;
+        if let Some((before, _)) = &before {
+            (monitors.is_accepted, monitors.current) = (before.engine.is_accepted, before.engine.current.clone());
+        }
         let elapsed = before.as_ref().map_or(Duration::ZERO, |(before, _)| before.elapsed());
         let journal = match before {
             None => Journal::new(monitors.fleet.keys()).with_least(least),

@@ -96,6 +96,7 @@ pub fn plan(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout) -> Op
         "--pivot": (!args.table.pivot.is_empty()).then(|| args.table.pivot.join(",")),
         "--every": args.table.every.map(|every| every.seconds),
         "--group-by": args.beside.group_by,
+        "--settle": args.settle,
         "--out": file(&args.out.out),
         "--events": file(&args.events),
     });
