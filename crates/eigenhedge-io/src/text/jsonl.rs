@@ -102,7 +102,9 @@ impl Jsonl {
                     first.join_absent(layout.model_columns.as_deref().unwrap_or_default());
                 }
                 allow_columns(input, first.cells.len() as u128)?;
-                let holds_text = |column: usize| first.cells[column].is_other_type();
+                // Texts that are all empty are texts, rather than missing numbers.
+                let holds_text =
+                    |column: usize| first.cells[column].is_other_type() || first.cells[column] == Cell::Sign;
                 let is_time = |column: usize| {
                     let texts: Vec<&str> = first.texts[column].iter().map(String::as_str).collect();
                     let name = first.names.as_ref().map(|names| names[column].as_str());
