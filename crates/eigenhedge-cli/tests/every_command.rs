@@ -118,6 +118,56 @@ fn every_command_reads_the_same_rows_from_every_format() {
 }
 
 #[test]
+fn every_command_reads_tables_as_plants_export_them() {
+    let place = folder();
+    let line = |row: &Vec<f64>| row.iter().map(|x| format!("{x:?}").replace('.', ",")).collect::<Vec<_>>().join(";");
+    let rows: Vec<String> = matrix().iter().map(line).collect();
+    let header = "x0;x1;x2;x3\r\n";
+    place.write("units.csv", format!("{header}°C;bar;m³/h;%\r\n{}\r\n", rows.join("\r\n")));
+    place.write("sep.csv", format!("\u{feff}sep=;\r\n{header}{}\r\n", rows.join("\r\n")));
+    place.write("lines.csv", format!("Export of line 3\r\n\r\n{header}{}\r\n", rows.join("\r\n")));
+    let help = |name: &str| place.run(&format!("{name} --help")).out;
+    for case in CASES.iter().filter(|case| case.line.contains(" T")) {
+        let plain =
+            if help(&name(case.line)).contains("--answers-as") { "--out - --answers-as csv" } else { "--out -" };
+        let wanted = result(&place, &filled(case.line, "t.csv", "", "--out -"));
+        for table in ["units.csv", "sep.csv", "lines.csv"] {
+            let line = filled(case.line, table, "", plain);
+            let found = result(&place, &line).replace(table, "t.csv");
+            assert!(found == wanted, "{line}:\n{found}\ninstead of\n{wanted}");
+        }
+    }
+}
+
+#[test]
+fn advice_about_an_empty_cell_names_options_of_the_command() {
+    let place = folder();
+    let mut table =
+        matrix().iter().map(|row| format!("{},{},{},{}\n", row[0], row[1], row[2], row[3])).collect::<String>();
+    table.insert_str(0, "x0,x1,x2,x3\n");
+    let at = table.match_indices('\n').nth(70).unwrap().0 + 1;
+    let cell = at..at + table[at..].find(',').unwrap();
+    table.replace_range(cell, "");
+    place.write("hole.csv", table);
+    for case in CASES.iter().filter(|case| case.line.contains(" T")) {
+        let outcome = place.run(&filled(case.line, "hole.csv", "", "--out -"));
+        let help = place.run(&format!("{} --help", name(case.line))).out;
+        let words = outcome.err.split(|c: char| c.is_whitespace() || c == ';' || c == ',');
+        let advised: Vec<&str> = words.filter(|word| word.starts_with("--")).collect();
+        if outcome.status != 0 {
+            assert!(
+                outcome.err.contains("line 72") && outcome.err.contains("empty cell"),
+                "{}: {}",
+                case.line,
+                outcome.err
+            );
+            assert!(!advised.is_empty(), "{}: {}", case.line, outcome.err);
+        }
+        assert!(advised.iter().all(|option| help.contains(option)), "{}: {}", case.line, outcome.err);
+    }
+}
+
+#[test]
 fn columns_that_were_named_are_found_in_any_order_and_others_are_refused() {
     let place = folder();
     let write = |file: &str, names: [&str; 5], order: [usize; 4]| {

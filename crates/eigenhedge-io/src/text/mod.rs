@@ -4,6 +4,7 @@ mod cells;
 mod contents;
 mod csv;
 mod csv_columns;
+mod json_row;
 mod jsonl;
 mod libsvm;
 mod line_ends;

@@ -1,0 +1,351 @@
+//! Cells of a line of JSON: a row of numbers with its texts, or the first row, which gives the columns.
+
+use super::cells::CellStyle;
+use crate::error::{Fault, shown};
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{self, DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize as _, Deserializer as _};
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+
+#[derive(Default)]
+pub struct Cells {
+    /// One cell per column. A column that does not occur in the line is missing.
+    pub values: Vec<Cell>,
+    /// Positions and cells of the copied columns.
+    pub texts: Vec<(usize, String)>,
+    /// First error that concerns the row as a whole.
+    pub fault: Option<Fault>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Cell {
+    Number(f64),
+    Absent,
+    Null,
+    /// Text that stands for a missing number, such as `NaN`.
+    Sign,
+    Text,
+    Nested,
+}
+
+impl Cell {
+    pub fn describe(self) -> String {
+        match self {
+            Self::Number(value) => format!("{value}"),
+            Self::Absent => "nothing".to_owned(),
+            Self::Null => "null".to_owned(),
+            Self::Sign => "a sign for a missing number".to_owned(),
+            Self::Text => "a text".to_owned(),
+            Self::Nested => "an array or object".to_owned(),
+        }
+    }
+
+    pub fn is_missing(self) -> bool {
+        matches!(self, Self::Absent | Self::Null | Self::Sign)
+    }
+
+    pub fn is_other_type(self) -> bool {
+        matches!(self, Self::Text | Self::Nested)
+    }
+}
+
+impl Cells {
+    /// Returns the buffer for the text of a column, if the column is copied.
+    fn text(&mut self, column: Option<usize>) -> Option<&mut String> {
+        self.texts.iter_mut().find(|(kept, _)| Some(*kept) == column).map(|(_, text)| text)
+    }
+}
+
+/// Parses a value that takes up the whole line. The error is the reason for the failure.
+pub fn parse<'a>(line: &'a [u8], visitor: impl Visitor<'a, Value = ()>) -> Result<(), String> {
+    let mut source = serde_json::Deserializer::from_slice(line);
+    let outcome = source.deserialize_any(visitor).and_then(|()| source.end());
+    outcome.map_err(|error| {
+        // The line number is already part of the location.
+        let text = error.to_string();
+        let end = text.find(" at line ").unwrap_or(text.len());
+        format!("{} after {} characters, got {}", &text[..end], error.column(), shown(line))
+    })
+}
+
+/// Shape of the table, as determined from the first row.
+#[derive(Default)]
+pub struct First {
+    pub names: Option<Vec<String>>,
+    pub cells: Vec<Cell>,
+    /// Cells of each column in the first lines that are not missing.
+    pub texts: Vec<Vec<String>>,
+}
+
+impl First {
+    fn push(&mut self, cell: Cell, text: String) {
+        self.cells.push(cell);
+        self.texts.push(if cell.is_missing() { Vec::new() } else { vec![text] });
+    }
+
+    /// Adds the keys and cells of later objects. Lines that are no objects are passed over.
+    pub fn join_later(&mut self, head: &[u8]) {
+        let mut places: HashMap<String, usize> = self.names.iter().flatten().cloned().zip(0..).collect();
+        let lines = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
+        for line in lines.skip(1) {
+            let mut later = Self::default();
+            if parse(line, FirstRow(&mut later, String::new())).is_err() {
+                continue;
+            }
+            for ((name, cell), texts) in later.names.into_iter().flatten().zip(later.cells).zip(later.texts) {
+                match places.get(&name) {
+                    Some(place) => {
+                        if self.cells[*place].is_missing() {
+                            self.cells[*place] = cell;
+                        }
+                        self.texts[*place].extend(texts);
+                    }
+                    None => {
+                        places.insert(name.clone(), self.cells.len());
+                        self.names.iter_mut().for_each(|names| names.push(name.clone()));
+                        self.cells.push(cell);
+                        self.texts.push(texts);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds the columns of a model that no key of the first lines names, if another is named: their cells are missing.
+    pub fn join_absent(&mut self, model: &[String]) {
+        let found: HashSet<String> = self.names.iter().flatten().cloned().collect();
+        let (named, absent): (Vec<&String>, Vec<&String>) = model.iter().partition(|name| found.contains(*name));
+        if named.is_empty() {
+            return;
+        }
+        for name in absent {
+            self.names.iter_mut().for_each(|names| names.push(name.clone()));
+            self.cells.push(Cell::Absent);
+            self.texts.push(Vec::new());
+        }
+    }
+}
+
+/// Visitor of the first row, or of an object in it, with the keys around that object.
+pub struct FirstRow<'a>(pub &'a mut First, pub String);
+
+impl<'de> Visitor<'de> for FirstRow<'_> {
+    type Value = ();
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("an array or an object")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut cells: A) -> Result<(), A::Error> {
+        let mut text = String::new();
+        while let Some(cell) = cells.next_element_seed(AnyCell(Some(&mut text), ()))? {
+            self.0.push(cell, std::mem::take(&mut text));
+        }
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut cells: A) -> Result<(), A::Error> {
+        self.0.names.get_or_insert_default();
+        while let Some(name) = cells.next_key::<String>()? {
+            let name = self.1.clone() + &name;
+            let mut text = String::new();
+            let inner = FirstRow(self.0, name.clone() + ".");
+            let cell = cells.next_value_seed(AnyCell(Some(&mut text), inner))?;
+            if cell != Cell::Absent {
+                self.0.names.get_or_insert_default().push(name);
+                self.0.push(cell, text);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reader of an object in a row.
+trait Inner {
+    /// Reads the object. The result is [`Cell::Absent`] if its keys are columns.
+    fn read<'de, A: MapAccess<'de>>(self, cells: A) -> Result<Cell, A::Error>;
+}
+
+impl Inner for FirstRow<'_> {
+    fn read<'de, A: MapAccess<'de>>(self, cells: A) -> Result<Cell, A::Error> {
+        self.visit_map(cells).map(|()| Cell::Absent)
+    }
+}
+
+impl Inner for Row<'_> {
+    fn read<'de, A: MapAccess<'de>>(self, cells: A) -> Result<Cell, A::Error> {
+        self.visit_map(cells).map(|()| Cell::Absent)
+    }
+}
+
+impl Inner for () {
+    fn read<'de, A: MapAccess<'de>>(self, mut cells: A) -> Result<Cell, A::Error> {
+        while cells.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Cell::Nested)
+    }
+}
+
+pub struct Row<'a> {
+    pub cells: &'a mut Cells,
+    pub keys: Option<&'a HashMap<String, usize>>,
+    pub lenient: bool,
+    /// Keys around the object, each with a point after it.
+    pub outer: String,
+}
+
+const ARRAY: &str = "an array";
+const OBJECT: &str = "an object";
+
+impl<'de> Visitor<'de> for Row<'_> {
+    type Value = ();
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("an array or an object")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut cells: A) -> Result<(), A::Error> {
+        if self.keys.is_some() {
+            self.cells.fault = Some(Fault::OtherShape { wanted: OBJECT, found: ARRAY });
+        }
+        let mut found = 0;
+        while let Some(cell) = cells.next_element_seed(AnyCell(self.cells.text(Some(found)), ()))? {
+            if let Some(value) = self.cells.values.get_mut(found) {
+                *value = cell;
+            }
+            found += 1;
+        }
+        let expected = self.cells.values.len();
+        if found != expected {
+            self.cells.fault.get_or_insert(Fault::Ragged { expected, found, like: "row", hint: String::new() });
+        }
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut cells: A) -> Result<(), A::Error> {
+        if self.keys.is_none() {
+            self.cells.fault = Some(Fault::OtherShape { wanted: ARRAY, found: OBJECT });
+        }
+        while let Some(position) = cells.next_key_seed(Key(self.keys, &self.outer))? {
+            match position {
+                Ok(position) => {
+                    let cell = cells.next_value_seed(AnyCell(self.cells.text(Some(position)), ()))?;
+                    if self.cells.values[position] != Cell::Absent {
+                        let key = self.keys.and_then(|keys| keys.iter().find(|(_, at)| **at == position));
+                        let key = key.map_or_else(String::new, |(key, _)| key.clone());
+                        self.cells.fault.get_or_insert(Fault::TwiceKey(key));
+                    }
+                    self.cells.values[position] = cell;
+                }
+                Err(key) => {
+                    let (keys, lenient) = (self.keys, self.lenient);
+                    let inner = Row { cells: &mut *self.cells, keys, lenient, outer: key.clone() + "." };
+                    let cell = cells.next_value_seed(AnyCell(None, inner))?;
+                    if cell != Cell::Absent && !lenient {
+                        self.cells.fault.get_or_insert(Fault::ExtraKey(key));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Deserializer of a key in an object with these outer keys. The result is its position, or the key itself if it is unknown.
+struct Key<'a>(Option<&'a HashMap<String, usize>>, &'a str);
+
+impl<'de> DeserializeSeed<'de> for Key<'_> {
+    type Value = Result<usize, String>;
+
+    fn deserialize<D: de::Deserializer<'de>>(self, source: D) -> Result<Self::Value, D::Error> {
+        source.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Key<'_> {
+    type Value = Result<usize, String>;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a key")
+    }
+
+    fn visit_str<E: de::Error>(self, key: &str) -> Result<Self::Value, E> {
+        let find = |key: &str| self.0.and_then(|keys| keys.get(key)).copied().ok_or_else(|| key.to_owned());
+        Ok(if self.1.is_empty() { find(key) } else { find(&format!("{}{key}", self.1)) })
+    }
+}
+
+/// Deserializer of a cell. It also stores the text of the cell if the column is copied.
+struct AnyCell<'a, N>(Option<&'a mut String>, N);
+
+impl<N> AnyCell<'_, N> {
+    fn write(self, text: impl fmt::Display) {
+        if let Some(out) = self.0 {
+            *out = text.to_string();
+        }
+    }
+}
+
+impl<'de, N: Inner> DeserializeSeed<'de> for AnyCell<'_, N> {
+    type Value = Cell;
+
+    fn deserialize<D: de::Deserializer<'de>>(self, source: D) -> Result<Cell, D::Error> {
+        source.deserialize_any(self)
+    }
+}
+
+impl<'de, N: Inner> Visitor<'de> for AnyCell<'_, N> {
+    type Value = Cell;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a number")
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Cell, E> {
+        self.write(format_args!("{value:?}"));
+        Ok(Cell::Number(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Cell, E> {
+        self.write(value);
+        Ok(Cell::Number(value as f64))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Cell, E> {
+        self.write(value);
+        Ok(Cell::Number(value as f64))
+    }
+
+    fn visit_unit<E>(self) -> Result<Cell, E> {
+        Ok(Cell::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Cell, E> {
+        self.write(value);
+        Ok(Cell::Number(f64::from(u8::from(value))))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Cell, E> {
+        self.write(text);
+        let style = CellStyle::default();
+        Ok(match style.number_of_text(text) {
+            Some(number) if number.is_finite() => Cell::Number(number),
+            _ if style.is_missing(text.as_bytes()) => Cell::Sign,
+            _ => Cell::Text,
+        })
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut cells: A) -> Result<Cell, A::Error> {
+        if self.0.is_some() {
+            let items = Vec::<serde_json::Value>::deserialize(SeqAccessDeserializer::new(cells))?;
+            self.write(serde_json::Value::Array(items));
+        } else {
+            while cells.next_element::<IgnoredAny>()?.is_some() {}
+        }
+        Ok(Cell::Nested)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, cells: A) -> Result<Cell, A::Error> {
+        self.1.read(cells)
+    }
+}
