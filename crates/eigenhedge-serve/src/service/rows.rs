@@ -270,11 +270,13 @@ mod tests {
         };
         let head = "plant 7\nDate,Time,x,y\n";
         let first = read(None, &format!("{head}28.07.2024,12:00,\"1,234\",2\n29.07.2024,12:10,5.5,6\n")).unwrap();
-        assert_eq!((first.row(0), first.times[0]), (&[1234.0, 2.0][..], 1_722_160_800.0));
+        // Times are those of the clocks in the zone; the text has the offset from UTC.
+        assert_eq!((first.row(0), first.times[0]), (&[1234.0, 2.0][..], 1_722_168_000.0));
+        assert_eq!(first.texts(0), ["2024-07-28T12:00:00+02:00"]);
         let shape = first.shape.unwrap();
         assert_eq!(shape.kept, ["Date Time"]);
         let later = read(Some(&shape), &format!("{head}30.07.2024,12:00,3,4\n")).unwrap();
-        assert_eq!((later.row(0), later.times[0]), (&[3.0, 4.0][..], 1_722_333_600.0));
+        assert_eq!((later.row(0), later.times[0]), (&[3.0, 4.0][..], 1_722_340_800.0));
         assert!(read(Some(&shape), &format!("{head}30.07.2024,12:00,NA,4\n")).is_err());
         let misuse = |given| StreamOptions::new(&given).unwrap_err().detail;
         let sentence = "timezone must be the name of a time zone such as Europe/Berlin, got \"Mars\"";
