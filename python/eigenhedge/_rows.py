@@ -251,7 +251,7 @@ def _check_kind(X: Any) -> None:
     advice = None
     if isinstance(X, (str, PathLike)):
         advice = "eigenhedge.run reads a file; for other calls read it first, for example with pandas.read_csv"
-    elif isinstance(X, Mapping):
+    elif isinstance(X, Mapping) and not is_sparse(X):
         advice = "pandas.DataFrame or polars.DataFrame makes a table of it"
     elif isinstance(X, Iterator):
         advice = "list(...) makes a table of its rows"

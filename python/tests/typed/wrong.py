@@ -7,7 +7,7 @@ from eigenhedge import KernelPCA, Model, Monitor, OnlinePCA, bounds
 
 X = np.zeros((10, 3))
 eigenhedge.run(X, "two")  # mistake: incompatible type "str"; expected "int"
-eigenhedge.run("rows.csv", 2)  # mistake: incompatible type "str"
+OnlinePCA(2).fit("rows.csv")  # mistake: incompatible type "str"
 eigenhedge.run(X, 2, learner="trackin")  # mistake: incompatible type "Literal['trackin']"
 eigenhedge.run(X, 2, etta=0.5)  # mistake: Unexpected keyword argument "etta"
 eigenhedge.run(X, 2).summary["expected_los"]  # mistake: TypedDict "Summary" has no key "expected_los"
