@@ -78,7 +78,7 @@ OBJECTS = {
     ),
     "Average": (
         lambda: averaged(1),
-        lambda average: average.add(eigenhedge.run(ROWS, 2).model),
+        lambda average: average.add(eigenhedge.run(ROWS, 2, learner="tracking", center="none").model),
         lambda average: (average.terms, average.loss(ROWS[0])),
     ),
     "Experts": (
@@ -119,7 +119,7 @@ COPIES = {
 
 def averaged(k):
     average = eigenhedge.Average(3)
-    average.add(eigenhedge.run(ROWS, k).model)
+    average.add(eigenhedge.run(ROWS, k, learner="tracking", center="none").model)
     return average
 
 
