@@ -73,8 +73,8 @@ fn folder() -> Place {
     let constant = |_: usize, cells: &mut Vec<String>| cells.iter_mut().for_each(|cell| *cell = "1".into());
     place.write("constant.csv", table(",", 600, constant));
     place.write("other.csv", good().replacen("power", "current", 1));
-    place.write("array.json", "[[1, 2], [3, 4]]\n");
-    place.write("pretty.json", "[\n  {\"a\": 1, \"b\": 2}\n]\n");
+    place.write("array.json", "[[1, 2], [3, 4]");
+    place.write("json.txt", "{\"a\": 1, \"b\": 2}\n");
     place.write("book.xlsx", b"PK\x03\x04 and the parts of a workbook");
     place.write("pumps.zip", b"PK\x03\x04 and a table");
     for command in [
@@ -96,16 +96,8 @@ const MISTAKES: &[(&str, i32, &str)] = &[
     ("run header.csv -k 1", 1, "header.csv: must hold at least one row, got only a header"),
     ("run book.xlsx -k 2", 1, "book.xlsx: must be a sound workbook file: "),
     ("run pumps.zip -k 2", 1, "pumps.zip: is a zip archive: unpack it, or give --format npz if it holds arrays"),
-    (
-        "run array.json -k 1",
-        1,
-        "must hold one JSON array or object on each line, got one over the whole file; jq -c '.[]'",
-    ),
-    (
-        "run pretty.json -k 1",
-        1,
-        "must hold one JSON array or object on each line, got one over the whole file; jq -c '.[]'",
-    ),
+    ("run array.json -k 1", 1, "array.json: cannot be read: its JSON ends before the last bracket"),
+    ("run json.txt -k 1", 1, "must be csv, but the file starts like JSON (jsonl); --format says what a file is"),
     // Options without effect.
     ("make drift --turn nan", 2, "must be a finite number"),
     ("make iid --noise inf", 2, "must be a finite number"),

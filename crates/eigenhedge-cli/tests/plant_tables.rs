@@ -199,10 +199,38 @@ fn lines_of_json_may_lack_keys() {
         let cells: Vec<String> = cells.map(|(_, (name, x))| format!("\"{name}\":{x:.3}")).collect();
         writeln!(text, "{{\"ts\":{},{},\"pump\":{}}}", seconds(t), cells.join(","), t % 7 < 3).unwrap();
     }
+    // An array of rows over the whole file, and rows over several lines, are read like lines.
+    let array = format!("[{}]", text.trim_end().replace('\n', ","));
+    let pretty = text.replace("{\"ts", "{\n  \"ts").replace("}\n", "\n}\n");
     place.write("t.jsonl", &text);
-    for outcome in [place.run("monitor t.jsonl"), place.feed("monitor - --format jsonl", &text)] {
+    place.write("array.json", &array);
+    let outcomes = [
+        place.run("monitor t.jsonl"),
+        place.run("monitor array.json"),
+        place.feed("monitor - --format jsonl", &text),
+        place.feed("monitor - --format jsonl", &array),
+        place.feed("monitor - --format jsonl", &pretty),
+    ];
+    for outcome in outcomes {
         assert!(outcome.status == 0 && finds_fault(&outcome.out, seconds), "{}{}", outcome.out, outcome.err);
         assert!(outcome.out.contains("900 rows of 6 numbers"), "{}", outcome.out);
+    }
+}
+
+#[test]
+fn a_date_in_several_columns_of_numbers_is_left_out() {
+    let place = Place::new();
+    let mut text = format!("Year,Month,Day,Hour,Minute,{}\n", NAMES.join(","));
+    for (t, row) in rows().iter().enumerate() {
+        let (day, hour, minute, _) = date(t);
+        let cells: Vec<String> = row.iter().map(|x| format!("{x:.3}")).collect();
+        writeln!(text, "2024,1,{day},{hour},{minute},{}", cells.join(",")).unwrap();
+    }
+    place.write("t.csv", &text);
+    for outcome in [place.run("monitor t.csv"), place.feed("monitor -", &text)] {
+        let read = "5 columns of numbers, 5 left out: Year, Month, Day, Hour, Minute";
+        assert!(outcome.status == 0 && outcome.err.contains(read), "{}{}", outcome.out, outcome.err);
+        assert!(outcome.out.contains("TI502") && !outcome.out.contains("Hour"), "{}", outcome.out);
     }
 }
 

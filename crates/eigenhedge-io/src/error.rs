@@ -177,8 +177,6 @@ pub(crate) enum Fault {
     #[cfg_attr(not(feature = "workbook"), allow(dead_code))]
     #[error("there is no sheet {name:?}; the sheets are {names}{hint}")]
     NoSheet { name: String, names: String, hint: String },
-    #[error("must hold one JSON array or object on each line, got one over the whole file; jq -c '.[]' splits it")]
-    WholeJson,
     #[error("cannot be read")]
     Unreadable(#[source] io::Error),
     #[error("must hold at least one row, got nothing")]

@@ -3,7 +3,8 @@
 //! Compressed files and UTF-16 texts are converted on the fly. They can be reopened from the start, but not at an offset.
 
 use crate::error::{Error, Fault, RowPlace, hint, quoted};
-use crate::format::signature;
+use crate::format::{Format, signature};
+use crate::json_values::{self, JsonValues};
 use crate::layout::Layout;
 use crate::memory::MaxMemory;
 use crate::source::Source;
@@ -37,8 +38,9 @@ pub(crate) struct InputSource {
     packing: Packing,
     /// Sheet of a workbook, and the number of its sheets.
     pub sheet: Option<(String, usize)>,
-    /// True if the bytes may have to be converted to UTF-8.
+    /// True if the bytes may have to be converted to UTF-8 or to JSON lines.
     recoded: bool,
+    is_json: bool,
     /// Number of bytes read since the file was last opened.
     read: Arc<AtomicU64>,
     stop: Option<Stop>,
@@ -55,6 +57,7 @@ impl InputSource {
             packing: Packing::Plain,
             sheet: None,
             recoded: layout.format.is_text(),
+            is_json: layout.format == Format::Jsonl,
             read: Arc::default(),
             stop: layout.stop.clone(),
             memory: layout.max_memory,
@@ -90,7 +93,7 @@ impl InputSource {
                     input.raw()?.take(8).read_to_end(&mut start).map_err(|error| input.unreadable(error))?;
                 }
             }
-            input.recoded = is_utf16(&start);
+            input.recoded = is_utf16(&start) || input.is_json && json_values::is_spread(&start);
             if let Some(found) = signature(&start) {
                 if let (true, Some(path)) = (start.starts_with(b"PK\x03\x04"), source.path()) {
                     return Err(input.fault(Fault::Archive(archive_advice(path))));
@@ -149,7 +152,11 @@ impl InputSource {
     /// Opens the source at its start, or a pipe at its current position.
     pub fn open(&self) -> Result<Box<dyn Read>, Error> {
         let raw = self.raw()?;
-        Ok(if self.recoded { Box::new(Utf8::new(raw)) } else { raw })
+        Ok(match (self.recoded, self.is_json) {
+            (true, true) => Box::new(JsonValues::new(Utf8::new(raw))),
+            (true, false) => Box::new(Utf8::new(raw)),
+            (false, _) => raw,
+        })
     }
 
     /// Opens the decompressed bytes at their start, before conversion to UTF-8.

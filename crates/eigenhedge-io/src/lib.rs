@@ -56,6 +56,7 @@ mod export;
 mod format;
 mod group_store;
 mod input_source;
+mod json_values;
 mod layout;
 mod layout_options;
 mod memory;
@@ -112,6 +113,7 @@ pub use format::Format;
 #[doc(hidden)]
 pub use group_store::SavedBytes;
 pub use group_store::{GroupStore, fleet_of_bytes, open_fleet, save_fleet, scratch_file};
+pub use json_values::json_lines;
 pub use layout::{Layout, OnBadRow, Pivot, Selector};
 pub use layout_options::TABLE_OPTIONS;
 pub use memory::MaxMemory;

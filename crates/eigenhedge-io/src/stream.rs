@@ -519,6 +519,16 @@ impl Stream {
         self.kept[0] = zone.text(utc);
     }
 
+    /// Returns the offset from UTC, in seconds, that all times of a table with a time zone have.
+    pub fn time_offset(&self) -> Option<i32> {
+        self.times.offset
+    }
+
+    /// Reads local times as those of a later part of a table with this offset, whose last time was `last`.
+    pub fn continue_times(&mut self, offset: i32, last: Option<f64>) {
+        self.times.continue_from(offset, last);
+    }
+
     /// Returns the name of a column, or its position if it has no name. The column need not exist.
     fn typed(&self, position: usize) -> String {
         let name = self.selection.names.as_ref().and_then(|names| names.get(position));

@@ -43,6 +43,12 @@ impl TimeOrder {
         self.back > 0
     }
 
+    /// Continues an earlier table with this offset from UTC, whose last time was `last`.
+    pub fn continue_from(&mut self, offset: i32, last: Option<f64>) {
+        self.offset = Some(offset);
+        self.last.extend(last.map(|last| (String::new(), last)));
+    }
+
     pub fn last(&self, key: &str) -> Option<f64> {
         self.last.get(key).copied()
     }

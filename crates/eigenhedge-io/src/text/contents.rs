@@ -5,6 +5,7 @@ use super::cells::CellStyle;
 use crate::recode::text_of;
 use csv::ByteRecord;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 /// Maximum number of lines of units and descriptions under a header.
 const MOST_UNIT_LINES: usize = 3;
@@ -35,6 +36,18 @@ const COUNTERS: [&str; 20] = [
 ];
 /// Number of the names above whose numbers may have gaps.
 const IDENTIFIERS: usize = 4;
+
+/// Names of the parts of a date and time in columns of their own, and their values.
+const DATE_PARTS: [(&[&str], RangeInclusive<f64>); 6] = [
+    (&["year", "yyyy", "yr", "jahr", "année", "año", "ano", "anno"], 1900.0..=2100.0),
+    (&["month", "mm", "mo", "monat", "mois", "mes", "mês", "mese"], 1.0..=12.0),
+    (&["day", "dd", "dy", "tag", "jour", "día", "dia", "giorno"], 1.0..=31.0),
+    (&["hour", "hh", "hr", "stunde", "heure", "hora", "ora"], 0.0..=24.0),
+    (&["minute", "min", "mi", "minuto"], 0.0..=59.0),
+    (&["second", "sec", "sekunde", "seconde", "segundo", "secondo"], 0.0..=59.0),
+];
+/// Number of the parts above that make a date.
+const DAY: usize = 3;
 
 /// Words for 0 and 1 that have this meaning also if the first rows have only one of them.
 const CERTAIN: [[&str; 2]; 17] = [
@@ -119,6 +132,19 @@ impl Contents<'_> {
                 Some(_) => steps_by(1.0) || steps_by(-1.0),
                 None => is_first && steps_by(1.0),
             }
+    }
+
+    /// Returns the columns that are parts of one date: a year, a month and a day by their names, and smaller parts.
+    pub fn date_parts(&self, names: &[String]) -> Vec<usize> {
+        let is_part = |column: usize, part: &(&[&str], RangeInclusive<f64>)| {
+            let is_within =
+                |cell: &[u8]| self.style.number(cell).is_some_and(|x| x.fract() == 0.0 && part.1.contains(&x));
+            part.0.iter().any(|name| names[column].trim().eq_ignore_ascii_case(name))
+                && self.cells(column).all(is_within)
+        };
+        let found = DATE_PARTS.map(|part| (0..names.len()).find(|column| is_part(*column, &part)));
+        let is_date = found[..DAY].iter().all(Option::is_some);
+        if is_date { found.into_iter().flatten().collect() } else { Vec::new() }
     }
 
     /// Returns the words for 0 and 1 of a column of two words, or `None` for other columns.

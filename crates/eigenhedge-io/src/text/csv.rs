@@ -61,6 +61,10 @@ impl Csv {
         let before =
             layout.skip_lines.map_or(0, |lines| usize::try_from(lines).unwrap_or(usize::MAX)).min(usize::MAX / 2);
         let mut source = Peeked::new(input, before.saturating_add(2))?;
+        let start = source.lines().trim_ascii_start();
+        if ["{\"", "[{", "[[", "{\n", "{\r"].iter().any(|json| start.starts_with(json.as_bytes())) {
+            return Err(input.fault(Fault::OtherFormat { wanted: layout.format.name(), found: "JSON (jsonl)" }));
+        }
         let look = Look::new(source.lines(), layout);
         let style = CellStyle::new(look.decimal, look.has_groups, &layout.na_values, layout.na_values_only);
         let is_recoded = std::str::from_utf8(source.lines()).is_err();

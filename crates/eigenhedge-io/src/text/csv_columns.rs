@@ -109,7 +109,11 @@ impl FirstLines<'_> {
                 && self.is_own(&names[*column])
                 && contents.is_counter(*column, &names[*column])
         };
-        let counters: Vec<usize> = (0..count).filter(is_counter).collect();
+        let mut counters: Vec<usize> = (0..count).filter(is_counter).collect();
+        if found.is_none() && has_header && !is_used && layout.time.is_none() {
+            let parts = contents.date_parts(&names);
+            counters.extend(parts.into_iter().filter(|column| self.is_own(&names[*column])));
+        }
         let free: Vec<usize> = free.into_iter().filter(|column| !counters.contains(column)).collect();
         let known = has_header.then_some(names);
         let times = self.time_column(rows, known.as_deref(), &free)?;

@@ -1,4 +1,5 @@
-//! JSON lines: one array of numbers, or one object of numbers keyed by column, per line.
+//! JSON lines: one array of numbers, or one object of numbers keyed by column, per line. An array of rows, and rows over several
+//! lines, are converted before (`json_values`).
 //!
 //! The first line determines the kind, and the first lines the columns. Later objects may have their keys in any order, and
 //! may lack some, whose cells are then missing. A later object with a new key is a bad row. If columns are selected, such keys
@@ -25,25 +26,12 @@ pub struct Jsonl {
     fills: bool,
 }
 
-/// Returns true if a line starts an array of rows, or an array or object that continues on the next line.
-fn is_part_of_one(line: &[u8]) -> bool {
-    let mut signs = line.iter().filter(|byte| !byte.is_ascii_whitespace());
-    match (signs.next(), signs.next()) {
-        (Some(b'['), second) => matches!(second, None | Some(b'[' | b'{')),
-        (Some(b'{'), None) => true,
-        _ => false,
-    }
-}
-
 impl Jsonl {
     /// Opens the source and reads its first line. If `like` is given, the table continues one with these columns.
     pub fn open(input: &InputSource, layout: &Layout, like: Option<&Columns>) -> Result<Opened, Error> {
         let (mut lines, head) = LineReader::open_peeked(input)?;
         if !lines.advance()? {
             return Err(input.fault(Fault::Empty));
-        }
-        if is_part_of_one(lines.line()) {
-            return Err(input.fault(Fault::WholeJson));
         }
         let columns = match like {
             Some(like) => like.clone(),

@@ -161,6 +161,7 @@ impl StreamOptions {
             key: self.by.as_ref().map(|_| usize::from(self.layout.time.is_some())),
             has_time: self.layout.time.is_some(),
             time_format: self.layout.time_format.clone(),
+            time_offset: None,
         }
     }
 

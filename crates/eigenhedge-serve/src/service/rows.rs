@@ -4,7 +4,7 @@ use super::memory::Reserved;
 use super::options::{StreamOptions, of_request};
 use super::problem::Problem;
 use super::shape::Shape;
-use eigenhedge_io::{Error, Format, MaxMemory, Source, Stream};
+use eigenhedge_io::{Error, Format, MaxMemory, Source, Stream, json_lines};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -112,10 +112,11 @@ impl Rows {
         8 * (self.cells.len() + self.times.len() + self.numbers.len()) + texts
     }
 
-    /// Reads the body of a request, and reserves its memory. Without a shape, the rows are the first of the stream.
+    /// Reads the body of a request, and reserves its memory. Without a shape, the rows are the first of the stream. `last` is
+    /// the time of the row before them, if it is known: it tells which pass of a repeated hour they are in.
     pub fn read(
         options: &StreamOptions,
-        shape: Option<&Shape>,
+        (shape, last): (Option<&Shape>, Option<f64>),
         (form, body): (BodyForm, &[u8]),
         memory: &mut Reserved,
     ) -> Result<Self, Problem> {
@@ -125,6 +126,9 @@ impl Rows {
         let layout = options.layout(form.format(), shape, decoded);
         let source = Source::Bytes("the request".into(), bytes);
         let mut stream = Stream::open(&source, &layout).map_err(|error| refused(&error, None))?;
+        if let Some(offset) = shape.and_then(|shape| shape.time_offset) {
+            stream.continue_times(offset, last.filter(|_| options.by.is_none()));
+        }
         let found = shape_of(&stream, options.by.is_some());
         if found.width > MOST_NUMBERS {
             let sentence = format!("a row must have at most {MOST_NUMBERS} numbers, got {}", found.width);
@@ -166,7 +170,8 @@ impl Rows {
             rows.numbers.clear();
         }
         if shape.is_none() {
-            rows.shape = Some(Shape { time_format: stream.reading().time_format().cloned(), ..found });
+            let (time_format, time_offset) = (stream.reading().time_format().cloned(), stream.time_offset());
+            rows.shape = Some(Shape { time_format, time_offset, ..found });
         }
         Ok(rows)
     }
@@ -180,6 +185,7 @@ fn shape_of(stream: &Stream, by_key: bool) -> Shape {
         key: stream.first_kept().filter(|_| by_key),
         has_time: stream.has_time(),
         time_format: None,
+        time_offset: None,
     }
 }
 
@@ -198,34 +204,7 @@ fn refused(error: &Error, stream: Option<&Stream>) -> Problem {
 fn lines_of(body: &[u8]) -> Result<Vec<u8>, Problem> {
     serde_json::from_slice::<IgnoredAny>(body)
         .map_err(|error| Problem::malformed(format!("the request must be JSON: {error}")))?;
-    let mut lines: Vec<u8> = body.trim_ascii().to_vec();
-    // A string in JSON contains no raw line breaks, so every line break is white space.
-    lines.iter_mut().filter(|byte| b"\r\n".contains(byte)).for_each(|byte| *byte = b' ');
-    let inner = match lines.as_slice() {
-        [b'[', inner @ .., b']'] => inner.trim_ascii(),
-        _ => return Ok(lines),
-    };
-    if inner.is_empty() {
-        return Ok(Vec::new());
-    }
-    if !inner.starts_with(b"[") && !inner.starts_with(b"{") {
-        return Ok(lines);
-    }
-    let mut rows = inner.to_vec();
-    let (mut depth, mut in_text, mut escaped) = (0usize, false, false);
-    for byte in &mut rows {
-        match *byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_text => escaped = true,
-            b'"' => in_text = !in_text,
-            _ if in_text => {}
-            b'[' | b'{' => depth += 1,
-            b']' | b'}' => depth = depth.saturating_sub(1),
-            b',' if depth == 0 => *byte = b'\n',
-            _ => {}
-        }
-    }
-    Ok(rows)
+    Ok(json_lines(body))
 }
 
 #[cfg(test)]
@@ -244,7 +223,8 @@ mod tests {
     #[test]
     fn all_forms_of_a_body_give_the_same_rows() {
         let options = options();
-        let read = |form, body: &str| Rows::read(&options, None, (form, body.as_bytes()), &mut memory()).unwrap();
+        let read =
+            |form, body: &str| Rows::read(&options, (None, None), (form, body.as_bytes()), &mut memory()).unwrap();
         let csv = read(BodyForm::Csv, "who,x,y\na,1,2\nb,3,4.5\n");
         let ndjson = "{\"who\":\"a\",\"x\":1,\"y\":2}\n{\"who\":\"b\",\"x\":3,\"y\":4.5}\n";
         let pretty = "[ {\"who\": \"a\",\n \"x\":1, \"y\":2},\r\n{\"who\":\"b\",\"x\":3,\"y\":4.5} ]";
@@ -256,7 +236,7 @@ mod tests {
         assert_eq!(csv.texts(1), ["b"]);
         let shape = csv.shape.unwrap();
         let body = b"{\"y\":2,\"extra\":9,\"x\":1,\"who\":\"c\"}";
-        let later = Rows::read(&options, Some(&shape), (BodyForm::Json, body), &mut memory()).unwrap();
+        let later = Rows::read(&options, (Some(&shape), None), (BodyForm::Json, body), &mut memory()).unwrap();
         assert_eq!((later.row(0), later.texts(0), later.shape.clone()), (&[1.0, 2.0][..], &["c".to_owned()][..], None));
     }
 
@@ -266,7 +246,7 @@ mod tests {
             json!({"k": 1, "timezone": "Europe/Berlin", "thousands": ",", "skip_lines": 1, "na_values_only": "off"});
         let options = StreamOptions::new(&given).unwrap();
         let read = |shape: Option<&Shape>, body: &str| {
-            Rows::read(&options, shape, (BodyForm::Csv, body.as_bytes()), &mut memory())
+            Rows::read(&options, (shape, None), (BodyForm::Csv, body.as_bytes()), &mut memory())
         };
         let head = "plant 7\nDate,Time,x,y\n";
         let first = read(None, &format!("{head}28.07.2024,12:00,\"1,234\",2\n29.07.2024,12:10,5.5,6\n")).unwrap();
@@ -285,19 +265,32 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_json_are_split_outside_of_texts_only() {
-        let lines = |text: &str| String::from_utf8(lines_of(text.as_bytes()).unwrap()).unwrap();
-        assert_eq!(lines(r#"[{"a":"},{\"","b":[1,2]},{"a":"x"}]"#), "{\"a\":\"},{\\\"\",\"b\":[1,2]}\n{\"a\":\"x\"}");
-        assert_eq!(lines("[1,2]"), "[1,2]");
-        assert_eq!(lines("[[1,2],[3,4]]"), "[1,2]\n[3,4]");
-        assert_eq!(lines(" {\"a\":\n1} "), "{\"a\": 1}");
+    fn times_of_one_row_per_request_pass_the_end_of_summer_time() {
+        let options = StreamOptions::new(&json!({"k": 1, "timezone": "Europe/Berlin"})).unwrap();
+        let (mut shape, mut last, mut times) = (None::<Shape>, None, Vec::new());
+        for clock in ["01:30", "02:00", "02:30", "02:00", "02:30", "03:00", "03:30"] {
+            let body = format!("time,x,y\n2024-10-27 {clock},1,2\n");
+            let rows =
+                Rows::read(&options, (shape.as_ref(), last), (BodyForm::Csv, body.as_bytes()), &mut memory()).unwrap();
+            last = rows.time(0);
+            times.extend(last);
+            shape = shape.or(rows.shape);
+        }
+        let steps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert_eq!(steps, [1800.0; 6]);
+    }
+
+    #[test]
+    fn a_body_must_be_whole_json() {
+        assert_eq!(lines_of(b"[ ]").unwrap(), b"");
+        assert_eq!(lines_of(b"[{\"a\":1},{\"a\":2}]").unwrap(), b"{\"a\":1}\n{\"a\":2}");
         assert_eq!(lines_of(b"{\"a\":").unwrap_err().status().as_u16(), 400);
     }
 
     #[test]
     fn a_bad_cell_is_named_by_row_and_column() {
         let body = b"{\"who\":\"a\",\"x\":1,\"y\":2}\n{\"who\":\"a\",\"x\":\"hot\",\"y\":2}\n";
-        let problem = Rows::read(&options(), None, (BodyForm::Ndjson, body), &mut memory()).unwrap_err();
+        let problem = Rows::read(&options(), (None, None), (BodyForm::Ndjson, body), &mut memory()).unwrap_err();
         let wanted = "the request, line 2, column 1 (\"x\"): must be a finite number, got a text";
         assert_eq!(problem, Problem::unsound(wanted).at(Some(1), Some("1 (\"x\")")));
     }

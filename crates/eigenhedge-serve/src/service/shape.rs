@@ -14,6 +14,8 @@ pub struct Shape {
     pub key: Option<usize>,
     pub has_time: bool,
     pub time_format: Option<TimeFormat>,
+    /// Offset from UTC, in seconds, that all times of a stream with a time zone have.
+    pub time_offset: Option<i32>,
 }
 
 impl Shape {

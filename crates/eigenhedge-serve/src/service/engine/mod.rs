@@ -267,7 +267,7 @@ mod tests {
         let engine = || Engine::new(Arc::clone(&options), places.clone());
         let memory = Memory::new(1 << 20);
         let read = |shape: Option<&Shape>, body: &str| {
-            Rows::read(&options, shape, (BodyForm::Csv, body.as_bytes()), &mut memory.request()).unwrap()
+            Rows::read(&options, (shape, None), (BodyForm::Csv, body.as_bytes()), &mut memory.request()).unwrap()
         };
         let first = read(None, "a,b,c\n1,1000,3\n2,2000,1\n3,-3000,2\n");
         let (mut racing, mut calm) = (engine(), engine());
@@ -300,7 +300,7 @@ mod tests {
             body += &format!("{u},{},{}\n", u + 0.1 * random.normal(), fault + random.normal());
         }
         let mut memory = Memory::new(1 << 20).request();
-        let rows = Rows::read(&options, None, (BodyForm::Csv, body.as_bytes()), &mut memory).unwrap();
+        let rows = Rows::read(&options, (None, None), (BodyForm::Csv, body.as_bytes()), &mut memory).unwrap();
         engine.learn(&rows, 1e9);
         engine.look_for_silence(Some(0.0), 2e9);
         let kinds: Vec<&str> = engine.notices.after(0).map(|notice| notice.kind.as_str()).collect();

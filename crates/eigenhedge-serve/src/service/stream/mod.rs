@@ -14,6 +14,7 @@ use super::order::{Logged, Order};
 use super::pool::{Pool, Worked};
 use super::problem::Problem;
 use super::repeats::{Repeats, Reply, RequestKey};
+use super::rows::Rows;
 use super::shape::Shape;
 use super::store::{Action, Store, StoreQueue};
 use std::collections::{HashMap, VecDeque};
@@ -104,6 +105,8 @@ pub struct Handle {
     pub worst: Mutex<String>,
     /// Wall-clock time at which a key may be silent, as bits.
     silence_due: AtomicU64,
+    /// Time of the row that was read last, as bits, or NaN if it is unknown.
+    last_time: AtomicU64,
     shared: Arc<Shared>,
     inbox: Mutex<Inbox>,
     slot: Mutex<Slot>,
@@ -163,6 +166,7 @@ impl Handle {
             line,
             worst: Mutex::default(),
             silence_due: AtomicU64::new(f64::INFINITY.to_bits()),
+            last_time: AtomicU64::new(f64::NAN.to_bits()),
             shared,
             inbox: Mutex::default(),
             slot: Mutex::default(),
@@ -385,6 +389,16 @@ pub struct Slot {
 }
 
 impl Handle {
+    pub fn last_time(&self) -> Option<f64> {
+        Some(f64::from_bits(self.last_time.load(Ordering::Relaxed))).filter(|time| !time.is_nan())
+    }
+
+    pub fn note_time(&self, rows: &Rows) {
+        if let Some(time) = rows.count().checked_sub(1).and_then(|last| rows.time(last)) {
+            self.last_time.store(time.to_bits(), Ordering::Relaxed);
+        }
+    }
+
     fn publish_shape(&self, engine: &Engine) {
         *self.shape.write().unwrap_or_else(PoisonError::into_inner) = engine.shape();
     }

@@ -1,0 +1,200 @@
+//! JSON in any layout as JSON lines: an array of rows over the whole text, or rows over several lines.
+
+use std::io::{self, Read};
+
+/// Number of bytes in which the first two signs of a text are looked for.
+const LOOK: usize = 1 << 12;
+
+/// Returns true if these first bytes begin JSON that is not one row per line, or may do so.
+pub(crate) fn is_spread(start: &[u8]) -> bool {
+    Layout::of(start) != Layout::Lines
+}
+
+/// Converts JSON, a row or an array of rows, to one row per line. An empty array gives no lines.
+#[must_use]
+pub fn json_lines(text: &[u8]) -> Vec<u8> {
+    let text = text.trim_ascii();
+    if let [b'[', inner @ .., b']'] = text
+        && inner.trim_ascii().is_empty()
+    {
+        return Vec::new();
+    }
+    let mut lines = text.to_vec();
+    let mut values = Values { skips_bracket: Layout::of(&lines) == Layout::Array, ..Values::default() };
+    values.split(&mut lines);
+    lines.trim_ascii().to_vec()
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    /// One row per line.
+    Lines,
+    /// One array of rows.
+    Array,
+    /// Rows over several lines.
+    Spread,
+    /// More bytes are needed.
+    Unknown,
+}
+
+impl Layout {
+    fn of(start: &[u8]) -> Self {
+        let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
+        let Some((first, rest)) = start.split_first() else { return Self::Unknown };
+        let breaks = || rest.iter().take_while(|byte| byte.is_ascii_whitespace()).any(|byte| b"\r\n".contains(byte));
+        match (first, rest.trim_ascii_start().first()) {
+            (b'[' | b'{', None) => Self::Unknown,
+            (b'[', Some(b'[' | b'{')) => Self::Array,
+            (b'[' | b'{', _) if breaks() => Self::Spread,
+            _ => Self::Lines,
+        }
+    }
+}
+
+/// Position in JSON values.
+#[derive(Debug, Default)]
+struct Values {
+    depth: usize,
+    in_text: bool,
+    is_escaped: bool,
+    /// True while the bracket of an array of rows is to be left out.
+    skips_bracket: bool,
+    is_array: bool,
+}
+
+impl Values {
+    /// Replaces line breaks inside a row by spaces, and signs between the rows of an array by line breaks.
+    fn split(&mut self, bytes: &mut [u8]) {
+        for byte in bytes {
+            match *byte {
+                _ if self.is_escaped => self.is_escaped = false,
+                b'\\' if self.in_text => self.is_escaped = true,
+                b'"' => self.in_text = !self.in_text,
+                _ if self.in_text => {}
+                b'[' if self.skips_bracket => {
+                    (self.skips_bracket, self.is_array) = (false, true);
+                    *byte = b' ';
+                }
+                b'[' | b'{' => self.depth += 1,
+                b']' if self.depth == 0 && self.is_array => {
+                    self.is_array = false;
+                    *byte = b'\n';
+                }
+                b']' | b'}' => self.depth = self.depth.saturating_sub(1),
+                b',' if self.depth == 0 && self.is_array => *byte = b'\n',
+                b'\r' | b'\n' if self.depth > 0 || self.is_array => *byte = b' ',
+                _ => {}
+            }
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        self.is_array || self.depth > 0
+    }
+}
+
+/// Reader of JSON in any layout as JSON lines. Text that has one row per line passes unchanged.
+pub(crate) struct JsonValues<R> {
+    inner: R,
+    layout: Layout,
+    /// Bytes that were read to find the layout.
+    start: io::Cursor<Vec<u8>>,
+    values: Values,
+}
+
+impl<R: Read> JsonValues<R> {
+    pub fn new(inner: R) -> Self {
+        Self { inner, layout: Layout::Unknown, start: io::Cursor::default(), values: Values::default() }
+    }
+
+    fn look(&mut self) -> io::Result<()> {
+        let start = self.start.get_mut();
+        while Layout::of(start) == Layout::Unknown && start.len() < LOOK {
+            if self.inner.by_ref().take(1).read_to_end(start)? == 0 {
+                break;
+            }
+        }
+        self.layout = Layout::of(start);
+        self.values.skips_bracket = self.layout == Layout::Array;
+        if self.layout == Layout::Unknown {
+            self.layout = Layout::Lines;
+        }
+        Ok(())
+    }
+}
+
+impl<R: Read> Read for JsonValues<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.layout == Layout::Unknown {
+            self.look()?;
+        }
+        let mut count = self.start.read(buffer)?;
+        if count == 0 {
+            count = self.inner.read(buffer)?;
+        }
+        if self.layout != Layout::Lines {
+            if count == 0 && !buffer.is_empty() && self.values.is_open() {
+                return Err(io::Error::new(io::ErrorKind::InvalidData, "its JSON ends before the last bracket"));
+            }
+            self.values.split(&mut buffer[..count]);
+        }
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::unpack::tests::Drops;
+
+    #[test]
+    fn every_layout_gives_the_same_rows_however_the_bytes_arrive() {
+        let rows = ["{\"a\":\"},{\\\"\",\"b\":[1,2]}", "{\"a\":\"x\",\"b\":3}"];
+        let texts = [
+            rows.join("\n"),
+            format!("[{}]", rows.join(",")),
+            format!("\u{feff} [\r\n  {}\r\n]\n", rows.join(" ,\n  ").replace(":[", ":\n[\n")),
+            format!("{}\n", rows.join("\n").replace("{\"a", "{\n  \"a").replace("}\n", "\n}\n")),
+        ];
+        let values = |text: &str| -> Vec<serde_json::Value> {
+            let text = text.trim_start_matches('\u{feff}');
+            text.lines()
+                .filter(|line| !line.trim().is_empty())
+                .map(|line| serde_json::from_str(line).unwrap())
+                .collect()
+        };
+        for text in &texts {
+            for size in [1, 2, 3, 7, 1000] {
+                let mut read = String::new();
+                JsonValues::new(Drops(text.as_bytes(), size)).read_to_string(&mut read).unwrap();
+                assert_eq!(values(&read), values(&texts[0]), "{text}");
+            }
+        }
+        assert!(
+            !is_spread(b"[1,2]\n[3,4]") && !is_spread(b"{\"a\":1}") && is_spread(b"[") && is_spread(b"[[1,2],[3,4]]")
+        );
+    }
+
+    #[test]
+    fn a_cut_array_is_an_error_and_lines_pass_unchanged() {
+        for text in ["[{\"a\":1},{\"a\":2}", "[{\"a\":1},{\"a\"", "{\n\"a\": 1"] {
+            let error = JsonValues::new(text.as_bytes()).read_to_end(&mut Vec::new()).unwrap_err();
+            assert_eq!(error.to_string(), "its JSON ends before the last bracket", "{text}");
+        }
+        for text in ["", "[1,2]\n[3,4]\n", "{\"a\":1}\n", "x,y\n1,2\n", "\n\n{\"a\":1", "[", "\""] {
+            let mut read = String::new();
+            JsonValues::new(text.as_bytes()).read_to_string(&mut read).unwrap();
+            assert_eq!(read, text);
+        }
+    }
+
+    #[test]
+    fn a_value_in_memory_becomes_lines() {
+        let lines = |text: &str| String::from_utf8(json_lines(text.as_bytes())).unwrap();
+        assert_eq!(lines(r#"[{"a":"},{\"","b":[1,2]},{"a":"x"}]"#), "{\"a\":\"},{\\\"\",\"b\":[1,2]}\n{\"a\":\"x\"}");
+        assert_eq!(lines("[1,\n2]"), "[1, 2]");
+        assert_eq!(lines("[[1,2],[3,4]]"), "[1,2]\n[3,4]");
+        assert_eq!(lines(" {\"a\":\n1} "), "{\"a\": 1}");
+        assert_eq!(lines(" [ ]\n"), "");
+    }
+}
