@@ -22,7 +22,7 @@ use std::path::Path;
 const EVIDENCE: [&str; 5] = ["README.md", "evidence.md", "monitor-evidence.md", "benchmarks.md", "learners.md"];
 /// Pages without measurements of this project, or whose numbers are compared elsewhere: notebooks by the tests of Python.
 /// `cargo xtask options` writes the tables of the options from the registry.
-const ELSEWHERE: [&str; 5] = ["references.md", "options.md", "service.md", "deployment.md", "no-install.md"];
+const ELSEWHERE: [&str; 2] = ["references.md", "options.md"];
 /// Words and signs that make the number before them a measurement.
 const UNITS: [&str; 20] = [
     "%",
