@@ -58,7 +58,7 @@ def takes_options(function: Function) -> Function:
 
 
 def constructor(without: Collection[str] = ()) -> Callable[[Function], Function]:
-    """Make a constructor with ``**options``, but ``without`` some, store its arguments as scikit-learn and River require."""
+    """Replace ``**options`` of a constructor by all options but those of ``without``, and store all arguments as attributes."""
 
     return lambda function: _storing(function, _signature(function, without))
 

@@ -26,9 +26,9 @@ run
 
 # %% [markdown]
 # The best fixed plane is chosen with all rows known, but its loss is 16 times as large, because it is a compromise between
-# three planes. The bound of 27,573 covers the worst case and is far from tight here. `plot` draws the losses, the energy along
-# the final directions, the kept and lost energy over time, and the loadings. The final directions contain little of the total
-# energy, because they fit only the rows after the last change.
+# three planes. The bound covers the worst case and is far from tight here. `plot` draws the losses, the energy along the final
+# directions, the kept and lost energy over time, and the loadings. The final directions contain little of the total energy,
+# because they fit only the rows after the last change.
 
 # %%
 run.plot()

@@ -6,6 +6,7 @@ use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::fmt::Display;
 
 /// Dimension of a space: a whole number or infinity.
 #[derive(Clone, Copy)]
@@ -29,6 +30,74 @@ impl From<Dimension> for Multiplicity {
     fn from(dimension: Dimension) -> Self {
         dimension.0
     }
+}
+
+/// Argument whose range is checked. Its name selects the rule.
+trait Argument {
+    /// Returns a `ValueError` that contains the name, the rule and the value if the value violates the rule.
+    fn check(&self, name: &str) -> PyResult<()>;
+}
+
+impl Argument for f64 {
+    fn check(&self, name: &str) -> PyResult<()> {
+        let (holds, rule) = match name {
+            "eta" | "norm_square" | "scale" => (*self > 0.0 && self.is_finite(), "finite and positive"),
+            "alpha" => (*self > 0.0 && *self <= 1.0, "greater than 0 and at most 1"),
+            _ => (*self >= 0.0 && self.is_finite(), "finite and not negative"),
+        };
+        check(holds, name, rule, self)
+    }
+}
+
+/// Gain, which can be negative.
+struct Gain(f64);
+
+impl<'py> FromPyObject<'_, 'py> for Gain {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        object.extract().map(Self)
+    }
+}
+
+impl From<Gain> for f64 {
+    fn from(gain: Gain) -> Self {
+        gain.0
+    }
+}
+
+impl Argument for Gain {
+    fn check(&self, name: &str) -> PyResult<()> {
+        check(self.0.is_finite(), name, "finite", self.0)
+    }
+}
+
+impl Argument for usize {
+    fn check(&self, name: &str) -> PyResult<()> {
+        check(name != "experts" || *self > 0, name, "at least 1", self)
+    }
+}
+
+impl Argument for u64 {
+    fn check(&self, name: &str) -> PyResult<()> {
+        check(*self > 0, name, "at least 1", self)
+    }
+}
+
+impl Argument for Dimension {
+    fn check(&self, _: &str) -> PyResult<()> {
+        Ok(())
+    }
+}
+
+impl Argument for &Setting {
+    fn check(&self, _: &str) -> PyResult<()> {
+        Ok(())
+    }
+}
+
+fn check(holds: bool, name: &str, rule: &str, value: impl Display) -> PyResult<()> {
+    if holds { Ok(()) } else { Err(PyValueError::new_err(format!("{name} must be {rule}, got {value}"))) }
 }
 
 /// Parameters of a subspace learner on which the bounds depend.
@@ -60,12 +129,8 @@ impl Setting {
     #[new]
     #[pyo3(signature = (eta, k, dimension, norm_square=1.0, price=0.0))]
     fn new(eta: f64, k: usize, dimension: Dimension, norm_square: f64, price: f64) -> PyResult<Self> {
-        let positive = [("eta", eta, eta > 0.0), ("norm_square", norm_square, norm_square > 0.0)];
-        let rules = positive.map(|(name, value, holds)| (name, value, holds, "positive"));
-        for (name, value, holds, rule) in rules.into_iter().chain([("price", price, price >= 0.0, "not negative")]) {
-            if !(holds && value.is_finite()) {
-                return Err(PyValueError::new_err(format!("{name} must be finite and {rule}, got {value}")));
-            }
+        for (name, value) in [("eta", eta), ("norm_square", norm_square), ("price", price)] {
+            value.check(name)?;
         }
         Ok(Self(bounds::Setting { norm_square, price, ..bounds::Setting::new(eta, k, dimension.0) }))
     }
@@ -115,13 +180,18 @@ impl<'a> From<&'a Setting> for &'a bounds::Setting {
     }
 }
 
-/// Defines a Python function for each function in `eigenhedge::bounds`, and a function that lists them.
+/// Defines a Python function for each function in `eigenhedge::bounds`, and a function that lists them. Each function
+/// first checks its arguments, and then the condition after `where`, whose text is the rule in the message.
 macro_rules! functions {
-    ($($(#[$documentation:meta])* fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
+    ($($(#[$documentation:meta])*
+    fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty
+    $(where $least:ident $sign:tt $most:ident, $rule:literal)?;)*) => {
         $($(#[$documentation])*
         #[pyfunction]
-        fn $name($($argument: $type),*) -> $result {
-            bounds::$name($($argument.into()),*)
+        fn $name($($argument: $type),*) -> PyResult<$result> {
+            $($argument.check(stringify!($argument))?;)*
+            $(check($least $sign $most, stringify!($least), &format!($rule, $most), $least)?;)?
+            Ok(bounds::$name($($argument.into()),*))
         })*
 
         #[pyfunction]
@@ -144,7 +214,7 @@ functions! {
     /// None unless 0 < k ≤ N/2.
     fn divergence_by_kept(k: usize, dimension: Dimension) -> Option<f64>;
     /// Returns `log C(n, k)`: the divergence of one set of k experts from the uniform distribution over all sets.
-    fn set_divergence(k: usize, experts: usize) -> f64;
+    fn set_divergence(k: usize, experts: usize) -> f64 where k <= experts, "at most the number of experts, {}";
     /// Returns the bound of Hedge on the total expected loss: `(η L* + log n) / (1 - e^-η)` (JMLR Theorem 1).
     ///
     /// Losses must be between 0 and 1. `best` is the loss L* of any single expert.
@@ -156,15 +226,15 @@ functions! {
     /// Returns the bound of Hedge over all sets of experts: `d (η L* + log C(n, d)) / (1 - e^-(ηd))`, d = n - k.
     ///
     /// Losses must be between 0 and 1. `eta` is the rate for the losses of single experts.
-    fn set_experts(eta: f64, best: f64, k: usize, experts: usize) -> f64;
+    fn set_experts(eta: f64, best: f64, k: usize, experts: usize) -> f64 where k < experts, "less than the number of experts, {}";
     /// Returns the lower bound on the total expected gain of `pair`, without mixing.
     ///
     /// `best` is the gain of any subspace of k directions, and the norms of each pair of rows have a product of at most Q². None in
     /// infinite dimension.
-    fn pair(setting: &Setting, best: f64, rows: u64) -> Option<f64>;
+    fn pair(setting: &Setting, best: Gain, rows: u64) -> Option<f64>;
     /// Returns `k log(N/(α d))`: the cost of one change of the comparator under fixed share with the rate `alpha`.
     ///
-    /// None unless k < N and 0 < α ≤ 1.
+    /// None unless k < N.
     fn shift_cost(k: usize, dimension: Dimension, alpha: f64) -> Option<f64>;
     /// Returns the bound of tracking with fixed share against a comparator that changes `changes` times.
     ///
@@ -176,7 +246,7 @@ functions! {
     fn additive(setting: &Setting, best: f64, changes: usize, squares_norm: f64) -> Option<f64>;
     /// Returns the rate `√(k(N-k)/(N T))` of `additive` for T = `rows` rows.
     ///
-    /// None unless 0 < k < N and T > 0.
+    /// None unless 0 < k < N.
     fn additive_rate(k: usize, dimension: Dimension, rows: u64) -> Option<f64>;
     /// Returns the bound of tracking without mixing and of anchored, without a center: `(η L* + Q² (D + price)) / (1 - e^-η)`.
     ///

@@ -1,5 +1,6 @@
 """Experts, pairs, matrices, averages and bounds."""
 
+import inspect
 import pathlib
 import pickle
 import re
@@ -39,6 +40,62 @@ def test_a_setting_has_fields_and_checks_them():
     for change, sentence in wrong:
         with pytest.raises(ValueError, match=sentence):
             bounds.Setting(**{"eta": 1.0, "k": 2, "dimension": 5, **change})
+
+
+WRONG_ARGUMENTS = {
+    "hedge": [
+        ({"eta": -1.0}, "eta must be finite and positive, got -1"),
+        ({"eta": 0.0}, "eta must be finite and positive, got 0"),
+        ({"eta": float("nan")}, "eta must be finite and positive, got NaN"),
+        ({"best": -1.0}, "best must be finite and not negative, got -1"),
+        ({"experts": 0}, "experts must be at least 1, got 0"),
+    ],
+    "capped_hedge": [({"eta": -1.0}, "eta must be finite and positive, got -1")],
+    "set_divergence": [({"k": 5}, "k must be at most the number of experts, 4, got 5")],
+    "set_experts": [
+        ({"eta": -1.0}, "eta must be finite and positive, got -1"),
+        ({"k": 4}, "k must be less than the number of experts, 4, got 4"),
+    ],
+    "pair": [
+        ({"best": float("inf")}, "best must be finite, got inf"),
+        ({"rows": 0}, "rows must be at least 1, got 0"),
+    ],
+    "shift_cost": [
+        ({"alpha": -0.1}, "alpha must be greater than 0 and at most 1, got -0.1"),
+        ({"alpha": 1.5}, "alpha must be greater than 0 and at most 1, got 1.5"),
+    ],
+    "shifting": [({"alpha": 0.0}, "alpha must be greater than 0 and at most 1, got 0")],
+    "additive": [({"squares_norm": -1.0}, "squares_norm must be finite and not negative, got -1")],
+    "additive_rate": [({"rows": 0}, "rows must be at least 1, got 0")],
+    "uncentered": [({"best": -1.0}, "best must be finite and not negative, got -1")],
+    "centered": [
+        ({"prior": -1.0}, "prior must be finite and not negative, got -1"),
+        ({"offset": -1.0}, "offset must be finite and not negative, got -1"),
+    ],
+    "centered_on_the_mean": [({"first_square": -1.0}, "first_square must be finite and not negative, got -1")],
+    "self_confident": [({"best": -1.0}, "best must be finite and not negative, got -1")],
+    "tuned_rate": [
+        ({"divergence": -1.0}, "divergence must be finite and not negative, got -1"),
+        ({"ceiling": -1.0}, "ceiling must be finite and not negative, got -1"),
+        ({"scale": 0.0}, "scale must be finite and positive, got 0"),
+    ],
+    "tuned_regret": [({"scale": -1.0}, "scale must be finite and positive, got -1")],
+    "lower_regret": [({"scale": -1.0}, "scale must be finite and positive, got -1")],
+}
+
+
+@pytest.mark.parametrize("name", bounds.__all__[1:])
+def test_bounds_check_the_range_of_their_arguments(name):
+    right = {"setting": bounds.Setting(1.0, 2, 5), "k": 2, "dimension": 5, "experts": 4, "rows": 10, "changes": 1}
+    right |= {"eta": 1.0, "alpha": 0.1, "best": 10.0, "prior": 1.0, "offset": 1.0, "first_square": 1.0}
+    right |= {"squares_norm": 1.0, "divergence": 2.0, "ceiling": 10.0, "scale": 1.0}
+    function = getattr(bounds, name)
+    arguments = {each: right[each] for each in inspect.signature(function).parameters}
+    assert function(**arguments) is not None
+    for change, sentence in WRONG_ARGUMENTS.get(name, []):
+        with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+            function(**arguments | change)
+    assert set(WRONG_ARGUMENTS) < set(bounds.__all__)
 
 
 def test_small_objects_have_a_repr_and_survive_pickling():

@@ -89,7 +89,8 @@ impl TwoStates {
 }
 
 impl Reading {
-    /// Returns the signs for answers about the table: semicolons and its decimal sign if it has semicolons or commas.
+    /// Returns the delimiter and decimal sign for answers: semicolons and the sign of the table if it has semicolons or
+    /// decimal commas, otherwise commas and points.
     pub fn dialect(&self) -> Dialect {
         match (self.delimiter, self.decimal) {
             (b';', decimal) | (_, decimal @ b',') => Dialect { delimiter: b';', decimal },

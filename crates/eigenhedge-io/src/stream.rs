@@ -294,7 +294,7 @@ impl Stream {
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 
-    /// Returns advice if the table may be in long format: its times begin again, and it has one column of numbers beside a text.
+    /// Returns advice if the table may be in long format: its times begin again, and it has a column of texts and one of numbers.
     fn long_table(&self) -> Option<String> {
         let (left_out, [value]) = (self.left_out(), &self.names[..]) else { return None };
         let (time, tag) = (self.kept_columns().into_iter().next()?, left_out.first()?);

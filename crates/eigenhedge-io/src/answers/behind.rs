@@ -24,7 +24,7 @@ enum Kind {
 }
 
 struct Behind {
-    /// Sender of messages, or `None` once the thread was told to stop.
+    /// Sender of messages, or `None` after the request to stop the thread.
     messages: Option<SyncSender<Message>>,
     writer: Option<JoinHandle<Result<(), Error>>>,
     lot: Vec<u8>,

@@ -9,7 +9,7 @@
 //! missing. Without a header, text is an error.
 //!
 //! **Time.** The time column is the first column of dates, or of numbers that can hardly be anything but times. If it holds
-//! dates only, and a column of times of day is beside it, both are joined. See `time_column`.
+//! dates only, and a column of times of day is next to it, both are joined. See `time_column`.
 
 use super::cells::{CellStyle, decimal_sign, unquoted};
 use super::contents::Contents;

@@ -29,7 +29,7 @@ pub struct Journal {
     pub listed: Vec<Occurrence>,
     /// State of the monitor of each key, in the order of the keys.
     pub tracks: Vec<Track>,
-    /// What an incident must reach to be reported.
+    /// Minimum severity and duration of a reported incident.
     pub(super) least: Least,
     pub(super) records: Option<Records>,
 }

@@ -40,7 +40,7 @@ impl FromStr for Lasting {
     }
 }
 
-/// What an incident must reach to be reported.
+/// Minimum severity and duration of a reported incident.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Least {
     pub severity: Severity,

@@ -1,4 +1,4 @@
-//! Notices: what listeners are told while rows arrive, by the program's hook and by the service.
+//! Notices of incidents while rows arrive, sent by the hook of the program and by the service.
 
 use super::headline::sentence;
 use super::journal::Seen;

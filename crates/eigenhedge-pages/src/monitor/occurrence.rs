@@ -51,13 +51,13 @@ pub struct Occurrence {
     /// Severity of an incident, score at the peak of an event, or strength of a change.
     pub strength: f64,
     pub alarms: u64,
-    /// Further facts about an incident.
+    /// Details of an incident, or `None` for an event or a change.
     pub incident: Option<IncidentFacts>,
     /// Main causes: columns with their shares of the squared deviations.
     pub causes: Vec<(String, f64)>,
 }
 
-/// Facts about an incident that other entries do not have.
+/// Details of an incident that events and changes do not have.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct IncidentFacts {
     /// Number of the incident in its stream or key, counted from 1.
@@ -105,7 +105,7 @@ impl Occurrence {
         Self { strength: event.peak_score, alarms: event.alarms, ..entry }
     }
 
-    /// Creates the entry of an incident with the times that were told of it.
+    /// Creates the entry of an incident, with the times that were recorded for it.
     pub fn of_incident(incident: &Incident, key: &str, told: &Told, names: &[String]) -> Self {
         let times = Times { start: told.start.clone(), end: told.end.clone(), seconds: told.seconds };
         let rows = [incident.start, incident.end, incident.peak];

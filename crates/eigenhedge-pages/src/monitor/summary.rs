@@ -20,7 +20,7 @@ const OFTEN: f64 = 3.0;
 const ADVICE: &str = "more than three times the asked share. Either much is wrong in this table, or the first rows are not like \
                       the rest: try --train with known-good rows, or a longer --warm-up";
 
-/// Share of rows inside incidents in per cent, and number of incidents, from which modes are suggested.
+/// Minimum percentage of rows inside incidents, and minimum number of incidents, for which modes are suggested.
 const IN_MODES: (f64, u64) = (20.0, 5);
 const MODES: &str = "the table changes between states: if a column names the mode of the machine, --group-by gives each mode its own \
                      reference, and --settle leaves out the rows after a change";
