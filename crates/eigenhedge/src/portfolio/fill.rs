@@ -39,13 +39,13 @@ impl Portfolio<Ambient> {
             |matrix: &Matrix, j: usize| weights.iter().enumerate().map(|(i, w)| w * matrix.column(i)[j]).sum::<f64>();
         let leader = self.specs.iter().position(|spec| spec.learner == Kind::Leader).unwrap_or(0);
         [&mut *filled, squares, far_squares, deviations].into_iter().for_each(Vec::clear);
+        let usual = self.fill_errors.usual_noise(scales.noise);
         for (j, x) in row.iter().enumerate() {
             let (is_missing, variance) = (x.is_nan(), sum(variances, j));
-            let noise = self.fill_errors.noise(j).unwrap_or(scales.noise);
             filled.push(if is_missing { sum(rows, j) } else { *x });
             squares.push(if is_missing { f64::NAN } else { sum(errors, j).powi(2) * variance });
             far_squares.push(errors.column(leader)[j].powi(2) * variances.column(leader)[j]);
-            deviations.push(if is_missing { (noise * variance).sqrt() } else { 0.0 });
+            deviations.push(if is_missing { (self.fill_errors.noise(j, usual) * variance).sqrt() } else { 0.0 });
         }
     }
 

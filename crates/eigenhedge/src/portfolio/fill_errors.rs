@@ -9,8 +9,8 @@
 //! mean of the squared leave-one-out errors of the combination, each multiplied by `1 - h` for the leverage h of its cell.
 //!
 //! While a column stays empty, the members with short memories lose their advantage. Let N be this noise, F that of the leader,
-//! whose center is the mean, and g the number of rows since the last value of the column. As for an autoregressive process with
-//! the squared autocorrelation `r = 1 - N/F`, the noise is `F (1 - r^(g+1))`.
+//! whose center is the mean, over all rows, and g the number of rows since the last value of the column. As for the difference
+//! of two values of an autoregressive process with the autocorrelation `r = 1 - N/2F`, the noise is `2F (1 - r^(g+1))`.
 //!
 //! Numerics: E decays, and its diagonal is raised slightly, so that members with nearly equal errors get nearly equal weights.
 //! Negative weights are set to zero.
@@ -24,8 +24,8 @@ use serde::{Deserialize, Serialize};
 
 /// Factor by which the products of errors decay per row.
 const MEMORY: f64 = 0.98;
-/// Factor by which the weight of earlier rows in the noise of a column decays per row.
-const NOISE_MEMORY: f64 = 0.98;
+/// Number of rows that the noise of a column remembers.
+const NOISE_ROWS: f64 = 50.0;
 /// Share of the smallest diagonal entry that is added to the diagonal.
 const RAISED: f64 = 0.01;
 
@@ -47,7 +47,7 @@ struct Noise {
 
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 struct Weight {
-    /// Weight of the rows in the mean squared errors of a column.
+    /// Number of rows in the mean squared errors of a column.
     rows: f64,
     /// Number of rows since the last value of the column.
     gap: u32,
@@ -86,12 +86,19 @@ impl FillErrors {
         }
     }
 
-    /// Returns the noise of a column, or `None` if none of its cells was observed in a row with missing cells.
-    pub fn noise(&self, column: usize) -> Option<f64> {
-        let (Noise { combination, leader }, Weight { rows, gap }) = (*self.noise.get(column)?, self.weights[column]);
-        let far = leader.max(combination);
-        let correlation = if far > 0.0 { 1.0 - combination / far } else { 0.0 };
-        (rows > 0.0).then(|| far * (1.0 - correlation.powf(1.0 + f64::from(gap))))
+    /// Returns the noise of a mean column, and that of the leader in the same unit.
+    pub fn usual_noise(&self, noise: f64) -> [f64; 2] {
+        let sum = |of: fn(&Noise) -> f64| self.noise.iter().map(of).sum::<f64>();
+        [noise, noise * (sum(|noise| noise.leader) / sum(|noise| noise.combination))]
+    }
+
+    /// Returns the noise of a column whose cell is missing. A column without errors so far has the `usual` noise.
+    pub fn noise(&self, column: usize, usual: [f64; 2]) -> f64 {
+        let Weight { rows, gap } = self.weights.get(column).copied().unwrap_or_default();
+        let own = self.noise.get(column).filter(|_| rows > 0.0).map(|noise| [noise.combination, noise.leader]);
+        let [near, far] = own.unwrap_or(usual);
+        let most = 2.0 * far.max(near);
+        if near > 0.0 { most * (1.0 - (1.0 - near / most).powf(1.0 + f64::from(gap))) } else { 0.0 }
     }
 
     /// Stores the new errors, after a row was learned.
@@ -106,8 +113,8 @@ impl FillErrors {
         for ((noise, weight), (near, far)) in self.noise.iter_mut().zip(&mut self.weights).zip(squares) {
             weight.gap = weight.gap.saturating_add(1);
             if near.is_finite() {
-                *weight = Weight { rows: NOISE_MEMORY * weight.rows + 1.0, gap: 0 };
-                noise.combination += (near - noise.combination) / weight.rows;
+                *weight = Weight { rows: weight.rows + 1.0, gap: 0 };
+                noise.combination += (near - noise.combination) / weight.rows.min(NOISE_ROWS);
                 noise.leader += (far - noise.leader) / weight.rows;
             }
         }
