@@ -60,7 +60,6 @@ impl ScaledStream {
         }
     }
 
-    /// Returns the next row in standard units, or `None` after the last.
     pub fn next_row(&mut self) -> Result<Option<&[f64]>> {
         if let (false, Some(last)) = (std::mem::replace(&mut self.is_counted, true), &self.delivered) {
             self.standardizer.count_in(last.row.numbers());

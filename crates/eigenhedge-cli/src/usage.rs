@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-/// Error about an invalid command line, with its message.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Usage(pub String);

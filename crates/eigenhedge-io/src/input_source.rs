@@ -27,7 +27,6 @@ pub enum Progress {
     Unknown(u64),
 }
 
-/// Source that can be opened from the start or at an offset.
 #[derive(Debug, Clone)]
 pub(crate) struct InputSource {
     source: Source,
@@ -35,11 +34,9 @@ pub(crate) struct InputSource {
     /// Size in bytes of a regular file or of bytes in memory, or `None` for a source that can be read only once.
     pub file_size: Option<u64>,
     packing: Packing,
-    /// Sheet of a workbook, and the number of its sheets.
     pub sheet: Option<(String, usize)>,
     /// True if the bytes may have to be converted to UTF-8.
     recoded: bool,
-    /// Number of bytes read since the file was last opened.
     read: Arc<AtomicU64>,
     stop: Option<Stop>,
     pub memory: MaxMemory,
@@ -105,12 +102,10 @@ impl InputSource {
         self.name.to_string()
     }
 
-    /// Returns the place of a line for messages. Lines are counted from 1.
     pub fn line(&self, number: u64) -> RowPlace {
         RowPlace { source: Arc::clone(&self.name), unit: "line", number }
     }
 
-    /// Returns the place of a row for messages. Rows are counted from 0.
     pub fn row(&self, number: u64) -> RowPlace {
         RowPlace { source: Arc::clone(&self.name), unit: "row", number }
     }

@@ -41,7 +41,6 @@ pub(crate) trait LongRows: Sized + 'static {
     fn reading(&self) -> Reading;
 }
 
-/// Source of values in the order of reading.
 enum Values<S> {
     Stream(Box<S>, VecDeque<Value>),
     Sorted(std::vec::IntoIter<Value>),
@@ -53,9 +52,7 @@ pub(crate) struct PivotReader<S> {
     pivot: Pivot,
     values: Values<S>,
     tags: HashMap<String, usize>,
-    /// Numbers of the tags of the selected columns.
     selected: Vec<usize>,
-    /// First value of the next row.
     next: Option<Value>,
     /// Time of the row that is being filled.
     time: Option<f64>,
@@ -174,7 +171,6 @@ impl<S: LongRows> PivotReader<S> {
         self.counts[tag] += 1;
     }
 
-    /// Hands over the row that is complete.
     fn end_row(&mut self, time: f64, row: &mut Vec<f64>) {
         row.extend(self.selected.iter().map(|tag| self.row[*tag]));
         self.time_text = iso_time(time);
@@ -186,7 +182,6 @@ impl<S: LongRows> PivotReader<S> {
     }
 }
 
-/// Returns all values in the order of time.
 fn sorted<S: LongRows>(
     source: &Source,
     layout: &Layout,

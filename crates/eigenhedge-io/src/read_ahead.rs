@@ -25,7 +25,6 @@ const NUMBERS: usize = 1 << 14;
 const ROWS: usize = 256;
 /// Maximum number of values that wait to be received, unless there are fewer than [`FEWEST`] batches.
 const WAITING: usize = 1 << 19;
-/// Number of batches that may wait in any case.
 const FEWEST: usize = 3;
 
 struct Batch {
@@ -55,10 +54,8 @@ pub(crate) struct ReadAhead {
     source: Source,
     layout: Layout,
     batches: Receiver<Result<Batch, Error>>,
-    /// Maximum number of batches that wait.
     most: usize,
     batch: Batch,
-    /// Number of rows of the batch that have been returned.
     given: usize,
     /// True once the end has been reported.
     has_ended: bool,

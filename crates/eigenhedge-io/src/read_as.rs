@@ -5,7 +5,6 @@ use crate::format::Format;
 use crate::layout::Layout;
 use crate::reading::{Reading, TwoStates};
 
-/// Maximum number of column names in the description.
 const LISTED: usize = 8;
 
 /// Describes the detected properties of a table. Returns `None` for plain comma-separated numbers. Example: `delimiter
@@ -62,7 +61,6 @@ pub(crate) fn read_as(layout: &Layout, reading: &Reading, columns: &Columns) -> 
     Some(parts.join(", "))
 }
 
-/// Returns a number with a noun, in the plural if necessary.
 fn counted(count: u64, noun: &str) -> String {
     if count == 1 { format!("{count} {noun}") } else { format!("{count} {noun}s") }
 }

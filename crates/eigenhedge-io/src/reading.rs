@@ -27,7 +27,6 @@ pub struct Reading {
     pub(crate) decimal: u8,
     /// True if the sign that is not the decimal separator groups thousands.
     pub(crate) has_groups: bool,
-    /// Number of lines before the table.
     pub(crate) skipped: u64,
     pub(crate) has_header: bool,
     /// Number of lines of units or descriptions under the header.
@@ -39,10 +38,8 @@ pub struct Reading {
     pub(crate) is_recoded: bool,
     /// Position of the time column, or `None` if there is none.
     pub(crate) time: Option<usize>,
-    /// Position of the column with the time of day, if the time column holds dates only.
     pub(crate) clock: Option<usize>,
     pub(crate) time_format: Option<TimeFormat>,
-    /// Usual step between two times in seconds, if it is known.
     pub(crate) step: Option<f64>,
     /// Columns of two words that are read as 0 and 1.
     pub(crate) states: Vec<TwoStates>,
@@ -71,7 +68,6 @@ impl Default for Reading {
     }
 }
 
-/// Column of two words that are read as 0 and 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TwoStates {
     pub position: usize,

@@ -108,12 +108,9 @@ pub struct Stream {
     row: Row,
     /// Position after the most recently returned row.
     position: ReadPosition,
-    /// Number of unreadable rows before `position`.
     unread: u64,
     delivered: u64,
-    /// Number of unreadable rows so far.
     bad: u64,
-    /// Number of rows that the caller rejected.
     refused: u64,
     incomplete: u64,
     /// First few messages about bad rows, with their row numbers.

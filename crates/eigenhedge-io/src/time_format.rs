@@ -107,7 +107,6 @@ pub(crate) enum Found {
 }
 
 enum Steps {
-    /// All steps are about equal.
     Regular,
     /// Some steps are negative or much longer than the usual one.
     Irregular,
@@ -193,7 +192,6 @@ impl TimeFormat {
         Found::Ambiguous { cell, readings }
     }
 
-    /// Returns true if all these cells are from the years 2001 to 2099.
     fn years_fit(&self, cells: &[&str]) -> bool {
         const YEARS: std::ops::Range<f64> = 978_307_200.0..4_102_444_800.0;
         cells.iter().all(|cell| self.seconds(cell).is_some_and(|time| YEARS.contains(&time)))
@@ -207,9 +205,7 @@ impl TimeFormat {
         steps.get(steps.len() / 2).copied().filter(|_| steps.len() > 1)
     }
 
-    /// Returns the regularity of the steps between the times in these cells.
     fn steps(&self, cells: &[&str]) -> Steps {
-        /// Minimum number of steps from which the usual step is determined.
         const FEWEST: usize = 3;
         let times: Vec<f64> = cells.iter().filter_map(|cell| self.seconds(cell)).collect();
         let mut steps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();

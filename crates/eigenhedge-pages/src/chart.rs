@@ -146,7 +146,6 @@ impl Series {
         Self::new(Kind::Band, name, x, &middle).with_spread(low, high)
     }
 
-    /// Sets the lower and upper end of the spread of each point.
     pub fn with_spread(mut self, low: &[f64], high: &[f64]) -> Self {
         for (point, (&low, &high)) in self.points.iter_mut().zip(low.iter().zip(high)) {
             (point.low, point.high) = (low, high);
@@ -196,7 +195,6 @@ impl Chart {
         series.points.iter().any(|point| horizontal.admits(point.x) && drawn(point))
     }
 
-    /// Returns the initial ranges: the focus, or all values that can be drawn.
     pub fn shown(&self) -> (Extent, Extent) {
         let (horizontal, vertical) = self.extents();
         let focused = |extent: Extent, focus: Option<(f64, f64)>| match focus.filter(|_| extent.range().is_some()) {

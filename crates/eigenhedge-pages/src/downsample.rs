@@ -44,7 +44,6 @@ pub struct Downsampler {
 }
 
 const LEAST: usize = 4;
-/// Maximum capacity and width of a recorder.
 const MOST: usize = 1 << 20;
 
 impl Downsampler {

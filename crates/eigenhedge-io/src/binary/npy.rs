@@ -21,13 +21,11 @@ use std::io::{self, Read, Seek, SeekFrom};
 /// Size of a block in bytes. A longer row is a block of its own.
 const BLOCK: u64 = 1 << 20;
 
-/// Location of the bytes of an array.
 pub enum Origin {
     File,
     Member(Member),
 }
 
-/// Source of the bytes of an array.
 enum Feed {
     Forward(Box<dyn Read>),
     Anywhere(File),

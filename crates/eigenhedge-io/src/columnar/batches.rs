@@ -38,7 +38,6 @@ pub struct Table {
     block: Vec<f64>,
     /// Index in the batch of the first row of the block.
     block_first: usize,
-    /// Index of the next row in the batch.
     at: usize,
     rows: u64,
     total: Option<u64>,

@@ -12,7 +12,6 @@ use std::fmt;
 pub struct Cells {
     /// One cell per column. A column that does not occur in the line is missing.
     pub values: Vec<Cell>,
-    /// Positions and cells of the copied columns.
     pub texts: Vec<(usize, String)>,
     /// First error that concerns the row as a whole.
     pub fault: Option<Fault>,
@@ -51,7 +50,6 @@ impl Cell {
 }
 
 impl Cells {
-    /// Returns the buffer for the text of a column, if the column is copied.
     fn text(&mut self, column: Option<usize>) -> Option<&mut String> {
         self.texts.iter_mut().find(|(kept, _)| Some(*kept) == column).map(|(_, text)| text)
     }

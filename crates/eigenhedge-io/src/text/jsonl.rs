@@ -19,7 +19,6 @@ pub struct Jsonl {
     columns: Columns,
     cells: Cells,
     keys: Option<HashMap<String, usize>>,
-    /// True to ignore keys that the first row does not have.
     lenient: bool,
     judges_columns: bool,
     fills: bool,

@@ -14,7 +14,6 @@ use crate::row::Row;
 
 pub struct Libsvm {
     columns: Columns,
-    /// All cells of the most recently read row, including zeros.
     dense: Vec<f64>,
     /// Indices of the cells that the most recently read row lists.
     set: Vec<usize>,

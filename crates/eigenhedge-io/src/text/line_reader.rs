@@ -67,7 +67,6 @@ impl LineReader {
         }
     }
 
-    /// Returns the most recently read line, without surrounding white space.
     pub fn line(&self) -> &[u8] {
         self.line.trim_ascii()
     }

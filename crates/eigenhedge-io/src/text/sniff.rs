@@ -32,7 +32,6 @@ pub struct Look {
     pub has_groups: bool,
     /// True if lines that start with `#` are comments.
     pub has_comments: bool,
-    /// Number of lines before the table.
     pub skipped: u64,
     /// Inspected lines without comments, starting with the first of the table.
     pub lines: Vec<ByteRecord>,
@@ -115,7 +114,6 @@ fn agree(lines: &[ByteRecord]) -> bool {
     width > 1 && same as f64 >= AGREEING * lines.len() as f64
 }
 
-/// Returns the share of cells that are numbers or missing.
 fn numbers(lines: &[ByteRecord]) -> f64 {
     let style = CellStyle::default();
     let cells: usize = lines.iter().map(ByteRecord::len).sum();

@@ -4,7 +4,6 @@ use eigenhedge::{Cause, Change, Event, Incident, grade};
 use eigenhedge_io::{CAUSES, Cell, CellKind, cause_columns};
 use serde::{Deserialize, Serialize};
 
-/// Times of the first and last row of an entry.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Times {
     /// Time of the first row, as written in the table. It is empty if unknown.
@@ -15,11 +14,9 @@ pub struct Times {
     pub seconds: Option<f64>,
 }
 
-/// Times of an incident, as written in the table. A time is empty if unknown.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Told {
     pub start: String,
-    /// Time of the first row in seconds since 1970, if known.
     pub seconds: Option<f64>,
     pub reported: String,
     pub peak: String,
@@ -28,7 +25,6 @@ pub struct Told {
     pub is_told: bool,
 }
 
-/// Incident, event, change or new reference, with column names and times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Occurrence {
     /// Kind of entry: `incident`, or `unreported` for one below the least severity or duration; `alarms`, `stuck` or `moved` for an
@@ -40,24 +36,18 @@ pub struct Occurrence {
     pub start: u64,
     /// Last row. For a change, the row at which it was reported.
     pub end: u64,
-    /// Time of the first row, as written in the table.
     pub start_time: String,
-    /// Time of the last row, as written in the table.
     pub end_time: String,
-    /// Time of the first row in seconds since 1970, if known.
     pub start_seconds: Option<f64>,
     /// Row with the largest ratio of score to limit.
     pub peak: u64,
     /// Severity of an incident, score at the peak of an event, or strength of a change.
     pub strength: f64,
     pub alarms: u64,
-    /// Further facts about an incident.
     pub incident: Option<IncidentFacts>,
-    /// Main causes: columns with their shares of the squared deviations.
     pub causes: Vec<(String, f64)>,
 }
 
-/// Facts about an incident that other entries do not have.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct IncidentFacts {
     /// Number of the incident in its stream or key, counted from 1.
@@ -138,7 +128,6 @@ impl Occurrence {
         Self { strength: severity, incident: Some(facts), ..entry }
     }
 
-    /// Creates the entry of a new reference that was accepted after a row.
     pub fn of_acceptance(row: u64, key: &str, times: Times) -> Self {
         Self::new("accepted", key, [row; 3], times, Vec::new())
     }

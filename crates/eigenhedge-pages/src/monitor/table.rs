@@ -150,7 +150,6 @@ impl TableMonitors {
         self.fleet.keys().len() as u64
     }
 
-    /// Returns the error for a table that ends during the warm-up.
     pub fn too_short(&self, journal: &Journal, stream: &Stream) -> TableError {
         let wanted = self.fleet.fresh().options().warm_up_rows(self.fleet.fresh().width());
         let longest = journal.tracks.iter().max_by_key(|track| track.in_table.rows);

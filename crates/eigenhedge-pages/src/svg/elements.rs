@@ -20,7 +20,6 @@ pub fn label(colour: Colour, (x, y): (f64, f64), size: f64, attributes: &str, te
     )
 }
 
-/// Returns a line along a path.
 pub fn stroke(colour: Colour, attributes: &str, d: &str) -> String {
     format!("<path class=\"{}-stroke\" stroke=\"{}\" fill=\"none\"{attributes} d=\"{d}\"/>", colour.class, colour.light)
 }

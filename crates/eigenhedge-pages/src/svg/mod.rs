@@ -24,13 +24,10 @@ pub(crate) use elements::{TITLE_SIZE, label, number, stroke};
 use panel::Panel;
 pub(crate) use simplify::simplify as simplified;
 
-/// Width of a single picture in pixels.
 const WIDTH: f64 = 720.0;
-/// Width of a picture in a grid, in pixels.
 pub(crate) const CELL: f64 = 540.0;
 const FONT: &str = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif";
 
-/// Draws a chart as a complete SVG file.
 pub fn chart(chart: &Chart) -> String {
     let panel = Panel::draw(chart, WIDTH, true);
     document(&chart.title, &panel.description, (WIDTH, panel.height), &panel.body, true)

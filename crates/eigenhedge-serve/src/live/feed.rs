@@ -52,7 +52,6 @@ struct Interest {
     version: u64,
 }
 
-/// Summary of the connected browsers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Watch {
     pub is_watched: bool,

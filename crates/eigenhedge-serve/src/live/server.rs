@@ -15,9 +15,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// URL path of the events of the page.
 const FEED: &str = "/live/feed";
-/// Time that open connections have to close at shutdown.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]

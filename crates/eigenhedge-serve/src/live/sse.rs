@@ -13,23 +13,19 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::time::Duration;
 
-/// Time between two heartbeats.
 pub const HEARTBEAT: Duration = Duration::from_secs(15);
-/// Time that a browser waits before it reconnects.
 pub const RETRY: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
     /// Id of the event, without line breaks. The client sends it back as `Last-Event-ID`.
     pub id: String,
-    /// Type of the event, without line breaks.
     pub name: &'static str,
     /// Data of the event. Line breaks are preserved.
     pub data: String,
 }
 
 pub trait Source: Send + 'static {
-    /// Waits for the next event. Returns `None` at the end.
     fn next(&mut self) -> impl Future<Output = Option<Event>> + Send;
 }
 

@@ -40,7 +40,6 @@ impl Known {
     }
 }
 
-/// Place of a connection. It is released on drop.
 pub struct Place {
     connections: Arc<Connections>,
     id: u64,

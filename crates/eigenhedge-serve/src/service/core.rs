@@ -21,7 +21,6 @@ use std::time::Duration;
 
 pub struct Core {
     pub settings: Settings,
-    /// Page for browsers at `/try`.
     pub try_page: Option<TryPage>,
     pub shared: Arc<Shared>,
     /// Streams in the store. Only the writer of the store changes them, when the change is durable.
@@ -140,7 +139,6 @@ impl Core {
         self.is_starting.store(false, Ordering::Release);
     }
 
-    /// Returns true until all streams have been loaded from the store once.
     pub fn is_starting(&self) -> bool {
         self.is_starting.load(Ordering::Acquire)
     }

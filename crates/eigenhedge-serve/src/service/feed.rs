@@ -10,11 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::broadcast::{Receiver, Sender, channel};
 
-/// Maximum number of events by which a slow listener may lag.
 const BEHIND: usize = 256;
-/// Maximum number of stored points. A new listener receives all of them.
 const POINTS: usize = 512;
-/// Minimum time between two points.
 const PAUSE: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Clone, PartialEq)]
@@ -39,7 +36,6 @@ pub struct Feed {
 }
 
 struct State {
-    /// Channel to the listeners, if there have been any.
     sender: Option<Sender<FeedEvent>>,
     is_closed: bool,
     notices: VecDeque<FeedEvent>,

@@ -5,10 +5,8 @@ use futures_util::stream;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// Maximum size of a chunk, in bytes.
 const PIECE: usize = 256 << 10;
 
-/// Returns the first `length` bytes of a file as a response body.
 pub fn file_body(file: File, length: u64) -> Body {
     let pieces = stream::unfold((Some(file), 0), move |(file, sent)| async move {
         let mut file = file?;

@@ -10,12 +10,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Maximum number of streams with their own metrics.
 const STREAMS: usize = 1000;
 /// Maximum number of keys of a stream with their own metrics, and maximum length of their names in bytes.
 const KEYS: usize = 1000;
 const LONGEST_KEY: usize = 256;
-/// Upper bounds of the response time buckets, in seconds.
 const CLASSES: [f64; 8] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1.0, 10.0];
 
 #[derive(Debug)]
@@ -79,7 +77,6 @@ impl Metrics {
 
 type One = Arc<super::stream::Handle>;
 
-/// Appends the number of streams and the metrics of the first [`STREAMS`] streams.
 fn streams(core: &Core, out: &mut Text) {
     let all = core.all();
     out.one("streams", "gauge", "Streams.", all.len() as f64);

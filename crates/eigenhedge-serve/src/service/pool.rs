@@ -6,11 +6,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// Task that the pool can run.
 pub trait Worked: Send + Sync + 'static {
     /// Does some of the work. Returns true if more remains.
     fn work(self: &Arc<Self>) -> bool;
-    /// Handles a panic of `work`.
     fn panicked(&self);
 }
 

@@ -123,7 +123,6 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
     Ok(())
 }
 
-/// Returns lines that name the written files, or suggest options that write files.
 fn next_steps(args: &MonitorArgs, is_quiet: bool) -> String {
     let page = args.report.as_deref().map(printable_path);
     let page = page.map_or(String::new(), |path| format!("{:<11}{path}: open it in a browser\n", "report"));

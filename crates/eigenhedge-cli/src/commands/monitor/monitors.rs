@@ -21,7 +21,6 @@ pub struct Monitors<'a> {
     pub(super) answers: Answers,
     /// True if results on standard output wait for the first score, because the table may be read again.
     pub(super) holds: bool,
-    /// Verdicts that wait, with the copied cells of their rows.
     pub(super) held: Vec<(Verdict, Vec<String>)>,
     pub(super) events: Answers,
     pub(super) watched: Arc<Shared<Watched>>,
@@ -112,7 +111,6 @@ impl Monitors<'_> {
         seen.found.iter().try_for_each(|occurrence| self.list(occurrence))
     }
 
-    /// Writes the verdicts that wait.
     fn release(&mut self, stream: &Stream) -> Result<()> {
         for (verdict, texts) in std::mem::take(&mut self.held) {
             self.answers.write(&verdict_cells(&verdict, &texts, stream.columns()))?;
@@ -128,7 +126,6 @@ impl Monitors<'_> {
         Ok(self.events.write(&occurrence.cells(self.monitors.key.is_some(), self.monitors.has_times, detail))?)
     }
 
-    /// Runs the hook when an incident opens or closes.
     fn tell(&mut self, seen: &Seen, row: &Delivered, stream: &Stream) {
         let (key, time) = self.monitors.key_and_time(row);
         let Some(hook) = &mut self.hook else { return };
@@ -145,7 +142,6 @@ impl Monitors<'_> {
         Arc::clone(&self.watched)
     }
 
-    /// Returns facts about the table and the monitors, for a page of the table while it is read.
     pub fn facts_so_far(&self, stream: &Stream) -> Facts {
         let fresh = self.monitors.fleet.fresh();
         self.facts(stream, Some(fresh.options().warm_up_rows(fresh.width())))
@@ -159,7 +155,6 @@ impl Monitors<'_> {
 }
 
 impl Session<'_, Monitors<'_>> {
-    /// Ends ongoing events, completes the results, and returns the data of the summary.
     pub fn finish(self) -> Result<Finished> {
         let Self { mut engine, stream, .. } = self;
         let mut journal = std::mem::take(&mut engine.watched.hold().journal);

@@ -25,12 +25,10 @@ pub struct ModelsByKey<'a> {
     /// Index of the key among the copied columns.
     key: usize,
     rows: u64,
-    /// Sum of the expected losses.
     lost: f64,
     options: Options,
 }
 
-/// Target number of rows in a block per known key.
 const ROWS_PER_KEY: usize = 8;
 const FEWEST_ROWS: usize = 256;
 const MOST_ROWS: usize = 65_536;

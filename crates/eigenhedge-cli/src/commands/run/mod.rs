@@ -29,7 +29,6 @@ use pages::RunPages;
 
 pub use group_summary::inspect;
 
-/// Learns from a table, writes the results and prints a summary. With `--group-by`, there is one model per key.
 pub fn run(plan: &Plan) -> Result<()> {
     let keep = &plan.keep;
     keep.threads.into_iter().for_each(set_threads);
@@ -96,7 +95,6 @@ fn close(plan: &Plan, session: Session<'_, OneModel<'_>>) -> Result<Option<Page>
     Ok(report)
 }
 
-/// Returns a line that names the written report or plot, or suggests a report.
 fn next_step(plan: &Plan) -> String {
     match (&plan.keep.report, &plan.keep.plot) {
         (Some(path), _) => format!("report     {}: open it in a browser\n", printable_path(path)),

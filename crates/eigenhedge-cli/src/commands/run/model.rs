@@ -219,13 +219,10 @@ impl Engine for OneModel<'_> {
 /// rows or kernels.
 struct RegretSoFar {
     per_row: Option<f64>,
-    /// Number of rows from which the regret is computed again.
     next: u64,
 }
 
-/// Maximum row length for which the regret is shown.
 const LONGEST: usize = 512;
-/// Number of rows before the regret is first computed.
 const FIRST: u64 = 1024;
 
 impl Default for RegretSoFar {
@@ -273,7 +270,6 @@ pub fn at_once(plan: &Plan) -> bool {
     plan.source == Source::Standard
 }
 
-/// Sizes of the blocks in which rows are read and learned. Results do not depend on them.
 struct BlockSizes {
     rows: usize,
     fewest: usize,
@@ -316,7 +312,6 @@ fn has_threads(plan: &Plan) -> bool {
     count.is_some_and(|count| count.get() > 1)
 }
 
-/// Returns the stream. If threads are used, another thread reads it ahead.
 fn ahead(plan: &Plan, mut stream: Stream, layout: &Layout) -> Result<Stream> {
     if has_threads(plan) {
         stream.read_ahead(&plan.source, layout)?;

@@ -5,9 +5,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// Interval between progress lines.
 const PAUSE: Duration = Duration::from_secs(10);
-/// Interval between updates of the progress bar.
 const BLINK: Duration = Duration::from_millis(100);
 
 pub struct Progress {
@@ -41,7 +39,6 @@ impl Progress {
         Self { shown, start, next: start + pause, before: rows, looked: rows }
     }
 
-    /// Updates the display after a block, with this detail.
     pub fn tick(&mut self, rows: u64, stream: &Stream, detail: impl FnOnce() -> String) {
         if let Some(now) = self.is_due(rows) {
             self.show(rows, &detail(), now, stream);

@@ -129,7 +129,6 @@ impl Engine {
         all.iter().map(incident_json).collect()
     }
 
-    /// Returns what is counted of each key: of a monitor, and of silent devices.
     pub fn keys(&self) -> Vec<KeyCounts> {
         let Some(AnyLearner::Monitors(monitors)) = &self.learner else { return Vec::new() };
         let silent = |key: &str| self.notices.silences.open.get(key).map(|one| one.strength);

@@ -16,14 +16,12 @@ pub struct OneModel {
 }
 
 impl OneModel {
-    /// Creates the learner from a model and makes the model compute coordinates.
     pub fn new(mut model: Model, has_time: bool) -> Self {
         model.ask_for_coordinates(true);
         let recorder = Box::new(Recorder::new(&model, has_time));
         Self { model: Box::new(model), recorder }
     }
 
-    /// Learns rows. `first` is the number of the request's first row in the stream.
     pub fn learn(&mut self, rows: &Rows, first: u64, shape: &Shape, outcome: &mut Outcome) {
         let Self { model, recorder } = self;
         let block = model.block_rows().max(1);
@@ -51,7 +49,6 @@ impl OneModel {
         (0..rows.count()).for_each(|i| score_row(&mut self.model, rows, i, shape, outcome));
     }
 
-    /// Returns the summary as JSON. `skipped` is the number of rows that were not learned.
     pub fn summary(&self, skipped: u64) -> Value {
         summary_of(&self.model, skipped)
     }

@@ -34,14 +34,12 @@ pub fn beside<'a>(rows: &'a Rows, i: usize, shape: &Shape) -> (&'a str, &'a str)
     (shape.key.map_or("", text), if shape.has_time { text(0) } else { "" })
 }
 
-/// Monitors by key, or a single one with an empty key, and their journal.
 pub struct Monitors {
     pub fleet: Box<Fleet<Monitor>>,
     pub journal: Journal,
 }
 
 impl Monitors {
-    /// Creates the learner from monitors that have not received rows.
     pub fn new(fleet: Fleet<Monitor>, by_key: bool) -> Self {
         let journal = Journal::default().with_charts(fleet.fresh().width(), by_key);
         Self { fleet: Box::new(fleet), journal }
@@ -57,7 +55,6 @@ impl Monitors {
         Ok(Self { fleet: Box::new(fleet), journal })
     }
 
-    /// Scores and learns rows from number `first` of the stream on, at the wall-clock time `at`.
     pub fn learn(
         &mut self,
         rows: &Rows,

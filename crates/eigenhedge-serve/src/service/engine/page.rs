@@ -9,7 +9,6 @@ use eigenhedge_pages::run::page_so_far;
 use eigenhedge_pages::{Block, Chart, Page, Series, Table, Tile};
 use std::collections::BTreeSet;
 
-/// Maximum number of keys in the table of models.
 const KEYS: usize = 50;
 
 impl Engine {

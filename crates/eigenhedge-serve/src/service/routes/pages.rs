@@ -22,14 +22,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-/// Minimum time between two updates of a page.
 const PAUSE: Duration = Duration::from_millis(500);
-/// Maximum number of open pages.
 const OPEN: usize = 64;
-/// Maximum number of streams listed on the first page.
 const STREAMS: usize = 500;
 
-/// Maximum size of a token, in bytes.
 const TOKEN: usize = 512;
 
 static PAGES: AtomicUsize = AtomicUsize::new(0);
@@ -59,7 +55,6 @@ pub async fn first() -> Response {
     shell("eigenhedge", "/v1/page", None)
 }
 
-/// Returns the page that finds faults in a browser.
 pub async fn try_page(State(app): State<App>) -> Answer {
     let missing = || Problem::new(StatusCode::NOT_FOUND, "the service was started without --try eigenhedge.html");
     Ok(app.core.try_page.as_ref().ok_or_else(missing)?.respond())

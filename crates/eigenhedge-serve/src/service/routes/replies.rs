@@ -12,7 +12,6 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Maximum size of a body that contains options or a key, in bytes.
 pub const SMALL_BODY: usize = 64 << 10;
 
 /// Response of a handler. A problem is also a response.

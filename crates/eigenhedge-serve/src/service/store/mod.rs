@@ -43,7 +43,6 @@ const COMMITS: TableDefinition<'_, (), u64> = TableDefinition::new("commits");
 const SENT: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("sent");
 
 const TABLES: usize = 6;
-/// Maximum size of a part of a saved learner, in bytes.
 const PART: usize = 1 << 20;
 /// Disk space in bytes that is kept free, so that snapshots can still be written.
 const RESERVE: u64 = 1 << 20;
@@ -57,9 +56,7 @@ pub struct Described {
     pub name: String,
     pub id: u64,
     pub options: Vec<u8>,
-    /// Log position of the next order.
     pub next: u64,
-    /// State of the notices that were sent.
     pub sent: Vec<u8>,
 }
 

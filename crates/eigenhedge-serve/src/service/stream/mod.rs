@@ -22,12 +22,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
-/// Maximum number of jobs that a stream runs before other streams get a turn.
 const TURN: usize = 64;
 /// Time for which a request waits until its stream is loaded, and the pause between two attempts.
 const PATIENCE: Duration = Duration::from_secs(10);
 const BLINK: Duration = Duration::from_millis(10);
-/// Maximum number of waiting requests per stream.
 pub const WAITING: usize = 256;
 
 pub struct Shared {
@@ -41,7 +39,6 @@ pub struct Shared {
     clock: AtomicU64,
     /// Lock for work on large learners, so that the working space of only one is allocated at a time.
     large: Mutex<()>,
-    /// Lock for building learners on trial.
     trial: Mutex<()>,
 }
 
@@ -130,7 +127,6 @@ struct Inbox {
     is_in_line: bool,
 }
 
-/// Place among the waiting requests of a stream. It is released on drop.
 pub struct Turn(Arc<Handle>);
 
 impl Drop for Turn {
@@ -179,7 +175,6 @@ impl Handle {
         })
     }
 
-    /// Loads the learner in the background, unless it is loaded.
     pub fn load_soon(self: &Arc<Self>) {
         self.push(Box::new(|handle, slot| _ = slot.engine(handle)));
     }
@@ -372,7 +367,6 @@ impl Worked for Handle {
     }
 }
 
-/// Learner, with its position in the log.
 #[derive(Default)]
 pub struct Slot {
     engine: Option<Engine>,
