@@ -146,7 +146,7 @@ impl Columns {
             found: None,
             exclude: Vec::new(),
             only_numeric: false,
-            leave_out_text: false,
+            keeps_text: true,
             model_columns: None,
             ..layout.clone()
         }

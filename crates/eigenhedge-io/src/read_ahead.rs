@@ -7,7 +7,7 @@
 //! Memory: batches of about [`NUMBERS`] numbers, or of one row if a row is longer. At most [`WAITING`] numbers wait, or
 //! [`FEWEST`] batches. A learner takes blocks of up to half as many numbers, so that it seldom waits for the reader.
 
-use crate::concatenation::{Concatenation, open_one};
+use crate::concatenation;
 use crate::error::{Error, RowPlace};
 use crate::input_source::InputSource;
 use crate::layout::Layout;
@@ -35,6 +35,12 @@ struct Batch {
     progress: Progress,
     /// Position and place of the reader at the end of the table. Only the last batch has them.
     end: Option<(ReadPosition, RowPlace)>,
+}
+
+impl Batch {
+    fn empty(progress: Progress) -> Self {
+        Self { numbers: Vec::new(), filled: Vec::new(), rows: Vec::new(), progress, end: None }
+    }
 }
 
 /// Row or error, as returned by the reader.
@@ -84,13 +90,7 @@ impl ReadAhead {
             input: input.clone(),
             source: source.clone(),
             layout: layout.clone(),
-            batch: Batch {
-                numbers: Vec::new(),
-                filled: Vec::new(),
-                rows: Vec::new(),
-                progress: reader.progress(),
-                end: None,
-            },
+            batch: Batch::empty(reader.progress()),
             given: 0,
             has_ended: false,
             start,
@@ -123,14 +123,7 @@ impl ReadAhead {
 }
 
 impl Reader for ReadAhead {
-    fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error> {
-        let mut whole = Row::default();
-        let found = self.read_row(&mut whole)?;
-        row.extend_from_slice(whole.numbers());
-        Ok(found)
-    }
-
-    fn read_row(&mut self, row: &mut Row) -> Result<bool, Error> {
+    fn read(&mut self, row: &mut Row) -> Result<bool, Error> {
         if !self.next_batch()? {
             return Ok(false);
         }
@@ -148,11 +141,8 @@ impl Reader for ReadAhead {
                 row.set_sparse(length, filled.iter().copied().zip(numbers.iter().copied()));
             }
         }
+        std::mem::swap(&mut row.kept, &mut read.texts);
         Ok(true)
-    }
-
-    fn kept(&self, texts: &mut Vec<String>) {
-        texts.extend(self.present().into_iter().flat_map(|row| row.texts.iter().cloned()));
     }
 
     fn place(&self) -> RowPlace {
@@ -172,8 +162,7 @@ impl Reader for ReadAhead {
     fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error> {
         let begun = begin(self.source.clone(), self.layout.clone(), *position, self.most);
         self.batches = begun.map_err(|error| self.input.unreadable(error))?;
-        (self.batch.numbers, self.batch.filled) = (Vec::new(), Vec::new());
-        (self.batch.rows, self.batch.end) = (Vec::new(), None);
+        self.batch = Batch::empty(self.batch.progress);
         (self.given, self.has_ended, self.start) = (0, false, *position);
         Ok(position.rows)
     }
@@ -216,18 +205,14 @@ fn read_all(
     start: &ReadPosition,
     batches: &SyncSender<Result<Batch, Error>>,
 ) -> Result<(), Error> {
-    let parts = source.parts();
-    let Opened { mut reader, .. } = match parts.as_slice() {
-        [] | [_] => open_one(&InputSource::new(parts.first().unwrap_or(source), layout)?, layout, None)?,
-        _ => Concatenation::open(parts, layout)?.1,
-    };
+    let (_, Opened { mut reader, .. }) = concatenation::open(source, layout)?;
     reader.go_to(start)?;
     let mut row = Row::default();
     loop {
         let (mut numbers, mut filled) = (Vec::with_capacity(NUMBERS), Vec::new());
         let (mut rows, mut is_last) = (Vec::with_capacity(ROWS), false);
         while !is_last && numbers.len() < NUMBERS && rows.len() < ROWS {
-            let error = match reader.read_row(&mut row) {
+            let error = match reader.read(&mut row) {
                 Ok(true) => None,
                 Ok(false) => {
                     is_last = true;
@@ -248,7 +233,7 @@ fn read_all(
                         sparse = Some((row.numbers().len(), filled.len()));
                     }
                 }
-                reader.kept(&mut texts);
+                texts = std::mem::take(&mut row.kept);
             }
             let (place, position) = (reader.place(), reader.position());
             rows.push(ReadRow { end: numbers.len(), sparse, error, texts, place, position });

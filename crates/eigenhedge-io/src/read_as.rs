@@ -11,17 +11,17 @@ const LISTED: usize = 8;
 /// ";", decimal comma, time = Zeit (dd.mm.yyyy), 8 columns of numbers, 1 left out: Kommentar`.
 pub(crate) fn read_as(layout: &Layout, reading: &Reading, columns: &Columns) -> Option<String> {
     let mut parts = Vec::new();
-    if layout.format == Format::Csv && layout.delimiter.is_none() && reading.delimiter != b',' {
-        parts.push(format!("delimiter {}", spelled(reading.delimiter)));
+    if layout.format == Format::Csv && layout.delimiter.is_none() && reading.signs.delimiter != b',' {
+        parts.push(format!("delimiter {}", spelled(reading.signs.delimiter)));
     }
-    if layout.decimal.is_none() && reading.decimal == b',' {
+    if layout.decimal.is_none() && reading.signs.decimal == b',' {
         parts.push("decimal comma".to_owned());
     }
     if let (None, Some(sheet)) = (&layout.sheet, &reading.sheet) {
         parts.insert(0, format!("sheet {sheet}"));
     }
     if layout.thousands.is_none() && reading.has_groups {
-        parts.push(format!("thousands {}", if reading.decimal == b',' { "points" } else { "commas" }));
+        parts.push(format!("thousands {}", if reading.signs.decimal == b',' { "points" } else { "commas" }));
     }
     if layout.skip_lines.is_none() && reading.skipped > 0 {
         parts.push(format!("the first {} before the header skipped", counted(reading.skipped, "line")));

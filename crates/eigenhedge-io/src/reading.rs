@@ -5,7 +5,7 @@ use crate::time_format::TimeFormat;
 use serde::{Deserialize, Serialize};
 
 /// Signs of a CSV table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dialect {
     /// Sign between cells.
     pub delimiter: u8,
@@ -21,10 +21,9 @@ impl Default for Dialect {
 }
 
 /// Detected properties of a table, saved with a stream so that a resumed one reads the table in the same way.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
-    pub(crate) delimiter: u8,
-    pub(crate) decimal: u8,
+    pub(crate) signs: Dialect,
     /// True if the sign that is not the decimal separator groups thousands.
     pub(crate) has_groups: bool,
     pub(crate) skipped: u64,
@@ -46,28 +45,6 @@ pub struct Reading {
     pub(crate) left_out: Vec<usize>,
 }
 
-impl Default for Reading {
-    fn default() -> Self {
-        Self {
-            delimiter: b',',
-            decimal: b'.',
-            has_groups: false,
-            skipped: 0,
-            has_header: false,
-            unit_lines: 0,
-            first_line: 0,
-            sheet: None,
-            is_recoded: false,
-            time: None,
-            clock: None,
-            time_format: None,
-            step: None,
-            states: Vec::new(),
-            left_out: Vec::new(),
-        }
-    }
-}
-
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TwoStates {
     pub position: usize,
@@ -87,7 +64,7 @@ impl TwoStates {
 impl Reading {
     /// Returns the signs for answers about the table: semicolons and its decimal sign if it has semicolons or commas.
     pub fn dialect(&self) -> Dialect {
-        match (self.delimiter, self.decimal) {
+        match (self.signs.delimiter, self.signs.decimal) {
             (b';', decimal) | (_, decimal @ b',') => Dialect { delimiter: b';', decimal },
             _ => Dialect::default(),
         }

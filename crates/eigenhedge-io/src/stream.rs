@@ -10,13 +10,11 @@
 //! read again up to the row. A pipe must send its rows again from the first.
 
 use crate::columns::Columns as Selection;
-use crate::concatenation::{Concatenation, open_one};
 use crate::dates;
 use crate::error::{Error, Fault, RowPlace, shown};
 use crate::format::Format;
 use crate::input_source::InputSource;
 use crate::layout::{Layout, OnBadRow};
-use crate::pivot::{LongRows, PivotReader};
 use crate::read_ahead::ReadAhead;
 use crate::read_as::read_as;
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
@@ -59,28 +57,6 @@ impl StreamState {
     }
 }
 
-/// Row that the stream has returned, with its number, copied cells and time.
-#[derive(Debug, Clone, Default, PartialEq)]
-#[non_exhaustive]
-pub struct Delivered {
-    /// Numbers of the row.
-    pub row: Row,
-    /// Number of the row, counted from 0. Bad rows are counted too.
-    pub number: u64,
-    /// Cells of the copied columns.
-    pub kept: Vec<String>,
-    /// Time in seconds since 1970, or `None` without a time column.
-    pub time: Option<f64>,
-    place: RowPlace,
-}
-
-impl Delivered {
-    /// Returns the place of the row: the source, and a line (counted from 1) or a row (counted from 0).
-    pub fn place(&self) -> String {
-        self.place.to_string()
-    }
-}
-
 /// Reader of the rows of a table.
 pub struct Stream {
     input: InputSource,
@@ -88,10 +64,7 @@ pub struct Stream {
     more: usize,
     format: Format,
     reader: Box<dyn Reader>,
-    /// Copied cells of the most recently read row. The first cell is its time if `has_time` is true.
-    kept: Vec<String>,
     has_time: bool,
-    time: Option<f64>,
     time_format: Option<TimeFormat>,
     timezone: Option<Timezone>,
     times: TimeOrder,
@@ -118,38 +91,22 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Opens a table at its first row.
-    pub fn open(source: &Source, layout: &Layout) -> Result<Self, Error> {
-        let parts = source.parts();
-        // The times of a pivoted table have been parsed already.
-        let of_rows = Layout { time_format: None, timezone: None, ..layout.clone() };
-        let more = parts.len().saturating_sub(1);
-        let (input, Opened { reader, columns }) = match (parts.as_slice(), &layout.pivot) {
-            (_, Some(pivot)) => {
-                let input = InputSource::new(parts.first().unwrap_or(source), layout)?;
-                (input, PivotReader::<Self>::open(source, layout, pivot)?)
-            }
-            ([] | [_], None) => {
-                let input = InputSource::new(parts.first().unwrap_or(source), layout)?;
-                let opened = open_one(&input, layout, None)?;
-                (input, opened)
-            }
-            _ => Concatenation::open(parts, layout)?,
-        };
+    pub(crate) fn of(
+        source: &Source,
+        layout: &Layout,
+        (input, Opened { reader, columns }): (InputSource, Opened),
+    ) -> Result<Self, Error> {
         let (time, left_out) = (columns.has_time.then(|| columns.kept[0]), columns.left_out.clone());
         let (clock, states) = (columns.clock, columns.states.clone());
         let reading = Reading { time, clock, states, left_out, ..reader.reading() };
-        let layout = if layout.pivot.is_some() { &of_rows } else { layout };
         if layout.time_format.is_some() && time.is_none() {
             return Err(input.fault(Fault::NoTime));
         }
         Ok(Self {
             input,
-            more,
+            more: source.parts().len().saturating_sub(1),
             format: layout.format,
-            kept: Vec::new(),
             has_time: columns.has_time,
-            time: None,
             time_format: layout.time_format.clone().or_else(|| reading.time_format.clone()),
             timezone: layout.timezone,
             times: TimeOrder::default(),
@@ -257,16 +214,6 @@ impl Stream {
     /// Returns the index among the copied columns of the first column named by [`Layout::keep`], if any.
     pub fn first_kept(&self) -> Option<usize> {
         self.selection.first_kept
-    }
-
-    /// Returns the cells of the copied columns of the most recently returned row.
-    pub fn kept(&self) -> &[String] {
-        &self.kept
-    }
-
-    /// Returns the time of the most recently returned row, in seconds since 1970. Returns `None` without a time column.
-    pub fn time(&self) -> Option<f64> {
-        self.time
     }
 
     /// Returns true if there is a time column.
@@ -388,24 +335,23 @@ impl Stream {
         if !found {
             return self.end();
         }
-        if let Some(time) = self.time.filter(|_| self.compares_times) {
-            let key = self.key.and_then(|key| self.kept.get(key)).map_or("", String::as_str);
-            self.time = Some(self.times.enter(key, time, self.position.rows.saturating_sub(1)));
+        self.row.number = self.row_number();
+        if let Some(time) = self.row.time.filter(|_| self.compares_times) {
+            self.row.time = Some(self.times.enter(key_of(&self.row, self.key), time, self.row.number));
         }
         self.delivered += 1;
         Ok(Some(self.row.numbers()))
     }
 
-    /// Returns the row that [`Self::next_row`] returned most recently, with its filled cells if they are known.
+    /// Returns the row that [`Self::next_row`] returned most recently, with its copied cells and its time.
     pub fn row(&self) -> &Row {
         &self.row
     }
 
     /// Moves the most recently returned row to `row`. The stream reads a later row into the memory of the previous one.
-    pub fn deliver_into(&mut self, row: &mut Delivered) {
-        std::mem::swap(&mut self.row, &mut row.row);
-        std::mem::swap(&mut self.kept, &mut row.kept);
-        (row.number, row.time, row.place) = (self.row_number(), self.time, self.reader.place());
+    pub fn deliver_into(&mut self, row: &mut Row) {
+        self.row.place = self.reader.place();
+        std::mem::swap(&mut self.row, row);
     }
 
     /// Rejects the most recent row: as an error if bad rows are errors ([`Layout::on_bad_row`]), or as skipped.
@@ -414,7 +360,7 @@ impl Stream {
     }
 
     /// Rejects a row that was returned earlier, like [`Self::refuse`].
-    pub fn refuse_row(&mut self, row: &Delivered, reason: String) -> Result<(), Error> {
+    pub fn refuse_row(&mut self, row: &Row, reason: String) -> Result<(), Error> {
         self.reject(row.place.clone(), row.number, reason)
     }
 
@@ -425,10 +371,10 @@ impl Stream {
         Ok(())
     }
 
-    /// Reads the next good row into `raw`. Bad rows are skipped or returned as errors. Returns false at the end.
+    /// Reads the next good row. Bad rows are skipped or returned as errors. Returns false at the end.
     fn pull(&mut self) -> Result<bool, Error> {
         loop {
-            let read = self.reader.read_row(&mut self.row);
+            let read = self.reader.read(&mut self.row);
             // The time of a row without any value does not matter: spreadsheets end with lines of delimiters.
             let has_values = self.row.numbers().is_empty() || !self.row.numbers().iter().all(|x| x.is_nan());
             match read.and_then(|found| if found && has_values { self.take_kept().map(|()| true) } else { Ok(found) }) {
@@ -452,10 +398,9 @@ impl Stream {
         if self.selection.kept.is_empty() {
             return Ok(());
         }
-        self.kept.clear();
-        self.reader.kept(&mut self.kept);
+        let kept = &mut self.row.kept;
         if self.selection.clock.is_some()
-            && let (Some(clock), Some(time)) = (self.kept.pop(), self.kept.first_mut())
+            && let (Some(clock), Some(time)) = (kept.pop(), kept.first_mut())
         {
             time.push(' ');
             time.push_str(clock.trim());
@@ -466,19 +411,20 @@ impl Stream {
             outcome.map_err(|fault| Error::at(place(), fault))?;
         }
         let (Some(items), Some(column)) = (self.items, self.selection.text) else { return Ok(()) };
-        let text = self.kept.get(column.place).map_or("", String::as_str);
-        let outcome = match append_items(items, text, self.row.cells_mut()) {
+        let text = std::mem::take(&mut self.row.kept[column.place]);
+        let outcome = match append_items(items, &text, self.row.cells_mut()) {
             Ok(()) if self.row.numbers().is_empty() => Err(Fault::NoItems),
             outcome => outcome.map_err(Fault::NoItem),
         };
-        self.kept.truncate(column.kept);
+        self.row.kept[column.place] = text;
+        self.row.kept.truncate(column.kept);
         let place = || format!("{}, {}", self.reader.place(), self.selection.label(column.position));
         outcome.map_err(|fault| Error::at(place(), fault))
     }
 
     /// Parses the time of a row. If the format is unknown, it is detected from this row.
     fn take_time(&mut self) -> Result<(), Fault> {
-        let text = self.kept.first().map_or("", String::as_str);
+        let text = self.row.kept.first().map_or("", String::as_str);
         if self.time_format.is_none() {
             self.time_format = match TimeFormat::find(&[text]) {
                 Found::Format(format) => Some(format),
@@ -486,8 +432,8 @@ impl Stream {
                 Found::Nothing => None,
             };
         }
-        self.time = self.time_format.as_ref().and_then(|format| format.seconds(text));
-        if let Some(time) = self.time {
+        self.row.time = self.time_format.as_ref().and_then(|format| format.seconds(text));
+        if let Some(time) = self.row.time {
             let is_local = self.time_format.as_ref().is_some_and(|format| format.is_local(text));
             if let Some(zone) = self.timezone.filter(|_| is_local) {
                 self.take_local_time(zone, time);
@@ -508,12 +454,15 @@ impl Stream {
 
     /// Replaces the time by that of its zone. Charts have the offset of the first row, the text has its own.
     fn take_local_time(&mut self, zone: Timezone, time: f64) {
-        let key = self.key.and_then(|key| self.kept.get(key)).map_or("", String::as_str);
-        let last = self.times.last(key).zip(self.times.offset).map(|(last, offset)| last - f64::from(offset));
+        let last = self
+            .times
+            .last(key_of(&self.row, self.key))
+            .zip(self.times.offset)
+            .map(|(last, offset)| last - f64::from(offset));
         let utc = zone.utc(time, last);
         let offset = *self.times.offset.get_or_insert_with(|| zone.offset(utc));
-        self.time = Some(utc + f64::from(offset));
-        self.kept[0] = zone.text(utc);
+        self.row.time = Some(utc + f64::from(offset));
+        self.row.kept[0] = zone.text(utc);
     }
 
     /// Returns the name of a column, or its position if it has no name. The column need not exist.
@@ -549,6 +498,10 @@ impl Stream {
     }
 }
 
+fn key_of(row: &Row, key: Option<usize>) -> &str {
+    key.and_then(|key| row.kept.get(key)).map_or("", String::as_str)
+}
+
 /// Appends one number per item of a text, or per entry of a JSON array. An invalid entry is an error.
 fn append_items(items: TextItems, text: &str, row: &mut Vec<f64>) -> Result<(), String> {
     let array = text.trim_start().starts_with('[').then(|| serde_json::from_str::<Vec<Value>>(text).ok()).flatten();
@@ -564,42 +517,4 @@ fn append_items(items: TextItems, text: &str, row: &mut Vec<f64>) -> Result<(), 
         });
     }
     Ok(())
-}
-
-impl LongRows for Stream {
-    fn open(source: &Source, layout: &Layout) -> Result<Self, Error> {
-        Self::open(source, layout)
-    }
-
-    fn next_value(&mut self) -> Result<Option<f64>, Error> {
-        Ok(self.next_row()?.map(|row| row[0]))
-    }
-
-    fn kept(&self) -> &[String] {
-        self.kept()
-    }
-
-    fn kept_columns(&self) -> Vec<String> {
-        self.kept_columns()
-    }
-
-    fn time(&self) -> Option<f64> {
-        self.time()
-    }
-
-    fn allow(&self, what: &str, bytes: u128) -> Result<(), Error> {
-        self.allow(what, bytes)
-    }
-
-    fn source(&self) -> String {
-        self.source()
-    }
-
-    fn progress(&self) -> Progress {
-        self.progress()
-    }
-
-    fn reading(&self) -> Reading {
-        self.reading()
-    }
 }

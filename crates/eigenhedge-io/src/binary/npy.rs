@@ -15,6 +15,7 @@ use crate::error::{Error, Fault, RowPlace};
 use crate::input_source::InputSource;
 use crate::layout::Layout;
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
+use crate::row::Row;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -204,7 +205,8 @@ fn broken(input: &InputSource, format: &'static str, error: io::Error) -> Error 
 }
 
 impl Reader for Npy {
-    fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error> {
+    fn read(&mut self, row: &mut Row) -> Result<bool, Error> {
+        let row = row.cleared();
         if self.next == self.rows {
             return Ok(false);
         }

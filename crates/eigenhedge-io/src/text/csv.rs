@@ -21,8 +21,9 @@ use crate::input_source::InputSource;
 use crate::layout::{Layout, OnBadRow};
 use crate::read_as::spelled;
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
-use crate::reading::Reading;
+use crate::reading::{Dialect, Reading};
 use crate::recode::text_of;
+use crate::row::Row;
 use crate::time_format::{Found, TimeFormat};
 use csv::ByteRecord;
 use std::io::{self, Read};
@@ -70,6 +71,7 @@ impl Csv {
             _ => format!(" (is the delimiter right? {} was assumed)", spelled(look.delimiter)),
         };
         let Look { delimiter, decimal, has_groups, skipped, .. } = look;
+        let signs = Dialect { delimiter, decimal };
         let mut table = Self {
             input: input.clone(),
             records: records(Box::new(source), delimiter, look.has_comments),
@@ -82,7 +84,7 @@ impl Csv {
             fills: layout.fills(),
             columns: Columns::default(),
             style,
-            reading: Reading { delimiter, decimal, has_groups, skipped, is_recoded, ..Reading::default() },
+            reading: Reading { signs, has_groups, skipped, is_recoded, ..Reading::default() },
             wordy: Vec::new(),
             has_comments: look.has_comments,
             delimiter_hint,
@@ -226,7 +228,8 @@ impl Csv {
 }
 
 impl Reader for Csv {
-    fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error> {
+    fn read(&mut self, row: &mut Row) -> Result<bool, Error> {
+        let numbers = row.cleared();
         if !std::mem::take(&mut self.held) && !self.next_row()? {
             return Ok(false);
         }
@@ -245,16 +248,12 @@ impl Reader for Csv {
                 None => self.style.number(&self.record[column]),
             };
             match number {
-                Some(value) if value.is_finite() => row.push(value),
-                _ => row.push(self.other_cell(column)?),
+                Some(value) if value.is_finite() => numbers.push(value),
+                _ => numbers.push(self.other_cell(column)?),
             }
         }
+        row.kept.extend(self.columns.kept.iter().map(|column| text_of(&self.record[*column]).into_owned()));
         Ok(true)
-    }
-
-    fn kept(&self, texts: &mut Vec<String>) {
-        let text = |column: &usize| text_of(&self.record[*column]).into_owned();
-        texts.extend(self.columns.kept.iter().map(text));
     }
 
     fn place(&self) -> RowPlace {
@@ -276,7 +275,7 @@ impl Reader for Csv {
             && self.input.size().is_some_and(|size| size >= bytes)
             && let Some(source) = self.input.open_at(bytes)?
         {
-            self.records = records(source, self.reading.delimiter, self.has_comments);
+            self.records = records(source, self.reading.signs.delimiter, self.has_comments);
             (self.rows, self.lines_before, self.bytes_before, self.held) =
                 (position.rows, position.lines, bytes, false);
             return Ok(self.rows);

@@ -168,7 +168,7 @@ impl FirstLines<'_> {
         let layout = self.layout;
         // Every column is examined, because the text columns are not known yet.
         let every =
-            Layout { only_numeric: false, leave_out_text: false, model_columns: None, items: None, ..layout.clone() };
+            Layout { only_numeric: false, keeps_text: true, model_columns: None, items: None, ..layout.clone() };
         let selected = select(Some(names.to_vec()), names.len(), &every, LIST, |_| false);
         let selected = selected.map_err(|fault| self.input.fault(fault))?.selected;
         // The columns of a model may be called 1 and 2.

@@ -171,7 +171,7 @@ impl Inner for FirstRow<'_> {
     }
 }
 
-impl Inner for Row<'_> {
+impl Inner for RowCells<'_> {
     fn read<'de, A: MapAccess<'de>>(self, cells: A) -> Result<Cell, A::Error> {
         self.visit_map(cells).map(|()| Cell::Absent)
     }
@@ -184,7 +184,7 @@ impl Inner for () {
     }
 }
 
-pub struct Row<'a> {
+pub struct RowCells<'a> {
     pub cells: &'a mut Cells,
     pub keys: Option<&'a HashMap<String, usize>>,
     pub lenient: bool,
@@ -195,7 +195,7 @@ pub struct Row<'a> {
 const ARRAY: &str = "an array";
 const OBJECT: &str = "an object";
 
-impl<'de> Visitor<'de> for Row<'_> {
+impl<'de> Visitor<'de> for RowCells<'_> {
     type Value = ();
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -237,7 +237,7 @@ impl<'de> Visitor<'de> for Row<'_> {
                 }
                 Err(key) => {
                     let (keys, lenient) = (self.keys, self.lenient);
-                    let inner = Row { cells: &mut *self.cells, keys, lenient, outer: key.clone() + "." };
+                    let inner = RowCells { cells: &mut *self.cells, keys, lenient, outer: key.clone() + "." };
                     let cell = cells.next_value_seed(AnyCell(None, inner))?;
                     if cell != Cell::Absent && !lenient {
                         self.cells.fault.get_or_insert(Fault::ExtraKey(key));

@@ -147,13 +147,14 @@ impl Rows {
                 Ok(Some(row)) => rows.cells.extend_from_slice(row),
                 Err(error) => return Err(refused(&error, Some(&stream))),
             }
-            rows.texts.extend_from_slice(stream.kept());
-            rows.times.extend(found.has_time.then(|| stream.time().unwrap_or(f64::NAN)));
+            rows.texts.extend_from_slice(&stream.row().kept);
+            rows.times.extend(found.has_time.then(|| stream.row().time.unwrap_or(f64::NAN)));
             rows.numbers.push(stream.row_number());
-            if let Some(text) = stream.kept().iter().find(|text| text.len() > LONGEST_TEXT) {
+            if let Some(text) = stream.row().kept.iter().find(|text| text.len() > LONGEST_TEXT) {
                 return Err(too_long("a copied cell", text).at(Some(stream.row_number()), None));
             }
-            grown += 2 * (8 * (found.width + 2) + stream.kept().iter().map(|text| text.len() + OF_TEXT).sum::<usize>());
+            grown +=
+                2 * (8 * (found.width + 2) + stream.row().kept.iter().map(|text| text.len() + OF_TEXT).sum::<usize>());
             if grown > PIECE {
                 memory.add(std::mem::take(&mut grown) as u64)?;
             }

@@ -8,7 +8,7 @@ use crate::commands::session::{Engine, Session};
 use crate::live::Shared;
 use anyhow::Result;
 use eigenhedge::Verdict;
-use eigenhedge_io::{Answers, Delivered, Position, Stream, printable_path, save_fleet, verdict_cells, write_private};
+use eigenhedge_io::{Answers, Position, Row, Stream, printable_path, save_fleet, verdict_cells, write_private};
 use eigenhedge_pages::monitor::{Facts, Journal, Notice, Occurrence, Seen, TableMonitors};
 use eigenhedge_pages::{counted, to_text};
 use serde::{Deserialize, Serialize};
@@ -56,7 +56,7 @@ impl Engine for Monitors<'_> {
         self.block_rows
     }
 
-    fn learn(&mut self, rows: &[Delivered], stream: &mut Stream) -> Result<()> {
+    fn learn(&mut self, rows: &[Row], stream: &mut Stream) -> Result<()> {
         let watched = Arc::clone(&self.watched);
         let mut held = watched.lock();
         for row in rows {
@@ -98,7 +98,7 @@ impl Monitors<'_> {
         self.watched.hold()
     }
 
-    fn step(&mut self, row: &Delivered, journal: &mut Journal, stream: &mut Stream) -> Result<()> {
+    fn step(&mut self, row: &Row, journal: &mut Journal, stream: &mut Stream) -> Result<()> {
         let Some(seen) = self.monitors.step(row, journal, stream)? else { return Ok(()) };
         self.tell(&seen, row, stream);
         self.holds &= seen.verdict.score.is_nan();
@@ -126,7 +126,7 @@ impl Monitors<'_> {
         Ok(self.events.write(&occurrence.cells(self.monitors.key.is_some(), self.monitors.has_times, detail))?)
     }
 
-    fn tell(&mut self, seen: &Seen, row: &Delivered, stream: &Stream) {
+    fn tell(&mut self, seen: &Seen, row: &Row, stream: &Stream) {
         let (key, time) = self.monitors.key_and_time(row);
         let Some(hook) = &mut self.hook else { return };
         let notices = seen.notices(key, time, stream.columns());

@@ -11,8 +11,8 @@ use crate::stop::StopSignal;
 use anyhow::{Result, anyhow};
 use eigenhedge::{Loss, Model};
 use eigenhedge_io::{
-    Answers, Column, Delivered, Layout, Output, Position, Source, Stream, Target, answer_cells, answer_columns,
-    filled_cells, filled_columns, filled_names, number_cells, number_columns, write_private,
+    Answers, Column, Layout, Output, Position, Row, Source, Stream, Target, answer_cells, answer_columns, filled_cells,
+    filled_columns, filled_names, number_cells, number_columns, write_private,
 };
 use eigenhedge_pages::number::readable;
 use eigenhedge_pages::run::Recorder;
@@ -126,7 +126,7 @@ impl Engine for OneModel<'_> {
         }
     }
 
-    fn learn(&mut self, rows: &[Delivered], stream: &mut Stream) -> Result<()> {
+    fn learn(&mut self, rows: &[Row], stream: &mut Stream) -> Result<()> {
         if self.closed {
             let answers = "answers that are complete cannot be continued in this form";
             return Err(anyhow!("{}: {answers}: the table has grown", stream.source()));
@@ -142,7 +142,7 @@ impl Engine for OneModel<'_> {
             let first = next;
             let end = match recorder.as_ref() {
                 Some(recorder) if self.samples_coordinates => {
-                    let is_wanted = |row: &Delivered| recorder.wants_coordinates(row.number);
+                    let is_wanted = |row: &Row| recorder.wants_coordinates(row.number);
                     model.ask_for_coordinates(is_wanted(&rows[first]));
                     let later = rows[first + 1..].iter().position(is_wanted);
                     if is_wanted(&rows[first]) { first + 1 } else { later.map_or(rows.len(), |i| first + 1 + i) }
@@ -150,7 +150,8 @@ impl Engine for OneModel<'_> {
                 _ => rows.len(),
             };
             let each = |model: &Model, loss: Loss| {
-                let Delivered { number: row, kept: texts, time, row: cells, .. } = &rows[next];
+                let cells = &rows[next];
+                let Row { number: row, kept: texts, time, .. } = cells;
                 let row = *row;
                 next += 1;
                 if written.is_err() {

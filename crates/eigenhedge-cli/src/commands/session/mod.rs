@@ -10,7 +10,7 @@ pub mod words;
 use crate::stop::StopSignal;
 use anyhow::Result;
 pub use block::{Block, step_all_rows, step_rows};
-use eigenhedge_io::{Delivered, Position, Reservation, Stream, Target};
+use eigenhedge_io::{Position, Reservation, Row, Stream, Target};
 pub use progress::Progress;
 pub use resume_state::{FIRST_ROW, Options, ResumeState, differs, first_row, spoken};
 use serde::Serialize;
@@ -31,7 +31,7 @@ pub trait Engine {
     }
 
     /// Learns from a block and writes the results. The stream skips a row that cannot be learned, or returns an error.
-    fn learn(&mut self, rows: &[Delivered], stream: &mut Stream) -> Result<()>;
+    fn learn(&mut self, rows: &[Row], stream: &mut Stream) -> Result<()>;
 
     fn progress(&mut self) -> String;
 
