@@ -17,7 +17,6 @@ mod scaled;
 mod stdout;
 mod stop;
 mod table;
-mod usage;
 mod working;
 
 use anyhow::Context;

@@ -1,9 +1,9 @@
 //! Sources and layouts of tables, from command-line arguments.
 
 use crate::args::{BadRow, BesideArgs, TableArgs};
+pub use crate::inputs::{Usage, is_dash};
 use crate::inputs::{inputs, is_workbook, paths_of};
 use crate::scaled::ScaledStream;
-pub use crate::usage::{Usage, is_dash};
 use anyhow::anyhow;
 use eigenhedge::kernel::{TextItems, VectorKernel};
 use eigenhedge::{Kind, Missing, Model, Standardize};

@@ -12,7 +12,7 @@
 //!
 //! Curves are not smoothed or averaged. Each point is an actual row.
 
-use crate::curve::Curve;
+use crate::chart::Curve;
 use serde::{Deserialize, Serialize};
 
 /// Rule for the row that represents a bucket.

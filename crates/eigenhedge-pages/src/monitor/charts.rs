@@ -3,8 +3,7 @@
 use super::headline::{is_over, most_severe, sentence};
 use super::occurrence::Occurrence;
 use super::record::{ALARM, INCIDENT, NUMBERS, Record, SIGNALS};
-use crate::chart::{Chart, Kind, Mark, OtherAxis, Point, Series, Tint};
-use crate::curve::Curve;
+use crate::chart::{Chart, Curve, Kind, Mark, OtherAxis, Point, Series, Tint};
 use crate::heat_map::{HeatMap, leading};
 use crate::number::grouped;
 use crate::page::{Block, Table};

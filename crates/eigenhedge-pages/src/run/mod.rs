@@ -18,7 +18,7 @@ mod summary;
 pub use page::{page, page_so_far};
 pub use summary::{json, text};
 
-use crate::curve::Curve;
+use crate::chart::Curve;
 use crate::downsample::{Downsampler, Keep};
 use crate::top_k::TopK;
 use eigenhedge::comparators::LeadingDirections;

@@ -1,8 +1,7 @@
 //! Labels inside the picture, placed without overlap. A label without room is left out. It is still in the description,
 //! and its line or ring is still drawn.
 
-use super::elements::{label, number, stroke};
-use super::frame::PlotFrame;
+use super::elements::{PlotFrame, label, number, stroke};
 use crate::chart::{Chart, Mark};
 use crate::palette::{FAINT, INK, PAPER};
 use crate::text_layout;

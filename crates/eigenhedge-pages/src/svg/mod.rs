@@ -7,9 +7,7 @@
 //! names and label placement would have to be added. The remaining drawing code is small.
 
 mod elements;
-mod frame;
 mod labels;
-mod legend;
 pub(crate) mod panel;
 mod series;
 mod simplify;

@@ -3,7 +3,7 @@
 use super::address::ListenAddress;
 use super::feed::Feed;
 use super::guard::{Guard, guarded};
-use super::shutdown::{Shutdown, ShutdownSwitch};
+use super::sse::{Shutdown, ShutdownSwitch};
 use super::{assets, sse};
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode, header};

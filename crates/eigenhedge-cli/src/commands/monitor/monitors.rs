@@ -5,13 +5,14 @@ use super::metrics::Metrics;
 use crate::args::MonitorArgs;
 use crate::commands::session::words::say;
 use crate::commands::session::{Engine, Session};
-use crate::live::Shared;
+use crate::live::{PageSource, Shared};
 use anyhow::Result;
 use eigenhedge::Verdict;
 use eigenhedge_io::{Answers, Position, Row, Stream, printable_path, save_fleet, verdict_cells, write_private};
-use eigenhedge_pages::monitor::{Facts, Journal, Notice, Occurrence, Seen, TableMonitors};
-use eigenhedge_pages::{counted, to_text};
+use eigenhedge_pages::monitor::{Facts, Inside, Journal, Notice, Occurrence, Seen, TableMonitors, page};
+use eigenhedge_pages::{Page, counted, to_text};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, MutexGuard};
 
@@ -173,4 +174,28 @@ pub struct Finished {
     pub stream: Stream,
     pub facts: Facts,
     pub journal: Journal,
+}
+
+pub struct MonitorPages {
+    watched: Arc<Shared<Watched>>,
+    facts: Facts,
+}
+
+impl MonitorPages {
+    pub fn of(session: &Session<'_, Monitors<'_>>) -> Self {
+        Self { watched: session.engine.shared(), facts: session.engine.facts_so_far(&session.stream) }
+    }
+}
+
+impl PageSource for MonitorPages {
+    fn version(&self) -> u64 {
+        self.watched.version()
+    }
+
+    fn page(&self, open: &BTreeSet<String>) -> Option<(Page, u64)> {
+        Some(self.watched.look(|Watched { journal, skipped, in_memory }| {
+            let facts = Facts { skipped: *skipped, in_memory: *in_memory, ..self.facts.clone() };
+            (page(journal, &facts, &Inside::Open(open)), journal.rows)
+        }))
+    }
 }

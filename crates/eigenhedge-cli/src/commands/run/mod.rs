@@ -4,7 +4,6 @@ mod group_summary;
 mod groups;
 mod model;
 mod options;
-mod pages;
 mod start;
 
 use super::session::words::{judge_skipped, list_skipped, unless_stopped};
@@ -24,8 +23,7 @@ use eigenhedge_io::{printable_path, write_whole};
 use eigenhedge_pages::run::{page, text};
 use eigenhedge_pages::{Page, file_name};
 use groups::ModelsByKey;
-use model::{Learned, OneModel};
-use pages::RunPages;
+use model::{Learned, OneModel, RunPages};
 
 pub use group_summary::inspect;
 

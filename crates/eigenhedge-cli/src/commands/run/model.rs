@@ -5,7 +5,7 @@ use super::start::Start;
 use crate::commands::session::words::by_name;
 use crate::commands::session::{Block, Engine, Options, Session, Snapshots, step_all_rows, step_rows};
 use crate::destination::Destination;
-use crate::live::Shared;
+use crate::live::{PageSource, Shared};
 use crate::plan::Plan;
 use crate::stop::StopSignal;
 use anyhow::{Result, anyhow};
@@ -15,8 +15,9 @@ use eigenhedge_io::{
     filled_columns, filled_names, number_cells, number_columns, write_private,
 };
 use eigenhedge_pages::number::readable;
-use eigenhedge_pages::run::Recorder;
-use eigenhedge_pages::to_text;
+use eigenhedge_pages::run::{Recorder, page_so_far};
+use eigenhedge_pages::{Page, file_name, to_text};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
@@ -322,4 +323,30 @@ fn ahead(plan: &Plan, mut stream: Stream, layout: &Layout) -> Result<Stream> {
 
 fn is_there(target: &Target) -> bool {
     matches!(target, Target::File(path) if path.is_file())
+}
+
+pub struct RunPages {
+    learned: Arc<Shared<Learned>>,
+    source: String,
+    columns: Vec<String>,
+}
+
+impl RunPages {
+    pub fn of(session: &Session<'_, OneModel<'_>>) -> Self {
+        let source = file_name(&session.stream.source()).to_owned();
+        Self { learned: session.engine.shared(), source, columns: session.stream.columns().to_vec() }
+    }
+}
+
+impl PageSource for RunPages {
+    fn version(&self) -> u64 {
+        self.learned.version()
+    }
+
+    fn page(&self, _: &BTreeSet<String>) -> Option<(Page, u64)> {
+        self.learned.look(|Learned { model, recorder, row }| {
+            let page = page_so_far(&self.source, &self.columns, recorder.as_ref()?, model, *row)?;
+            Some((page, model.totals().rows))
+        })
+    }
 }

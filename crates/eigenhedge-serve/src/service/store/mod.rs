@@ -11,16 +11,14 @@
 //! so that the loss of the most recent ones is noticed. Panics of redb become errors ([`guard`]).
 
 mod commits;
-mod private;
 mod queue;
 
 pub use queue::{Action, StoreQueue};
 
 use super::engine::Saved;
 use super::problem::Problem;
-use commits::CommitFile;
+use commits::{CommitFile, private_file, private_folder};
 use eigenhedge_io::{printable_path, scratch_file};
-use private::{private_file, private_folder};
 use redb::{Database, ReadTransaction, ReadableDatabase, ReadableTable, TableDefinition, WriteTransaction};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
