@@ -135,16 +135,9 @@ impl Reader for Concatenation {
     }
 
     fn progress(&self) -> Progress {
-        let share = match self.reader.progress() {
-            Progress::Rows(done, all) | Progress::Bytes(done, all) if all > 0 => done as f64 / all as f64,
-            _ => 0.0,
-        };
+        let share = self.reader.progress().share().unwrap_or(0.0);
         let done = self.sizes[..self.file].iter().sum::<u64>() + (share * self.sizes[self.file] as f64) as u64;
         Progress::Bytes(done, self.sizes.iter().sum())
-    }
-
-    fn has_header(&self) -> bool {
-        self.reader.has_header()
     }
 
     fn reading(&self) -> Reading {

@@ -27,6 +27,16 @@ pub enum Progress {
     Unknown(u64),
 }
 
+impl Progress {
+    /// Returns the share of the rows or bytes that were read, or `None` if the total is unknown.
+    pub fn share(self) -> Option<f64> {
+        match self {
+            Self::Rows(done, all) | Self::Bytes(done, all) if all > 0 => Some(done as f64 / all as f64),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct InputSource {
     source: Source,

@@ -69,7 +69,6 @@ pub(crate) struct ReadAhead {
     start: ReadPosition,
     /// Place of the row before the batch, for messages.
     start_place: RowPlace,
-    has_header: bool,
     reading: Reading,
 }
 
@@ -95,7 +94,6 @@ impl ReadAhead {
             has_ended: false,
             start,
             start_place: reader.place(),
-            has_header: reader.has_header(),
             reading: reader.reading(),
         })
     }
@@ -169,10 +167,6 @@ impl Reader for ReadAhead {
 
     fn progress(&self) -> Progress {
         self.batch.progress
-    }
-
-    fn has_header(&self) -> bool {
-        self.has_header
     }
 
     fn reading(&self) -> Reading {

@@ -36,9 +36,6 @@ pub(crate) trait Reader {
     fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error>;
     /// Returns the number of rows or bytes read, and the total if it is known.
     fn progress(&self) -> Progress;
-    fn has_header(&self) -> bool {
-        false
-    }
     /// Returns a remark about values that were left out.
     fn remarks(&self) -> Option<String> {
         None

@@ -64,7 +64,6 @@ pub struct Stream {
     more: usize,
     format: Format,
     reader: Box<dyn Reader>,
-    has_time: bool,
     time_format: Option<TimeFormat>,
     timezone: Option<Timezone>,
     times: TimeOrder,
@@ -106,7 +105,6 @@ impl Stream {
             input,
             more: source.parts().len().saturating_sub(1),
             format: layout.format,
-            has_time: columns.has_time,
             time_format: layout.time_format.clone().or_else(|| reading.time_format.clone()),
             timezone: layout.timezone,
             times: TimeOrder::default(),
@@ -218,7 +216,7 @@ impl Stream {
 
     /// Returns true if there is a time column.
     pub fn has_time(&self) -> bool {
-        self.has_time
+        self.selection.has_time
     }
 
     /// Returns the detected properties, which another stream over this table can use as [`Layout::found`].
@@ -242,7 +240,7 @@ impl Stream {
     fn long_table(&self) -> Option<String> {
         let (left_out, [value]) = (self.left_out(), &self.names[..]) else { return None };
         let (time, tag) = (self.kept_columns().into_iter().next()?, left_out.first()?);
-        (self.has_time && self.times.goes_back()).then(|| {
+        (self.has_time() && self.times.goes_back()).then(|| {
             format!("if {tag} names what {value} is, --pivot {time},{tag},{value} makes a column of each name")
         })
     }
@@ -405,7 +403,7 @@ impl Stream {
             time.push(' ');
             time.push_str(clock.trim());
         }
-        if self.has_time {
+        if self.has_time() {
             let outcome = self.take_time();
             let place = || format!("{}, {}", self.reader.place(), self.selection.label(self.selection.kept[0]));
             outcome.map_err(|fault| Error::at(place(), fault))?;
@@ -492,7 +490,7 @@ impl Stream {
         }
         Err(self.input.fault(match self.messages.first() {
             Some((_, first)) => Fault::AllBad { rows: self.skipped(), first: first.clone() },
-            None if self.reader.has_header() => Fault::HeaderOnly,
+            None if self.reading.has_header => Fault::HeaderOnly,
             None => Fault::Empty,
         }))
     }

@@ -37,7 +37,6 @@ pub struct Csv {
     /// True if the record is the first line and has not been returned as a row yet.
     held: bool,
     cells: usize,
-    has_header: bool,
     /// Header, if it contains a word, and lines of units. Later lines that repeat one of them are skipped.
     headers: Vec<ByteRecord>,
     /// True to report all text columns at once if the first row contains a word.
@@ -78,7 +77,6 @@ impl Csv {
             record: ByteRecord::new(),
             held: true,
             cells: 0,
-            has_header: false,
             headers: Vec::new(),
             judges_columns: layout.on_bad_row == OnBadRow::Fail && layout.header != Some(false),
             fills: layout.fills(),
@@ -100,9 +98,9 @@ impl Csv {
         let lines = FirstLines { input, layout, first: &table.record, look: &look, style: &table.style };
         let settled = lines.settle(like)?;
         let columns = settled.columns.clone();
-        table.has_header = settled.has_header;
+        table.reading.has_header = settled.has_header;
         table.held = !settled.has_header;
-        if table.has_header && table.record.iter().any(|cell| table.style.is_word(cell)) {
+        if settled.has_header && table.record.iter().any(|cell| table.style.is_word(cell)) {
             table.headers.push(table.record.clone());
         }
         for _ in 0..settled.unit_lines {
@@ -116,7 +114,6 @@ impl Csv {
         // The line of a first row that is held has been read already.
         let line = table.records.position().line() - u64::from(table.held);
         table.reading.first_line = table.lines_before + line;
-        table.reading.has_header = table.has_header;
         table.reading.time_format = settled.time_format;
         table.wordy = settled.wordy;
         Ok(Opened { reader: Box::new(table), columns })
@@ -212,7 +209,7 @@ impl Csv {
             let is_time = |column: &usize| TimeFormat::find(&[&text_of(&record[*column])]) != Found::Nothing;
             let time = bad.iter().map(|(column, _)| *column).find(is_time).filter(|_| !self.columns.has_time);
             let is_line = bad.iter().all(|(column, _)| !self.wordy.contains(column));
-            let header = if self.has_header { "" } else { "; --header reads the line as a header" };
+            let header = if self.reading.has_header { "" } else { "; --header reads the line as a header" };
             return self.columns.not_numeric(&self.place().to_string(), &bad, (doubtful, is_line), time, header);
         }
         let place = format!("{}, {}", self.place(), self.columns.label(column));
@@ -288,10 +285,6 @@ impl Reader for Csv {
 
     fn progress(&self) -> Progress {
         self.input.progress(self.bytes(), self.rows)
-    }
-
-    fn has_header(&self) -> bool {
-        self.has_header
     }
 
     fn reading(&self) -> Reading {

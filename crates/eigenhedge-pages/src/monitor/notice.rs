@@ -6,7 +6,7 @@ use super::occurrence::{Occurrence, named};
 use eigenhedge::grade;
 use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Notice {
     /// Number of the notice in a stream of the service, counted from 1. It is 0 in the program, which does not write it.
     #[serde(skip_serializing_if = "is_unnumbered")]
@@ -51,8 +51,7 @@ impl Notice {
 
     /// Creates the notice of a reference that was accepted on request before `row`.
     pub fn accepted(row: u64, key: &str) -> Self {
-        let (kind, key) = ("accepted".to_owned(), key.to_owned());
-        Self { id: 0, kind, key, row, time: String::new(), score: None, incident: None, causes: Vec::new() }
+        Self { kind: "accepted".to_owned(), key: key.to_owned(), row, ..Self::default() }
     }
 
     pub fn of_incident(kind: &str, one: &Occurrence, row: u64, time: &str) -> Self {

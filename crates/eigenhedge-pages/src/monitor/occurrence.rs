@@ -25,7 +25,7 @@ pub struct Told {
     pub is_told: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Occurrence {
     /// Kind of entry: `incident`, or `unreported` for one below the least severity or duration; `alarms`, `stuck` or `moved` for an
     /// event, `rise` or `fall` for a change, `accepted` for a new reference.
@@ -48,7 +48,7 @@ pub struct Occurrence {
     pub causes: Vec<(String, f64)>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct IncidentFacts {
     /// Number of the incident in its stream or key, counted from 1.
     pub number: u64,
@@ -68,20 +68,7 @@ impl Occurrence {
     fn new(kind: &str, key: &str, rows: [u64; 3], times: Times, causes: Vec<(String, f64)>) -> Self {
         let ([start, end, peak], Times { start: start_time, end: end_time, seconds: start_seconds }) = (rows, times);
         let (kind, key) = (kind.to_owned(), key.to_owned());
-        Self {
-            kind,
-            key,
-            start,
-            end,
-            start_time,
-            end_time,
-            start_seconds,
-            peak,
-            strength: 0.0,
-            alarms: 0,
-            incident: None,
-            causes,
-        }
+        Self { kind, key, start, end, start_time, end_time, start_seconds, peak, causes, ..Self::default() }
     }
 
     pub fn of_event(event: &Event, key: &str, times: Times, names: &[String]) -> Self {
@@ -115,15 +102,8 @@ impl Occurrence {
 
     /// Creates the entry of a device without rows: its silence of this number after row `last`, at time `start`.
     pub fn of_silence(key: &str, number: u64, last: u64, times: Times, severity: f64) -> Self {
-        let facts = IncidentFacts {
-            number,
-            reported: last,
-            reported_time: String::new(),
-            peak_time: String::new(),
-            is_over: false,
-            signs: "silent".to_owned(),
-            rows: 0,
-        };
+        let signs = "silent".to_owned();
+        let facts = IncidentFacts { number, reported: last, signs, ..IncidentFacts::default() };
         let entry = Self::new("incident", key, [last; 3], times, Vec::new());
         Self { strength: severity, incident: Some(facts), ..entry }
     }
@@ -136,10 +116,6 @@ impl Occurrence {
         let kind = if change.is_rise { "rise" } else { "fall" };
         let rows = [change.start, change.reported, change.reported];
         Self { strength: change.strength, ..Self::new(kind, key, rows, times, named(&change.columns, names)) }
-    }
-
-    pub fn is_change(&self) -> bool {
-        self.kind == "rise" || self.kind == "fall"
     }
 
     pub fn is_incident(&self) -> bool {

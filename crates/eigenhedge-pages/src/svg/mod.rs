@@ -39,13 +39,8 @@ pub(crate) fn grid(title: &str, panels: &[(String, Panel)]) -> String {
     let mut top = 0.0;
     for line in text_layout::wrap(title, TITLE_SIZE + 3.0, width - 40.0, 2).iter().filter(|line| !line.is_empty()) {
         top += 26.0;
-        body += &format!(
-            "<text class=\"ink-fill\" fill=\"{}\" x=\"{}\" y=\"{top}\" font-size=\"{}\" font-weight=\"600\" text-anchor=\"middle\">{}</text>",
-            INK.light,
-            width / 2.0,
-            TITLE_SIZE + 3.0,
-            markup(line)
-        );
+        let weight = "font-weight=\"600\" text-anchor=\"middle\"";
+        body += &label(INK, (width / 2.0, top), TITLE_SIZE + 3.0, weight, line);
     }
     top += if top > 0.0 { 10.0 } else { 0.0 };
     for line in panels.chunks(columns) {

@@ -61,12 +61,8 @@ impl Progress {
             Shown::Nowhere => {}
             Shown::Lines => {
                 self.next = now + PAUSE;
-                let way = match stream.progress() {
-                    Way::Rows(done, all) | Way::Bytes(done, all) if all > 0 => {
-                        format!(", {:.0} % of the table", 100.0 * done as f64 / all as f64)
-                    }
-                    _ => String::new(),
-                };
+                let share = stream.progress().share();
+                let way = share.map_or(String::new(), |share| format!(", {:.0} % of the table", 100.0 * share));
                 // Standard error may be closed, which is not a failure.
                 let _ = writeln!(io::stderr(), "eigenhedge: {text}{way}");
             }
