@@ -107,7 +107,6 @@ Examples:
 
 Exit status: 0 done, 1 bad data or failed run, 2 wrong usage, 3 an alarm with `monitor --fail-on-alarm`.";
 
-/// Options of `demo`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -160,7 +159,6 @@ Examples:
   eigenhedge run data.csv -k 3 --mixing none --center none --norm-bound 10
   tail -n +1 -f log.csv | eigenhedge run - -k 2 --no-header --on-bad-row skip --out -";
 
-/// Options of `run`.
 #[derive(Debug, Args)]
 #[command(after_help = RUN_NOTES)]
 #[command(mut_arg("group_by", |key| key.conflicts_with_all(["report", "plot", "reconstruct", "filled", "live"])))]

@@ -12,6 +12,7 @@ use super::settings::Settings;
 use super::store::{Action, Store, StoreQueue};
 use super::stream::{Handle, Shared};
 use super::try_page::TryPage;
+use crate::lock;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -172,7 +173,7 @@ impl Core {
     pub async fn close(self: Arc<Self>) {
         self.shared.outbox.end();
         self.shared.queue.close().await;
-        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let writer = lock(&self.writer).take();
         // The writer does not panic.
         writer.into_iter().for_each(|writer| _ = writer.join());
         self.shared.pool.end();

@@ -10,6 +10,7 @@
 
 use super::target::{Target, Transport};
 use super::template::{Templates, Told};
+use crate::lock;
 use crate::service::log::{event, now};
 use crate::service::notice_rules::Hook;
 use crate::service::store::{Action, StoreQueue};
@@ -18,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::VecDeque;
 use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, Weak};
 use std::thread;
 use std::time::Duration;
 
@@ -58,10 +59,6 @@ struct State {
     entered: u64,
     next_try: f64,
     pause: f64,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Line {

@@ -4,6 +4,7 @@
 use super::replies::{Answer, read_body};
 use crate::live::sse;
 use crate::live::{Feed, PageState, assets};
+use crate::lock;
 use crate::service::app::App;
 use crate::service::gate::COOKIE;
 use crate::service::name::check_name;
@@ -18,8 +19,8 @@ use eigenhedge_pages::escape::markup;
 use eigenhedge_pages::page::live;
 use eigenhedge_pages::{Block, Page, Table, Tile};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 const PAUSE: Duration = Duration::from_millis(500);
@@ -163,7 +164,7 @@ fn overview(all: &[Arc<Handle>]) -> PageState {
     let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
     let line = |handle: &&Arc<Handle>| {
         let counts = &handle.counts;
-        let worst = handle.worst.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let worst = lock(&handle.worst).clone();
         let state = match (handle.was_loaded(), load(&counts.incidents)) {
             (false, _) => "loading".to_owned(),
             (true, 0) => "normal".to_owned(),

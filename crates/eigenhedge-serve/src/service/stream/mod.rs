@@ -16,9 +16,10 @@ use super::problem::Problem;
 use super::repeats::{Repeats, Reply, RequestKey};
 use super::shape::Shape;
 use super::store::{Action, Store, StoreQueue};
+use crate::lock;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
@@ -133,10 +134,6 @@ impl Drop for Turn {
     fn drop(&mut self) {
         self.0.waiting.fetch_sub(1, Ordering::Relaxed);
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn ended() -> Problem {
