@@ -36,6 +36,11 @@ impl Row {
         self.place.to_string()
     }
 
+    /// Returns the copied cell at this index, which is the key of the row, or an empty text without one.
+    pub(crate) fn key(&self, index: Option<usize>) -> &str {
+        index.and_then(|index| self.kept.get(index)).map_or("", String::as_str)
+    }
+
     /// Returns the cells for modification. The row then counts as dense.
     pub(crate) fn cells_mut(&mut self) -> &mut Vec<f64> {
         self.is_sparse = false;

@@ -54,15 +54,19 @@ impl OneModel {
     }
 }
 
-pub fn fresh(setup: &Setup, standardize: Standardize, shape: &Shape) -> Result<Model, Problem> {
-    let fits = |error: Error| match error {
+/// Returns the conversion of errors of a learner that does not fit the rows. `count` is what limits k.
+pub fn misfit(count: &str) -> impl Fn(Error) -> Problem {
+    move |error| match error {
         Error::Kept { kept, dimension } => {
-            Problem::unsound(format!("k must be less than the number of selected columns, {dimension}, got {kept}"))
+            Problem::unsound(format!("k must be less than the number of {count}, {dimension}, got {kept}"))
         }
         error => Problem::unsound(spelled(&error, |name| name.replace('-', "_"))),
-    };
+    }
+}
+
+pub fn fresh(setup: &Setup, standardize: Standardize, shape: &Shape) -> Result<Model, Problem> {
     let columns = Columns::new(shape.names.clone(), Standardizer::new(standardize, shape.width));
-    Ok(Model::of(setup, shape.width, true).map_err(fits)?.with_columns(columns))
+    Ok(Model::of(setup, shape.width, true).map_err(misfit("selected columns"))?.with_columns(columns))
 }
 
 pub(super) fn score_row(model: &mut Model, rows: &Rows, i: usize, shape: &Shape, outcome: &mut Outcome) {
