@@ -35,7 +35,6 @@ pub fn with_tip(mut message: clap::Error) -> clap::Error {
     message
 }
 
-/// Returns a sentence that lists the commands with this option, or `None` if no command has it.
 fn of_other_commands(option: &str) -> Option<String> {
     let long = option.strip_prefix("--")?;
     let program = Cli::command();

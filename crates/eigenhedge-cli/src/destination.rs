@@ -40,7 +40,6 @@ impl Destination {
         self.target != Target::Nowhere
     }
 
-    /// Opens the table. A file appears only when the table is complete.
     pub fn open(&self, columns: Vec<Column>) -> Result<Answers> {
         self.judge_standard()?;
         Ok(Answers::open(&self.target, self.form, columns, false, None)?)
@@ -73,7 +72,6 @@ pub fn row_cells(row: u64, numbers: impl IntoIterator<Item = f64>) -> Vec<Cell<'
     std::iter::once(Cell::Whole(Some(row))).chain(numbers.into_iter().map(Cell::Number)).collect()
 }
 
-/// Returns the names `z0, z1, …` of k coordinates.
 pub fn coordinate_names(k: usize) -> Vec<String> {
     (0..k).map(|i| format!("z{i}")).collect()
 }

@@ -9,11 +9,9 @@ use eigenhedge::batch::{Center, Pca};
 use eigenhedge::{Missing, Standardize};
 use eigenhedge_io::{Layout, OnBadRow, Source, Stream};
 
-/// Share of the energy that the directions explain by default.
 const SHARE: f64 = 0.9;
 /// Number of first rows from which the directions are counted, and of their numbers.
 const FIRST: (usize, usize) = (1000, 1 << 20);
-/// Maximum number of directions that are chosen.
 const MOST: usize = 64;
 
 impl Directions {

@@ -89,7 +89,6 @@ pub fn judge_place(path: &Path) -> Result<()> {
     }
 }
 
-/// Default of the maximum number of models or monitors by key in memory.
 pub const MOST_IN_MEMORY: usize = 4096;
 
 /// Returns the folder for models or monitors that are not in memory: that of the snapshot, or a temporary folder.

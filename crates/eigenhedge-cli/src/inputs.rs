@@ -1,6 +1,5 @@
 //! Files that the inputs of a command name: files, the tables in a folder, or the files that match a pattern.
 
-use crate::usage::{Usage, is_dash};
 use eigenhedge_io::{Source, matches_pattern};
 use std::path::{Path, PathBuf};
 
@@ -78,6 +77,14 @@ pub fn paths_of(source: &Source) -> Vec<&Path> {
         Source::Several(parts) => parts.iter().flat_map(paths_of).collect(),
         _ => Vec::new(),
     }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Usage(pub String);
+
+pub fn is_dash(path: &Path) -> bool {
+    path.as_os_str() == "-"
 }
 
 #[cfg(test)]

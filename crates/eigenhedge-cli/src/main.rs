@@ -17,7 +17,6 @@ mod scaled;
 mod stdout;
 mod stop;
 mod table;
-mod usage;
 mod working;
 
 use anyhow::Context;
@@ -26,12 +25,9 @@ use clap::{CommandFactory, Parser};
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
-/// Exit status for bad data or a failed run.
 const FAILED: u8 = 1;
-/// Exit status for an invalid command line, as in clap.
 const USAGE: u8 = 2;
 
-/// Exit status of `monitor --fail-on-alarm` after an alarm.
 const ALARM: u8 = 3;
 
 fn main() -> ExitCode {

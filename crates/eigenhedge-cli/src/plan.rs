@@ -26,7 +26,6 @@ pub struct Plan {
     /// True for one model per key. The key is then the first entry of `layout.keep`.
     pub by_group: bool,
     pub safe_cells: bool,
-    /// Signs of results as CSV.
     pub answers_as: AnswersAs,
     pub allow_skipped: bool,
     pub max_groups: Option<usize>,

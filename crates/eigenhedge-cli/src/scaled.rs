@@ -3,7 +3,7 @@
 use crate::say::say_short_warm_up;
 use anyhow::Result;
 use eigenhedge::{Error, Standardize, Standardizer};
-use eigenhedge_io::{Delivered, Stream, refusal};
+use eigenhedge_io::{Row, Stream, refusal};
 use std::collections::VecDeque;
 
 /// Memory of a buffered row in bytes, in addition to its numbers and texts.
@@ -12,9 +12,9 @@ const ROW: usize = 256;
 pub struct ScaledStream {
     stream: Stream,
     standardizer: Standardizer,
-    waiting: VecDeque<Delivered>,
+    waiting: VecDeque<Row>,
     /// Most recently returned row in units of the table.
-    delivered: Option<Delivered>,
+    delivered: Option<Row>,
     /// True if that row is included in the statistics, or was rejected.
     is_counted: bool,
     row: Vec<f64>,
@@ -40,7 +40,7 @@ impl ScaledStream {
     }
 
     pub fn place(&self) -> String {
-        self.delivered.as_ref().map_or_else(|| self.stream.place(), Delivered::place)
+        self.delivered.as_ref().map_or_else(|| self.stream.place(), Row::place)
     }
 
     pub fn row_number(&self) -> u64 {
@@ -60,16 +60,15 @@ impl ScaledStream {
         }
     }
 
-    /// Returns the next row in standard units, or `None` after the last.
     pub fn next_row(&mut self) -> Result<Option<&[f64]>> {
         if let (false, Some(last)) = (std::mem::replace(&mut self.is_counted, true), &self.delivered) {
-            self.standardizer.count_in(last.row.numbers());
+            self.standardizer.count_in(last.numbers());
         }
         if self.standardizer.is_warming_up() {
             self.warm_up()?;
         }
         while let Some(next) = self.next_delivered()? {
-            let raw = self.delivered.insert(next).row.numbers();
+            let raw = self.delivered.insert(next).numbers();
             let scaled = match self.standardizer.spoiled(raw) {
                 None => self.standardizer.apply(raw, &mut self.row),
                 Some(column) => Err(column),
@@ -88,7 +87,7 @@ impl ScaledStream {
         Ok(None)
     }
 
-    fn next_delivered(&mut self) -> Result<Option<Delivered>> {
+    fn next_delivered(&mut self) -> Result<Option<Row>> {
         if let Some(waiting) = self.waiting.pop_front() {
             return Ok(Some(waiting));
         }
@@ -103,9 +102,9 @@ impl ScaledStream {
 
     fn warm_up(&mut self) -> Result<()> {
         while self.standardizer.is_warming_up() && self.stream.next_row()?.is_some() {
-            let mut row = Delivered::default();
+            let mut row = Row::default();
             self.stream.deliver_into(&mut row);
-            let raw = row.row.numbers();
+            let raw = row.numbers();
             if let Some(column) = self.standardizer.spoiled(raw) {
                 self.stream.refuse_row(&row, cannot_standardize(raw, column, &self.stream))?;
                 continue;

@@ -1,9 +1,9 @@
 //! Sources and layouts of tables, from command-line arguments.
 
 use crate::args::{BadRow, BesideArgs, TableArgs};
+pub use crate::inputs::{Usage, is_dash};
 use crate::inputs::{inputs, is_workbook, paths_of};
 use crate::scaled::ScaledStream;
-pub use crate::usage::{Usage, is_dash};
 use anyhow::anyhow;
 use eigenhedge::kernel::{TextItems, VectorKernel};
 use eigenhedge::{Kind, Missing, Model, Standardize};
@@ -48,7 +48,6 @@ pub fn open_texts(path: &Path, args: &TableArgs, items: TextItems, keep: &[Strin
     Ok(ScaledStream::new(Stream::open(&source, &of_texts(layout, Some(items), standardize)?)?, standardize))
 }
 
-/// Opens one or several files as one table.
 pub fn open_all(paths: &[PathBuf], args: &TableArgs) -> anyhow::Result<ScaledStream> {
     open_with_missing(paths, args, None)
 }
@@ -201,7 +200,6 @@ pub fn layout(args: &TableArgs, source: &Source) -> Result<Layout, Usage> {
     Ok(layout)
 }
 
-/// Word that selects all numeric columns.
 const NUMERIC: &str = "numeric";
 
 /// Adds the time column, the key column and other copied columns to a layout.
@@ -249,7 +247,6 @@ pub fn with_beside(layout: Layout, args: &BesideArgs, standardize: Standardize) 
     Ok(Layout { keep, time, clock, time_format, timezone: args.timezone, find_time: true, has_key, ..layout })
 }
 
-/// Sets the kind of items of a layout if rows are texts or sets.
 pub fn of_texts(layout: Layout, items: Option<TextItems>, standardize: Standardize) -> Result<Layout, Usage> {
     if items.is_some() {
         needs_text(layout.format, "a kernel of texts or sets")?;

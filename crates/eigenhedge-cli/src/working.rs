@@ -9,9 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Interval between progress lines.
 const PAUSE: Duration = Duration::from_secs(10);
-/// Interval between updates of the bar.
 const BLINK: Duration = Duration::from_millis(200);
 /// Estimated time in seconds from which a computation is announced.
 const LONG: f64 = 60.0;

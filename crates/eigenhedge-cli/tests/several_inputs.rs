@@ -72,7 +72,7 @@ fn kept_columns_and_times_are_copied_into_answers_of_every_form() {
         assert_eq!(stream.columns(), ["row", "expected_loss", "loss", "z0"], "{form}");
         let mut found = Vec::new();
         while stream.next_row().unwrap().is_some() {
-            found.push(stream.kept().join("|"));
+            found.push(stream.row().kept.join("|"));
         }
         assert_eq!(found, ["2024-01-01|a, b", "2024-01-02|c", "2024-01-03|", "2024-01-05|d"], "{form}");
     }

@@ -17,7 +17,6 @@ pub(crate) struct Columns {
     pub kept: Vec<usize>,
     /// Index in `kept` of the first column named by [`Layout::keep`], which may be the time column.
     pub first_kept: Option<usize>,
-    /// True if the first column of `kept` is the time column.
     pub has_time: bool,
     /// Positions of the columns that were left out because they are not numeric.
     pub left_out: Vec<usize>,
@@ -117,12 +116,10 @@ impl Columns {
         Ok(Self { text: Some(TextColumn { position, place, kept }), ..self })
     }
 
-    /// Returns the positions of the columns that the model uses.
     pub fn features(&self) -> Vec<usize> {
         self.text.map_or_else(|| self.selected.clone(), |text| vec![text.position])
     }
 
-    /// Returns the positions of the columns that are copied to the output.
     fn beside(&self) -> &[usize] {
         let kept = self.kept.len() - usize::from(self.clock.is_some());
         &self.kept[..self.text.map_or(kept, |text| text.kept)]
@@ -149,13 +146,12 @@ impl Columns {
             found: None,
             exclude: Vec::new(),
             only_numeric: false,
-            leave_out_text: false,
+            keeps_text: true,
             model_columns: None,
             ..layout.clone()
         }
     }
 
-    /// Returns the columns of a later table with these `names` that correspond to those of this one, which has names.
     pub fn of_later(&self, names: Vec<String>, layout: &Layout, list: &'static str) -> Result<Self, Fault> {
         if self.names.as_ref() == Some(&names) {
             return Ok(self.clone());

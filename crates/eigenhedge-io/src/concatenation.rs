@@ -16,7 +16,7 @@ use crate::source::Source;
 use crate::{binary, columnar, text};
 
 /// Opens a single table. If `like` is given, the table continues one with these columns.
-pub(crate) fn open_one(input: &InputSource, layout: &Layout, like: Option<&Columns>) -> Result<Opened, Error> {
+fn open_one(input: &InputSource, layout: &Layout, like: Option<&Columns>) -> Result<Opened, Error> {
     let opened = match layout.format {
         Format::Csv | Format::Tsv => return text::Csv::open(input, layout, like),
         Format::Jsonl => return text::Jsonl::open(input, layout, like),
@@ -35,7 +35,18 @@ pub(crate) fn open_one(input: &InputSource, layout: &Layout, like: Option<&Colum
     Ok(opened)
 }
 
-pub(crate) struct Concatenation {
+/// Opens a source, several sources as one table. Returns the first of them too.
+pub(crate) fn open(source: &Source, layout: &Layout) -> Result<(InputSource, Opened), Error> {
+    let parts = source.parts();
+    if parts.len() > 1 {
+        return Concatenation::open(parts, layout);
+    }
+    let input = InputSource::new(parts.first().unwrap_or(source), layout)?;
+    let opened = open_one(&input, layout, None)?;
+    Ok((input, opened))
+}
+
+struct Concatenation {
     sources: Vec<Source>,
     layout: Layout,
     columns: Columns,
@@ -47,7 +58,7 @@ pub(crate) struct Concatenation {
 }
 
 impl Concatenation {
-    pub fn open(sources: Vec<Source>, layout: &Layout) -> Result<(InputSource, Opened), Error> {
+    fn open(sources: Vec<Source>, layout: &Layout) -> Result<(InputSource, Opened), Error> {
         let inputs = sources.iter().map(|source| InputSource::new(source, layout)).collect::<Result<Vec<_>, _>>()?;
         let input = inputs[0].clone();
         if layout.format == Format::Libsvm && layout.dim.is_none() {
@@ -55,10 +66,11 @@ impl Concatenation {
         }
         let Opened { reader, columns } = open_one(&input, layout, None)?;
         let reading = reader.reading();
-        let groups = if reading.decimal == b',' { b'.' } else { b',' };
+        let signs = reading.signs;
+        let groups = if signs.decimal == b',' { b'.' } else { b',' };
         let layout = Layout {
-            delimiter: Some(reading.delimiter),
-            decimal: Some(reading.decimal),
+            delimiter: Some(signs.delimiter),
+            decimal: Some(signs.decimal),
             thousands: layout.thousands.or(reading.has_groups.then_some(groups)),
             ..layout.clone()
         };
@@ -88,26 +100,13 @@ impl Concatenation {
 }
 
 impl Reader for Concatenation {
-    fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error> {
+    fn read(&mut self, row: &mut Row) -> Result<bool, Error> {
         while !self.reader.read(row)? {
             if !self.advance()? {
                 return Ok(false);
             }
         }
         Ok(true)
-    }
-
-    fn read_row(&mut self, row: &mut Row) -> Result<bool, Error> {
-        while !self.reader.read_row(row)? {
-            if !self.advance()? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    fn kept(&self, texts: &mut Vec<String>) {
-        self.reader.kept(texts);
     }
 
     fn place(&self) -> RowPlace {
@@ -136,16 +135,9 @@ impl Reader for Concatenation {
     }
 
     fn progress(&self) -> Progress {
-        let share = match self.reader.progress() {
-            Progress::Rows(done, all) | Progress::Bytes(done, all) if all > 0 => done as f64 / all as f64,
-            _ => 0.0,
-        };
+        let share = self.reader.progress().share().unwrap_or(0.0);
         let done = self.sizes[..self.file].iter().sum::<u64>() + (share * self.sizes[self.file] as f64) as u64;
         Progress::Bytes(done, self.sizes.iter().sum())
-    }
-
-    fn has_header(&self) -> bool {
-        self.reader.has_header()
     }
 
     fn reading(&self) -> Reading {
@@ -156,7 +148,7 @@ impl Reader for Concatenation {
 struct Nothing;
 
 impl Reader for Nothing {
-    fn read(&mut self, _: &mut Vec<f64>) -> Result<bool, Error> {
+    fn read(&mut self, _: &mut Row) -> Result<bool, Error> {
         Ok(false)
     }
 

@@ -36,7 +36,6 @@ impl std::error::Error for Error {
     }
 }
 
-/// Source, and a line (from 1) or a row (from 0). It is formatted only when a message needs it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct RowPlace {
     pub source: Arc<str>,
@@ -66,7 +65,6 @@ impl Error {
         Self { place: place.into(), fault }
     }
 
-    /// Replaces the location by a more precise one.
     pub(crate) fn moved_to(self, place: String) -> Self {
         Self { place, ..self }
     }
@@ -105,7 +103,6 @@ impl Error {
         matches!(self.fault, Fault::Missing { .. } | Fault::NoCell | Fault::NoItems)
     }
 
-    /// Appends advice about the option for missing cells to the message.
     pub(crate) fn advised(mut self) -> Self {
         if let Fault::Missing { advised, .. } = &mut self.fault {
             *advised = true;
@@ -286,16 +283,13 @@ pub(crate) enum Fault {
 
 const ADVICE: &str = "; --missing skip passes such rows over, --missing fill fills such cells in";
 
-/// Maximum length of a word that may mark a missing cell.
 const LONGEST_WORD: usize = 20;
 
 impl Fault {
-    /// Creates the error for a cell that is missing or not a finite number.
     pub fn cell(found: String, is_missing: bool) -> Self {
         if is_missing { Self::Missing { found, advised: false } } else { Self::Cell(found) }
     }
 
-    /// Creates the error for a cell of a text table that is missing or not a finite number.
     pub fn text_cell(found: String, is_missing: bool) -> Self {
         if is_missing { Self::Missing { found, advised: false } } else { Self::TextCell(found) }
     }

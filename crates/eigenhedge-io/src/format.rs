@@ -4,10 +4,11 @@ use crate::unpack::Packing;
 use std::path::Path;
 
 /// Format of an input table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
     /// Cells separated by commas, or by the delimiter of the layout.
+    #[default]
     Csv,
     /// Tab-separated cells.
     Tsv,

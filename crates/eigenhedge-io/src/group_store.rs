@@ -56,7 +56,6 @@ pub struct GroupStore {
     folder: PathBuf,
     /// Scratch file, or `None` until a member is evicted.
     scratch: Option<File>,
-    /// Size of the used part of the scratch file in bytes.
     end: u64,
     /// Offsets of the free blocks, listed by the logarithm of their size.
     free: Vec<Vec<u64>>,

@@ -28,7 +28,16 @@ pub enum Progress {
     Unknown(u64),
 }
 
-/// Source that can be opened from the start or at an offset.
+impl Progress {
+    /// Returns the share of the rows or bytes that were read, or `None` if the total is unknown.
+    pub fn share(self) -> Option<f64> {
+        match self {
+            Self::Rows(done, all) | Self::Bytes(done, all) if all > 0 => Some(done as f64 / all as f64),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct InputSource {
     source: Source,
@@ -36,12 +45,10 @@ pub(crate) struct InputSource {
     /// Size in bytes of a regular file or of bytes in memory, or `None` for a source that can be read only once.
     pub file_size: Option<u64>,
     packing: Packing,
-    /// Sheet of a workbook, and the number of its sheets.
     pub sheet: Option<(String, usize)>,
     /// True if the bytes may have to be converted to UTF-8 or to JSON lines.
     recoded: bool,
     is_json: bool,
-    /// Number of bytes read since the file was last opened.
     read: Arc<AtomicU64>,
     stop: Option<Stop>,
     pub memory: MaxMemory,
@@ -108,12 +115,10 @@ impl InputSource {
         self.name.to_string()
     }
 
-    /// Returns the place of a line for messages. Lines are counted from 1.
     pub fn line(&self, number: u64) -> RowPlace {
         RowPlace { source: Arc::clone(&self.name), unit: "line", number }
     }
 
-    /// Returns the place of a row for messages. Rows are counted from 0.
     pub fn row(&self, number: u64) -> RowPlace {
         RowPlace { source: Arc::clone(&self.name), unit: "row", number }
     }

@@ -25,7 +25,7 @@ pub struct Pivot {
 }
 
 /// Layout of a table: its format, the selected columns, and their treatment.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Layout {
     /// Format of the table.
     pub format: Format,
@@ -51,8 +51,8 @@ pub struct Layout {
     pub model_columns: Option<Vec<String>>,
     /// True to leave out columns whose first rows contain no numbers. Later files may then have additional columns.
     pub only_numeric: bool,
-    /// True to leave out columns whose first rows contain no numbers, provided that `columns` is empty.
-    pub leave_out_text: bool,
+    /// False to leave out columns whose first rows contain no numbers, provided that `columns` is empty.
+    pub keeps_text: bool,
     /// Columns whose cells are copied to the output. The model uses them only if `columns` names them.
     pub keep: Vec<Selector>,
     /// Time column, which is the first of the copied columns. The value is `None` if no time column is given.
@@ -99,42 +99,11 @@ impl Layout {
 
     /// Creates a layout that selects all columns of a table of this format.
     pub fn new(format: Format) -> Self {
-        Self {
-            format,
-            header: None,
-            delimiter: None,
-            decimal: None,
-            thousands: None,
-            skip_lines: None,
-            na_values: Vec::new(),
-            na_values_only: false,
-            columns: Vec::new(),
-            exclude: Vec::new(),
-            model_columns: None,
-            only_numeric: false,
-            leave_out_text: true,
-            keep: Vec::new(),
-            time: None,
-            clock: None,
-            timezone: None,
-            time_format: None,
-            find_time: false,
-            has_key: false,
-            found: None,
-            items: None,
-            array: None,
-            sheet: None,
-            pivot: None,
-            dim: None,
-            on_bad_row: OnBadRow::Fail,
-            missing: None,
-            max_memory: MaxMemory::of_machine(),
-            stop: None,
-        }
+        Self { format, ..Self::default() }
     }
 
     pub(crate) fn leaves_out(&self) -> bool {
-        self.items.is_none() && (self.only_numeric || self.leave_out_text && self.columns.is_empty())
+        self.items.is_none() && (self.only_numeric || !self.keeps_text && self.columns.is_empty())
     }
 
     pub(crate) fn fills(&self) -> bool {
@@ -143,10 +112,11 @@ impl Layout {
 }
 
 /// Handling of bad rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnBadRow {
     /// A bad row ends the stream with an error.
+    #[default]
     Fail,
     /// A bad row is counted and skipped.
     Skip,

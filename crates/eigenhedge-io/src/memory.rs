@@ -131,7 +131,6 @@ pub(crate) fn most_unpacked(packed: u64, ratio: Ratio) -> u64 {
 #[cfg(feature = "parquet")]
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Ratio {
-    /// No compression.
     Plain = 1,
     /// Snappy: a copy of 64 bytes takes 3 bytes.
     Snappy = 22,

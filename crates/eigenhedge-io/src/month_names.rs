@@ -1,6 +1,5 @@
 //! Names of months in English, German, French, Spanish, Portuguese, Italian and Dutch, and their abbreviations.
 
-/// Names of the months without accents.
 const NAMES: [&[&str]; 12] = [
     &["january", "januar", "janner", "janvier", "enero", "janeiro", "gennaio"],
     &["february", "februar", "fevrier", "febrero", "fevereiro", "febbraio"],

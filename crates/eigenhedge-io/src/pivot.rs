@@ -11,12 +11,16 @@
 //! values of other tags are left out and counted.
 
 use crate::columns::select;
+use crate::concatenation;
 use crate::dates::iso_time;
 use crate::error::{Error, Fault, RowPlace};
+use crate::input_source::InputSource;
 use crate::layout::{Layout, Pivot, Selector};
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
 use crate::reading::Reading;
+use crate::row::Row;
 use crate::source::Source;
+use crate::stream::Stream;
 use crate::time_format::TimeFormat;
 use eigenhedge::Missing;
 use std::collections::{HashMap, VecDeque};
@@ -29,33 +33,18 @@ const TAG: u128 = 512;
 /// Value with its time in seconds since 1970 and the number of its tag.
 type Value = (f64, usize, f64);
 
-pub(crate) trait LongRows: Sized + 'static {
-    fn open(source: &Source, layout: &Layout) -> Result<Self, Error>;
-    fn next_value(&mut self) -> Result<Option<f64>, Error>;
-    fn kept(&self) -> &[String];
-    fn kept_columns(&self) -> Vec<String>;
-    fn time(&self) -> Option<f64>;
-    fn allow(&self, what: &str, bytes: u128) -> Result<(), Error>;
-    fn source(&self) -> String;
-    fn progress(&self) -> Progress;
-    fn reading(&self) -> Reading;
-}
-
-/// Source of values in the order of reading.
-enum Values<S> {
-    Stream(Box<S>, VecDeque<Value>),
+enum Values {
+    Stream(Box<Stream>, VecDeque<Value>),
     Sorted(std::vec::IntoIter<Value>),
 }
 
-pub(crate) struct PivotReader<S> {
+struct PivotReader {
     source: Source,
     layout: Layout,
     pivot: Pivot,
-    values: Values<S>,
+    values: Values,
     tags: HashMap<String, usize>,
-    /// Numbers of the tags of the selected columns.
     selected: Vec<usize>,
-    /// First value of the next row.
     next: Option<Value>,
     /// Time of the row that is being filled.
     time: Option<f64>,
@@ -83,29 +72,43 @@ fn layout_of_values(layout: &Layout, pivot: &Pivot) -> Layout {
     }
 }
 
-impl<S: LongRows> PivotReader<S> {
+impl Stream {
+    /// Opens a table at its first row.
+    pub fn open(source: &Source, layout: &Layout) -> Result<Self, Error> {
+        let Some(pivot) = &layout.pivot else { return Self::of(source, layout, concatenation::open(source, layout)?) };
+        let input = InputSource::new(source.parts().first().unwrap_or(source), layout)?;
+        let opened = PivotReader::open(source, layout, pivot)?;
+        // The times have been parsed already.
+        Self::of(source, &Layout { time_format: None, timezone: None, ..layout.clone() }, (input, opened))
+    }
+
+    fn next_value(&mut self) -> Result<Option<(f64, &String, f64)>, Error> {
+        let value = self.next_row()?.map(|row| row[0]);
+        Ok(value.map(|value| (self.row().time.unwrap_or(0.0), &self.row().kept[1], value)))
+    }
+}
+
+impl PivotReader {
     /// Opens the table and finds its tags.
-    pub fn open(source: &Source, layout: &Layout, pivot: &Pivot) -> Result<Opened, Error> {
+    fn open(source: &Source, layout: &Layout, pivot: &Pivot) -> Result<Opened, Error> {
         let values = layout_of_values(layout, pivot);
-        let mut stream = S::open(source, &values)?;
+        let mut stream = Stream::open(source, &values)?;
         let (mut tags, mut names) = (HashMap::new(), vec![stream.kept_columns().swap_remove(0)]);
         let mut first = VecDeque::new();
         let (mut latest, mut late, mut count) = (f64::NEG_INFINITY, 0u64, 0u64);
         let is_regular = source.is_regular();
         while is_regular || first.len() < FIRST_VALUES {
-            let Some(value) = stream.next_value()? else { break };
-            let tag = &stream.kept()[1];
+            let Some((time, tag, value)) = stream.next_value()? else { break };
             let number = match tags.get(tag) {
                 Some(number) => *number,
                 None => {
                     let number = tags.len();
-                    stream.allow("the tags", TAG * tags.len() as u128)?;
                     names.push(tag.clone());
                     tags.insert(tag.clone(), number);
+                    stream.allow("the tags", TAG * number as u128)?;
                     number
                 }
             };
-            let time = stream.time().unwrap_or(0.0);
             let stamp = pivot.every.map_or(time, |every| (time / every).floor() * every);
             (late, count) = (late + u64::from(stamp < latest), count + 1);
             latest = latest.max(stamp);
@@ -122,9 +125,9 @@ impl<S: LongRows> PivotReader<S> {
             true if 10 * late > count => {
                 let size = size_of::<Value>() as u128;
                 stream.allow("the values, which are not in the order of time", size * u128::from(count))?;
-                Values::Sorted(sorted::<S>(source, &values, &tags)?)
+                Values::Sorted(sorted(source, &values, &tags)?)
             }
-            true => Values::Stream(Box::new(S::open(source, &values)?), VecDeque::new()),
+            true => Values::Stream(Box::new(Stream::open(source, &values)?), VecDeque::new()),
             false => Values::Stream(Box::new(stream), first),
         };
         let reader = Self {
@@ -156,9 +159,9 @@ impl<S: LongRows> PivotReader<S> {
                 if let Some(value) = first.pop_front() {
                     return Ok(Some(value));
                 }
-                while let Some(value) = stream.next_value()? {
-                    match self.tags.get(&stream.kept()[1]) {
-                        Some(tag) => return Ok(Some((stream.time().unwrap_or(0.0), *tag, value))),
+                while let Some((time, tag, value)) = stream.next_value()? {
+                    match self.tags.get(tag) {
+                        Some(tag) => return Ok(Some((time, *tag, value))),
                         None => self.unknown += 1,
                     }
                 }
@@ -174,7 +177,6 @@ impl<S: LongRows> PivotReader<S> {
         self.counts[tag] += 1;
     }
 
-    /// Hands over the row that is complete.
     fn end_row(&mut self, time: f64, row: &mut Vec<f64>) {
         row.extend(self.selected.iter().map(|tag| self.row[*tag]));
         self.time_text = iso_time(time);
@@ -186,28 +188,23 @@ impl<S: LongRows> PivotReader<S> {
     }
 }
 
-/// Returns all values in the order of time.
-fn sorted<S: LongRows>(
-    source: &Source,
-    layout: &Layout,
-    tags: &HashMap<String, usize>,
-) -> Result<std::vec::IntoIter<Value>, Error> {
-    let mut stream = S::open(source, layout)?;
+fn sorted(source: &Source, layout: &Layout, tags: &HashMap<String, usize>) -> Result<std::vec::IntoIter<Value>, Error> {
+    let mut stream = Stream::open(source, layout)?;
     let mut values = Vec::new();
-    while let Some(value) = stream.next_value()? {
-        let tag = tags.get(&stream.kept()[1]).copied();
-        values.extend(tag.map(|tag| (stream.time().unwrap_or(0.0), tag, value)));
+    while let Some((time, tag, value)) = stream.next_value()? {
+        values.extend(tags.get(tag).map(|tag| (time, *tag, value)));
     }
     values.sort_by(|a, b| a.0.total_cmp(&b.0));
     Ok(values.into_iter())
 }
 
-impl<S: LongRows> Reader for PivotReader<S> {
-    fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error> {
+impl Reader for PivotReader {
+    fn read(&mut self, row: &mut Row) -> Result<bool, Error> {
+        let numbers = row.cleared();
         loop {
             let Some((time, tag, value)) = self.next_value()? else {
                 let Some(last) = self.time.take() else { return Ok(false) };
-                self.end_row(last, row);
+                self.end_row(last, numbers);
                 break;
             };
             let stamp = self.pivot.every.map_or(time, |every| (time / every).floor() * every);
@@ -216,7 +213,7 @@ impl<S: LongRows> Reader for PivotReader<S> {
                 Some(open) if stamp > open => {
                     self.next = Some((time, tag, value));
                     self.time = None;
-                    self.end_row(open, row);
+                    self.end_row(open, numbers);
                     break;
                 }
                 _ => {
@@ -226,14 +223,11 @@ impl<S: LongRows> Reader for PivotReader<S> {
             }
         }
         let fills = self.layout.fills();
-        match row.iter().position(|value| value.is_nan() && !fills) {
-            None => Ok(true),
-            Some(_) => Err(Error::at(self.place(), Fault::cell("no value of some tags".to_owned(), true))),
+        if !fills && numbers.iter().any(|value| value.is_nan()) {
+            return Err(Error::at(self.place(), Fault::cell("no value of some tags".to_owned(), true)));
         }
-    }
-
-    fn kept(&self, texts: &mut Vec<String>) {
-        texts.push(self.time_text.clone());
+        row.kept.push(self.time_text.clone());
+        Ok(true)
     }
 
     fn place(&self) -> RowPlace {
@@ -251,12 +245,11 @@ impl<S: LongRows> Reader for PivotReader<S> {
     fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error> {
         if position.rows < self.rows {
             let layout = layout_of_values(&self.layout, &self.pivot);
-            self.values = Values::Stream(Box::new(S::open(&self.source, &layout)?), VecDeque::new());
+            self.values = Values::Stream(Box::new(Stream::open(&self.source, &layout)?), VecDeque::new());
             (self.rows, self.time, self.next) = (0, None, None);
         }
-        let mut row = Vec::new();
+        let mut row = Row::default();
         while self.rows < position.rows {
-            row.clear();
             match self.read(&mut row) {
                 Ok(false) => break,
                 Err(error) if !error.is_row() => return Err(error),

@@ -7,7 +7,7 @@
 //! Memory: batches of about [`NUMBERS`] numbers, or of one row if a row is longer. At most [`WAITING`] numbers wait, or
 //! [`FEWEST`] batches. A learner takes blocks of up to half as many numbers, so that it seldom waits for the reader.
 
-use crate::concatenation::{Concatenation, open_one};
+use crate::concatenation;
 use crate::error::{Error, RowPlace};
 use crate::input_source::InputSource;
 use crate::layout::Layout;
@@ -25,7 +25,6 @@ const NUMBERS: usize = 1 << 14;
 const ROWS: usize = 256;
 /// Maximum number of values that wait to be received, unless there are fewer than [`FEWEST`] batches.
 const WAITING: usize = 1 << 19;
-/// Number of batches that may wait in any case.
 const FEWEST: usize = 3;
 
 struct Batch {
@@ -36,6 +35,12 @@ struct Batch {
     progress: Progress,
     /// Position and place of the reader at the end of the table. Only the last batch has them.
     end: Option<(ReadPosition, RowPlace)>,
+}
+
+impl Batch {
+    fn empty(progress: Progress) -> Self {
+        Self { numbers: Vec::new(), filled: Vec::new(), rows: Vec::new(), progress, end: None }
+    }
 }
 
 /// Row or error, as returned by the reader.
@@ -55,10 +60,8 @@ pub(crate) struct ReadAhead {
     source: Source,
     layout: Layout,
     batches: Receiver<Result<Batch, Error>>,
-    /// Maximum number of batches that wait.
     most: usize,
     batch: Batch,
-    /// Number of rows of the batch that have been returned.
     given: usize,
     /// True once the end has been reported.
     has_ended: bool,
@@ -66,7 +69,6 @@ pub(crate) struct ReadAhead {
     start: ReadPosition,
     /// Place of the row before the batch, for messages.
     start_place: RowPlace,
-    has_header: bool,
     reading: Reading,
 }
 
@@ -87,18 +89,11 @@ impl ReadAhead {
             input: input.clone(),
             source: source.clone(),
             layout: layout.clone(),
-            batch: Batch {
-                numbers: Vec::new(),
-                filled: Vec::new(),
-                rows: Vec::new(),
-                progress: reader.progress(),
-                end: None,
-            },
+            batch: Batch::empty(reader.progress()),
             given: 0,
             has_ended: false,
             start,
             start_place: reader.place(),
-            has_header: reader.has_header(),
             reading: reader.reading(),
         })
     }
@@ -126,14 +121,7 @@ impl ReadAhead {
 }
 
 impl Reader for ReadAhead {
-    fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error> {
-        let mut whole = Row::default();
-        let found = self.read_row(&mut whole)?;
-        row.extend_from_slice(whole.numbers());
-        Ok(found)
-    }
-
-    fn read_row(&mut self, row: &mut Row) -> Result<bool, Error> {
+    fn read(&mut self, row: &mut Row) -> Result<bool, Error> {
         if !self.next_batch()? {
             return Ok(false);
         }
@@ -151,11 +139,8 @@ impl Reader for ReadAhead {
                 row.set_sparse(length, filled.iter().copied().zip(numbers.iter().copied()));
             }
         }
+        std::mem::swap(&mut row.kept, &mut read.texts);
         Ok(true)
-    }
-
-    fn kept(&self, texts: &mut Vec<String>) {
-        texts.extend(self.present().into_iter().flat_map(|row| row.texts.iter().cloned()));
     }
 
     fn place(&self) -> RowPlace {
@@ -175,18 +160,13 @@ impl Reader for ReadAhead {
     fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error> {
         let begun = begin(self.source.clone(), self.layout.clone(), *position, self.most);
         self.batches = begun.map_err(|error| self.input.unreadable(error))?;
-        (self.batch.numbers, self.batch.filled) = (Vec::new(), Vec::new());
-        (self.batch.rows, self.batch.end) = (Vec::new(), None);
+        self.batch = Batch::empty(self.batch.progress);
         (self.given, self.has_ended, self.start) = (0, false, *position);
         Ok(position.rows)
     }
 
     fn progress(&self) -> Progress {
         self.batch.progress
-    }
-
-    fn has_header(&self) -> bool {
-        self.has_header
     }
 
     fn reading(&self) -> Reading {
@@ -219,18 +199,14 @@ fn read_all(
     start: &ReadPosition,
     batches: &SyncSender<Result<Batch, Error>>,
 ) -> Result<(), Error> {
-    let parts = source.parts();
-    let Opened { mut reader, .. } = match parts.as_slice() {
-        [] | [_] => open_one(&InputSource::new(parts.first().unwrap_or(source), layout)?, layout, None)?,
-        _ => Concatenation::open(parts, layout)?.1,
-    };
+    let (_, Opened { mut reader, .. }) = concatenation::open(source, layout)?;
     reader.go_to(start)?;
     let mut row = Row::default();
     loop {
         let (mut numbers, mut filled) = (Vec::with_capacity(NUMBERS), Vec::new());
         let (mut rows, mut is_last) = (Vec::with_capacity(ROWS), false);
         while !is_last && numbers.len() < NUMBERS && rows.len() < ROWS {
-            let error = match reader.read_row(&mut row) {
+            let error = match reader.read(&mut row) {
                 Ok(true) => None,
                 Ok(false) => {
                     is_last = true;
@@ -251,7 +227,7 @@ fn read_all(
                         sparse = Some((row.numbers().len(), filled.len()));
                     }
                 }
-                reader.kept(&mut texts);
+                texts = std::mem::take(&mut row.kept);
             }
             let (place, position) = (reader.place(), reader.position());
             rows.push(ReadRow { end: numbers.len(), sparse, error, texts, place, position });

@@ -5,24 +5,23 @@ use crate::format::Format;
 use crate::layout::Layout;
 use crate::reading::{Reading, TwoStates};
 
-/// Maximum number of column names in the description.
 const LISTED: usize = 8;
 
 /// Describes the detected properties of a table. Returns `None` for plain comma-separated numbers. Example: `delimiter
 /// ";", decimal comma, time = Zeit (dd.mm.yyyy), 8 columns of numbers, 1 left out: Kommentar`.
 pub(crate) fn read_as(layout: &Layout, reading: &Reading, columns: &Columns) -> Option<String> {
     let mut parts = Vec::new();
-    if layout.format == Format::Csv && layout.delimiter.is_none() && reading.delimiter != b',' {
-        parts.push(format!("delimiter {}", spelled(reading.delimiter)));
+    if layout.format == Format::Csv && layout.delimiter.is_none() && reading.signs.delimiter != b',' {
+        parts.push(format!("delimiter {}", spelled(reading.signs.delimiter)));
     }
-    if layout.decimal.is_none() && reading.decimal == b',' {
+    if layout.decimal.is_none() && reading.signs.decimal == b',' {
         parts.push("decimal comma".to_owned());
     }
     if let (None, Some(sheet)) = (&layout.sheet, &reading.sheet) {
         parts.insert(0, format!("sheet {sheet}"));
     }
     if layout.thousands.is_none() && reading.has_groups {
-        parts.push(format!("thousands {}", if reading.decimal == b',' { "points" } else { "commas" }));
+        parts.push(format!("thousands {}", if reading.signs.decimal == b',' { "points" } else { "commas" }));
     }
     if layout.skip_lines.is_none() && reading.skipped > 0 {
         parts.push(format!("the first {} before the header skipped", counted(reading.skipped, "line")));
@@ -62,7 +61,6 @@ pub(crate) fn read_as(layout: &Layout, reading: &Reading, columns: &Columns) -> 
     Some(parts.join(", "))
 }
 
-/// Returns a number with a noun, in the plural if necessary.
 fn counted(count: u64, noun: &str) -> String {
     if count == 1 { format!("{count} {noun}") } else { format!("{count} {noun}s") }
 }

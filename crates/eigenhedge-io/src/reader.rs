@@ -26,14 +26,8 @@ pub struct ReadPosition {
 }
 
 pub(crate) trait Reader {
-    /// Appends the next row to the empty `row`. Returns false at the end. After a bad row, the next call goes on.
-    fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error>;
-    /// Reads the next row like [`Self::read`], as a sparse row if the format has such rows.
-    fn read_row(&mut self, row: &mut Row) -> Result<bool, Error> {
-        self.read(row.cleared())
-    }
-    /// Appends the cells of the copied columns of the most recently read row.
-    fn kept(&self, _texts: &mut Vec<String>) {}
+    /// Reads the numbers and the copied cells of the next row. Returns false at the end. After a bad row, the next call goes on.
+    fn read(&mut self, row: &mut Row) -> Result<bool, Error>;
     /// Returns the place of the most recently read row.
     fn place(&self) -> RowPlace;
     /// Returns the position of the next row.
@@ -42,9 +36,6 @@ pub(crate) trait Reader {
     fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error>;
     /// Returns the number of rows or bytes read, and the total if it is known.
     fn progress(&self) -> Progress;
-    fn has_header(&self) -> bool {
-        false
-    }
     /// Returns a remark about values that were left out.
     fn remarks(&self) -> Option<String> {
         None

@@ -5,7 +5,7 @@ use crate::time_format::TimeFormat;
 use serde::{Deserialize, Serialize};
 
 /// Signs of a CSV table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dialect {
     /// Sign between cells.
     pub delimiter: u8,
@@ -21,13 +21,11 @@ impl Default for Dialect {
 }
 
 /// Detected properties of a table, saved with a stream so that a resumed one reads the table in the same way.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
-    pub(crate) delimiter: u8,
-    pub(crate) decimal: u8,
+    pub(crate) signs: Dialect,
     /// True if the sign that is not the decimal separator groups thousands.
     pub(crate) has_groups: bool,
-    /// Number of lines before the table.
     pub(crate) skipped: u64,
     pub(crate) has_header: bool,
     /// Number of lines of units or descriptions under the header.
@@ -39,39 +37,14 @@ pub struct Reading {
     pub(crate) is_recoded: bool,
     /// Position of the time column, or `None` if there is none.
     pub(crate) time: Option<usize>,
-    /// Position of the column with the time of day, if the time column holds dates only.
     pub(crate) clock: Option<usize>,
     pub(crate) time_format: Option<TimeFormat>,
-    /// Usual step between two times in seconds, if it is known.
     pub(crate) step: Option<f64>,
     /// Columns of two words that are read as 0 and 1.
     pub(crate) states: Vec<TwoStates>,
     pub(crate) left_out: Vec<usize>,
 }
 
-impl Default for Reading {
-    fn default() -> Self {
-        Self {
-            delimiter: b',',
-            decimal: b'.',
-            has_groups: false,
-            skipped: 0,
-            has_header: false,
-            unit_lines: 0,
-            first_line: 0,
-            sheet: None,
-            is_recoded: false,
-            time: None,
-            clock: None,
-            time_format: None,
-            step: None,
-            states: Vec::new(),
-            left_out: Vec::new(),
-        }
-    }
-}
-
-/// Column of two words that are read as 0 and 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TwoStates {
     pub position: usize,
@@ -92,7 +65,7 @@ impl Reading {
     /// Returns the delimiter and decimal sign for answers: semicolons and the sign of the table if it has semicolons or
     /// decimal commas, otherwise commas and points.
     pub fn dialect(&self) -> Dialect {
-        match (self.delimiter, self.decimal) {
+        match (self.signs.delimiter, self.signs.decimal) {
             (b';', decimal) | (_, decimal @ b',') => Dialect { delimiter: b';', decimal },
             _ => Dialect::default(),
         }

@@ -1,13 +1,23 @@
-//! Row of numbers, with the positions of its filled cells if they are known.
+//! Row of a table: its numbers, with the positions of its filled cells if they are known, and what stands beside them.
 //!
 //! The time to read or erase a sparse row depends only on the number of its filled cells.
 
-/// Row of numbers. If the row is sparse, the positions of its filled cells are known, and all other cells are zero.
+use crate::error::RowPlace;
+
+/// Row of a table. If the row is sparse, the positions of its filled cells are known, and all other cells are zero.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Row {
     numbers: Vec<f64>,
     filled: Vec<u32>,
     is_sparse: bool,
+    /// Number of the row, counted from 0. Bad rows are counted too.
+    pub number: u64,
+    /// Cells of the copied columns. The first one is the time if there is a time column.
+    pub kept: Vec<String>,
+    /// Time in seconds since 1970, or `None` without a time column.
+    pub time: Option<f64>,
+    pub(crate) place: RowPlace,
 }
 
 impl Row {
@@ -21,14 +31,25 @@ impl Row {
         self.is_sparse.then_some(&self.filled)
     }
 
+    /// Returns the place of the row: the source, and a line (counted from 1) or a row (counted from 0).
+    pub fn place(&self) -> String {
+        self.place.to_string()
+    }
+
+    /// Returns the copied cell at this index, which is the key of the row, or an empty text without one.
+    pub(crate) fn key(&self, index: Option<usize>) -> &str {
+        index.and_then(|index| self.kept.get(index)).map_or("", String::as_str)
+    }
+
     /// Returns the cells for modification. The row then counts as dense.
     pub(crate) fn cells_mut(&mut self) -> &mut Vec<f64> {
         self.is_sparse = false;
         &mut self.numbers
     }
 
-    /// Removes all cells and returns the empty list, to be filled as a dense row.
+    /// Removes all cells, also the copied ones, and returns the empty list of numbers, to be filled as a dense row.
     pub(crate) fn cleared(&mut self) -> &mut Vec<f64> {
+        self.kept.clear();
         let numbers = self.cells_mut();
         numbers.clear();
         numbers
@@ -43,6 +64,7 @@ impl Row {
             self.numbers.resize(length, 0.0);
         }
         self.is_sparse = true;
+        self.kept.clear();
         self.filled.clear();
         for (i, value) in cells {
             self.numbers[i as usize] = value;

@@ -19,7 +19,6 @@ pub enum Source {
 }
 
 impl Source {
-    /// Returns the individual sources, in order.
     pub(crate) fn parts(&self) -> Vec<Self> {
         match self {
             Self::Several(parts) => parts.clone(),

@@ -28,7 +28,6 @@ pub(crate) struct Place {
     is_private: bool,
 }
 
-/// Kind of an output path.
 pub(crate) enum Kind {
     /// Regular file, which can be replaced, or a path at which no file exists yet.
     File(Place),
@@ -91,7 +90,6 @@ impl Place {
     }
 }
 
-/// Staging file that replaces its target when it is complete.
 pub(crate) struct Staging {
     out: BufWriter<File>,
     place: Place,
@@ -122,7 +120,6 @@ impl Staging {
         Ok(Self { out: BufWriter::with_capacity(1 << 16, file), place, part, synced: true })
     }
 
-    /// Calls `write` with a buffered writer of the file.
     pub fn hand_over(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
         write(&mut self.out).map_err(|error| self.place.refuse(error))
     }
@@ -233,7 +230,6 @@ impl WholeFile {
         }))
     }
 
-    /// Completes the file and renames it to its target.
     pub fn finish(self) -> Result<(), Error> {
         match self.0 {
             Sink::Staged(staging) => staging.finish(),

@@ -35,7 +35,6 @@ pub(crate) struct TimeOrder {
     pub offset: Option<i32>,
 }
 
-/// Number of seconds by which the clock goes back at the end of summer time.
 const HOUR: f64 = 3600.0;
 
 impl TimeOrder {

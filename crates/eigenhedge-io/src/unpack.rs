@@ -161,7 +161,6 @@ pub(crate) struct Utf8<R> {
 
 #[derive(Clone, Copy)]
 enum Coding {
-    /// Unknown, because nothing has been read yet.
     Unknown,
     Utf8,
     Utf16(fn([u8; 2]) -> u16),

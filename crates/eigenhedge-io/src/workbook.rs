@@ -12,9 +12,7 @@ use std::io::{self, Cursor, Read, Seek};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
-/// Number of bytes that are handed over at once.
 const PIECE: usize = 1 << 16;
-/// Number of pieces that may wait.
 const WAITING: usize = 4;
 /// Largest ratio of the memory for a workbook to the size of its file, for workbooks that are loaded.
 const LOADED: u128 = 20;

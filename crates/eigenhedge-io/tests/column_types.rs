@@ -73,7 +73,7 @@ fn read(name: &str, bytes: &[u8], layout: impl Fn(Layout) -> Layout) -> Result<V
     let mut rows = Vec::new();
     while let Some(row) = stream.next_row().map_err(message)? {
         let bits = row.iter().map(|x| x.to_bits()).collect();
-        rows.push((bits, stream.kept().to_vec()));
+        rows.push((bits, stream.row().kept.to_vec()));
     }
     Ok(rows)
 }
@@ -105,7 +105,7 @@ fn types_that_are_neither_are_refused_by_name_and_may_stand_beside() {
         let (before, after) = (numbers().remove(10), numbers().remove(14));
         let batch = [RecordBatch::try_from_iter([before, (name, column), after]).unwrap()];
         let file = parquet(&batch, parquet::basic::Compression::SNAPPY);
-        let message = read("t.parquet", &file, |layout| Layout { leave_out_text: false, ..layout }).unwrap_err();
+        let message = read("t.parquet", &file, |layout| Layout { keeps_text: true, ..layout }).unwrap_err();
         assert!(message.contains(name) && message.contains("the type"), "{message}");
         let keep = |layout| Layout { only_numeric: true, keep: vec![Selector::from_text(name)], ..layout };
         assert!(read("t.parquet", &file, keep).unwrap_err().contains(name));

@@ -46,7 +46,7 @@ fn rest(stream: &mut Stream) -> Result<Vec<Row>, Error> {
     let mut rows = Vec::new();
     while let Some(row) = stream.next_row()? {
         let bits = row.iter().map(|x| x.to_bits()).collect();
-        rows.push((stream.row_number(), bits, stream.kept().to_vec(), stream.time()));
+        rows.push((stream.row_number(), bits, stream.row().kept.to_vec(), stream.row().time));
     }
     Ok(rows)
 }

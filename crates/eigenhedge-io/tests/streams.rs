@@ -311,7 +311,7 @@ fn missing_cells_of_every_sign_are_delivered_in_place_or_passed_over() {
     for (name, text) in [("t.csv", csv), ("t.jsonl", jsonl), ("t.libsvm", libsvm)] {
         let case = Case::new(name, text);
         // A column without numbers would be left out.
-        let layout = || Layout { leave_out_text: false, ..case.layout() };
+        let layout = || Layout { keeps_text: true, ..case.layout() };
         let mut stream = case.open(&Layout { missing: Some(Missing::Fill), ..layout() }).unwrap();
         let rows = rest(&mut stream).unwrap();
         assert_eq!(shown(&rows), shown(&wanted.map(Vec::from)), "{name}");
@@ -385,7 +385,7 @@ fn texts_and_arrays_become_the_numbers_of_their_items() {
         let mut stream = case.open(&layout).unwrap();
         stream.next_row().unwrap();
         assert_eq!(stream.columns(), [if has_id { "text" } else { "line" }], "{name}");
-        assert_eq!((stream.kept().len(), stream.kept_columns().len()), (usize::from(has_id), usize::from(has_id)));
+        assert_eq!((stream.row().kept.len(), stream.kept_columns().len()), (usize::from(has_id), usize::from(has_id)));
         // Resume from the middle.
         let (state, names) = (stream.state(), stream.own_names());
         let mut again = Stream::resume(&case.source(), &layout, &state, names.as_deref()).unwrap();
@@ -400,7 +400,7 @@ fn a_column_that_is_the_text_may_be_kept_too() {
     let layout = Layout { columns: selectors(&["t"]), ..layout };
     let mut stream = case.open(&layout).unwrap();
     assert_eq!(stream.next_row().unwrap().unwrap().len(), 2);
-    assert_eq!(stream.kept(), ["[\"x\",\"y\"]"]);
+    assert_eq!(stream.row().kept, ["[\"x\",\"y\"]"]);
 }
 
 #[test]
@@ -433,7 +433,7 @@ fn told(case: &Case, layout: &Layout, ahead: bool, from: Option<&StreamState>) -
     loop {
         match stream.next_row().map(|row| row.map(<[f64]>::to_vec)) {
             Ok(Some(row)) => {
-                let (place, kept, number) = (stream.place(), stream.kept().to_vec(), stream.row_number());
+                let (place, kept, number) = (stream.place(), stream.row().kept.to_vec(), stream.row_number());
                 let state = serde_json::to_string(&stream.state()).unwrap();
                 told.push(format!("{row:?} {place} {kept:?} {number} {state}"));
                 if let (true, Err(error)) = (row[0] == 7.0, stream.refuse("seven".to_owned())) {

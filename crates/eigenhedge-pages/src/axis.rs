@@ -11,10 +11,8 @@ pub const LARGEST: f64 = 1e300;
 /// Smallest positive value that can be drawn on a logarithmic axis.
 pub const SMALLEST: f64 = 1e-300;
 
-/// Margin at each end of an axis, as a share of the range.
 const MARGIN: f64 = 0.015;
 
-/// Range of the values of an axis that can be drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Extent {
     log: bool,
@@ -67,9 +65,7 @@ impl Extent {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ends {
-    /// At the first and last value.
     Data,
-    /// At the ticks that enclose the values.
     Ticks,
 }
 

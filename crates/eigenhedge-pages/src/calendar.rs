@@ -3,13 +3,11 @@
 use crate::number::short;
 use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, Utc};
 
-/// Possible steps between ticks in seconds, up to two weeks.
 const STEPS: [f64; 16] = [
     1.0, 5.0, 15.0, 30.0, 60.0, 300.0, 900.0, 1800.0, 3600.0, 10800.0, 21600.0, 43200.0, 86400.0, 172800.0, 432000.0,
     1.2096e6,
 ];
 const DAY: f64 = 86400.0;
-/// Possible steps between ticks in months.
 const MONTHS: [i64; 12] = [1, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 6000, 12000];
 /// Largest absolute time that is shown as a date, in seconds since 1970. Dates range from about the year -6000 to 9900.
 const LAST: f64 = 2.5e11;

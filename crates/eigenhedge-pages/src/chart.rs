@@ -146,7 +146,6 @@ impl Series {
         Self::new(Kind::Band, name, x, &middle).with_spread(low, high)
     }
 
-    /// Sets the lower and upper end of the spread of each point.
     pub fn with_spread(mut self, low: &[f64], high: &[f64]) -> Self {
         for (point, (&low, &high)) in self.points.iter_mut().zip(low.iter().zip(high)) {
             (point.low, point.high) = (low, high);
@@ -196,7 +195,6 @@ impl Chart {
         series.points.iter().any(|point| horizontal.admits(point.x) && drawn(point))
     }
 
-    /// Returns the initial ranges: the focus, or all values that can be drawn.
     pub fn shown(&self) -> (Extent, Extent) {
         let (horizontal, vertical) = self.extents();
         let focused = |extent: Extent, focus: Option<(f64, f64)>| match focus.filter(|_| extent.range().is_some()) {
@@ -231,5 +229,34 @@ impl Chart {
         let lost = |extent: &Extent, value: f64| !value.is_nan() && !extent.admits(value);
         let points = self.series.iter().flat_map(|series| &series.points);
         points.filter(|point| lost(&horizontal, point.x) || lost(&vertical, point.y)).count()
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Curve {
+    pub name: String,
+    pub rows: Vec<f64>,
+    pub values: Vec<f64>,
+}
+
+impl Curve {
+    /// Interpolates the value at a row, or NaN for fewer than two rows. The row numbers must increase.
+    pub fn at(&self, row: f64) -> f64 {
+        let after = self.rows.partition_point(|known| *known < row).clamp(1, self.rows.len().max(2) - 1);
+        let (Some(&[x0, x1]), Some(&[y0, y1])) =
+            (self.rows[after - 1..].first_chunk::<2>(), self.values[after - 1..].first_chunk::<2>())
+        else {
+            return f64::NAN;
+        };
+        y0 + (y1 - y0) * ((row - x0) / (x1 - x0)).clamp(0.0, 1.0)
+    }
+
+    pub(crate) fn map(mut self, function: impl Fn(f64) -> f64) -> Self {
+        self.values.iter_mut().for_each(|value| *value = function(*value));
+        self
+    }
+
+    pub(crate) fn series(&self, kind: Kind) -> Series {
+        Series::new(kind, &self.name, &self.rows, &self.values)
     }
 }

@@ -12,8 +12,9 @@
 //!
 //! Curves are not smoothed or averaged. Each point is an actual row.
 
-use crate::curve::Curve;
-use serde::{Deserialize, Serialize};
+use crate::chart::Curve;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Rule for the row that represents a bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,7 +29,7 @@ pub enum Keep {
 ///
 /// Values may be NaN for a curve that does not exist yet. Postcard can save NaN, but JSON cannot.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(remote = "Self")]
 pub struct Downsampler {
     keep: Keep,
     capacity: usize,
@@ -44,7 +45,6 @@ pub struct Downsampler {
 }
 
 const LEAST: usize = 4;
-/// Maximum capacity and width of a recorder.
 const MOST: usize = 1 << 20;
 
 impl Downsampler {
@@ -148,25 +148,26 @@ fn larger(value: f64, than: f64) -> bool {
     value > than || (than.is_nan() && !value.is_nan())
 }
 
-#[derive(Deserialize)]
-struct Saved {
-    keep: Keep,
-    capacity: usize,
-    width: usize,
-    shift: u32,
-    rows: Vec<u64>,
-    values: Vec<f64>,
-    ends: Option<(u64, u64)>,
-    first: Vec<f64>,
-    last: Vec<f64>,
+impl Serialize for Downsampler {
+    fn serialize<S: Serializer>(&self, target: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, target)
+    }
 }
 
-impl TryFrom<Saved> for Downsampler {
-    type Error = String;
+/// Reads the state, and refuses one that no recorder can have.
+impl<'de> Deserialize<'de> for Downsampler {
+    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+        let saved = Self::deserialize(source)?;
+        saved.check().map_err(|rule| D::Error::custom(format!("a saved curve must have {rule}")))?;
+        Ok(saved)
+    }
+}
 
-    fn try_from(saved: Saved) -> Result<Self, String> {
-        let Saved { keep, capacity, width, shift, rows, values, ends, first, last } = saved;
-        let require = |rule: &str, holds| if holds { Ok(()) } else { Err(format!("a saved curve must have {rule}")) };
+impl Downsampler {
+    /// Returns the first rule that the state breaks.
+    fn check(&self) -> Result<(), &'static str> {
+        let Self { capacity, width, shift, ref rows, ref values, ends, ref first, ref last, .. } = *self;
+        let require = |rule, holds| if holds { Ok(()) } else { Err(rule) };
         require("a capacity from 4 to 2^20", (LEAST..=MOST).contains(&capacity))?;
         require("a width from 1 to 2^20", (1..=MOST).contains(&width))?;
         require("buckets of at most 2^63 rows", shift < 64)?;
@@ -175,15 +176,10 @@ impl TryFrom<Saved> for Downsampler {
         let end_width = if ends.is_some() { width } else { 0 };
         require("values for its first and last row", first.len() == end_width && last.len() == end_width)?;
         require("rows exactly if it has ends", ends.is_some() != rows.is_empty())?;
-        let buckets: Vec<u64> = match ends {
-            Some((low, high)) => {
-                require("its rows between its ends", rows.iter().all(|row| (low..=high).contains(row)))?;
-                rows.iter().map(|row| (row - low) >> shift).collect()
-            }
-            None => vec![],
-        };
-        require("one row in each bucket", buckets.windows(2).all(|pair| pair[0] < pair[1]))?;
-        Ok(Self { keep, capacity, width, shift, rows, values, ends, first, last })
+        let Some((low, high)) = ends else { return Ok(()) };
+        require("its rows between its ends", rows.iter().all(|row| (low..=high).contains(row)))?;
+        let bucket = |row: &u64| (row - low) >> shift;
+        require("one row in each bucket", rows.is_sorted_by(|a, b| bucket(a) < bucket(b)))
     }
 }
 

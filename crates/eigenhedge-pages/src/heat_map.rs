@@ -10,18 +10,15 @@ use crate::text_layout;
 use serde_json::json;
 
 const WIDE: f64 = 720.0;
-/// Width of the picture on a phone, in pixels.
 const NARROW: f64 = 380.0;
 const TEXT_SIZE: f64 = 12.0;
 const MARGIN: f64 = 12.0;
-/// Height of a line of cells in pixels.
 const LINE: f64 = 16.0;
 /// Maximum width of the line names, as a share of the width of the picture.
 const NAMES: f64 = 0.36;
 const SHADES: usize = 8;
 const KEY: f64 = 12.0;
 
-/// Heat map: lines of cells with a common horizontal axis.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct HeatMap {
     pub title: String,

@@ -15,7 +15,6 @@
 mod axis;
 mod calendar;
 mod chart;
-mod curve;
 mod downsample;
 pub mod escape;
 mod focus;
@@ -36,8 +35,7 @@ mod text_layout;
 mod top_k;
 
 pub use calendar::moment;
-pub use chart::{Annotation, Chart, Kind, Mark, OtherAxis, Point, Series, Tint};
-pub use curve::Curve;
+pub use chart::{Annotation, Chart, Curve, Kind, Mark, OtherAxis, Point, Series, Tint};
 pub use downsample::{Downsampler, Keep};
 pub use heat_map::HeatMap;
 pub use multiples::Multiples;

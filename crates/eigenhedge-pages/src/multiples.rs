@@ -1,6 +1,6 @@
 //! Small multiples: one plot per curve on common axes, with the other curves drawn faintly.
 
-use crate::curve::Curve;
+use crate::chart::Curve;
 use crate::number::short;
 use crate::palette::{Colour, FAINT, GRID, INK, SERIES};
 use crate::svg::{self, label, number, stroke};

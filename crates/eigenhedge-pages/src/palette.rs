@@ -5,7 +5,6 @@
 
 use crate::chart::{Kind, Tint};
 
-/// Color for light and for dark backgrounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Colour {
     /// Name in style sheets.
@@ -39,7 +38,6 @@ pub const SERIES: [Colour; 8] = [
 pub const ALARM: Colour = colour("alarm", "#cf1020", "#ff6b6b");
 pub const DRIFT: Colour = colour("drift", "#b35c00", "#ffb454");
 
-/// Colors of a time scale, from early to late.
 pub const TIMES: [Colour; 5] = [
     colour("t0", "#440154", "#4a8fd0"),
     colour("t1", "#443a83", "#22a7b5"),
@@ -51,7 +49,6 @@ pub const TIMES: [Colour; 5] = [
 /// Dash patterns of series, in pixels. The first is solid.
 pub const DASHES: [&[u8]; 8] =
     [&[], &[8, 3], &[2, 3], &[9, 3, 2, 3], &[14, 4], &[5, 2, 1, 2, 1, 2], &[4, 4], &[14, 3, 4, 3]];
-/// Dash pattern of reference lines.
 const COMPARED: &[u8] = &[6, 4];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,6 @@ use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Serializes a record as a base64 string.
 pub fn to_text(record: &impl Serialize) -> String {
     let bytes = postcard::to_allocvec(record).unwrap_or_default();
     BASE64_STANDARD.encode(bytes)

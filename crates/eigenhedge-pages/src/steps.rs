@@ -6,7 +6,6 @@ use crate::palette::{Colour, FAINT, INK, SERIES};
 use crate::svg::{self, label, number, stroke};
 use serde::Serialize;
 
-/// Number of pictures on a page without scripts.
 const FRAMES: usize = 4;
 const WIDTH: f64 = 260.0;
 const HEIGHT: f64 = 290.0;

@@ -15,7 +15,6 @@ fn character_width(character: char) -> f64 {
     }
 }
 
-/// Returns the width of a text in pixels. `size` is the font size.
 pub fn width(text: &str, size: f64) -> f64 {
     text.chars().map(character_width).sum::<f64>() * size
 }

@@ -5,3 +5,10 @@
 
 pub mod live;
 pub mod service;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Locks a mutex. Its value stays valid when a thread panics.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -3,9 +3,7 @@
 use crate::options::{TableOptions, misfit};
 use crate::reply::{Reply, bytes, read};
 use eigenhedge::{Fleet, Monitor, SavedKind, checked_bytes};
-use eigenhedge_io::{
-    Answers, Delivered, Error, Form, Layout, Progress, Source, Stream, Target, fleet_of_bytes, printable,
-};
+use eigenhedge_io::{Answers, Error, Form, Layout, Row, Source, Stream, Target, fleet_of_bytes, printable};
 use eigenhedge_pages::monitor::{Inside, Journal, Occurrence, TableMonitors, check_width, fresh_monitor, page, text};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -22,7 +20,7 @@ pub struct Run {
     monitors: TableMonitors,
     journal: Journal,
     events: Option<Answers>,
-    row: Delivered,
+    row: Row,
     finished: Option<Finished>,
 }
 
@@ -89,7 +87,7 @@ impl Run {
         Ok(Self {
             journal: Journal::new(monitors.fleet.keys()).with_charts(stream.columns().len(), by_key),
             events: Some(events.with_dialect(stream.reading().dialect())),
-            row: Delivered::default(),
+            row: Row::default(),
             finished: None,
             source,
             options,
@@ -128,10 +126,7 @@ impl Run {
             let seen = self.monitors.step(&self.row, &mut self.journal, &mut self.stream).map_err(sentence)?;
             seen.into_iter().flat_map(|seen| seen.found).try_for_each(|one| self.list(&one))?;
         }
-        let share = match self.stream.progress() {
-            Progress::Rows(done, all) | Progress::Bytes(done, all) if all > 0 => done as f64 / all as f64,
-            _ => 0.0,
-        };
+        let share = self.stream.progress().share().unwrap_or(0.0);
         let (rows, totals) = (self.journal.rows, &self.journal.totals);
         let (alarms, incidents) = (totals.alarms, totals.incidents);
         Ok(bytes(&json!({ "done": is_done, "rows": rows, "alarms": alarms, "incidents": incidents, "share": share })))

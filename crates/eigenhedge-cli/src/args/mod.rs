@@ -4,27 +4,23 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-mod directions;
 mod monitor;
 mod monitor_options;
 mod options;
 mod other_commands;
 mod outputs;
-mod reproduce;
 #[cfg(feature = "serve")]
 mod serve;
 mod table;
 
-pub use directions::Directions;
 pub use monitor::MonitorArgs;
 pub use options::{OfKernels, OfRun, OptionArgs, typed};
 pub use outputs::{AnswersAs, KeepArgs, LiveArgs, OutArgs};
 
 pub use other_commands::{
     CenterArg, CompareArgs, ExpertsArgs, ExportArgs, InspectArgs, KernelPcaArgs, KernelRidgeArgs, Made, MakeArgs,
-    MergeArgs, MmdArgs, PairArgs, PcaArgs, ReconstructArgs, ScreeArgs, TransformArgs,
+    MergeArgs, MmdArgs, PairArgs, PcaArgs, ReconstructArgs, ReproduceArgs, ScreeArgs, TransformArgs,
 };
-pub use reproduce::ReproduceArgs;
 #[cfg(feature = "serve")]
 pub use serve::ServeArgs;
 pub use table::{BadRow, BesideArgs, TableArgs};
@@ -111,7 +107,6 @@ Examples:
 
 Exit status: 0 done, 1 bad data or failed run, 2 wrong usage, 3 an alarm with `monitor --fail-on-alarm`.";
 
-/// Options of `demo`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -164,7 +159,6 @@ Examples:
   eigenhedge run data.csv -k 3 --mixing none --center none --norm-bound 10
   tail -n +1 -f log.csv | eigenhedge run - -k 2 --no-header --on-bad-row skip --out -";
 
-/// Options of `run`.
 #[derive(Debug, Args)]
 #[command(after_help = RUN_NOTES)]
 #[command(mut_arg("group_by", |key| key.conflicts_with_all(["report", "plot", "reconstruct", "filled", "live"])))]
@@ -241,4 +235,21 @@ fn named<T: FromStr<Err = eigenhedge::Error>>(text: &str) -> Result<T, String> {
         eigenhedge::Error::Name { rule, .. } => format!("must be {rule}"),
         error => error.to_string(),
     })
+}
+
+/// Number of directions as typed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Directions {
+    Number(usize),
+    /// Share of the energy that the directions explain.
+    Share(f64),
+}
+
+impl Directions {
+    /// Parses a number, or a share between 0 and 1.
+    pub fn from_text(text: &str) -> Result<Self, String> {
+        let share = text.parse().ok().filter(|share: &f64| *share > 0.0 && *share < 1.0).map(Self::Share);
+        let number = text.parse().ok().map(Self::Number);
+        number.or(share).ok_or_else(|| "must be a whole number, or a share between 0 and 1".to_owned())
+    }
 }

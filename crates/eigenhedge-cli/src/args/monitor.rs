@@ -46,7 +46,6 @@ fn least<T: FromStr<Err = &'static str>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|words| format!("must be {words}"))
 }
 
-/// Options of `monitor`.
 #[derive(Debug, Clone, Args)]
 #[command(after_help = NOTES)]
 #[command(mut_arg("group_by", |key| key.help("Run one monitor per value of this column, which is copied to the results")))]

@@ -13,7 +13,6 @@ pub struct MonitorOptionArgs {
 }
 
 impl MonitorOptionArgs {
-    /// Returns true if the option was given.
     pub fn has(&self, name: &str) -> bool {
         self.given.iter().any(|(option, _)| option.name == name)
     }
@@ -56,7 +55,6 @@ fn argument(option: &'static MonitorOption) -> Arg {
     }
 }
 
-/// Returns a parser that checks a text and keeps it.
 fn parser(option: &'static MonitorOption) -> ValueParser {
     let try_out = move |text: &str| option.set(&mut MonitorOptions::default(), text);
     let check = move |text: &str| match try_out(in_rows(option, text, 1.0).as_deref().unwrap_or(text)) {

@@ -17,7 +17,6 @@ pub struct OptionArgs<C> {
 
 /// Command whose options come from the option table of the library.
 pub trait HasOptions: Debug + Clone + Send + Sync + 'static {
-    /// Returns the command-line argument for an option, or `None` if the command does not have the option.
     fn argument(option: &'static OptionEntry) -> Option<Arg>;
 }
 
@@ -56,7 +55,6 @@ impl HasOptions for OfKernels {
     }
 }
 
-/// Returns an option as it is typed, with its leading hyphens.
 pub fn typed(name: &str) -> String {
     if name == "k" { "-k".into() } else { format!("--{name}") }
 }

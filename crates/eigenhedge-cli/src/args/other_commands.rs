@@ -18,7 +18,6 @@ pub enum CenterArg {
     None,
 }
 
-/// Options of `compare`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -66,7 +65,6 @@ Examples:
   eigenhedge transform model.snap new.csv --out coordinates.csv
   eigenhedge reconstruct model.snap coordinates.csv --out rows.csv";
 
-/// Options of `scree`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The loss online is that of the k leading directions of the earlier rows (`run --learner leader --max-rank R`, with R = K + 8); the loss in hindsight is that of the best k directions of all rows. \
@@ -103,7 +101,6 @@ fn finite(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| "must be a finite number".to_owned())
 }
 
-/// Options of `transform`.
 #[derive(Debug, Args)]
 #[command(after_help = MODEL_NOTES)]
 #[command(mut_arg("out", |out| out.help("File for the columns row, loss, z0, … [default: standard output]")))]
@@ -118,7 +115,6 @@ pub struct TransformArgs {
     pub table: TableArgs,
 }
 
-/// Options of `reconstruct`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The coordinates must come from `transform` with the same model. Those of `run --out` cannot be used, because each row has its own subspace \
@@ -135,7 +131,6 @@ pub struct ReconstructArgs {
     pub table: TableArgs,
 }
 
-/// Options of `inspect`.
 #[derive(Debug, Args)]
 pub struct InspectArgs {
     /// File to inspect: a model, models of `run --group-by`, or a monitor
@@ -145,7 +140,6 @@ pub struct InspectArgs {
     pub summary: SummaryForm,
 }
 
-/// Options of `merge`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The learner must not depend on the order of rows: leader, anchored or product-sets. Options and columns must match, and columns must be \
@@ -172,7 +166,6 @@ pub struct MergeArgs {
     pub quiet: bool,
 }
 
-/// Options of `export`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The coordinates of a row x are components * ((x - mean) / scale), and the row of coordinates z is mean + scale * (z * components).
@@ -210,7 +203,6 @@ pub enum Made {
     Plant,
 }
 
-/// Options of `make`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -244,7 +236,6 @@ pub struct MakeArgs {
     pub out: OutArgs,
 }
 
-/// Options of `pair`.
 #[derive(Debug, Args)]
 #[command(mut_arg("out", |out| out.help("File for the columns row, expected_gain, gain; `-` for standard output")))]
 pub struct PairArgs {
@@ -280,7 +271,6 @@ pub struct PairArgs {
     pub table: TableArgs,
 }
 
-/// Options of `experts`.
 #[derive(Debug, Args)]
 #[command(mut_arg("out", |out| out.help("File for the columns row, expected_loss, loss and, if available, the probabilities of being kept; `-` for standard output")))]
 pub struct ExpertsArgs {
@@ -315,7 +305,6 @@ pub struct ExpertsArgs {
     pub table: TableArgs,
 }
 
-/// Options of `pca`.
 #[derive(Debug, Args)]
 #[command(mut_arg("out", |out| out.help("File for the coordinates of the rows; `-` for standard output")))]
 pub struct PcaArgs {
@@ -336,7 +325,6 @@ pub struct PcaArgs {
     pub table: TableArgs,
 }
 
-/// Options of `kernel-pca` and `preimage`.
 #[derive(Debug, Args)]
 #[command(mut_arg("out", |out| out.help("File for the coordinates (kernel-pca) or the rows (preimage); `-` for standard output")))]
 pub struct KernelPcaArgs {
@@ -356,7 +344,6 @@ pub struct KernelPcaArgs {
     pub table: TableArgs,
 }
 
-/// Options of `mmd`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The discrepancy is the squared distance between the mean features of the two tables. If both tables come from the same distribution, all \
@@ -386,7 +373,6 @@ pub struct MmdArgs {
     pub table: TableArgs,
 }
 
-/// Options of `kernel-ridge`.
 #[derive(Debug, Args)]
 #[command(mut_arg("out", |out| out.help("File for predictions and standard deviations [default: standard output]")))]
 pub struct KernelRidgeArgs {
@@ -407,4 +393,39 @@ pub struct KernelRidgeArgs {
     pub out: OutArgs,
     #[command(flatten)]
     pub table: TableArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Each figure becomes a folder with its data (CSV), its picture (SVG) and a page (index.html). Each claim is printed as PASS or \
+FAIL; a claim that fails ends with status 1. Without --data, EIGENHEDGE_DATA may name the folder.
+
+Examples:
+  eigenhedge reproduce list
+  eigenhedge reproduce jmlr-figure-4
+  eigenhedge reproduce all --quick")]
+pub struct ReproduceArgs {
+    /// Name of a figure, `all`, or `list` to list the names
+    #[arg(value_name = "list|all|NAME", default_value = "list", value_parser = reproductions(), hide_possible_values = true)]
+    pub name: String,
+    /// Folder with real data (yaleb32_images.npy, yaleb32_labels.npy) [default: synthetic streams]
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Use fewer draws and rows: seconds instead of minutes
+    #[arg(long)]
+    pub quick: bool,
+    /// Seed of the streams and draws
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Output folder
+    #[arg(long, value_name = "DIR", default_value = "reproduce")]
+    pub out: PathBuf,
+}
+
+fn reproductions() -> PossibleValuesParser {
+    ["list", "all"]
+        .into_iter()
+        .chain(eigenhedge_lab::REPRODUCTIONS.iter().map(|one| one.name))
+        .collect::<Vec<_>>()
+        .into()
 }

@@ -18,7 +18,6 @@ Examples:
   curl -X POST localhost:8750/v1/streams/press/rows -H 'Content-Type: text/csv' --data-binary @data.csv
   curl localhost:8750/v1/streams/press/summary";
 
-/// Options of `serve`.
 #[derive(Debug, Args)]
 #[command(after_help = NOTES)]
 pub struct ServeArgs {

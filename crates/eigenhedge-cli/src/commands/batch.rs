@@ -25,12 +25,10 @@ use std::path::{Path, PathBuf};
 struct Rows {
     names: Vec<String>,
     rows: Vec<Vec<f64>>,
-    /// Cells of the copied columns, for each row.
     kept: Vec<Vec<String>>,
     source: String,
 }
 
-/// Number of pre-images that are found together.
 const PREIMAGES: usize = 64;
 
 /// Number of first rows from which kernel PCA counts its directions, and their maximum number.
@@ -45,7 +43,6 @@ fn read(path: &Path, args: &TableArgs, by_pairs: bool) -> Result<Rows> {
     all_rows(table::open(path, args)?, by_pairs)
 }
 
-/// Reads all rows for a kernel, which may take texts or sets.
 fn read_for(kernel: &OptionArgs<OfKernels>, path: &Path, args: &TableArgs) -> Result<Rows> {
     match plan::setup(&kernel.options(Kind::Auto, 1))?.text_items() {
         None => read(path, args, true),
@@ -172,7 +169,6 @@ pub fn kernel_pca(args: &KernelPcaArgs) -> Result<()> {
     spectrum(&out, &model.eigenvalues, &model.explained_ratio(), model.losses.iter().sum())
 }
 
-/// Writes denoised rows: pre-images of their projections by kernel PCA.
 pub fn preimage(args: &KernelPcaArgs) -> Result<()> {
     let out = args.out.destination_or_standard()?;
     judge_outputs([("the input", args.input.as_path())], &[("--out", args.out.out.as_deref(), true)])?;

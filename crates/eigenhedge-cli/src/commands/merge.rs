@@ -11,7 +11,6 @@ use eigenhedge_pages::run::text;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
-/// Maximum number of models or monitors of a file in memory.
 const MOST: usize = 1024;
 /// Keys of the first model's resume state that also apply to the merged model.
 const SHARED: [&str; 2] = ["options", "python"];

@@ -87,7 +87,6 @@ fn coordinate_columns(stream: &Stream, kept: usize) -> Result<Vec<usize>> {
     }
 }
 
-/// Returns the number after `z` in a column name, or `None` for other names.
 fn coordinate(name: &str) -> Option<usize> {
     name.strip_prefix('z')?.parse().ok()
 }

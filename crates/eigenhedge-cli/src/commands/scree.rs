@@ -20,12 +20,10 @@ use eigenhedge_pages::number::readable;
 use eigenhedge_pages::{Chart, Series, svg};
 use std::fmt::Write;
 
-/// Default of the maximum number of directions to try.
 const USUAL: usize = 20;
 /// Number of directions that the leader stores in addition to those that it keeps.
 const MORE: usize = 8;
 
-/// Losses for every number of directions k.
 struct Losses {
     /// Energy of the rows around the running mean.
     online_energy: f64,

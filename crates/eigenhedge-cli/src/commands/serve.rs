@@ -9,7 +9,6 @@ use eigenhedge_serve::service::{Service, Settings, Tokens, WebhookSettings, chec
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// Time between two checks for a signal.
 const BLINK: Duration = Duration::from_millis(50);
 
 pub fn serve(args: &ServeArgs) -> Result<()> {

@@ -13,13 +13,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Minimum time between two pages.
 const PAUSE: Duration = Duration::from_millis(250);
 /// Ratio of the pause after a page to the time for building it, which is thus about a tenth of all time.
 const REST: u32 = 10;
-/// Maximum pause between two pages.
 const LONGEST: Duration = Duration::from_secs(5);
-/// Time between two checks for a signal.
 const LOOK: Duration = Duration::from_millis(50);
 
 pub fn parse_address(text: &str) -> Result<LiveAddress, String> {
@@ -50,7 +47,6 @@ impl Live {
         Ok(Some(Self { server, thread: None }))
     }
 
-    /// Shows the pages of this source from now on.
     pub fn follow(&mut self, source: impl PageSource + 'static) {
         self.thread = None;
         let (feed, is_over) = (self.server.feed().clone(), Arc::new(AtomicBool::new(false)));

@@ -56,7 +56,6 @@ impl<T> Shared<T> {
         seen
     }
 
-    /// Returns the number of calls of [`Self::touch`].
     pub fn version(&self) -> u64 {
         self.version.load(Ordering::SeqCst)
     }

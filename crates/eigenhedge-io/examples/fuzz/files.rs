@@ -118,7 +118,7 @@ impl Target for Tables {
         layout.on_bad_row = [OnBadRow::Fail, OnBadRow::Skip][random.below(2)];
         layout.header = [None, None, Some(true), Some(false)][random.below(4)];
         layout.find_time = random.below(2) == 0;
-        layout.leave_out_text = random.below(4) > 0;
+        layout.keeps_text = random.below(4) == 0;
         layout.has_key = random.below(2) == 0;
         if random.below(4) == 0 {
             layout.delimiter = Some([b',', b';', b'\t', b'|'][random.below(4)]);

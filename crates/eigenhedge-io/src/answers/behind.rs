@@ -12,7 +12,6 @@ use std::thread::{self, JoinHandle};
 
 /// Number of bytes at which records are sent to the thread.
 const LOT: usize = 1 << 15;
-/// Maximum number of lots that wait to be written.
 const LOTS: usize = 4;
 
 /// Output that writes answers directly or on a separate thread.

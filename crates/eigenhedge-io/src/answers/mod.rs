@@ -76,7 +76,6 @@ pub struct Answers {
     columns: Vec<Column>,
     /// True until the header is written, before the first row or at the first sync.
     needs_header: bool,
-    /// True to flush each answer before the next row is read.
     at_once: bool,
     /// True to protect cells that a spreadsheet would interpret as a formula.
     is_safe: bool,

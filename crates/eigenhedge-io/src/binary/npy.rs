@@ -15,19 +15,18 @@ use crate::error::{Error, Fault, RowPlace};
 use crate::input_source::InputSource;
 use crate::layout::Layout;
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
+use crate::row::Row;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
 /// Size of a block in bytes. A longer row is a block of its own.
 const BLOCK: u64 = 1 << 20;
 
-/// Location of the bytes of an array.
 pub enum Origin {
     File,
     Member(Member),
 }
 
-/// Source of the bytes of an array.
 enum Feed {
     Forward(Box<dyn Read>),
     Anywhere(File),
@@ -206,7 +205,8 @@ fn broken(input: &InputSource, format: &'static str, error: io::Error) -> Error 
 }
 
 impl Reader for Npy {
-    fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error> {
+    fn read(&mut self, row: &mut Row) -> Result<bool, Error> {
+        let row = row.cleared();
         if self.next == self.rows {
             return Ok(false);
         }

@@ -118,7 +118,6 @@ pub enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Element {
     pub kind: Kind,
-    /// True for big-endian numbers.
     pub big: bool,
 }
 

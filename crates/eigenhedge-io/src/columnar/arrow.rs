@@ -8,8 +8,7 @@
 //! file are compared with its actual length, and the stated uncompressed lengths of buffers with the maximum to which
 //! their bytes can expand.
 
-use super::batches::{Batches, Table, choose};
-use super::damage::unsound;
+use super::batches::{Batches, Table, choose, unsound};
 use crate::error::{Error, Fault};
 use crate::input_source::InputSource;
 use crate::layout::Layout;

@@ -1,13 +1,13 @@
 //! Conversion of batches of columns to rows.
 
 use super::cell_text::{can_be_text, text_of};
-use super::damage::unsound;
 use crate::catch_panics::guarded;
 use crate::columns::Columns;
 use crate::error::{Error, Fault, RowPlace};
 use crate::input_source::InputSource;
 use crate::layout::Layout;
 use crate::reader::{Progress, ReadPosition, Reader};
+use crate::row::Row;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Decimal128Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
@@ -38,7 +38,6 @@ pub struct Table {
     block: Vec<f64>,
     /// Index in the batch of the first row of the block.
     block_first: usize,
-    /// Index of the next row in the batch.
     at: usize,
     rows: u64,
     total: Option<u64>,
@@ -211,7 +210,8 @@ fn spread(array: &ArrayRef, cells: &mut [f64], width: usize) -> bool {
 }
 
 impl Reader for Table {
-    fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error> {
+    fn read(&mut self, row: &mut Row) -> Result<bool, Error> {
+        let numbers = row.cleared();
         if self.batch.as_ref().is_none_or(|batch| self.at == batch.num_rows()) && !self.advance()? {
             return Ok(false);
         }
@@ -221,19 +221,16 @@ impl Reader for Table {
             self.transpose()?;
         }
         let start = (self.at - self.block_first) * width;
-        row.extend_from_slice(&self.block[start..start + width]);
+        numbers.extend_from_slice(&self.block[start..start + width]);
         self.at += 1;
         self.rows += 1;
-        match row.iter().position(|value| !(value.is_finite() || self.fills && value.is_nan())) {
-            None => Ok(true),
-            Some(bad) => Err(self.bad_cell(bad, row[bad])),
+        if let Some(bad) = numbers.iter().position(|value| !(value.is_finite() || self.fills && value.is_nan())) {
+            return Err(self.bad_cell(bad, numbers[bad]));
         }
-    }
-
-    fn kept(&self, texts: &mut Vec<String>) {
-        let Some(batch) = &self.batch else { return };
-        let column = |place: &usize| batch.columns().get(*place);
-        texts.extend(self.kept.iter().map(|place| column(place).map_or(String::new(), |a| text_of(a, self.at - 1))));
+        let columns = self.batch.as_ref().map_or(&[][..], RecordBatch::columns);
+        let text = |place: &usize| columns.get(*place).map_or(String::new(), |array| text_of(array, self.at - 1));
+        row.kept.extend(self.kept.iter().map(text));
+        Ok(true)
     }
 
     fn place(&self) -> RowPlace {
@@ -267,4 +264,11 @@ impl Reader for Table {
     fn progress(&self) -> Progress {
         self.total.map_or(Progress::Unknown(self.rows), |total| Progress::Rows(self.rows, total))
     }
+}
+
+/// Creates the error for a damaged file from the message of a library.
+pub fn unsound(input: &InputSource, format: &'static str, reason: impl std::fmt::Display) -> Error {
+    // Line breaks in the library's message become spaces.
+    let reason = reason.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+    input.fault(Fault::Unsound { format, reason })
 }

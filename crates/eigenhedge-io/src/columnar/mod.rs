@@ -6,7 +6,6 @@
 mod arrow;
 mod batches;
 mod cell_text;
-mod damage;
 mod page_header;
 mod parquet;
 mod parquet_columns;
@@ -16,7 +15,7 @@ use crate::format::Format;
 use crate::input_source::InputSource;
 use crate::layout::Layout;
 use crate::reader::Opened;
-use damage::unsound;
+use batches::unsound;
 
 pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     let open = || match layout.format {

@@ -11,17 +11,14 @@ use std::io::{self, Read};
 pub struct PageHeader {
     /// Size of the page in the file, in bytes.
     pub packed: u64,
-    /// Uncompressed size of the page in bytes.
     pub unpacked: u64,
     /// Number of dictionary values, or zero if the page is not a dictionary.
     pub dictionary_values: u64,
-    /// Size of the header itself in bytes.
     pub size: u64,
 }
 
 /// Number of the field with the uncompressed size, in the Thrift definition of a page header.
 const UNPACKED: i16 = 2;
-/// Number of the field with the size in the file.
 const PACKED: i16 = 3;
 /// Number of the field with the header of a dictionary page.
 const DICTIONARY: i16 = 7;
@@ -30,7 +27,6 @@ const DICTIONARY_VALUES: i16 = 1;
 
 /// Field type that ends a structure, in Thrift's compact protocol.
 const STOP: u8 = 0;
-/// Field type of a nested structure.
 const STRUCT: u8 = 12;
 /// Field types of 16-, 32- and 64-bit integers.
 const INTEGERS: std::ops::RangeInclusive<u8> = 4..=6;

@@ -1,7 +1,6 @@
 //! Reader of Parquet files. To start at a later row, whole row groups and pages are skipped.
 
-use super::batches::{BATCH_CELLS, Batches, Reopen, Table, choose};
-use super::damage::unsound;
+use super::batches::{BATCH_CELLS, Batches, Reopen, Table, choose, unsound};
 use super::page_header::PageHeader;
 use super::parquet_columns::{leaves_of, pass_over, read_rows, schema_of};
 use crate::error::{Error, Fault};

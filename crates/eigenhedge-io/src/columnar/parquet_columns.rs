@@ -127,14 +127,12 @@ pub fn pass_over(column: &mut ColumnReader, rows: usize) -> Result<usize, Parque
 
 /// Reads the next rows of a column as an array of type `kind`.
 pub fn read_rows(column: &mut ColumnReader, kind: &DataType, rows: usize) -> Result<ArrayRef, ParquetError> {
-    /// Builds an array from the converted values.
     macro_rules! array {
         ($array:ty, $column:expr, $convert:expr) => {{
             let (values, nulls) = values_of($column, rows, $convert)?;
             Arc::new(<$array>::new(values.into(), nulls)) as ArrayRef
         }};
     }
-    /// Builds an array of decimal numbers from whole numbers.
     macro_rules! decimals {
         ($column:expr, $convert:expr) => {{
             let (values, nulls) = values_of($column, rows, $convert)?;

@@ -6,11 +6,8 @@ pub(crate) struct CellStyle {
     has_comma: bool,
     /// True if a single group of three digits after the thousands sign, as in `1,234`, belongs to a whole number.
     has_groups: bool,
-    /// Cells that count as missing, in addition to [`MISSING`].
     signs: Vec<String>,
-    /// True if [`MISSING`] does not apply.
     only: bool,
-    /// Numbers that count as missing.
     codes: Vec<f64>,
 }
 

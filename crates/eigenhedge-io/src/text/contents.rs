@@ -7,11 +7,9 @@ use csv::ByteRecord;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-/// Maximum number of lines of units and descriptions under a header.
 const MOST_UNIT_LINES: usize = 3;
 /// Minimum number of rows from which a first column of consecutive numbers is a counter, whatever its name.
 const COUNTED_ROWS: usize = 20;
-/// Names of columns that number the rows.
 const COUNTERS: [&str; 20] = [
     "",
     "unnamed: 0",
@@ -94,7 +92,6 @@ impl Contents<'_> {
         self.rows.iter().filter_map(move |row| row.get(column))
     }
 
-    /// Returns the number of first rows that hold words where most later rows hold numbers.
     pub fn unit_lines(&self) -> usize {
         let Self { rows, style } = self;
         let lines = rows.len().saturating_sub(2).min(MOST_UNIT_LINES);

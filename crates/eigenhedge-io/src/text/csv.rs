@@ -21,8 +21,9 @@ use crate::input_source::InputSource;
 use crate::layout::{Layout, OnBadRow};
 use crate::read_as::spelled;
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
-use crate::reading::Reading;
+use crate::reading::{Dialect, Reading};
 use crate::recode::text_of;
+use crate::row::Row;
 use crate::time_format::{Found, TimeFormat};
 use csv::ByteRecord;
 use std::io::{self, Read};
@@ -36,7 +37,6 @@ pub struct Csv {
     /// True if the record is the first line and has not been returned as a row yet.
     held: bool,
     cells: usize,
-    has_header: bool,
     /// Header, if it contains a word, and lines of units. Later lines that repeat one of them are skipped.
     headers: Vec<ByteRecord>,
     /// True to report all text columns at once if the first row contains a word.
@@ -74,19 +74,19 @@ impl Csv {
             _ => format!(" (is the delimiter right? {} was assumed)", spelled(look.delimiter)),
         };
         let Look { delimiter, decimal, has_groups, skipped, .. } = look;
+        let signs = Dialect { delimiter, decimal };
         let mut table = Self {
             input: input.clone(),
             records: records(Box::new(source), delimiter, look.has_comments),
             record: ByteRecord::new(),
             held: true,
             cells: 0,
-            has_header: false,
             headers: Vec::new(),
             judges_columns: layout.on_bad_row == OnBadRow::Fail && layout.header != Some(false),
             fills: layout.fills(),
             columns: Columns::default(),
             style,
-            reading: Reading { delimiter, decimal, has_groups, skipped, is_recoded, ..Reading::default() },
+            reading: Reading { signs, has_groups, skipped, is_recoded, ..Reading::default() },
             wordy: Vec::new(),
             has_comments: look.has_comments,
             delimiter_hint,
@@ -102,9 +102,9 @@ impl Csv {
         let lines = FirstLines { input, layout, first: &table.record, look: &look, style: &table.style };
         let settled = lines.settle(like)?;
         let columns = settled.columns.clone();
-        table.has_header = settled.has_header;
+        table.reading.has_header = settled.has_header;
         table.held = !settled.has_header;
-        if table.has_header && table.record.iter().any(|cell| table.style.is_word(cell)) {
+        if settled.has_header && table.record.iter().any(|cell| table.style.is_word(cell)) {
             table.headers.push(table.record.clone());
         }
         for _ in 0..settled.unit_lines {
@@ -118,7 +118,6 @@ impl Csv {
         // The line of a first row that is held has been read already.
         let line = table.records.position().line() - u64::from(table.held);
         table.reading.first_line = table.lines_before + line;
-        table.reading.has_header = table.has_header;
         table.reading.time_format = settled.time_format;
         table.wordy = settled.wordy;
         Ok(Opened { reader: Box::new(table), columns })
@@ -214,7 +213,7 @@ impl Csv {
             let is_time = |column: &usize| TimeFormat::find(&[&text_of(&record[*column])]) != Found::Nothing;
             let time = bad.iter().map(|(column, _)| *column).find(is_time).filter(|_| !self.columns.has_time);
             let is_line = bad.iter().all(|(column, _)| !self.wordy.contains(column));
-            let header = if self.has_header { "" } else { "; --header reads the line as a header" };
+            let header = if self.reading.has_header { "" } else { "; --header reads the line as a header" };
             return self.columns.not_numeric(&self.place().to_string(), &bad, (doubtful, is_line), time, header);
         }
         let place = format!("{}, {}", self.place(), self.columns.label(column));
@@ -230,7 +229,8 @@ impl Csv {
 }
 
 impl Reader for Csv {
-    fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error> {
+    fn read(&mut self, row: &mut Row) -> Result<bool, Error> {
+        let numbers = row.cleared();
         if !std::mem::take(&mut self.held) && !self.next_row()? {
             return Ok(false);
         }
@@ -249,16 +249,12 @@ impl Reader for Csv {
                 None => self.style.number(&self.record[column]),
             };
             match number {
-                Some(value) if value.is_finite() => row.push(value),
-                _ => row.push(self.other_cell(column)?),
+                Some(value) if value.is_finite() => numbers.push(value),
+                _ => numbers.push(self.other_cell(column)?),
             }
         }
+        row.kept.extend(self.columns.kept.iter().map(|column| text_of(&self.record[*column]).into_owned()));
         Ok(true)
-    }
-
-    fn kept(&self, texts: &mut Vec<String>) {
-        let text = |column: &usize| text_of(&self.record[*column]).into_owned();
-        texts.extend(self.columns.kept.iter().map(text));
     }
 
     fn place(&self) -> RowPlace {
@@ -280,7 +276,7 @@ impl Reader for Csv {
             && self.input.size().is_some_and(|size| size >= bytes)
             && let Some(source) = self.input.open_at(bytes)?
         {
-            self.records = records(source, self.reading.delimiter, self.has_comments);
+            self.records = records(source, self.reading.signs.delimiter, self.has_comments);
             (self.rows, self.lines_before, self.bytes_before, self.held) =
                 (position.rows, position.lines, bytes, false);
             return Ok(self.rows);
@@ -293,10 +289,6 @@ impl Reader for Csv {
 
     fn progress(&self) -> Progress {
         self.input.progress(self.bytes(), self.rows)
-    }
-
-    fn has_header(&self) -> bool {
-        self.has_header
     }
 
     fn reading(&self) -> Reading {

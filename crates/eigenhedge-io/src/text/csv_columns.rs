@@ -35,7 +35,6 @@ pub struct Settled {
     pub time_format: Option<TimeFormat>,
     pub unit_lines: u64,
     pub step: Option<f64>,
-    /// Selected columns without a number in the first lines.
     pub wordy: Vec<usize>,
 }
 
@@ -79,7 +78,6 @@ impl FirstLines<'_> {
         Ok(Settled { columns, has_header, time_format: None, unit_lines, step: None, wordy: Vec::new() })
     }
 
-    /// Returns the inspected lines after the first ones.
     fn contents(&self, first: usize) -> Contents<'_> {
         Contents { rows: self.look.lines.get(first..).unwrap_or_default(), style: self.style }
     }
@@ -165,7 +163,6 @@ impl FirstLines<'_> {
         })
     }
 
-    /// Returns true if a column with this name is not one of the model.
     pub(super) fn is_own(&self, name: &str) -> bool {
         !self.layout.model_columns.as_ref().is_some_and(|columns| columns.iter().any(|column| column == name))
     }
@@ -175,7 +172,7 @@ impl FirstLines<'_> {
         let layout = self.layout;
         // Every column is examined, because the text columns are not known yet.
         let every =
-            Layout { only_numeric: false, leave_out_text: false, model_columns: None, items: None, ..layout.clone() };
+            Layout { only_numeric: false, keeps_text: true, model_columns: None, items: None, ..layout.clone() };
         let selected = select(Some(names.to_vec()), names.len(), &every, LIST, |_| false);
         let selected = selected.map_err(|fault| self.input.fault(fault))?.selected;
         // The columns of a model may be called 1 and 2.

@@ -12,7 +12,6 @@ use std::fmt;
 pub struct Cells {
     /// One cell per column. A column that does not occur in the line is missing.
     pub values: Vec<Cell>,
-    /// Positions and cells of the copied columns.
     pub texts: Vec<(usize, String)>,
     /// First error that concerns the row as a whole.
     pub fault: Option<Fault>,
@@ -51,7 +50,6 @@ impl Cell {
 }
 
 impl Cells {
-    /// Returns the buffer for the text of a column, if the column is copied.
     fn text(&mut self, column: Option<usize>) -> Option<&mut String> {
         self.texts.iter_mut().find(|(kept, _)| Some(*kept) == column).map(|(_, text)| text)
     }
@@ -173,7 +171,7 @@ impl Inner for FirstRow<'_> {
     }
 }
 
-impl Inner for Row<'_> {
+impl Inner for RowCells<'_> {
     fn read<'de, A: MapAccess<'de>>(self, cells: A) -> Result<Cell, A::Error> {
         self.visit_map(cells).map(|()| Cell::Absent)
     }
@@ -186,7 +184,7 @@ impl Inner for () {
     }
 }
 
-pub struct Row<'a> {
+pub struct RowCells<'a> {
     pub cells: &'a mut Cells,
     pub keys: Option<&'a HashMap<String, usize>>,
     pub lenient: bool,
@@ -197,7 +195,7 @@ pub struct Row<'a> {
 const ARRAY: &str = "an array";
 const OBJECT: &str = "an object";
 
-impl<'de> Visitor<'de> for Row<'_> {
+impl<'de> Visitor<'de> for RowCells<'_> {
     type Value = ();
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -239,7 +237,7 @@ impl<'de> Visitor<'de> for Row<'_> {
                 }
                 Err(key) => {
                     let (keys, lenient) = (self.keys, self.lenient);
-                    let inner = Row { cells: &mut *self.cells, keys, lenient, outer: key.clone() + "." };
+                    let inner = RowCells { cells: &mut *self.cells, keys, lenient, outer: key.clone() + "." };
                     let cell = cells.next_value_seed(AnyCell(None, inner))?;
                     if cell != Cell::Absent && !lenient {
                         self.cells.fault.get_or_insert(Fault::ExtraKey(key));

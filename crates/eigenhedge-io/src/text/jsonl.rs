@@ -6,13 +6,14 @@
 //! are ignored. Truth values are read as 0 and 1, texts of a number as the number, and the keys of an object in an object as
 //! columns such as `pump.flow`.
 
-use super::json_row::{Cell, Cells, First, FirstRow, Row, parse};
+use super::json_row::{Cell, Cells, First, FirstRow, RowCells, parse};
 use super::line_reader::{LineParser, LineReader, LineTable};
 use crate::columns::{Columns, allow_columns};
 use crate::error::{Error, Fault};
 use crate::input_source::InputSource;
 use crate::layout::{Layout, OnBadRow};
 use crate::reader::Opened;
+use crate::row::Row;
 use crate::time_format::{Found, TimeFormat, names_time};
 use std::collections::HashMap;
 
@@ -20,7 +21,6 @@ pub struct Jsonl {
     columns: Columns,
     cells: Cells,
     keys: Option<HashMap<String, usize>>,
-    /// True to ignore keys that the first row does not have.
     lenient: bool,
     judges_columns: bool,
     fills: bool,
@@ -103,12 +103,13 @@ impl Jsonl {
 }
 
 impl LineParser for Jsonl {
-    fn parse(&mut self, lines: &LineReader, row: &mut Vec<f64>) -> Result<(), Error> {
+    fn parse(&mut self, lines: &LineReader, row: &mut Row) -> Result<(), Error> {
+        let numbers = row.cleared();
         self.cells.values.fill(Cell::Absent);
         self.cells.texts.iter_mut().for_each(|(_, text)| text.clear());
         self.cells.fault = None;
         let (keys, lenient) = (self.keys.as_ref(), self.lenient);
-        let visitor = Row { cells: &mut self.cells, keys, lenient, outer: String::new() };
+        let visitor = RowCells { cells: &mut self.cells, keys, lenient, outer: String::new() };
         if let Err(reason) = parse(lines.line(), visitor) {
             return Err(Error::at(lines.place(), Fault::NotJson(reason)));
         }
@@ -117,15 +118,12 @@ impl LineParser for Jsonl {
         }
         for &column in &self.columns.selected {
             match self.cells.values[column] {
-                Cell::Number(value) if value.is_finite() => row.push(value),
-                cell if self.fills && cell.is_missing() => row.push(f64::NAN),
+                Cell::Number(value) if value.is_finite() => numbers.push(value),
+                cell if self.fills && cell.is_missing() => numbers.push(f64::NAN),
                 _ => return Err(self.bad_cell(lines, column)),
             }
         }
+        row.kept.extend(self.cells.texts.iter().map(|(_, text)| text.clone()));
         Ok(())
-    }
-
-    fn kept(&self, texts: &mut Vec<String>) {
-        texts.extend(self.cells.texts.iter().map(|(_, text)| text.clone()));
     }
 }

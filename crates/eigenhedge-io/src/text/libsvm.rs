@@ -14,7 +14,6 @@ use crate::row::Row;
 
 pub struct Libsvm {
     columns: Columns,
-    /// All cells of the most recently read row, including zeros.
     dense: Vec<f64>,
     /// Indices of the cells that the most recently read row lists.
     set: Vec<usize>,
@@ -75,33 +74,19 @@ impl Libsvm {
         }
         Ok(())
     }
-
-    fn fill_from(&mut self, lines: &LineReader) -> Result<(), Error> {
-        self.fill(lines.line()).map_err(|(column, fault)| {
-            let column = column.map_or(String::new(), |column| format!(", {}", self.columns.label(column)));
-            Error::at(lines.place().to_string() + &column, fault)
-        })
-    }
-
-    fn append_all(&self, row: &mut Vec<f64>) {
-        row.extend(self.columns.selected.iter().map(|column| self.dense[*column]));
-    }
 }
 
 impl LineParser for Libsvm {
-    fn parse(&mut self, lines: &LineReader, row: &mut Vec<f64>) -> Result<(), Error> {
-        self.fill_from(lines)?;
-        self.append_all(row);
-        Ok(())
-    }
-
-    fn parse_row(&mut self, lines: &LineReader, row: &mut Row) -> Result<(), Error> {
-        self.fill_from(lines)?;
+    fn parse(&mut self, lines: &LineReader, row: &mut Row) -> Result<(), Error> {
+        self.fill(lines.line()).map_err(|(column, fault)| {
+            let column = column.map_or(String::new(), |column| format!(", {}", self.columns.label(column)));
+            Error::at(lines.place().to_string() + &column, fault)
+        })?;
         if self.takes_all && self.set.len() <= self.dense.len() / SPARSITY {
             let cells = self.set.iter().map(|i| (*i as u32, self.dense[*i]));
             row.set_sparse(self.dense.len(), cells.filter(|(_, value)| *value != 0.0));
         } else {
-            self.append_all(row.cleared());
+            row.cleared().extend(self.columns.selected.iter().map(|column| self.dense[*column]));
         }
         Ok(())
     }

@@ -22,7 +22,6 @@ pub struct Lines<R> {
     since_allowed: u64,
 }
 
-/// Length in bytes above which a line is long.
 const LONG: u64 = 1 << 20;
 /// Additional bytes counted for each cell of a long line.
 const CELL: u64 = 8;
@@ -48,7 +47,6 @@ impl<R: Read> Lines<R> {
         Self { delimiter: Some(delimiter), ..self }
     }
 
-    /// Returns true if the number of bytes returned equals the number of bytes read.
     pub fn is_exact(&self) -> bool {
         self.exact
     }

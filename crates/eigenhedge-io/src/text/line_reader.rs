@@ -67,7 +67,6 @@ impl LineReader {
         }
     }
 
-    /// Returns the most recently read line, without surrounding white space.
     pub fn line(&self) -> &[u8] {
         self.line.trim_ascii()
     }
@@ -78,14 +77,8 @@ impl LineReader {
 }
 
 pub trait LineParser {
-    /// Parses the selected cells of the most recently read line into `row`, which must be empty.
-    fn parse(&mut self, lines: &LineReader, row: &mut Vec<f64>) -> Result<(), Error>;
-    /// Parses the selected cells of the most recently read line, as a sparse row if the format has such rows.
-    fn parse_row(&mut self, lines: &LineReader, row: &mut Row) -> Result<(), Error> {
-        self.parse(lines, row.cleared())
-    }
-    /// Appends the cells of the copied columns of the most recently parsed line.
-    fn kept(&self, _texts: &mut Vec<String>) {}
+    /// Parses the selected and the copied cells of the most recently read line.
+    fn parse(&mut self, lines: &LineReader, row: &mut Row) -> Result<(), Error>;
 }
 
 pub struct LineTable<P> {
@@ -94,16 +87,8 @@ pub struct LineTable<P> {
 }
 
 impl<P: LineParser> Reader for LineTable<P> {
-    fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error> {
+    fn read(&mut self, row: &mut Row) -> Result<bool, Error> {
         Ok(self.lines.advance()? && self.parser.parse(&self.lines, row).map(|()| true)?)
-    }
-
-    fn read_row(&mut self, row: &mut Row) -> Result<bool, Error> {
-        Ok(self.lines.advance()? && self.parser.parse_row(&self.lines, row).map(|()| true)?)
-    }
-
-    fn kept(&self, texts: &mut Vec<String>) {
-        self.parser.kept(texts);
     }
 
     fn place(&self) -> RowPlace {

@@ -8,11 +8,9 @@ use crate::input_source::InputSource;
 use crate::layout::Layout;
 use crate::reader::Opened;
 use crate::recode::text_of;
+use crate::row::Row;
 
-pub struct Lines {
-    columns: Columns,
-    line: String,
-}
+pub struct Lines(Columns);
 
 impl Lines {
     pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
@@ -22,24 +20,19 @@ impl Lines {
         }
         lines.hold();
         let columns = Columns::choose(input, layout, Some(vec!["line".to_owned()]), 1, |_| false)?;
-        let parser = Self { columns: columns.clone(), line: String::new() };
+        let parser = Self(columns.clone());
         Ok(Opened { reader: Box::new(LineTable { lines, parser }), columns })
     }
 }
 
 impl LineParser for Lines {
-    fn parse(&mut self, lines: &LineReader, row: &mut Vec<f64>) -> Result<(), Error> {
-        let cell = lines.line();
-        if self.columns.text.is_none() {
+    fn parse(&mut self, lines: &LineReader, row: &mut Row) -> Result<(), Error> {
+        let (cell, numbers) = (lines.line(), row.cleared());
+        if self.0.text.is_none() {
             let wrong = || Error::at(lines.place(), Fault::cell(shown(cell), is_missing(cell)));
-            row.push(number(cell).filter(|value| value.is_finite()).ok_or_else(wrong)?);
+            numbers.push(number(cell).filter(|value| value.is_finite()).ok_or_else(wrong)?);
         }
-        self.line.clear();
-        self.line.push_str(&text_of(cell));
+        row.kept.extend(self.0.kept.iter().map(|_| text_of(cell).into_owned()));
         Ok(())
-    }
-
-    fn kept(&self, texts: &mut Vec<String>) {
-        texts.extend(self.columns.kept.iter().map(|_| self.line.clone()));
     }
 }

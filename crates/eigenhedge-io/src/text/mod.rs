@@ -20,12 +20,10 @@ pub use jsonl::Jsonl;
 pub use libsvm::Libsvm;
 pub use lines::Lines;
 
-/// Parses the number in a cell, including NaN and infinity. Returns `None` for text.
 fn number(cell: &[u8]) -> Option<f64> {
     cells::CellStyle::default().number(cell)
 }
 
-/// Returns true if a cell is empty, NaN, or on the default list of missing cells. Case is ignored.
 fn is_missing(cell: &[u8]) -> bool {
     cells::CellStyle::default().is_missing(cell)
 }

@@ -32,7 +32,6 @@ pub struct Look {
     pub has_groups: bool,
     /// True if lines that start with `#` are comments.
     pub has_comments: bool,
-    /// Number of lines before the table.
     pub skipped: u64,
     /// Inspected lines without comments, starting with the first of the table.
     pub lines: Vec<ByteRecord>,
@@ -43,7 +42,7 @@ impl Look {
     pub fn new(head: &[u8], layout: &Layout) -> Self {
         let found = layout.found.as_ref();
         let by_format = (layout.format == Format::Tsv).then_some(b'\t');
-        let given = layout.delimiter.or(by_format).or_else(|| found.map(|found| found.delimiter));
+        let given = layout.delimiter.or(by_format).or_else(|| found.map(|found| found.signs.delimiter));
         let known = layout.skip_lines.or_else(|| found.map(|found| found.skipped)).map(|lines| lines.min(MOST_SKIPPED));
         let (by_line, first) = preamble::separator_line(head);
         let given = given.or(by_line.filter(|_| known.is_none_or(|lines| lines > 0)));
@@ -57,7 +56,7 @@ impl Look {
         let delimiter = splits(head);
         let mut lines = records(head, delimiter);
         lines.retain(|line| !(has_comments && line.get(0).is_some_and(|cell| cell.starts_with(b"#"))));
-        let decimal = layout.decimal.or_else(|| found.map(|found| found.decimal));
+        let decimal = layout.decimal.or_else(|| found.map(|found| found.signs.decimal));
         let by_groups = layout.thousands.map(|sign| if sign == b'.' { b',' } else { b'.' });
         let decimal = decimal.or(by_groups).unwrap_or_else(|| match delimiter {
             b',' => decimal_in_quotes(&lines),
@@ -115,7 +114,6 @@ fn agree(lines: &[ByteRecord]) -> bool {
     width > 1 && same as f64 >= AGREEING * lines.len() as f64
 }
 
-/// Returns the share of cells that are numbers or missing.
 fn numbers(lines: &[ByteRecord]) -> f64 {
     let style = CellStyle::default();
     let cells: usize = lines.iter().map(ByteRecord::len).sum();

@@ -16,7 +16,6 @@ pub struct TimeColumn {
     pub format: Option<TimeFormat>,
     /// Position of the time column, also if it is not used.
     pub position: Option<usize>,
-    /// Position of the column with the time of day.
     pub clock: Option<usize>,
     pub left_out: Option<usize>,
     pub step: Option<f64>,

@@ -3,18 +3,14 @@
 use super::headline::{is_over, most_severe, sentence};
 use super::occurrence::Occurrence;
 use super::record::{ALARM, INCIDENT, NUMBERS, Record, SIGNALS};
-use crate::chart::{Chart, Kind, Mark, OtherAxis, Point, Series, Tint};
-use crate::curve::Curve;
+use crate::chart::{Chart, Curve, Kind, Mark, OtherAxis, Point, Series, Tint};
 use crate::heat_map::{HeatMap, leading};
 use crate::number::grouped;
 use crate::page::{Block, Table};
 use eigenhedge_io::printable;
 
-/// Maximum number of incidents that are marked in charts.
 const MARKED: usize = 12;
-/// Maximum number of incidents in the table.
 const LISTED: usize = 25;
-/// Maximum number of columns in the heat map of contributions.
 const COLUMNS: usize = 30;
 /// Multiple of the median step above which a gap in time breaks a line.
 const GAP: f64 = 10.0;
@@ -181,7 +177,6 @@ fn mark(one: &Occurrence) -> (Mark, Option<f64>) {
     (Mark { x: one.start as f64, label }, one.start_seconds)
 }
 
-/// Builds the table of the most severe incidents, with their causes.
 fn table(listed: &[&Occurrence]) -> Table {
     let line = |one: &Occurrence| {
         let causes = one.causes.iter().map(|(name, share)| format!("{} ({:.0} %)", printable(name), 100.0 * share));

@@ -7,7 +7,6 @@ use crate::counted;
 use eigenhedge::grade;
 use eigenhedge_io::printable;
 
-/// Maximum number of incidents in a headline.
 const TOLD: usize = 5;
 
 /// Returns a sentence about the state of one monitor and its most severe incidents, at the end of the table or while the stream is
@@ -41,7 +40,6 @@ pub fn headline(facts: &Facts, track: &Track, listed: &[&Occurrence]) -> String 
     format!("{state}{told}{rest}")
 }
 
-/// Returns the incidents, the most severe first.
 pub(super) fn most_severe<'a>(listed: &[&'a Occurrence], most: usize) -> Vec<&'a Occurrence> {
     let mut incidents: Vec<&Occurrence> = listed.iter().copied().filter(|one| one.is_incident()).collect();
     incidents.sort_by(|a, b| b.strength.total_cmp(&a.strength).then(a.start.cmp(&b.start)));
@@ -96,7 +94,6 @@ fn moment(time: &str, row: u64) -> String {
     if time.is_empty() { format!("row {row}") } else { printable(time) }
 }
 
-/// Returns the names of the columns that caused an entry, separated by commas.
 pub fn causes(one: &Occurrence) -> String {
     one.causes.iter().map(|(name, _)| printable(name)).collect::<Vec<_>>().join(", ")
 }

@@ -15,21 +15,18 @@ const REMEMBERED: usize = 128;
 const REMEMBERED_IN_ALL: usize = 1 << 17;
 /// Minimum number of recent rows per key whose times are kept, however many keys there are.
 const LEAST_REMEMBERED: usize = 8;
-/// Maximum number of events and changes kept for the summary.
 const LISTED: usize = 1000;
 
 /// Record of everything that the monitors reported about a table.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Journal {
     pub rows: u64,
-    /// Number of rows whose missing cells were filled in.
     pub filled_rows: u64,
     pub totals: MonitorTotals,
     /// Complete incidents, and the first events and changes, at most 1000.
     pub listed: Vec<Occurrence>,
     /// State of the monitor of each key, in the order of the keys.
     pub tracks: Vec<Track>,
-    /// Minimum severity and duration of a reported incident.
     pub(super) least: Least,
     pub(super) records: Option<Records>,
 }
@@ -49,7 +46,6 @@ pub struct Seen {
     pub verdict: Verdict,
     /// True if the row is the first alarm of an event.
     pub begins_event: bool,
-    /// Incident reported at this row.
     pub opened: Option<Occurrence>,
     /// Incidents that ended, events and changes that this row revealed.
     pub found: Vec<Occurrence>,
@@ -69,7 +65,6 @@ impl Journal {
         self
     }
 
-    /// Sets what an incident must reach to be reported.
     pub fn with_least(mut self, least: Least) -> Self {
         self.least = least;
         self
@@ -101,12 +96,10 @@ impl Journal {
         self.records.as_ref().is_some_and(|records| records.fits(width))
     }
 
-    /// Returns true if no monitor has completed its warm-up.
     pub fn is_too_short(&self) -> bool {
         !self.tracks.iter().any(|track| track.is_ready)
     }
 
-    /// Returns true if any recent row had a time.
     pub fn knows_times(&self) -> bool {
         self.tracks.iter().any(|track| !track.recent.is_empty())
     }
@@ -259,12 +252,10 @@ impl Journal {
         closed
     }
 
-    /// Returns the ongoing incident of the monitor at a position, if there is one.
     pub fn open_incident(&self, place: usize, names: &[String]) -> Option<Occurrence> {
         self.tracks.get(place)?.open_incident(names)
     }
 
-    /// Returns the incidents that are going on.
     pub fn open_incidents(&self, names: &[String]) -> Vec<Occurrence> {
         self.tracks.iter().filter_map(|track| track.open_incident(names)).collect()
     }
@@ -286,7 +277,6 @@ impl Journal {
         }
     }
 
-    /// Returns the list of entries, including ongoing ones.
     pub(super) fn listed_now(&self, names: &[String]) -> Vec<Occurrence> {
         let open = self.tracks.iter().flat_map(|track| track.open_occurrences(names));
         self.listed.iter().cloned().chain(open).collect()

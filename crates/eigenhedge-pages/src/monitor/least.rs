@@ -48,7 +48,6 @@ pub struct Least {
 }
 
 impl Default for Least {
-    /// Returns the rule by which every incident is reported.
     fn default() -> Self {
         Self { severity: Severity(0.0), duration: Lasting::Rows(0) }
     }

@@ -6,8 +6,7 @@ use super::occurrence::{Occurrence, named};
 use eigenhedge::grade;
 use serde::{Deserialize, Serialize};
 
-/// Event of a stream that is reported to users.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Notice {
     /// Number of the notice in a stream of the service, counted from 1. It is 0 in the program, which does not write it.
     #[serde(skip_serializing_if = "is_unnumbered")]
@@ -17,7 +16,6 @@ pub struct Notice {
     pub kind: String,
     /// Key of the monitor. It is empty for a single monitor.
     pub key: String,
-    /// Number of the row, counted from 0.
     pub row: u64,
     /// Time of the row, as in the table. It is empty if there is no time column.
     pub time: String,
@@ -30,17 +28,14 @@ pub struct Notice {
     pub causes: Vec<(String, f64)>,
 }
 
-/// Incident of a notice.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct IncidentNotice {
     /// Number of the incident, counted from 1 in its stream or key.
     pub number: u64,
-    /// Number of the estimated first row.
     pub start: u64,
     pub severity: f64,
     /// Severity in a word: minor, major or critical.
     pub grade: String,
-    /// Signs, separated by spaces.
     pub signs: String,
     /// Sentence about the incident, as in the headline of the page.
     pub sentence: String,
@@ -56,11 +51,9 @@ impl Notice {
 
     /// Creates the notice of a reference that was accepted on request before `row`.
     pub fn accepted(row: u64, key: &str) -> Self {
-        let (kind, key) = ("accepted".to_owned(), key.to_owned());
-        Self { id: 0, kind, key, row, time: String::new(), score: None, incident: None, causes: Vec::new() }
+        Self { kind: "accepted".to_owned(), key: key.to_owned(), row, ..Self::default() }
     }
 
-    /// Creates the notice of an incident at `row`, with the time of the row.
     pub fn of_incident(kind: &str, one: &Occurrence, row: u64, time: &str) -> Self {
         let facts = one.incident.as_ref();
         let incident = IncidentNotice {

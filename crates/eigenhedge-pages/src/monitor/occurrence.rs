@@ -4,7 +4,6 @@ use eigenhedge::{Cause, Change, Event, Incident, grade};
 use eigenhedge_io::{CAUSES, Cell, CellKind, cause_columns};
 use serde::{Deserialize, Serialize};
 
-/// Times of the first and last row of an entry.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Times {
     /// Time of the first row, as written in the table. It is empty if unknown.
@@ -15,11 +14,9 @@ pub struct Times {
     pub seconds: Option<f64>,
 }
 
-/// Times of an incident, as written in the table. A time is empty if unknown.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Told {
     pub start: String,
-    /// Time of the first row in seconds since 1970, if known.
     pub seconds: Option<f64>,
     pub reported: String,
     pub peak: String,
@@ -28,8 +25,7 @@ pub struct Told {
     pub is_told: bool,
 }
 
-/// Incident, event, change or new reference, with column names and times.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Occurrence {
     /// Kind of entry: `incident`, or `unreported` for one below the least severity or duration; `alarms`, `stuck` or `moved` for an
     /// event, `rise` or `fall` for a change, `accepted` for a new reference.
@@ -40,25 +36,19 @@ pub struct Occurrence {
     pub start: u64,
     /// Last row. For a change, the row at which it was reported.
     pub end: u64,
-    /// Time of the first row, as written in the table.
     pub start_time: String,
-    /// Time of the last row, as written in the table.
     pub end_time: String,
-    /// Time of the first row in seconds since 1970, if known.
     pub start_seconds: Option<f64>,
     /// Row with the largest ratio of score to limit.
     pub peak: u64,
     /// Severity of an incident, score at the peak of an event, or strength of a change.
     pub strength: f64,
     pub alarms: u64,
-    /// Details of an incident, or `None` for an event or a change.
     pub incident: Option<IncidentFacts>,
-    /// Main causes: columns with their shares of the squared deviations.
     pub causes: Vec<(String, f64)>,
 }
 
-/// Details of an incident that events and changes do not have.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct IncidentFacts {
     /// Number of the incident in its stream or key, counted from 1.
     pub number: u64,
@@ -78,20 +68,7 @@ impl Occurrence {
     fn new(kind: &str, key: &str, rows: [u64; 3], times: Times, causes: Vec<(String, f64)>) -> Self {
         let ([start, end, peak], Times { start: start_time, end: end_time, seconds: start_seconds }) = (rows, times);
         let (kind, key) = (kind.to_owned(), key.to_owned());
-        Self {
-            kind,
-            key,
-            start,
-            end,
-            start_time,
-            end_time,
-            start_seconds,
-            peak,
-            strength: 0.0,
-            alarms: 0,
-            incident: None,
-            causes,
-        }
+        Self { kind, key, start, end, start_time, end_time, start_seconds, peak, causes, ..Self::default() }
     }
 
     pub fn of_event(event: &Event, key: &str, times: Times, names: &[String]) -> Self {
@@ -125,20 +102,12 @@ impl Occurrence {
 
     /// Creates the entry of a device without rows: its silence of this number after row `last`, at time `start`.
     pub fn of_silence(key: &str, number: u64, last: u64, times: Times, severity: f64) -> Self {
-        let facts = IncidentFacts {
-            number,
-            reported: last,
-            reported_time: String::new(),
-            peak_time: String::new(),
-            is_over: false,
-            signs: "silent".to_owned(),
-            rows: 0,
-        };
+        let signs = "silent".to_owned();
+        let facts = IncidentFacts { number, reported: last, signs, ..IncidentFacts::default() };
         let entry = Self::new("incident", key, [last; 3], times, Vec::new());
         Self { strength: severity, incident: Some(facts), ..entry }
     }
 
-    /// Creates the entry of a new reference that was accepted after a row.
     pub fn of_acceptance(row: u64, key: &str, times: Times) -> Self {
         Self::new("accepted", key, [row; 3], times, Vec::new())
     }
@@ -147,10 +116,6 @@ impl Occurrence {
         let kind = if change.is_rise { "rise" } else { "fall" };
         let rows = [change.start, change.reported, change.reported];
         Self { strength: change.strength, ..Self::new(kind, key, rows, times, named(&change.columns, names)) }
-    }
-
-    pub fn is_change(&self) -> bool {
-        self.kind == "rise" || self.kind == "fall"
     }
 
     pub fn is_incident(&self) -> bool {

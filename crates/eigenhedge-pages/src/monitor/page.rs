@@ -11,12 +11,9 @@ use eigenhedge_io::printable;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-/// Maximum number of keys shown while the stream is running.
 const LINES: usize = 300;
 
-/// Selection of the keys whose charts are drawn.
 pub enum Inside<'a> {
-    /// All keys that have a record.
     All,
     /// Only the keys whose sections are open in a browser, given by their anchors. At most 300 keys are listed.
     Open(&'a BTreeSet<String>),

@@ -12,9 +12,7 @@ const CELLS: usize = 240;
 /// Number of values recorded per row: score, limit of the reference, Q, its limit, T², its limit, alarm, incident
 /// and time.
 pub(super) const NUMBERS: usize = 9;
-/// Index of the alarm flag among the recorded values.
 pub(super) const ALARM: usize = 6;
-/// Index of the incident flag among the recorded values.
 pub(super) const INCIDENT: usize = 7;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,7 +26,6 @@ pub(super) struct Record {
     /// False if the times are not in order. The axis then shows row numbers.
     pub is_in_order: bool,
     last_time: f64,
-    /// Buffer for the score and the contributions of a row.
     #[serde(skip)]
     buffer: Vec<f64>,
 }
@@ -40,7 +37,6 @@ fn signals(width: usize) -> usize {
     if width <= SIGNALS { width } else { 0 }
 }
 
-/// Maximum number of keys with charts of their own.
 const KEYS: usize = 200;
 const KEY_POINTS: usize = 200;
 const KEY_CELLS: usize = 60;

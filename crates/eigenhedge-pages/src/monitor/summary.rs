@@ -9,7 +9,6 @@ use eigenhedge::{Limit, MonitorTotals, grade};
 use eigenhedge_io::printable;
 use serde_json::{Value, json};
 
-/// Width of the column of line names, in characters.
 const NAMES: usize = 11;
 /// Maximum number of events shown. If there are more, the strongest are shown.
 const SHOWN: usize = 12;

@@ -3,7 +3,7 @@
 use super::{Facts, Journal, Occurrence, RowAt, Seen};
 use crate::counted;
 use eigenhedge::{Error, Fleet, Mode, Monitor, MonitorOption, MonitorOptions, POOL_PARTS};
-use eigenhedge_io::{Delivered, Error as TableError, Stream, duration, printable, refusal};
+use eigenhedge_io::{Error as TableError, Row, Stream, duration, printable, refusal};
 
 /// First row of a part of a table, by its number or its time in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,7 +19,7 @@ impl FirstRow {
         number.or_else(|| stream.seconds(text).map(Self::Time))
     }
 
-    fn is_at(self, row: &Delivered) -> bool {
+    fn is_at(self, row: &Row) -> bool {
         match self {
             Self::Number(number) => number <= row.number,
             Self::Time(seconds) => row.time.is_some_and(|time| seconds <= time),
@@ -65,24 +65,19 @@ impl TableMonitors {
     }
 
     /// Returns the key and the time of a row as text. Each is empty if its column is missing.
-    pub fn key_and_time<'r>(&self, row: &'r Delivered) -> (&'r str, &'r str) {
+    pub fn key_and_time<'r>(&self, row: &'r Row) -> (&'r str, &'r str) {
         (self.key.map_or("", |key| &row.kept[key]), if self.has_times { &row.kept[0] } else { "" })
     }
 
     /// Passes a row to its monitor. Returns `None` for a row that the stream skips as bad.
-    pub fn step(
-        &mut self,
-        row: &Delivered,
-        journal: &mut Journal,
-        stream: &mut Stream,
-    ) -> Result<Option<Seen>, TableError> {
+    pub fn step(&mut self, row: &Row, journal: &mut Journal, stream: &mut Stream) -> Result<Option<Seen>, TableError> {
         let (key, time) = self.key_and_time(row);
         let place = (self.fleet.position(key).unwrap_or(self.fleet.keys().len()), key);
         let accepts = self.accept.is_some_and(|first| first.is_at(row)) && !self.is_accepted;
         let names = (stream.columns(), accepts);
         let settles = self.settles(key);
-        let blank = vec![f64::NAN; if settles { row.row.numbers().len() } else { 0 }];
-        let cells = if settles { &blank } else { row.row.numbers() };
+        let blank = vec![f64::NAN; if settles { row.numbers().len() } else { 0 }];
+        let cells = if settles { &blank } else { row.numbers() };
         let at = RowAt { number: row.number, cells, time, seconds: row.time };
         let outcome = self.fleet.with_pool(key, self.parts, |monitor| {
             if settles {
@@ -150,7 +145,6 @@ impl TableMonitors {
         self.fleet.keys().len() as u64
     }
 
-    /// Returns the error for a table that ends during the warm-up.
     pub fn too_short(&self, journal: &Journal, stream: &Stream) -> TableError {
         let wanted = self.fleet.fresh().options().warm_up_rows(self.fleet.fresh().width());
         let longest = journal.tracks.iter().max_by_key(|track| track.in_table.rows);
@@ -236,7 +230,7 @@ pub fn usual_step(mut stream: Stream, option: &str) -> Result<f64, TableError> {
     }
     let mut times = Vec::new();
     while times.len() < FIRST && stream.next_row()?.is_some() {
-        times.extend(stream.time());
+        times.extend(stream.row().time);
     }
     let mut steps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step > 0.0).collect();
     steps.sort_by(f64::total_cmp);

@@ -6,7 +6,6 @@ use eigenhedge::{Event, Incident, Monitor, MonitorTotals};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
-/// State of a monitor after its most recent row.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Track {
     /// Key of the monitor. It is empty if there is only one.
@@ -34,12 +33,10 @@ pub struct Track {
     pub is_short: bool,
     /// Columns whose values are rounded more than in the reference, each with the number of the row from which they were.
     pub rounded: BTreeMap<usize, u64>,
-    /// Incident that is going on, with rows of this table.
     pub incident: Option<Incident>,
     pub open: Option<Event>,
     /// Number of the incident that was going on before this table, and the first row of this table.
     pub(super) carried: Option<(u64, u64)>,
-    /// Times of the most recent incident.
     pub(super) told: Told,
     /// Number of each recent row, and its time as written and in seconds since 1970.
     pub(super) recent: VecDeque<(u64, String, Option<f64>)>,
@@ -47,7 +44,6 @@ pub struct Track {
 }
 
 impl Track {
-    /// Creates the state of a monitor that has received no row of this table.
     pub fn new(key: &str) -> Self {
         Self { key: key.to_owned(), ..Self::default() }
     }
@@ -108,7 +104,6 @@ impl Track {
         self.incident.map(|incident| Occurrence::of_incident(&incident, &self.key, &self.told, names))
     }
 
-    /// Returns the ongoing incident if it has been reported.
     pub fn reported(&self) -> Option<Incident> {
         self.incident.filter(|_| self.told.is_told)
     }
@@ -122,7 +117,6 @@ impl Track {
         is_new
     }
 
-    /// Stores the time of a row. At most `most` times are stored.
     pub(super) fn remember(&mut self, row: u64, time: &str, seconds: Option<f64>, most: usize) {
         self.recent.push_back((row, time.to_owned(), seconds));
         while self.recent.len() > most {

@@ -20,7 +20,6 @@ pub const POLICY: &str = "default-src 'none';script-src 'self';style-src 'self';
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// Name of the part, unique on the page.
     pub key: String,
     /// Anchor of the section that contains the part. It is empty if the part is in no section.
     pub within: String,
@@ -30,7 +29,6 @@ pub struct Part {
 /// Static file (script or style sheet) that a live page loads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asset {
-    /// File name, relative to the folder of assets.
     pub name: &'static str,
     pub media_type: &'static str,
     pub text: String,

@@ -61,7 +61,6 @@ pub enum Block {
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Section {
-    /// Anchor, unique in the page.
     pub place: String,
     pub title: String,
     pub blocks: Vec<Block>,

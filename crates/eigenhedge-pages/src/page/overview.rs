@@ -6,7 +6,6 @@ use crate::escape::markup;
 const WIDTH: f64 = 144.0;
 const HEIGHT: f64 = 24.0;
 
-/// Table with one line and a sparkline per item.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Overview {
     pub title: String,

@@ -1,8 +1,7 @@
 //! Plots on the page of a run.
 
 use super::{Checkpoint, PROBABILITIES, ROW, Recorder, directions};
-use crate::chart::{Annotation, Chart, Kind, Mark, Series, Tint};
-use crate::curve::Curve;
+use crate::chart::{Annotation, Chart, Curve, Kind, Mark, Series, Tint};
 use crate::focus::without_outliers;
 use crate::heat_map::{HeatMap, leading};
 use crate::number::grouped;

@@ -17,7 +17,6 @@ const LEAST: f64 = 0.005;
 const SHADE: f64 = 0.07;
 const ENERGY: &str = "The directions at the end of the run, in descending order of probability. Of the energy of all rows, around their mean, a \
                       share lies along each; directions that follow a change fit the last rows better than all rows.";
-/// Number of columns that are shown even if their shares are small.
 const FEWEST: usize = 12;
 
 /// Kept directions: unit vectors over named columns.

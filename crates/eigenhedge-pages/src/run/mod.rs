@@ -18,7 +18,7 @@ mod summary;
 pub use page::{page, page_so_far};
 pub use summary::{json, text};
 
-use crate::curve::Curve;
+use crate::chart::Curve;
 use crate::downsample::{Downsampler, Keep};
 use crate::top_k::TopK;
 use eigenhedge::comparators::LeadingDirections;
@@ -33,13 +33,10 @@ const PROBABILITIES: usize = 10;
 const CHECKPOINTS: usize = 64;
 /// Minimum number of rows between checkpoints. The comparator processes rows in blocks of this size.
 const CLOSEST: u64 = 64;
-/// Maximum number of recorded sets of directions during the run.
 const LOOKS: usize = 40;
 /// Maximum number of values in a set of recorded directions. Larger sets are shown only at the end of the run.
 const NUMBERS: usize = 2048;
-/// Number of rows with the largest losses that are named.
 const LARGEST: usize = 10;
-/// Label of the axis of plots over rows.
 const ROW: &str = "row";
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

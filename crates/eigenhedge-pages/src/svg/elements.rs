@@ -1,5 +1,6 @@
 //! SVG text elements and coordinates.
 
+use crate::axis::Axis;
 use crate::escape::markup;
 use crate::palette::Colour;
 
@@ -20,7 +21,6 @@ pub fn label(colour: Colour, (x, y): (f64, f64), size: f64, attributes: &str, te
     )
 }
 
-/// Returns a line along a path.
 pub fn stroke(colour: Colour, attributes: &str, d: &str) -> String {
     format!("<path class=\"{}-stroke\" stroke=\"{}\" fill=\"none\"{attributes} d=\"{d}\"/>", colour.class, colour.light)
 }
@@ -31,5 +31,35 @@ pub fn number(value: f64) -> String {
         Some("-0") => "0".into(),
         Some(whole) => whole.into(),
         None => text,
+    }
+}
+
+pub struct PlotFrame {
+    pub left: f64,
+    pub top: f64,
+    pub width: f64,
+    pub height: f64,
+    pub x: Axis,
+    pub y: Axis,
+}
+
+impl PlotFrame {
+    /// Returns the position of a point in the picture, or `None` if it cannot be drawn.
+    pub fn place(&self, x: f64, y: f64) -> Option<(f64, f64)> {
+        Some((self.left + self.x.place(x)? * self.width, self.top + (1.0 - self.y.place(y)?) * self.height))
+    }
+
+    /// Returns the position of a point, even if it lies beyond the axes. Returns `None` if it cannot be drawn.
+    pub fn place_near(&self, x: f64, y: f64) -> Option<(f64, f64)> {
+        let (x, y) = (self.x.place_near(x)?, self.y.place_near(y)?);
+        Some((self.left + x * self.width, self.top + (1.0 - y) * self.height))
+    }
+
+    pub fn right(&self) -> f64 {
+        self.left + self.width
+    }
+
+    pub fn bottom(&self) -> f64 {
+        self.top + self.height
     }
 }

@@ -1,20 +1,17 @@
 //! Labels inside the picture, placed without overlap. A label without room is left out. It is still in the description,
 //! and its line or ring is still drawn.
 
-use super::elements::{label, number, stroke};
-use super::frame::PlotFrame;
+use super::elements::{PlotFrame, label, number, stroke};
 use crate::chart::{Chart, Mark};
 use crate::palette::{FAINT, INK, PAPER};
 use crate::text_layout;
 
-/// Height of one line of mark labels, in pixels.
 pub const MARK_LINE: f64 = 15.0;
 const MOST_LINES: usize = 3;
 const SIZE: f64 = 11.0;
 const LONGEST: f64 = 170.0;
 
 pub struct Marks<'a> {
-    /// Number of lines of labels above the plotting area.
     pub lines: usize,
     placed: Vec<(&'a Mark, Option<(usize, String)>)>,
 }

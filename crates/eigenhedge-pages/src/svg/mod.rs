@@ -7,9 +7,7 @@
 //! names and label placement would have to be added. The remaining drawing code is small.
 
 mod elements;
-mod frame;
 mod labels;
-mod legend;
 pub(crate) mod panel;
 mod series;
 mod simplify;
@@ -24,13 +22,10 @@ pub(crate) use elements::{TITLE_SIZE, label, number, stroke};
 use panel::Panel;
 pub(crate) use simplify::simplify as simplified;
 
-/// Width of a single picture in pixels.
 const WIDTH: f64 = 720.0;
-/// Width of a picture in a grid, in pixels.
 pub(crate) const CELL: f64 = 540.0;
 const FONT: &str = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif";
 
-/// Draws a chart as a complete SVG file.
 pub fn chart(chart: &Chart) -> String {
     let panel = Panel::draw(chart, WIDTH, true);
     document(&chart.title, &panel.description, (WIDTH, panel.height), &panel.body, true)
@@ -44,13 +39,8 @@ pub(crate) fn grid(title: &str, panels: &[(String, Panel)]) -> String {
     let mut top = 0.0;
     for line in text_layout::wrap(title, TITLE_SIZE + 3.0, width - 40.0, 2).iter().filter(|line| !line.is_empty()) {
         top += 26.0;
-        body += &format!(
-            "<text class=\"ink-fill\" fill=\"{}\" x=\"{}\" y=\"{top}\" font-size=\"{}\" font-weight=\"600\" text-anchor=\"middle\">{}</text>",
-            INK.light,
-            width / 2.0,
-            TITLE_SIZE + 3.0,
-            markup(line)
-        );
+        let weight = "font-weight=\"600\" text-anchor=\"middle\"";
+        body += &label(INK, (width / 2.0, top), TITLE_SIZE + 3.0, weight, line);
     }
     top += if top > 0.0 { 10.0 } else { 0.0 };
     for line in panels.chunks(columns) {

@@ -1,9 +1,8 @@
 //! One chart in its frame: title, axes, grid, content and legend.
 
-use super::elements::{TEXT_SIZE, TITLE_SIZE, label, number, stroke};
-use super::frame::PlotFrame;
+use super::elements::{PlotFrame, TEXT_SIZE, TITLE_SIZE, label, number, stroke};
 use super::labels::{self, MARK_LINE};
-use super::{legend, series};
+use super::series;
 use crate::axis::{Axis, Ends, Extent};
 use crate::calendar::moment;
 use crate::chart::{Chart, Kind};
@@ -45,7 +44,7 @@ impl Panel {
             body += &label(FAINT, middle, TEXT_SIZE, "text-anchor=\"middle\"", "no data");
         }
         let below = frame.bottom() + 24.0 + if chart.x_label.trim().is_empty() { 0.0 } else { 20.0 };
-        let (legend, legend_height) = legend::draw(chart, (frame.left, below), frame.width);
+        let (legend, legend_height) = series::legend(chart, (frame.left, below), frame.width);
         body += &legend;
         Self { body, height: below + legend_height + MARGIN, description: describe(chart, &horizontal, &vertical) }
     }

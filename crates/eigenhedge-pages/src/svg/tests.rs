@@ -1,6 +1,6 @@
 //! Property tests of pictures of random charts.
 
-use super::frame::PlotFrame;
+use super::elements::PlotFrame;
 use super::panel::Panel;
 use super::*;
 use crate::axis::{Axis, Ends};

@@ -4,10 +4,8 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::str::FromStr;
 
-/// Default port of live pages and of the service.
 pub const PORT: u16 = 8750;
 
-/// Loopback address and port to listen on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListenAddress(SocketAddr);
 

@@ -6,7 +6,6 @@ use axum::response::{Html, IntoResponse};
 use axum::routing::get;
 use eigenhedge_pages::page::live;
 
-/// URL path prefix of the scripts and the style sheet.
 pub const FOLDER: &str = "/live/";
 
 pub fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {

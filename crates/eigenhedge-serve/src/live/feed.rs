@@ -6,10 +6,11 @@
 //! compute the others.
 
 use super::sse::{Event, Source};
+use crate::lock;
 use eigenhedge_pages::page::live::Part;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::watch;
 
@@ -52,7 +53,6 @@ struct Interest {
     version: u64,
 }
 
-/// Summary of the connected browsers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Watch {
     pub is_watched: bool,
@@ -79,19 +79,19 @@ impl Feed {
     }
 
     pub fn wanted(&self) -> Watch {
-        self.interest().wanted()
+        lock(&self.0.interest).wanted()
     }
 
     /// Waits for a browser after version `seen`, for [`Self::wake`], or for `time`. Returns the connected browsers.
     pub fn wait(&self, seen: u64, time: Duration) -> Watch {
-        let interest = self.interest();
+        let interest = lock(&self.0.interest);
         let waited = self.0.changed.wait_timeout_while(interest, time, |interest| interest.version <= seen);
         waited.unwrap_or_else(PoisonError::into_inner).0.wanted()
     }
 
     /// Wakes all threads that are waiting in [`Self::wait`].
     pub fn wake(&self) {
-        self.interest().version += 1;
+        lock(&self.0.interest).version += 1;
         self.0.changed.notify_all();
     }
 
@@ -100,7 +100,7 @@ impl Feed {
     /// browsers are already connected.
     pub fn subscribe(&self, last_seen: Option<&str>, open: impl IntoIterator<Item = String>) -> Option<Subscription> {
         let open: BTreeSet<String> = open.into_iter().filter(|place| place.len() <= NAME).take(OPEN).collect();
-        let mut interest = self.interest();
+        let mut interest = lock(&self.0.interest);
         if interest.watchers >= WATCHERS {
             return None;
         }
@@ -121,10 +121,6 @@ impl Feed {
     fn id(&self, number: u64) -> String {
         format!("{}-{number}", self.0.run)
     }
-
-    fn interest(&self) -> MutexGuard<'_, Interest> {
-        self.0.interest.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Interest {
@@ -143,7 +139,7 @@ pub struct Subscription {
 
 impl Drop for Subscription {
     fn drop(&mut self) {
-        let mut interest = self.feed.interest();
+        let mut interest = lock(&self.feed.0.interest);
         interest.watchers -= 1;
         for place in &self.open {
             if let Some(count) = interest.open.get_mut(place) {

@@ -21,12 +21,10 @@ pub struct Guard {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// The `Host` header is missing or names another host.
     #[error(
         "the name of the server must be localhost, its address or a name of --host; a proxy must send one of them as `Host`"
     )]
     Host,
-    /// A page of another site sent the request.
     #[error("the request must come from a page of this server")]
     Origin,
 }
@@ -73,7 +71,6 @@ impl Guard {
     }
 }
 
-/// Checks each request and adds the headers of [`protect`] to each response.
 pub async fn guarded(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     let mut answer = match guard.check(request.headers()) {
         Ok(()) => next.run(request).await,

@@ -3,7 +3,7 @@
 use super::address::ListenAddress;
 use super::feed::Feed;
 use super::guard::{Guard, guarded};
-use super::shutdown::{Shutdown, ShutdownSwitch};
+use super::sse::{Shutdown, ShutdownSwitch};
 use super::{assets, sse};
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -15,9 +15,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// URL path of the events of the page.
 const FEED: &str = "/live/feed";
-/// Time that open connections have to close at shutdown.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]

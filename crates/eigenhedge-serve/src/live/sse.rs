@@ -4,7 +4,6 @@
 //! slow client holds at most one event in memory. A comment every [`HEARTBEAT`] keeps proxies from closing an idle
 //! connection and detects clients that have gone.
 
-use super::shutdown::Shutdown;
 use axum::http::HeaderMap;
 use axum::response::sse;
 use axum::response::{IntoResponse, Response};
@@ -12,24 +11,21 @@ use futures_util::stream;
 use std::convert::Infallible;
 use std::future::Future;
 use std::time::Duration;
+use tokio::sync::watch;
 
-/// Time between two heartbeats.
 pub const HEARTBEAT: Duration = Duration::from_secs(15);
-/// Time that a browser waits before it reconnects.
 pub const RETRY: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
     /// Id of the event, without line breaks. The client sends it back as `Last-Event-ID`.
     pub id: String,
-    /// Type of the event, without line breaks.
     pub name: &'static str,
     /// Data of the event. Line breaks are preserved.
     pub data: String,
 }
 
 pub trait Source: Send + 'static {
-    /// Waits for the next event. Returns `None` at the end.
     fn next(&mut self) -> impl Future<Output = Option<Event>> + Send;
 }
 
@@ -54,4 +50,33 @@ pub fn respond(source: impl Source, shutdown: Shutdown) -> Response {
 /// Returns the id of the most recent event that the client received, or `None` on a first connection.
 pub fn last_event_id(headers: &HeaderMap) -> Option<&str> {
     headers.get("last-event-id").and_then(|id| id.to_str().ok())
+}
+
+#[derive(Debug)]
+pub struct ShutdownSwitch(watch::Sender<bool>);
+
+#[derive(Debug, Clone)]
+pub struct Shutdown(watch::Receiver<bool>);
+
+impl ShutdownSwitch {
+    pub fn new() -> (Self, Shutdown) {
+        let (sender, receiver) = watch::channel(false);
+        (Self(sender), Shutdown(receiver))
+    }
+
+    /// Sends the signal. Dropping the switch also sends it.
+    pub fn pull(&self) {
+        self.0.send_replace(true);
+    }
+}
+
+impl Shutdown {
+    pub async fn wait(&mut self) {
+        // An error means that the switch was dropped, which also counts as the signal.
+        let _ = self.0.wait_for(|is_pulled| *is_pulled).await;
+    }
+
+    pub fn is_pulled(&self) -> bool {
+        *self.0.borrow() || self.0.has_changed().is_err()
+    }
 }

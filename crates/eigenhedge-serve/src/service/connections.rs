@@ -4,12 +4,13 @@
 //! are taken, the oldest connection that is not known is closed in favor of a new one. Clients that are slow or silent
 //! therefore never keep out clients with a token.
 
+use crate::lock;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -40,7 +41,6 @@ impl Known {
     }
 }
 
-/// Place of a connection. It is released on drop.
 pub struct Place {
     connections: Arc<Connections>,
     id: u64,
@@ -54,13 +54,9 @@ impl Connections {
         Arc::new(Self { most, open: Mutex::default() })
     }
 
-    fn open(&self) -> MutexGuard<'_, Open> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Takes a place for a new connection. Returns `None` if all places are taken by known ones.
     pub fn enter(self: &Arc<Self>) -> Option<Place> {
-        let mut open = self.open();
+        let mut open = lock(&self.open);
         if open.places.len() >= self.most {
             let is_unknown = |(_, (known, _)): &(&u64, &(Known, _))| !known.0.load(Ordering::Relaxed);
             let oldest = *open.places.iter().find(is_unknown)?.0;
@@ -74,13 +70,13 @@ impl Connections {
     }
 
     pub fn count(&self) -> usize {
-        self.open().places.len()
+        lock(&self.open).places.len()
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.connections.open().places.remove(&self.id);
+        lock(&self.connections.open).places.remove(&self.id);
     }
 }
 

@@ -12,6 +12,7 @@ use super::settings::Settings;
 use super::store::{Action, Store, StoreQueue};
 use super::stream::{Handle, Shared};
 use super::try_page::TryPage;
+use crate::lock;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +22,6 @@ use std::time::Duration;
 
 pub struct Core {
     pub settings: Settings,
-    /// Page for browsers at `/try`.
     pub try_page: Option<TryPage>,
     pub shared: Arc<Shared>,
     /// Streams in the store. Only the writer of the store changes them, when the change is durable.
@@ -140,7 +140,6 @@ impl Core {
         self.is_starting.store(false, Ordering::Release);
     }
 
-    /// Returns true until all streams have been loaded from the store once.
     pub fn is_starting(&self) -> bool {
         self.is_starting.load(Ordering::Acquire)
     }
@@ -174,7 +173,7 @@ impl Core {
     pub async fn close(self: Arc<Self>) {
         self.shared.outbox.end();
         self.shared.queue.close().await;
-        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let writer = lock(&self.writer).take();
         // The writer does not panic.
         writer.into_iter().for_each(|writer| _ = writer.join());
         self.shared.pool.end();

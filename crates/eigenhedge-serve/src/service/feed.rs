@@ -3,18 +3,16 @@
 
 use super::engine::{Engine, Notices, Outcome};
 use super::order::Order;
+use crate::lock;
 use eigenhedge_pages::monitor::Notice;
 use serde_json::json;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::sync::broadcast::{Receiver, Sender, channel};
 
-/// Maximum number of events by which a slow listener may lag.
 const BEHIND: usize = 256;
-/// Maximum number of stored points. A new listener receives all of them.
 const POINTS: usize = 512;
-/// Minimum time between two points.
 const PAUSE: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Clone, PartialEq)]
@@ -39,7 +37,6 @@ pub struct Feed {
 }
 
 struct State {
-    /// Channel to the listeners, if there have been any.
     sender: Option<Sender<FeedEvent>>,
     is_closed: bool,
     notices: VecDeque<FeedEvent>,
@@ -67,18 +64,14 @@ fn push(events: &mut VecDeque<FeedEvent>, event: FeedEvent, most: usize) {
 }
 
 impl Feed {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     pub fn restore(&self, engine: &Engine) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.notices = engine.notices.after(0).map(FeedEvent::notice).collect();
     }
 
     /// Sends the notices with ids above `before`, and a point if [`PAUSE`] has passed since the last one.
     pub fn publish(&self, engine: &Engine, before: u64, order: &Order, outcome: &Outcome) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         for notice in engine.notices.after(before) {
             let event = FeedEvent::notice(notice);
             push(&mut state.notices, event.clone(), 2 * Notices::REMEMBERED);
@@ -109,7 +102,7 @@ impl Feed {
 
     /// Returns notices after id `after`, or all stored events, and a receiver of later ones; `None` once deleted.
     pub fn listen(&self, after: Option<u64>) -> Option<(Vec<FeedEvent>, Receiver<FeedEvent>)> {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         if state.is_closed {
             return None;
         }
@@ -125,14 +118,14 @@ impl Feed {
 
     /// Frees the notices and points if nobody listens. [`Self::restore`] brings the notices back.
     pub fn rest(&self) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         if state.sender.as_ref().is_none_or(|sender| sender.receiver_count() == 0) {
             (state.sender, state.notices, state.points) = (None, VecDeque::new(), VecDeque::new());
         }
     }
 
     pub fn close(&self) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         (state.sender, state.is_closed) = (None, true);
     }
 }

@@ -42,7 +42,6 @@ impl Fields<'_> {
         }
     }
 
-    /// Returns an option as a list of strings. A single value gives a list of one.
     pub fn texts(&self, name: &str) -> Result<Vec<String>, Problem> {
         let Some(Value::Array(list)) = self.0.get(name) else { return Ok(self.text(name)?.into_iter().collect()) };
         let text = |item: &Value| match item {

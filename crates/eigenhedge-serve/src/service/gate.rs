@@ -11,7 +11,6 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use std::time::Instant;
 
-/// Name of the cookie that contains the token of a browser.
 pub const COOKIE: &str = "eigenhedge";
 
 pub async fn gate(State(app): State<App>, request: Request, next: Next) -> Response {
@@ -61,7 +60,6 @@ pub fn scope(method: &Method, route: &str) -> Option<Scope> {
     }
 }
 
-/// Returns `Ok` if the token of the request has the scope.
 fn allow(tokens: &Tokens, wanted: Scope, headers: &HeaderMap) -> Result<(), Problem> {
     let found = token_of(headers).and_then(|token| tokens.scope(token));
     match found {

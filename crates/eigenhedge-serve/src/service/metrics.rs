@@ -3,19 +3,18 @@
 use super::connections::Connections;
 use super::core::Core;
 use super::engine::KeyCounts;
+use crate::lock;
 use axum::http::StatusCode;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Maximum number of streams with their own metrics.
 const STREAMS: usize = 1000;
 /// Maximum number of keys of a stream with their own metrics, and maximum length of their names in bytes.
 const KEYS: usize = 1000;
 const LONGEST_KEY: usize = 256;
-/// Upper bounds of the response time buckets, in seconds.
 const CLASSES: [f64; 8] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1.0, 10.0];
 
 #[derive(Debug)]
@@ -34,7 +33,7 @@ impl Metrics {
     }
 
     pub fn count(&self, status: StatusCode, time: Duration) {
-        *self.statuses.lock().unwrap_or_else(PoisonError::into_inner).entry(status.as_u16()).or_default() += 1;
+        *lock(&self.statuses).entry(status.as_u16()).or_default() += 1;
         let seconds = time.as_secs_f64();
         self.requests.fetch_add(1, Ordering::Relaxed);
         self.nanoseconds.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
@@ -48,7 +47,7 @@ impl Metrics {
     pub fn text(&self, core: &Core) -> String {
         let mut out = Text(String::new());
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
-        let statuses = self.statuses.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let statuses = lock(&self.statuses).clone();
         let by_status = statuses.iter().map(|(status, count)| (format!("{{status=\"{status}\"}}"), *count as f64));
         out.metric("requests_total", "counter", "Answers, by status.", by_status);
         out.head("request_seconds", "histogram", "Time to answer a request.");
@@ -79,7 +78,6 @@ impl Metrics {
 
 type One = Arc<super::stream::Handle>;
 
-/// Appends the number of streams and the metrics of the first [`STREAMS`] streams.
 fn streams(core: &Core, out: &mut Text) {
     let all = core.all();
     out.one("streams", "gauge", "Streams.", all.len() as f64);

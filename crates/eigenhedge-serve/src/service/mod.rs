@@ -20,7 +20,6 @@ mod core;
 mod engine;
 mod feed;
 mod fields;
-mod file_body;
 mod gate;
 mod log;
 mod memory;

@@ -2,7 +2,6 @@
 
 use super::problem::Problem;
 
-/// Maximum length of a name, in bytes.
 const LONGEST: usize = 64;
 
 /// Checks a name. It has at most [`LONGEST`] letters, digits, `-`, `_` and `.`, and starts with a letter or a digit.

@@ -8,11 +8,8 @@ use eigenhedge_pages::monitor::{Lasting, Least, Severity};
 
 /// Maximum number of notices of a stream in an hour, unless another is given.
 const PER_HOUR: u64 = 20;
-/// Names of the options of all streams that are read here.
 pub const OF_NOTICES: [&str; 5] = ["webhook", "template", "quiet_hours", "notices_per_hour", "silent_after"];
-/// Names of the options that have no effect without a webhook.
 pub const OF_HOOKS: [&str; 3] = ["template", "quiet_hours", "notices_per_hour"];
-/// Names of the options of monitors that are read here.
 pub const OF_INCIDENTS: [&str; 2] = ["min_severity", "min_duration"];
 
 #[derive(Debug, Clone)]
@@ -32,7 +29,6 @@ pub struct Hook {
     pub per_hour: u64,
 }
 
-/// Hours in which no notice is sent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct QuietHours {
     /// First minute of the day, and the first minute after.
@@ -55,7 +51,6 @@ impl QuietHours {
         Some(Self { from: minute(from)?, to: minute(to)?, zone })
     }
 
-    /// Returns true if a time in seconds since 1970 is in these hours.
     pub fn contains(&self, time: f64) -> bool {
         let local = time + f64::from(self.zone.map_or(0, |zone| zone.offset(time)));
         let minute = (local.rem_euclid(86400.0) / 60.0) as u32;

@@ -78,7 +78,6 @@ const OPERATIONS: &[Operation] = &[
     ("/service/service.css", "get", "Returns the style sheet of the pages.", &[200]),
 ];
 
-/// Statuses that every operation can return, in addition to its own.
 const COMMON: [u16; 5] = [400, 401, 403, 429, 503];
 
 fn meaning(status: u16) -> &'static str {

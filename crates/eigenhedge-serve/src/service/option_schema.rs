@@ -21,7 +21,6 @@ const BETWEEN: &str = "0?\\.[0-9]{0,8}[1-9]$";
 /// Names of the units and the letters of the fields in a time format.
 const TIME_FORMATS: [&str; 5] = ["iso", "s", "ms", "us", "ns"];
 const TIME_FIELDS: &str = "YCymbBhdeaAjDFHkIlPpMSfRTzs";
-/// Duration as text.
 const LASTING: &str = "^[1-9][0-9]{0,5}(ms|s|min|h|d|w)$";
 /// Rules that a schema cannot state.
 pub const COMPARED: &str = "A schema cannot compare numbers with each other. Further rules (422): k is less than \

@@ -7,7 +7,6 @@ use super::repeats::RequestKey;
 use super::rows::Rows;
 use serde::{Deserialize, Serialize};
 
-/// Command that changes the learner of a stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Order {
     Rows(Box<Rows>),
@@ -30,7 +29,6 @@ pub struct Logged {
 }
 
 impl Logged {
-    /// Creates an order of now.
     pub fn new(key: Option<RequestKey>, order: Order) -> Self {
         Self { key, at: now(), order }
     }

@@ -1,16 +1,15 @@
 //! A thread pool for all streams. Streams with work wait in a queue, and at most one thread works on a stream at a
 //! time.
 
+use crate::lock;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
-/// Task that the pool can run.
 pub trait Worked: Send + Sync + 'static {
     /// Does some of the work. Returns true if more remains.
     fn work(self: &Arc<Self>) -> bool;
-    /// Handles a panic of `work`.
     fn panicked(&self);
 }
 
@@ -36,17 +35,13 @@ impl<T: Worked> Pool<T> {
     }
 
     pub fn push(&self, one: Arc<T>) {
-        self.lock().waiting.push_back(one);
+        lock(&self.line).waiting.push_back(one);
         self.more.notify_one();
     }
 
     pub fn end(&self) {
-        self.lock().has_ended = true;
+        lock(&self.line).has_ended = true;
         self.more.notify_all();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Line<T>> {
-        self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn run(&self) {
@@ -63,7 +58,7 @@ impl<T: Worked> Pool<T> {
     }
 
     fn next(&self) -> Option<Arc<T>> {
-        let mut line = self.lock();
+        let mut line = lock(&self.line);
         loop {
             if let Some(one) = line.waiting.pop_front() {
                 return Some(one);

@@ -12,7 +12,6 @@ use std::borrow::Cow;
 /// Maximum length of a sentence, in characters. A longer one is cut in the middle.
 const LONGEST: usize = 1000;
 
-/// Error response: a status, a sentence, and optionally the row and column at fault.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Problem {
     status: u16,

@@ -4,13 +4,10 @@ use super::problem::Problem;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 
-/// Maximum number of keys stored per stream.
 const KEYS: usize = 10_000;
-/// Maximum total size of the stored keys and answers per stream, in bytes.
 const BYTES: usize = 8 << 20;
 /// Size of a stored key in memory, in addition to its characters, in bytes.
 const OF_KEY: usize = 256;
-/// Maximum length of a key, in bytes.
 const LONGEST: usize = 200;
 
 /// Idempotency key, with a hash of the body of its request.

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Maximum number of numeric columns per row.
 const MOST_NUMBERS: usize = 1 << 16;
 /// Memory for parsing, in bytes per byte of the request: copies of the body.
 const COPIES: u64 = 4;
@@ -59,7 +58,6 @@ impl BodyForm {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Rows {
-    /// Own columns, if the stream had none when the rows were read. Otherwise `None`: the rows have its columns.
     pub shape: Option<Shape>,
     pub width: usize,
     /// All numbers, row after row.
@@ -70,7 +68,6 @@ pub struct Rows {
     pub times: Vec<f64>,
     /// Position of each row in the request, counted from 0. The list is empty unless bad rows were skipped.
     pub numbers: Vec<u64>,
-    /// Number of rows in the request, including bad ones.
     pub read: u64,
 }
 
@@ -154,13 +151,14 @@ impl Rows {
                 Ok(Some(row)) => rows.cells.extend_from_slice(row),
                 Err(error) => return Err(refused(&error, Some(&stream))),
             }
-            rows.texts.extend_from_slice(stream.kept());
-            rows.times.extend(found.has_time.then(|| stream.time().unwrap_or(f64::NAN)));
+            rows.texts.extend_from_slice(&stream.row().kept);
+            rows.times.extend(found.has_time.then(|| stream.row().time.unwrap_or(f64::NAN)));
             rows.numbers.push(stream.row_number());
-            if let Some(text) = stream.kept().iter().find(|text| text.len() > LONGEST_TEXT) {
+            if let Some(text) = stream.row().kept.iter().find(|text| text.len() > LONGEST_TEXT) {
                 return Err(too_long("a copied cell", text).at(Some(stream.row_number()), None));
             }
-            grown += 2 * (8 * (found.width + 2) + stream.kept().iter().map(|text| text.len() + OF_TEXT).sum::<usize>());
+            grown +=
+                2 * (8 * (found.width + 2) + stream.row().kept.iter().map(|text| text.len() + OF_TEXT).sum::<usize>());
             if grown > PIECE {
                 memory.add(std::mem::take(&mut grown) as u64)?;
             }

@@ -23,9 +23,7 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
-/// Time that running requests have to finish at shutdown.
 const REQUESTS: Duration = Duration::from_millis(2500);
-/// Maximum number of threads that parse requests and read files.
 const THREADS: usize = 16;
 /// Time between two checks for freed memory that the allocator keeps.
 const TRIM: Duration = Duration::from_secs(1);
@@ -169,7 +167,6 @@ async fn converse(stream: TcpStream, routes: Router, limits: Limits, mut shutdow
     }
 }
 
-/// Rejects a connection because there are too many.
 fn refuse(stream: TcpStream) {
     const BODY: &str =
         "{\"type\":\"about:blank\",\"title\":\"Too Many Requests\",\"status\":429,\"detail\":\"too many connections\"}";

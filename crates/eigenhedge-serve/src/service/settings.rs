@@ -20,7 +20,6 @@ pub struct Settings {
     pub webhooks: WebhookSettings,
     /// File `eigenhedge.html`, which is served at `/try`.
     pub try_page: Option<PathBuf>,
-    /// True if every request is logged.
     pub log_requests: bool,
     pub limits: Limits,
 }
@@ -39,7 +38,6 @@ pub struct WebhookSettings {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
-    /// Maximum size of a body, in bytes.
     pub body: usize,
     pub connections: usize,
     pub head_time: Duration,

@@ -4,9 +4,7 @@ use eigenhedge_io::printable_path;
 use std::fs;
 use std::path::Path;
 
-/// Minimum length of a token, in characters.
 const SHORTEST: usize = 16;
-/// Maximum size of a token file, in bytes.
 const LARGEST: u64 = 1 << 16;
 
 /// Permission of a request. Each scope includes the ones before it.
@@ -30,11 +28,9 @@ impl Scope {
     }
 }
 
-/// Access tokens of a service, with their scopes.
 #[derive(Clone)]
 pub struct Tokens(Vec<(Scope, Vec<u8>)>);
 
-/// Prints the number of tokens, but not the tokens.
 impl std::fmt::Debug for Tokens {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "{} tokens", self.0.len())

@@ -149,7 +149,6 @@ impl FrozenPca {
 }
 
 impl Charged {
-    /// Returns a sentence that explains which rows count.
     fn sentence(&self, frozen: &FrozenPca) -> String {
         let rows = if self.rows == 1 { "1 row".to_owned() } else { format!("{} rows", self.rows) };
         let from = if self.from == 0 { String::new() } else { format!(", from row {} on", self.from) };
@@ -266,7 +265,6 @@ fn multiples(lines: &[Line<'_>], best: Best) -> Multiples {
     }
 }
 
-/// Returns the first and the last row number of the curves, or `None` without a curve.
 fn ends(lines: &[Line<'_>]) -> Option<(f64, f64)> {
     let rows = lines.iter().find_map(|line| line.curve)?.curve("", 0).rows;
     Some((*rows.first()?, *rows.last()?))

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 pub const KEPT: usize = 2;
 
 pub const AUTO: &str = "auto";
-/// Name of tracking with fixed share, which follows changes.
 pub const FOLLOWING: &str = "tracking + fixed share";
 pub const STEADY: &str = "tracking";
 

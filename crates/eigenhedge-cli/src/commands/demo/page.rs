@@ -7,7 +7,6 @@ use eigenhedge::comparators::BestSubspace;
 use eigenhedge::{Kind, Model, Random, Spec};
 use eigenhedge_pages::{Block, Curve, Multiples, Page, Steps, Table, Tile};
 
-/// Number of rows between points of the best-so-far curve.
 const STRIDE: usize = 20;
 /// Number of rows in each of the three parts of the two-dimensional example.
 const PART: usize = 80;

@@ -10,11 +10,9 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Maximum number of queued notices.
 const QUEUE: usize = 64;
 /// Maximum run time of a command. After this time it is killed.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Interval between checks of a running command.
 const BLINK: Duration = Duration::from_millis(20);
 
 pub struct Hook {

@@ -7,9 +7,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Time between two writes of the file.
 const PAUSE: Duration = Duration::from_secs(10);
-/// Maximum number of keys with their own metrics.
 const KEYS: usize = 1000;
 
 pub struct Metrics<'a> {
@@ -29,7 +27,6 @@ impl<'a> Metrics<'a> {
         self.write(journal)
     }
 
-    /// Replaces the file atomically.
     pub fn write(&mut self, journal: &Journal) -> Result<()> {
         self.next = Instant::now() + PAUSE;
         Ok(write_whole(self.path, text(journal).as_bytes())?)

@@ -6,7 +6,6 @@ mod metrics;
 mod monitors;
 mod opening;
 mod options;
-mod pages;
 
 use super::session::words::{judge_skipped, list_skipped, say, unless_stopped};
 use super::session::{Engine, Outcome};
@@ -20,9 +19,8 @@ use anyhow::Result;
 use eigenhedge_io::{Form, Progress, Target, printable_path, write_whole};
 use eigenhedge_pages::counted;
 use eigenhedge_pages::monitor::{Inside, json, page, text};
-use monitors::{Finished, Monitors};
+use monitors::{Finished, MonitorPages, Monitors};
 use options::{can_read_again, options};
-use pages::MonitorPages;
 
 pub use inspect::inspect;
 
@@ -123,7 +121,6 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
     Ok(())
 }
 
-/// Returns lines that name the written files, or suggest options that write files.
 fn next_steps(args: &MonitorArgs, is_quiet: bool) -> String {
     let page = args.report.as_deref().map(printable_path);
     let page = page.map_or(String::new(), |path| format!("{:<11}{path}: open it in a browser\n", "report"));

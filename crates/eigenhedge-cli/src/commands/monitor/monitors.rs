@@ -5,13 +5,14 @@ use super::metrics::Metrics;
 use crate::args::MonitorArgs;
 use crate::commands::session::words::say;
 use crate::commands::session::{Engine, Session};
-use crate::live::Shared;
+use crate::live::{PageSource, Shared};
 use anyhow::Result;
 use eigenhedge::Verdict;
-use eigenhedge_io::{Answers, Delivered, Position, Stream, printable_path, save_fleet, verdict_cells, write_private};
-use eigenhedge_pages::monitor::{Facts, Journal, Notice, Occurrence, Seen, TableMonitors};
-use eigenhedge_pages::{counted, to_text};
+use eigenhedge_io::{Answers, Position, Row, Stream, printable_path, save_fleet, verdict_cells, write_private};
+use eigenhedge_pages::monitor::{Facts, Inside, Journal, Notice, Occurrence, Seen, TableMonitors, page};
+use eigenhedge_pages::{Page, counted, to_text};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, MutexGuard};
 
@@ -21,7 +22,6 @@ pub struct Monitors<'a> {
     pub(super) answers: Answers,
     /// True if results on standard output wait for the first score, because the table may be read again.
     pub(super) holds: bool,
-    /// Verdicts that wait, with the copied cells of their rows.
     pub(super) held: Vec<(Verdict, Vec<String>)>,
     pub(super) events: Answers,
     pub(super) watched: Arc<Shared<Watched>>,
@@ -57,7 +57,7 @@ impl Engine for Monitors<'_> {
         self.block_rows
     }
 
-    fn learn(&mut self, rows: &[Delivered], stream: &mut Stream) -> Result<()> {
+    fn learn(&mut self, rows: &[Row], stream: &mut Stream) -> Result<()> {
         let watched = Arc::clone(&self.watched);
         let mut held = watched.lock();
         for row in rows {
@@ -99,7 +99,7 @@ impl Monitors<'_> {
         self.watched.hold()
     }
 
-    fn step(&mut self, row: &Delivered, journal: &mut Journal, stream: &mut Stream) -> Result<()> {
+    fn step(&mut self, row: &Row, journal: &mut Journal, stream: &mut Stream) -> Result<()> {
         let Some(seen) = self.monitors.step(row, journal, stream)? else { return Ok(()) };
         self.tell(&seen, row, stream);
         self.holds &= seen.verdict.score.is_nan();
@@ -112,7 +112,6 @@ impl Monitors<'_> {
         seen.found.iter().try_for_each(|occurrence| self.list(occurrence))
     }
 
-    /// Writes the verdicts that wait.
     fn release(&mut self, stream: &Stream) -> Result<()> {
         for (verdict, texts) in std::mem::take(&mut self.held) {
             self.answers.write(&verdict_cells(&verdict, &texts, stream.columns()))?;
@@ -128,8 +127,7 @@ impl Monitors<'_> {
         Ok(self.events.write(&occurrence.cells(self.monitors.key.is_some(), self.monitors.has_times, detail))?)
     }
 
-    /// Runs the hook when an incident opens or closes.
-    fn tell(&mut self, seen: &Seen, row: &Delivered, stream: &Stream) {
+    fn tell(&mut self, seen: &Seen, row: &Row, stream: &Stream) {
         let (key, time) = self.monitors.key_and_time(row);
         let Some(hook) = &mut self.hook else { return };
         let notices = seen.notices(key, time, stream.columns());
@@ -145,7 +143,6 @@ impl Monitors<'_> {
         Arc::clone(&self.watched)
     }
 
-    /// Returns facts about the table and the monitors, for a page of the table while it is read.
     pub fn facts_so_far(&self, stream: &Stream) -> Facts {
         let fresh = self.monitors.fleet.fresh();
         self.facts(stream, Some(fresh.options().warm_up_rows(fresh.width())))
@@ -159,7 +156,6 @@ impl Monitors<'_> {
 }
 
 impl Session<'_, Monitors<'_>> {
-    /// Ends ongoing events, completes the results, and returns the data of the summary.
     pub fn finish(self) -> Result<Finished> {
         let Self { mut engine, stream, .. } = self;
         let mut journal = std::mem::take(&mut engine.watched.hold().journal);
@@ -178,4 +174,28 @@ pub struct Finished {
     pub stream: Stream,
     pub facts: Facts,
     pub journal: Journal,
+}
+
+pub struct MonitorPages {
+    watched: Arc<Shared<Watched>>,
+    facts: Facts,
+}
+
+impl MonitorPages {
+    pub fn of(session: &Session<'_, Monitors<'_>>) -> Self {
+        Self { watched: session.engine.shared(), facts: session.engine.facts_so_far(&session.stream) }
+    }
+}
+
+impl PageSource for MonitorPages {
+    fn version(&self) -> u64 {
+        self.watched.version()
+    }
+
+    fn page(&self, open: &BTreeSet<String>) -> Option<(Page, u64)> {
+        Some(self.watched.look(|Watched { journal, skipped, in_memory }| {
+            let facts = Facts { skipped: *skipped, in_memory: *in_memory, ..self.facts.clone() };
+            (page(journal, &facts, &Inside::Open(open)), journal.rows)
+        }))
+    }
 }

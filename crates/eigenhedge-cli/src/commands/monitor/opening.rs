@@ -98,7 +98,6 @@ impl Begun {
     }
 }
 
-/// Maximum number of rows in a block of a regular file.
 const BLOCK_ROWS: usize = 64;
 
 impl<'a> Monitors<'a> {
@@ -193,7 +192,6 @@ fn records_for(args: &MonitorArgs) -> Option<&'static str> {
     }
 }
 
-/// Returns the maximum number of monitors in memory.
 fn most(args: &MonitorArgs) -> usize {
     args.beside.max_groups.map_or(MOST_IN_MEMORY, |most| most as usize)
 }

@@ -53,7 +53,6 @@ pub fn options(args: &MonitorArgs) -> Result<MonitorOptions> {
     Ok(options)
 }
 
-/// Returns the message of an error, with option names as on the command line.
 pub fn misfit(error: &Error) -> String {
     match error {
         Error::Kept { kept, dimension } => {
@@ -66,7 +65,6 @@ pub fn misfit(error: &Error) -> String {
     }
 }
 
-/// Returns the options that affect the results, by name.
 pub fn plan(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout) -> Options {
     let file = |path: &Option<std::path::PathBuf>| {
         json!(path.as_ref().and_then(|path| path.file_name()).map(|name| name.to_string_lossy().into_owned()))

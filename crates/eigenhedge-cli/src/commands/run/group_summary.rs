@@ -9,10 +9,8 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Maximum number of keys in the text summary.
 const MOST_LINES: usize = 40;
 
-/// Describes the models in a saved file and their options, as text or as JSON.
 pub fn inspect(path: &Path, as_json: bool) -> Result<String> {
     let (mut fleet, _) = open_fleet(path, usize::MAX)?;
     let groups = summaries(&mut fleet)?;

@@ -12,7 +12,7 @@ use crate::stop::StopSignal;
 use crate::table::say_times;
 use anyhow::{Context, Result};
 use eigenhedge::{Error, Fleet, Loss, Model};
-use eigenhedge_io::{Answers, Delivered, Position, Stream, answer_cells, answer_columns, save_fleet};
+use eigenhedge_io::{Answers, Position, Row, Stream, answer_cells, answer_columns, save_fleet};
 use eigenhedge_pages::counted;
 use eigenhedge_pages::number::readable;
 use std::path::Path;
@@ -25,12 +25,10 @@ pub struct ModelsByKey<'a> {
     /// Index of the key among the copied columns.
     key: usize,
     rows: u64,
-    /// Sum of the expected losses.
     lost: f64,
     options: Options,
 }
 
-/// Target number of rows in a block per known key.
 const ROWS_PER_KEY: usize = 8;
 const FEWEST_ROWS: usize = 256;
 const MOST_ROWS: usize = 65_536;
@@ -99,8 +97,8 @@ impl Engine for ModelsByKey<'_> {
         (ROWS_PER_KEY * self.fleet.keys().len()).clamp(FEWEST_ROWS, MOST_ROWS).min(by_memory).max(1)
     }
 
-    fn learn(&mut self, rows: &[Delivered], stream: &mut Stream) -> Result<()> {
-        let numbers: Vec<&[f64]> = rows.iter().map(|row| row.row.numbers()).collect();
+    fn learn(&mut self, rows: &[Row], stream: &mut Stream) -> Result<()> {
+        let numbers: Vec<&[f64]> = rows.iter().map(|row| row.numbers()).collect();
         let keys: Vec<&str> = rows.iter().map(|row| &row.kept[self.key][..]).collect();
         let kept = self.fleet.fresh().spec().kept;
         let mut coordinates = vec![0.0; rows.len() * kept];

@@ -4,7 +4,6 @@ mod group_summary;
 mod groups;
 mod model;
 mod options;
-mod pages;
 mod start;
 
 use super::session::words::{judge_skipped, list_skipped, unless_stopped};
@@ -24,12 +23,10 @@ use eigenhedge_io::{printable_path, write_whole};
 use eigenhedge_pages::run::{page, text};
 use eigenhedge_pages::{Page, file_name};
 use groups::ModelsByKey;
-use model::{Learned, OneModel};
-use pages::RunPages;
+use model::{Learned, OneModel, RunPages};
 
 pub use group_summary::inspect;
 
-/// Learns from a table, writes the results and prints a summary. With `--group-by`, there is one model per key.
 pub fn run(plan: &Plan) -> Result<()> {
     let keep = &plan.keep;
     keep.threads.into_iter().for_each(set_threads);
@@ -96,7 +93,6 @@ fn close(plan: &Plan, session: Session<'_, OneModel<'_>>) -> Result<Option<Page>
     Ok(report)
 }
 
-/// Returns a line that names the written report or plot, or suggests a report.
 fn next_step(plan: &Plan) -> String {
     match (&plan.keep.report, &plan.keep.plot) {
         (Some(path), _) => format!("report     {}: open it in a browser\n", printable_path(path)),

@@ -5,18 +5,19 @@ use super::start::Start;
 use crate::commands::session::words::by_name;
 use crate::commands::session::{Block, Engine, Options, Session, Snapshots, step_all_rows, step_rows};
 use crate::destination::Destination;
-use crate::live::Shared;
+use crate::live::{PageSource, Shared};
 use crate::plan::Plan;
 use crate::stop::StopSignal;
 use anyhow::{Result, anyhow};
 use eigenhedge::{Loss, Model};
 use eigenhedge_io::{
-    Answers, Column, Delivered, Layout, Output, Position, Source, Stream, Target, answer_cells, answer_columns,
-    filled_cells, filled_columns, filled_names, number_cells, number_columns, write_private,
+    Answers, Column, Layout, Output, Position, Row, Source, Stream, Target, answer_cells, answer_columns, filled_cells,
+    filled_columns, filled_names, number_cells, number_columns, write_private,
 };
 use eigenhedge_pages::number::readable;
-use eigenhedge_pages::run::Recorder;
-use eigenhedge_pages::to_text;
+use eigenhedge_pages::run::{Recorder, page_so_far};
+use eigenhedge_pages::{Page, file_name, to_text};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
@@ -126,7 +127,7 @@ impl Engine for OneModel<'_> {
         }
     }
 
-    fn learn(&mut self, rows: &[Delivered], stream: &mut Stream) -> Result<()> {
+    fn learn(&mut self, rows: &[Row], stream: &mut Stream) -> Result<()> {
         if self.closed {
             let answers = "answers that are complete cannot be continued in this form";
             return Err(anyhow!("{}: {answers}: the table has grown", stream.source()));
@@ -142,7 +143,7 @@ impl Engine for OneModel<'_> {
             let first = next;
             let end = match recorder.as_ref() {
                 Some(recorder) if self.samples_coordinates => {
-                    let is_wanted = |row: &Delivered| recorder.wants_coordinates(row.number);
+                    let is_wanted = |row: &Row| recorder.wants_coordinates(row.number);
                     model.ask_for_coordinates(is_wanted(&rows[first]));
                     let later = rows[first + 1..].iter().position(is_wanted);
                     if is_wanted(&rows[first]) { first + 1 } else { later.map_or(rows.len(), |i| first + 1 + i) }
@@ -150,7 +151,8 @@ impl Engine for OneModel<'_> {
                 _ => rows.len(),
             };
             let each = |model: &Model, loss: Loss| {
-                let Delivered { number: row, kept: texts, time, row: cells, .. } = &rows[next];
+                let cells = &rows[next];
+                let Row { number: row, kept: texts, time, .. } = cells;
                 let row = *row;
                 next += 1;
                 if written.is_err() {
@@ -219,13 +221,10 @@ impl Engine for OneModel<'_> {
 /// rows or kernels.
 struct RegretSoFar {
     per_row: Option<f64>,
-    /// Number of rows from which the regret is computed again.
     next: u64,
 }
 
-/// Maximum row length for which the regret is shown.
 const LONGEST: usize = 512;
-/// Number of rows before the regret is first computed.
 const FIRST: u64 = 1024;
 
 impl Default for RegretSoFar {
@@ -273,7 +272,6 @@ pub fn at_once(plan: &Plan) -> bool {
     plan.source == Source::Standard
 }
 
-/// Sizes of the blocks in which rows are read and learned. Results do not depend on them.
 struct BlockSizes {
     rows: usize,
     fewest: usize,
@@ -316,7 +314,6 @@ fn has_threads(plan: &Plan) -> bool {
     count.is_some_and(|count| count.get() > 1)
 }
 
-/// Returns the stream. If threads are used, another thread reads it ahead.
 fn ahead(plan: &Plan, mut stream: Stream, layout: &Layout) -> Result<Stream> {
     if has_threads(plan) {
         stream.read_ahead(&plan.source, layout)?;
@@ -326,4 +323,30 @@ fn ahead(plan: &Plan, mut stream: Stream, layout: &Layout) -> Result<Stream> {
 
 fn is_there(target: &Target) -> bool {
     matches!(target, Target::File(path) if path.is_file())
+}
+
+pub struct RunPages {
+    learned: Arc<Shared<Learned>>,
+    source: String,
+    columns: Vec<String>,
+}
+
+impl RunPages {
+    pub fn of(session: &Session<'_, OneModel<'_>>) -> Self {
+        let source = file_name(&session.stream.source()).to_owned();
+        Self { learned: session.engine.shared(), source, columns: session.stream.columns().to_vec() }
+    }
+}
+
+impl PageSource for RunPages {
+    fn version(&self) -> u64 {
+        self.learned.version()
+    }
+
+    fn page(&self, _: &BTreeSet<String>) -> Option<(Page, u64)> {
+        self.learned.look(|Learned { model, recorder, row }| {
+            let page = page_so_far(&self.source, &self.columns, recorder.as_ref()?, model, *row)?;
+            Some((page, model.totals().rows))
+        })
+    }
 }

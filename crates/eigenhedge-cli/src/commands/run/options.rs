@@ -16,15 +16,12 @@ use std::path::Path;
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct RunState {
-    /// Extent of the reconstructions that is safely on disk.
     #[serde(default)]
     pub reconstructions: Position,
-    /// Extent of the filled table that is safely on disk.
     #[serde(default)]
     pub filled: Position,
     pub report: Option<String>,
     pub options: Options,
-    /// Number of rows that the model had learned before this table.
     #[serde(default)]
     pub rows_before: u64,
 }
@@ -78,7 +75,6 @@ pub fn agree_on_learner(path: &Path, saved: &Options, now: &Options) -> Result<(
     }
 }
 
-/// Returns k and the options in effect, by name.
 pub fn in_effect(setup: &Setup) -> Result<Options> {
     let mut options = Map::from_iter([("k".to_owned(), json!(setup.spec.kept))]);
     for (option, value) in setup.values() {
@@ -113,7 +109,6 @@ pub fn agree_with_model(given: &Given, path: &Path, model: &Model, saved: &Optio
     }
 }
 
-/// Returns the layout with the columns and the scale of the saved model at `path`.
 pub fn layout_of_model(given: &Given, path: &Path, model: &Model, layout: &Layout) -> Result<Layout> {
     let standardize = model.columns().standardizer.how();
     if let Some(typed) = given.standardize.filter(|typed| *typed != standardize) {

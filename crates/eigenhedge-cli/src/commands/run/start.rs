@@ -16,7 +16,6 @@ use eigenhedge::{Columns, Error, Fleet, Missing, Model, Standardize, Standardize
 use eigenhedge_io::{GroupStore, Layout, Stream, open_fleet};
 use std::path::Path;
 
-/// One model, or one per key.
 pub trait Models: Sized {
     /// Creates models like this one, which has not learned any rows yet.
     fn like(model: Model, plan: &Plan) -> Result<Self>;
@@ -68,7 +67,6 @@ impl Models for Fleet<Model> {
     }
 }
 
-/// Returns the maximum number of models in memory.
 fn most(plan: &Plan) -> usize {
     plan.max_groups.unwrap_or(MOST_IN_MEMORY)
 }
@@ -78,7 +76,6 @@ pub struct Start<M> {
     pub models: M,
     pub stream: Stream,
     pub layout: Layout,
-    /// Options of the table and the results, by name.
     pub options: Options,
     pub learner_options: Options,
     pub saved: Option<SavedRun>,
@@ -184,7 +181,6 @@ fn first_rows(plan: &Plan, layout: &Layout) -> Result<Vec<Vec<f64>>> {
     Ok(rows)
 }
 
-/// Returns the setup for the rows of the stream.
 fn fitted(setup: &Setup, stream: &Stream, layout: &Layout) -> Result<Setup> {
     setup.for_rows(stream.columns().len()).map_err(|error| unfit(&error, stream, layout))
 }

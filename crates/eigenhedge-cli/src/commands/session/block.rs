@@ -2,14 +2,14 @@
 
 use super::words::by_name;
 use eigenhedge::{Loss, Model};
-use eigenhedge_io::{Delivered, Error, Row, Stream};
+use eigenhedge_io::{Error, Row, Stream};
 
 /// Memory of a buffered row in bytes, in addition to its numbers and strings.
 const ROW_BYTES: usize = 256;
 
 #[derive(Default)]
 pub struct Block {
-    rows: Vec<Delivered>,
+    rows: Vec<Row>,
     len: usize,
     /// Error that occurred after the last row. The next read reports it.
     failure: Option<Error>,
@@ -26,7 +26,7 @@ impl Block {
             match stream.next_row() {
                 Ok(Some(_)) => {
                     if self.rows.len() == self.len {
-                        self.rows.push(Delivered::default());
+                        self.rows.push(Row::default());
                     }
                     stream.deliver_into(&mut self.rows[self.len]);
                     self.len += 1;
@@ -49,13 +49,13 @@ impl Block {
         loop {
             warm.read(stream, 1)?;
             let Some(row) = warm.rows.pop() else { break };
-            match model.warm_up([row.row.numbers()]) {
+            match model.warm_up([row.numbers()]) {
                 Err((_, error)) => {
                     stream.refuse_row(&row, by_name(&error, stream))?;
                 }
                 Ok(needs_more) => {
                     let texts = row.kept.iter().map(String::len).sum::<usize>();
-                    let bytes = 8 * row.row.numbers().len() + texts + ROW_BYTES;
+                    let bytes = 8 * row.numbers().len() + texts + ROW_BYTES;
                     stream.allow("the rows of the warm-up", bytes as u128 * (self.len as u128 + 1))?;
                     self.rows.insert(self.len, row);
                     self.len += 1;
@@ -69,7 +69,7 @@ impl Block {
         Ok(())
     }
 
-    pub fn rows(&self) -> &[Delivered] {
+    pub fn rows(&self) -> &[Row] {
         &self.rows[..self.len]
     }
 }
@@ -77,7 +77,7 @@ impl Block {
 /// Runs a trial for each row, sparse rows one by one and others in blocks, like [`Model::step_each`].
 pub fn step_rows(
     model: &mut Model,
-    rows: &[Delivered],
+    rows: &[Row],
     mut each: impl FnMut(&Model, Loss),
 ) -> Result<(), (usize, eigenhedge::Error)> {
     in_blocks(rows, |block| match block {
@@ -89,7 +89,7 @@ pub fn step_rows(
 }
 
 /// Runs a trial for each row like [`step_rows`], if only the model after the last row is used.
-pub fn step_all_rows(model: &mut Model, rows: &[Delivered]) -> Result<(), (usize, eigenhedge::Error)> {
+pub fn step_all_rows(model: &mut Model, rows: &[Row]) -> Result<(), (usize, eigenhedge::Error)> {
     in_blocks(rows, |block| match block {
         Rows::Sparse(row, filled) => model.step_filled(row, filled).map(drop).map_err(|error| (0, error)),
         Rows::Dense(rows) => model.step_all(rows, |_| ()),
@@ -102,18 +102,15 @@ enum Rows<'a> {
 }
 
 /// Calls `learn` with single sparse rows and blocks of dense rows, in order. An error has the position of its row.
-fn in_blocks<E>(
-    rows: &[Delivered],
-    mut learn: impl FnMut(Rows<'_>) -> Result<(), (usize, E)>,
-) -> Result<(), (usize, E)> {
+fn in_blocks<E>(rows: &[Row], mut learn: impl FnMut(Rows<'_>) -> Result<(), (usize, E)>) -> Result<(), (usize, E)> {
     let mut first = 0;
-    while let Some(Delivered { row, .. }) = rows.get(first) {
+    while let Some(row) = rows.get(first) {
         let from_start = |(i, error)| (first + i, error);
         if let Some(filled) = row.filled() {
             learn(Rows::Sparse(row.numbers(), filled)).map_err(from_start)?;
             first += 1;
         } else {
-            let dense = rows[first..].iter().map(|row| &row.row).take_while(|row| row.filled().is_none());
+            let dense = rows[first..].iter().take_while(|row| row.filled().is_none());
             let block: Vec<&[f64]> = dense.map(Row::numbers).collect();
             learn(Rows::Dense(&block)).map_err(from_start)?;
             first += block.len();

@@ -10,7 +10,7 @@ pub mod words;
 use crate::stop::StopSignal;
 use anyhow::Result;
 pub use block::{Block, step_all_rows, step_rows};
-use eigenhedge_io::{Delivered, Position, Reservation, Stream, Target};
+use eigenhedge_io::{Position, Reservation, Row, Stream, Target};
 pub use progress::Progress;
 pub use resume_state::{FIRST_ROW, Options, ResumeState, differs, first_row, spoken};
 use serde::Serialize;
@@ -18,15 +18,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use words::{stopped_early, waits};
 
-/// Model, models by key, or monitors, with their results.
 pub trait Engine {
     /// State that the engine adds to that of the session in a snapshot.
     type State: Serialize;
 
-    /// Returns the number of rows of this table learned so far.
     fn rows(&self) -> u64;
 
-    /// Returns the maximum number of rows in the next block.
     fn block_rows(&self) -> usize;
 
     fn read(&mut self, block: &mut Block, stream: &mut Stream, most: usize) -> Result<()> {
@@ -34,7 +31,7 @@ pub trait Engine {
     }
 
     /// Learns from a block and writes the results. The stream skips a row that cannot be learned, or returns an error.
-    fn learn(&mut self, rows: &[Delivered], stream: &mut Stream) -> Result<()>;
+    fn learn(&mut self, rows: &[Row], stream: &mut Stream) -> Result<()>;
 
     fn progress(&mut self) -> String;
 
@@ -46,14 +43,12 @@ pub trait Engine {
 
 pub struct Snapshots<'a> {
     path: Option<&'a Path>,
-    /// Number of rows between two snapshots.
     every: Option<u64>,
     /// Lock that prevents another run from writing the snapshot.
     _reservation: Option<Reservation>,
 }
 
 impl<'a> Snapshots<'a> {
-    /// Locks the path of the snapshots.
     pub fn new(path: Option<&'a Path>, every: Option<u64>) -> Result<Self> {
         Ok(Self { path, every, _reservation: path.map(Reservation::of).transpose()?.flatten() })
     }
@@ -63,7 +58,6 @@ pub struct Session<'a, E> {
     pub engine: E,
     pub stream: Stream,
     snapshots: Snapshots<'a>,
-    /// Options that affect the results, by name.
     options: Options,
     block: Block,
     before: Duration,

@@ -5,9 +5,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// Interval between progress lines.
 const PAUSE: Duration = Duration::from_secs(10);
-/// Interval between updates of the progress bar.
 const BLINK: Duration = Duration::from_millis(100);
 
 pub struct Progress {
@@ -41,7 +39,6 @@ impl Progress {
         Self { shown, start, next: start + pause, before: rows, looked: rows }
     }
 
-    /// Updates the display after a block, with this detail.
     pub fn tick(&mut self, rows: u64, stream: &Stream, detail: impl FnOnce() -> String) {
         if let Some(now) = self.is_due(rows) {
             self.show(rows, &detail(), now, stream);
@@ -64,12 +61,8 @@ impl Progress {
             Shown::Nowhere => {}
             Shown::Lines => {
                 self.next = now + PAUSE;
-                let way = match stream.progress() {
-                    Way::Rows(done, all) | Way::Bytes(done, all) if all > 0 => {
-                        format!(", {:.0} % of the table", 100.0 * done as f64 / all as f64)
-                    }
-                    _ => String::new(),
-                };
+                let share = stream.progress().share();
+                let way = share.map_or(String::new(), |share| format!(", {:.0} % of the table", 100.0 * share));
                 // Standard error may be closed, which is not a failure.
                 let _ = writeln!(io::stderr(), "eigenhedge: {text}{way}");
             }

@@ -20,7 +20,6 @@ pub struct ResumeState<T> {
     pub stream: StreamState,
     /// Extent of the results that is safely on disk.
     pub answers: Position,
-    /// Options that affect the results, by name.
     pub plan: Options,
     #[serde(default)]
     pub seconds: f64,
@@ -77,7 +76,6 @@ impl<T> ResumeState<T> {
     }
 }
 
-/// Name under which the first row is saved with the options.
 pub const FIRST_ROW: &str = "first row";
 
 /// Returns a hash of the first row, which identifies the table. Returns `None` for a pipe or an empty table.

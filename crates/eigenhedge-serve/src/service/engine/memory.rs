@@ -10,7 +10,6 @@ const GROWTH: u64 = 4;
 /// Smallest size that is assumed for a member, in bytes.
 const LEAST: u64 = 64 << 10;
 
-/// Attaches a disk store to a fleet, for members that do not fit in memory.
 pub fn keep_in<T: FleetMember>(fleet: &mut Fleet<T>, places: &Places) {
     if !fleet.has_store() {
         let most = most_in_memory(GROWTH * size(fleet.fresh()), places.fleet_bytes);

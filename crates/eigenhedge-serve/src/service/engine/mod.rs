@@ -116,7 +116,7 @@ impl Engine {
 
     /// Returns the incidents of the stream or of one key, silences included. Ongoing ones come first, then the latest.
     pub fn incidents(&self, key: Option<&str>) -> Value {
-        let names = self.shape.as_ref().map(|shape| shape.all_names()).unwrap_or_default();
+        let names = self.names();
         let silences = &self.notices.silences;
         let mut all: Vec<Occurrence> = silences.open.values().chain(&silences.past).cloned().collect();
         if let Some(AnyLearner::Monitors(monitors)) = &self.learner {
@@ -129,7 +129,6 @@ impl Engine {
         all.iter().map(incident_json).collect()
     }
 
-    /// Returns what is counted of each key: of a monitor, and of silent devices.
     pub fn keys(&self) -> Vec<KeyCounts> {
         let Some(AnyLearner::Monitors(monitors)) = &self.learner else { return Vec::new() };
         let silent = |key: &str| self.notices.silences.open.get(key).map(|one| one.strength);
@@ -181,6 +180,7 @@ impl Engine {
             self.notices.silence("closed", &ended, at);
             return Ok(());
         }
+        let names = self.names();
         let Some(AnyLearner::Monitors(monitors)) = &mut self.learner else {
             return Err(Problem::unsound("only a monitor that has received rows can accept a reference"));
         };
@@ -190,20 +190,23 @@ impl Engine {
             (None, Some(by)) => return Err(Problem::unsound(format!("key must be given: one value of {by:?}"))),
             (Some(_), None) => return Err(Problem::unsound("key has no effect: the stream has one monitor")),
         };
-        let names = self.shape.as_ref().map(|shape| shape.all_names()).unwrap_or_default();
         let closed = monitors.accept(key, self.counts.rows, &names)?;
         self.notices.accept(key, self.counts.rows, closed.as_ref(), at);
         Ok(())
     }
 
+    /// Returns the names of all columns, or none before the first rows.
+    fn names(&self) -> Vec<String> {
+        self.shape.as_ref().map(|shape| shape.all_names()).unwrap_or_default()
+    }
+
     pub fn summary(&mut self, key: Option<&str>) -> Result<Value, Problem> {
-        let skipped = self.counts.skipped;
+        let (skipped, names) = (self.counts.skipped, self.names());
         let summary = match &mut self.learner {
             None => Ok(serde_json::json!({ "rows": 0, "skipped_rows": skipped })),
             Some(AnyLearner::Model(model)) => Ok(model.summary(skipped)),
             Some(AnyLearner::Models(models)) => models.summary(skipped, key),
             Some(AnyLearner::Monitors(monitors)) => {
-                let names = self.shape.as_ref().map(|shape| shape.all_names()).unwrap_or_default();
                 Ok(monitors.summary(skipped, &self.notices, key.filter(|_| self.options.by.is_some()), &names))
             }
         };

@@ -16,14 +16,12 @@ pub struct OneModel {
 }
 
 impl OneModel {
-    /// Creates the learner from a model and makes the model compute coordinates.
     pub fn new(mut model: Model, has_time: bool) -> Self {
         model.ask_for_coordinates(true);
         let recorder = Box::new(Recorder::new(&model, has_time));
         Self { model: Box::new(model), recorder }
     }
 
-    /// Learns rows. `first` is the number of the request's first row in the stream.
     pub fn learn(&mut self, rows: &Rows, first: u64, shape: &Shape, outcome: &mut Outcome) {
         let Self { model, recorder } = self;
         let block = model.block_rows().max(1);
@@ -51,21 +49,24 @@ impl OneModel {
         (0..rows.count()).for_each(|i| score_row(&mut self.model, rows, i, shape, outcome));
     }
 
-    /// Returns the summary as JSON. `skipped` is the number of rows that were not learned.
     pub fn summary(&self, skipped: u64) -> Value {
         summary_of(&self.model, skipped)
     }
 }
 
-pub fn fresh(setup: &Setup, standardize: Standardize, shape: &Shape) -> Result<Model, Problem> {
-    let fits = |error: Error| match error {
+/// Returns the conversion of errors of a learner that does not fit the rows. `count` is what limits k.
+pub fn misfit(count: &str) -> impl Fn(Error) -> Problem {
+    move |error| match error {
         Error::Kept { kept, dimension } => {
-            Problem::unsound(format!("k must be less than the number of selected columns, {dimension}, got {kept}"))
+            Problem::unsound(format!("k must be less than the number of {count}, {dimension}, got {kept}"))
         }
         error => Problem::unsound(spelled(&error, |name| name.replace('-', "_"))),
-    };
+    }
+}
+
+pub fn fresh(setup: &Setup, standardize: Standardize, shape: &Shape) -> Result<Model, Problem> {
     let columns = Columns::new(shape.names.clone(), Standardizer::new(standardize, shape.width));
-    Ok(Model::of(setup, shape.width, true).map_err(fits)?.with_columns(columns))
+    Ok(Model::of(setup, shape.width, true).map_err(misfit("selected columns"))?.with_columns(columns))
 }
 
 pub(super) fn score_row(model: &mut Model, rows: &Rows, i: usize, shape: &Shape, outcome: &mut Outcome) {

@@ -8,9 +8,7 @@ use eigenhedge::{Error, Fleet, Loss, Model};
 use eigenhedge_pages::{Downsampler, Keep};
 use serde_json::{Value, json};
 
-/// Maximum number of keys whose summaries are listed.
 pub const LISTED: usize = 1000;
-/// Maximum number of points of the loss curve.
 const POINTS: usize = 400;
 
 pub struct ModelsByKey {
@@ -21,13 +19,11 @@ pub struct ModelsByKey {
 type Step = Result<(Loss, Vec<f64>), Error>;
 
 impl ModelsByKey {
-    /// Creates the learner from a fleet and makes the models compute coordinates.
     pub fn new(mut fleet: Fleet<Model>) -> Self {
         fleet.ask_for_coordinates(true);
         Self { fleet: Box::new(fleet), record: Downsampler::new(Keep::Largest, POINTS, 1) }
     }
 
-    /// Learns rows, each with the model of its key. `first` is the number of the request's first row in the stream.
     pub fn learn(&mut self, rows: &Rows, first: u64, shape: &Shape, outcome: &mut Outcome) {
         let Self { fleet, record } = self;
         let place = shape.key.unwrap_or(0);

@@ -1,5 +1,6 @@
 //! Monitors of a stream: a single one with an empty key, or one per key.
 
+use super::models::misfit;
 use super::models_by_key::LISTED;
 use super::notice::Notices;
 use super::outcome::Outcome;
@@ -8,7 +9,6 @@ use crate::service::notice_rules::NoticeRules;
 use crate::service::problem::Problem;
 use crate::service::rows::Rows;
 use crate::service::shape::Shape;
-use eigenhedge::options::spelled;
 use eigenhedge::{Error, Fleet, Monitor, MonitorOptions, POOL_PARTS};
 use eigenhedge_io::{json_cells, verdict_cells, verdict_columns};
 use eigenhedge_pages::monitor::{Journal, Notice, Occurrence, RowAt, json};
@@ -18,13 +18,8 @@ use std::collections::hash_map::Entry;
 
 /// Builds monitors for rows of this shape: one per key if `by_key` is true, and otherwise a single one.
 pub fn fresh(options: &MonitorOptions, shape: &Shape, by_key: bool) -> Result<Fleet<Monitor>, Problem> {
-    let fits = |error: Error| match error {
-        Error::Kept { kept, dimension } => Problem::unsound(format!(
-            "k must be less than the number of selected columns times lags, {dimension}, got {kept}"
-        )),
-        error => Problem::unsound(spelled(&error, |name| name.replace('-', "_"))),
-    };
-    let monitor = Monitor::new(options.clone(), shape.width).map_err(fits)?.with_names(shape.names.clone());
+    let fits = misfit("selected columns times lags");
+    let monitor = Monitor::new(options.clone(), shape.width).map_err(&fits)?.with_names(shape.names.clone());
     if by_key { Fleet::of_monitors(monitor) } else { Fleet::new(monitor) }.map_err(fits)
 }
 
@@ -34,14 +29,12 @@ pub fn beside<'a>(rows: &'a Rows, i: usize, shape: &Shape) -> (&'a str, &'a str)
     (shape.key.map_or("", text), if shape.has_time { text(0) } else { "" })
 }
 
-/// Monitors by key, or a single one with an empty key, and their journal.
 pub struct Monitors {
     pub fleet: Box<Fleet<Monitor>>,
     pub journal: Journal,
 }
 
 impl Monitors {
-    /// Creates the learner from monitors that have not received rows.
     pub fn new(fleet: Fleet<Monitor>, by_key: bool) -> Self {
         let journal = Journal::default().with_charts(fleet.fresh().width(), by_key);
         Self { fleet: Box::new(fleet), journal }
@@ -57,7 +50,6 @@ impl Monitors {
         Ok(Self { fleet: Box::new(fleet), journal })
     }
 
-    /// Scores and learns rows from number `first` of the stream on, at the wall-clock time `at`.
     pub fn learn(
         &mut self,
         rows: &Rows,

@@ -27,7 +27,6 @@ struct Told {
 }
 
 impl Notices {
-    /// Maximum number of stored notices of either sort.
     pub const REMEMBERED: usize = 1000;
 
     /// Assigns the next id to a notice and stores the notice, which came at wall-clock time `at`.
@@ -93,7 +92,6 @@ impl Notices {
         }
     }
 
-    /// Returns the kind of notice that an ongoing incident needs.
     fn due(&mut self, least: &Least, incident: &Incident, row: &Arrival<'_>) -> Option<&'static str> {
         let now = row.seconds.unwrap_or(row.at);
         let fresh = || Told { number: incident.incident, reported: now, notice: None };
@@ -126,7 +124,6 @@ impl Notices {
         self.told.remove(key).is_some_and(|told| told.notice.is_some())
     }
 
-    /// Adds the notice of a silence that begins or ends.
     pub fn silence(&mut self, kind: &str, one: &Occurrence, at: f64) {
         let (row, time) = if kind == "opened" { (one.start, &one.start_time) } else { (one.end, &one.end_time) };
         self.push(Notice::of_incident(kind, one, row, time), at);

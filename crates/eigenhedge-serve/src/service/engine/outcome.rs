@@ -10,7 +10,6 @@ use std::path::PathBuf;
 #[derive(Debug, Clone)]
 pub struct Places {
     pub folder: PathBuf,
-    /// Memory for the members of a fleet, in bytes.
     pub fleet_bytes: u64,
 }
 
@@ -18,7 +17,6 @@ pub struct Places {
 pub struct Counts {
     /// Number of rows received, including bad ones. It is also the number of the next row.
     pub rows: u64,
-    /// Number of rows that were skipped or rejected.
     pub skipped: u64,
     /// Wall-clock time of the most recent rows, in seconds since 1970.
     pub last_row: u64,
@@ -40,7 +38,6 @@ pub struct Outcome {
     pub broken: Option<String>,
 }
 
-/// Counts of one key of a stream of monitors.
 pub struct KeyCounts {
     pub key: String,
     pub rows: u64,

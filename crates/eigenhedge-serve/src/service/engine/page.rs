@@ -9,14 +9,12 @@ use eigenhedge_pages::run::page_so_far;
 use eigenhedge_pages::{Block, Chart, Page, Series, Table, Tile};
 use std::collections::BTreeSet;
 
-/// Maximum number of keys in the table of models.
 const KEYS: usize = 50;
 
 impl Engine {
     /// Returns the page of the stream. It includes the charts of the keys in `open`, which are open in a browser.
     pub fn page(&mut self, name: &str, open: &BTreeSet<String>) -> Page {
-        let (rows, columns) =
-            (self.counts.rows, self.shape.as_ref().map(|shape| shape.all_names()).unwrap_or_default());
+        let (rows, columns) = (self.counts.rows, self.names());
         let facts = self.facts(name, columns.clone());
         let made = match &mut self.learner {
             None => None,

@@ -106,7 +106,6 @@ impl Engine {
         Ok((around, learner))
     }
 
-    /// Restores a stream from the result of [`Self::save`].
     pub fn load(
         options: Arc<StreamOptions>,
         places: Places,
@@ -260,7 +259,6 @@ fn agree_on_monitor(options: &eigenhedge::MonitorOptions, monitor: &Monitor) -> 
     Err(Problem::conflict("the options of the monitor must be those of the stream"))
 }
 
-/// Writes a fleet to an unnamed file in `folder`.
 fn fleet_bytes<T: FleetMember>(fleet: &mut Fleet<T>, folder: &Path) -> Result<Saved, Problem> {
     let file = scratch_file(folder).map_err(unwritable)?;
     let mut out = BufWriter::new(file);

@@ -12,11 +12,9 @@ use eigenhedge_pages::monitor::{Occurrence, Times};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Number of intervals from which a limit is learned.
 const LEARNED: u64 = 20;
 /// Severity of a silence: critical.
 const SEVERITY: f64 = 3.0;
-/// Maximum number of past silences that are kept.
 const PAST: usize = 1000;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,7 +34,6 @@ pub struct Arrival<'a> {
     pub at: f64,
 }
 
-/// Keys of a stream with their last rows, and their silences.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Silences {
     keys: BTreeMap<String, Device>,

@@ -12,9 +12,7 @@ static ALL: AtomicI64 = AtomicI64::new(0);
 static WORKING_SPACE: AtomicI64 = AtomicI64::new(0);
 
 thread_local! {
-    /// Bytes that this thread has allocated, minus those that it has freed.
     static OF_THREAD: Cell<i64> = const { Cell::new(0) };
-    /// True once the working space of this thread is allocated.
     static IS_PREPARED: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -107,7 +105,6 @@ pub fn configure() {
     }
 }
 
-/// Parameters of `mallopt`.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const M_MMAP_THRESHOLD: i32 = -3;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]

@@ -168,7 +168,6 @@ impl Reserved {
         Ok(())
     }
 
-    /// Releases all but `bytes`.
     pub fn keep(&mut self, bytes: u64) {
         let less = self.bytes.saturating_sub(bytes);
         self.bytes -= less;

@@ -10,6 +10,7 @@
 
 use super::target::{Target, Transport};
 use super::template::{Templates, Told};
+use crate::lock;
 use crate::service::log::{event, now};
 use crate::service::notice_rules::Hook;
 use crate::service::store::{Action, StoreQueue};
@@ -18,21 +19,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::VecDeque;
 use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, Weak};
 use std::thread;
 use std::time::Duration;
 
-/// Maximum number of waiting notices per stream.
 const WAITING: usize = 1000;
 /// Pauses after a failed attempt in seconds: the first, which doubles, and the longest.
 const PAUSES: (f64, f64) = (0.25, 300.0);
 /// Time in seconds after which a notice that cannot be sent is dropped.
 const GIVE_UP: f64 = 72.0 * 3600.0;
-/// Time between two looks at what waits.
 const BLINK: Duration = Duration::from_millis(100);
 /// Time to wait until the state of a sent notice is stored.
 const COMMIT: Duration = Duration::from_secs(5);
-/// Maximum number of sentences of notices that were held back.
 const SENTENCES: usize = 10;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -44,11 +42,9 @@ pub struct Sent {
     /// Number of notices held back since the last one was sent, and the first of their sentences.
     pub held_back: u64,
     held: Vec<String>,
-    /// Wall-clock times of the notices of the last hour.
     recent: VecDeque<f64>,
 }
 
-/// Notices of a stream that wait.
 pub struct Line {
     stream: (u64, String),
     hook: Hook,
@@ -63,10 +59,6 @@ struct State {
     entered: u64,
     next_try: f64,
     pause: f64,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Line {

@@ -1,8 +1,7 @@
 //! Routes for operators: health, metrics, backup.
 
-use super::replies::{Answer, json, parameter};
+use super::replies::{Answer, file_body, json, parameter};
 use crate::service::app::App;
-use crate::service::file_body::file_body;
 use crate::service::metrics::of_keys;
 use crate::service::problem::Problem;
 use axum::extract::{RawQuery, State};

@@ -4,6 +4,7 @@
 use super::replies::{Answer, read_body};
 use crate::live::sse;
 use crate::live::{Feed, PageState, assets};
+use crate::lock;
 use crate::service::app::App;
 use crate::service::gate::COOKIE;
 use crate::service::name::check_name;
@@ -18,18 +19,14 @@ use eigenhedge_pages::escape::markup;
 use eigenhedge_pages::page::live;
 use eigenhedge_pages::{Block, Page, Table, Tile};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-/// Minimum time between two updates of a page.
 const PAUSE: Duration = Duration::from_millis(500);
-/// Maximum number of open pages.
 const OPEN: usize = 64;
-/// Maximum number of streams listed on the first page.
 const STREAMS: usize = 500;
 
-/// Maximum size of a token, in bytes.
 const TOKEN: usize = 512;
 
 static PAGES: AtomicUsize = AtomicUsize::new(0);
@@ -59,7 +56,6 @@ pub async fn first() -> Response {
     shell("eigenhedge", "/v1/page", None)
 }
 
-/// Returns the page that finds faults in a browser.
 pub async fn try_page(State(app): State<App>) -> Answer {
     let missing = || Problem::new(StatusCode::NOT_FOUND, "the service was started without --try eigenhedge.html");
     Ok(app.core.try_page.as_ref().ok_or_else(missing)?.respond())
@@ -168,7 +164,7 @@ fn overview(all: &[Arc<Handle>]) -> PageState {
     let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
     let line = |handle: &&Arc<Handle>| {
         let counts = &handle.counts;
-        let worst = handle.worst.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let worst = lock(&handle.worst).clone();
         let state = match (handle.was_loaded(), load(&counts.incidents)) {
             (false, _) => "loading".to_owned(),
             (true, 0) => "normal".to_owned(),

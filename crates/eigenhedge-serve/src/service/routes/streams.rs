@@ -1,11 +1,10 @@
 //! Routes that create, show and delete streams, and return their summaries, models and events.
 
-use super::replies::{Answer, SMALL_BODY, json, parameter, read_body};
+use super::replies::{Answer, SMALL_BODY, file_body, json, parameter, read_body};
 use crate::live::sse::{self, Event, Source};
 use crate::service::app::App;
 use crate::service::engine::Saved;
 use crate::service::feed::FeedEvent;
-use crate::service::file_body::file_body;
 use crate::service::options::StreamOptions;
 use crate::service::order::{Logged, Order};
 use crate::service::problem::Problem;

@@ -5,7 +5,6 @@
 //! many commits unless some were lost. The file is not synced: after a power failure it may be older than the store or
 //! empty, and then it proves less. It is absent after a backup was restored into an empty folder.
 
-use super::private::private_file;
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -35,4 +34,20 @@ impl CommitFile {
         };
         self.0.iter_mut().for_each(|file| _ = write(file));
     }
+}
+
+pub fn private_file(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// Creates a folder that only its owner may access. An existing folder is left unchanged.
+pub fn private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(folder)
 }

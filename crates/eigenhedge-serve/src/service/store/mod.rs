@@ -11,16 +11,14 @@
 //! so that the loss of the most recent ones is noticed. Panics of redb become errors ([`guard`]).
 
 mod commits;
-mod private;
 mod queue;
 
 pub use queue::{Action, StoreQueue};
 
 use super::engine::Saved;
 use super::problem::Problem;
-use commits::CommitFile;
+use commits::{CommitFile, private_file, private_folder};
 use eigenhedge_io::{printable_path, scratch_file};
-use private::{private_file, private_folder};
 use redb::{Database, ReadTransaction, ReadableDatabase, ReadableTable, TableDefinition, WriteTransaction};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -43,7 +41,6 @@ const COMMITS: TableDefinition<'_, (), u64> = TableDefinition::new("commits");
 const SENT: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("sent");
 
 const TABLES: usize = 6;
-/// Maximum size of a part of a saved learner, in bytes.
 const PART: usize = 1 << 20;
 /// Disk space in bytes that is kept free, so that snapshots can still be written.
 const RESERVE: u64 = 1 << 20;
@@ -57,9 +54,7 @@ pub struct Described {
     pub name: String,
     pub id: u64,
     pub options: Vec<u8>,
-    /// Log position of the next order.
     pub next: u64,
-    /// State of the notices that were sent.
     pub sent: Vec<u8>,
 }
 

@@ -46,7 +46,6 @@ impl Action {
     }
 }
 
-/// Result of a change that is durable, or the problem of a change that was not made.
 type Applied = Result<u64, Problem>;
 
 struct Op {
@@ -206,7 +205,6 @@ impl Writer {
     }
 }
 
-/// Results of a transaction, which become valid when it is durable.
 struct Change {
     next: HashMap<u64, u64>,
     next_id: u64,

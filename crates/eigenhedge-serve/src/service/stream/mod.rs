@@ -17,18 +17,17 @@ use super::repeats::{Repeats, Reply, RequestKey};
 use super::rows::Rows;
 use super::shape::Shape;
 use super::store::{Action, Store, StoreQueue};
+use crate::lock;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
-/// Maximum number of jobs that a stream runs before other streams get a turn.
 const TURN: usize = 64;
 /// Time for which a request waits until its stream is loaded, and the pause between two attempts.
 const PATIENCE: Duration = Duration::from_secs(10);
 const BLINK: Duration = Duration::from_millis(10);
-/// Maximum number of waiting requests per stream.
 pub const WAITING: usize = 256;
 
 pub struct Shared {
@@ -42,7 +41,6 @@ pub struct Shared {
     clock: AtomicU64,
     /// Lock for work on large learners, so that the working space of only one is allocated at a time.
     large: Mutex<()>,
-    /// Lock for building learners on trial.
     trial: Mutex<()>,
 }
 
@@ -133,17 +131,12 @@ struct Inbox {
     is_in_line: bool,
 }
 
-/// Place among the waiting requests of a stream. It is released on drop.
 pub struct Turn(Arc<Handle>);
 
 impl Drop for Turn {
     fn drop(&mut self) {
         self.0.waiting.fetch_sub(1, Ordering::Relaxed);
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn ended() -> Problem {
@@ -183,7 +176,6 @@ impl Handle {
         })
     }
 
-    /// Loads the learner in the background, unless it is loaded.
     pub fn load_soon(self: &Arc<Self>) {
         self.push(Box::new(|handle, slot| _ = slot.engine(handle)));
     }
@@ -376,7 +368,6 @@ impl Worked for Handle {
     }
 }
 
-/// Learner, with its position in the log.
 #[derive(Default)]
 pub struct Slot {
     engine: Option<Engine>,

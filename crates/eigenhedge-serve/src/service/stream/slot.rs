@@ -1,6 +1,7 @@
 //! The learner of a stream: loaded from the store, changed by orders, saved and unloaded.
 
-use super::{Handle, Shared, Slot, ended, lock};
+use super::{Handle, Shared, Slot, ended};
+use crate::lock;
 use crate::service::engine::{Engine, Outcome, Saved};
 use crate::service::log::event;
 use crate::service::memory::{Unloading, measured, trim};

@@ -9,14 +9,13 @@
 //! exactly the remaining rows. NPY and Parquet files, and text files without carriage returns, are resumed in place. Others are
 //! read again up to the row. A pipe must send its rows again from the first.
 
+mod kept;
+
 use crate::columns::Columns as Selection;
-use crate::concatenation::{Concatenation, open_one};
-use crate::dates;
-use crate::error::{Error, Fault, RowPlace, shown};
+use crate::error::{Error, Fault, RowPlace};
 use crate::format::Format;
 use crate::input_source::InputSource;
 use crate::layout::{Layout, OnBadRow};
-use crate::pivot::{LongRows, PivotReader};
 use crate::read_ahead::ReadAhead;
 use crate::read_as::read_as;
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
@@ -24,13 +23,12 @@ use crate::reading::Reading;
 use crate::row::Row;
 use crate::saved::count;
 use crate::source::Source;
-use crate::time_format::{Found, TimeFormat};
+use crate::time_format::TimeFormat;
 use crate::time_order::TimeOrder;
 use crate::timezone::Timezone;
 use eigenhedge::Missing;
-use eigenhedge::kernel::{TextItems, item_number};
+use eigenhedge::kernel::TextItems;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// Maximum number of messages about bad rows that are stored.
 pub const REMEMBERED: usize = 5;
@@ -59,28 +57,6 @@ impl StreamState {
     }
 }
 
-/// Row that the stream has returned, with its number, copied cells and time.
-#[derive(Debug, Clone, Default, PartialEq)]
-#[non_exhaustive]
-pub struct Delivered {
-    /// Numbers of the row.
-    pub row: Row,
-    /// Number of the row, counted from 0. Bad rows are counted too.
-    pub number: u64,
-    /// Cells of the copied columns.
-    pub kept: Vec<String>,
-    /// Time in seconds since 1970, or `None` without a time column.
-    pub time: Option<f64>,
-    place: RowPlace,
-}
-
-impl Delivered {
-    /// Returns the place of the row: the source, and a line (counted from 1) or a row (counted from 0).
-    pub fn place(&self) -> String {
-        self.place.to_string()
-    }
-}
-
 /// Reader of the rows of a table.
 pub struct Stream {
     input: InputSource,
@@ -88,10 +64,6 @@ pub struct Stream {
     more: usize,
     format: Format,
     reader: Box<dyn Reader>,
-    /// Copied cells of the most recently read row. The first cell is its time if `has_time` is true.
-    kept: Vec<String>,
-    has_time: bool,
-    time: Option<f64>,
     time_format: Option<TimeFormat>,
     timezone: Option<Timezone>,
     times: TimeOrder,
@@ -108,12 +80,9 @@ pub struct Stream {
     row: Row,
     /// Position after the most recently returned row.
     position: ReadPosition,
-    /// Number of unreadable rows before `position`.
     unread: u64,
     delivered: u64,
-    /// Number of unreadable rows so far.
     bad: u64,
-    /// Number of rows that the caller rejected.
     refused: u64,
     incomplete: u64,
     /// First few messages about bad rows, with their row numbers.
@@ -121,38 +90,21 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Opens a table at its first row.
-    pub fn open(source: &Source, layout: &Layout) -> Result<Self, Error> {
-        let parts = source.parts();
-        // The times of a pivoted table have been parsed already.
-        let of_rows = Layout { time_format: None, timezone: None, ..layout.clone() };
-        let more = parts.len().saturating_sub(1);
-        let (input, Opened { reader, columns }) = match (parts.as_slice(), &layout.pivot) {
-            (_, Some(pivot)) => {
-                let input = InputSource::new(parts.first().unwrap_or(source), layout)?;
-                (input, PivotReader::<Self>::open(source, layout, pivot)?)
-            }
-            ([] | [_], None) => {
-                let input = InputSource::new(parts.first().unwrap_or(source), layout)?;
-                let opened = open_one(&input, layout, None)?;
-                (input, opened)
-            }
-            _ => Concatenation::open(parts, layout)?,
-        };
+    pub(crate) fn of(
+        source: &Source,
+        layout: &Layout,
+        (input, Opened { reader, columns }): (InputSource, Opened),
+    ) -> Result<Self, Error> {
         let (time, left_out) = (columns.has_time.then(|| columns.kept[0]), columns.left_out.clone());
         let (clock, states) = (columns.clock, columns.states.clone());
         let reading = Reading { time, clock, states, left_out, ..reader.reading() };
-        let layout = if layout.pivot.is_some() { &of_rows } else { layout };
         if layout.time_format.is_some() && time.is_none() {
             return Err(input.fault(Fault::NoTime));
         }
         Ok(Self {
             input,
-            more,
+            more: source.parts().len().saturating_sub(1),
             format: layout.format,
-            kept: Vec::new(),
-            has_time: columns.has_time,
-            time: None,
             time_format: layout.time_format.clone().or_else(|| reading.time_format.clone()),
             timezone: layout.timezone,
             times: TimeOrder::default(),
@@ -262,19 +214,9 @@ impl Stream {
         self.selection.first_kept
     }
 
-    /// Returns the cells of the copied columns of the most recently returned row.
-    pub fn kept(&self) -> &[String] {
-        &self.kept
-    }
-
-    /// Returns the time of the most recently returned row, in seconds since 1970. Returns `None` without a time column.
-    pub fn time(&self) -> Option<f64> {
-        self.time
-    }
-
     /// Returns true if there is a time column.
     pub fn has_time(&self) -> bool {
-        self.has_time
+        self.selection.has_time
     }
 
     /// Returns the detected properties, which another stream over this table can use as [`Layout::found`].
@@ -298,7 +240,7 @@ impl Stream {
     fn long_table(&self) -> Option<String> {
         let (left_out, [value]) = (self.left_out(), &self.names[..]) else { return None };
         let (time, tag) = (self.kept_columns().into_iter().next()?, left_out.first()?);
-        (self.has_time && self.times.goes_back()).then(|| {
+        (self.has_time() && self.times.goes_back()).then(|| {
             format!("if {tag} names what {value} is, --pivot {time},{tag},{value} makes a column of each name")
         })
     }
@@ -391,24 +333,23 @@ impl Stream {
         if !found {
             return self.end();
         }
-        if let Some(time) = self.time.filter(|_| self.compares_times) {
-            let key = self.key.and_then(|key| self.kept.get(key)).map_or("", String::as_str);
-            self.time = Some(self.times.enter(key, time, self.position.rows.saturating_sub(1)));
+        self.row.number = self.row_number();
+        if let Some(time) = self.row.time.filter(|_| self.compares_times) {
+            self.row.time = Some(self.times.enter(self.row.key(self.key), time, self.row.number));
         }
         self.delivered += 1;
         Ok(Some(self.row.numbers()))
     }
 
-    /// Returns the row that [`Self::next_row`] returned most recently, with its filled cells if they are known.
+    /// Returns the row that [`Self::next_row`] returned most recently, with its copied cells and its time.
     pub fn row(&self) -> &Row {
         &self.row
     }
 
     /// Moves the most recently returned row to `row`. The stream reads a later row into the memory of the previous one.
-    pub fn deliver_into(&mut self, row: &mut Delivered) {
-        std::mem::swap(&mut self.row, &mut row.row);
-        std::mem::swap(&mut self.kept, &mut row.kept);
-        (row.number, row.time, row.place) = (self.row_number(), self.time, self.reader.place());
+    pub fn deliver_into(&mut self, row: &mut Row) {
+        self.row.place = self.reader.place();
+        std::mem::swap(&mut self.row, row);
     }
 
     /// Rejects the most recent row: as an error if bad rows are errors ([`Layout::on_bad_row`]), or as skipped.
@@ -417,7 +358,7 @@ impl Stream {
     }
 
     /// Rejects a row that was returned earlier, like [`Self::refuse`].
-    pub fn refuse_row(&mut self, row: &Delivered, reason: String) -> Result<(), Error> {
+    pub fn refuse_row(&mut self, row: &Row, reason: String) -> Result<(), Error> {
         self.reject(row.place.clone(), row.number, reason)
     }
 
@@ -428,10 +369,10 @@ impl Stream {
         Ok(())
     }
 
-    /// Reads the next good row into `raw`. Bad rows are skipped or returned as errors. Returns false at the end.
+    /// Reads the next good row. Bad rows are skipped or returned as errors. Returns false at the end.
     fn pull(&mut self) -> Result<bool, Error> {
         loop {
-            let read = self.reader.read_row(&mut self.row);
+            let read = self.reader.read(&mut self.row);
             // The time of a row without any value does not matter: spreadsheets end with lines of delimiters.
             let has_values = self.row.numbers().is_empty() || !self.row.numbers().iter().all(|x| x.is_nan());
             match read.and_then(|found| if found && has_values { self.take_kept().map(|()| true) } else { Ok(found) }) {
@@ -448,75 +389,6 @@ impl Stream {
                 outcome => return outcome,
             }
         }
-    }
-
-    /// Stores the copied cells and the time of the most recently read row.
-    fn take_kept(&mut self) -> Result<(), Error> {
-        if self.selection.kept.is_empty() {
-            return Ok(());
-        }
-        self.kept.clear();
-        self.reader.kept(&mut self.kept);
-        if self.selection.clock.is_some()
-            && let (Some(clock), Some(time)) = (self.kept.pop(), self.kept.first_mut())
-        {
-            time.push(' ');
-            time.push_str(clock.trim());
-        }
-        if self.has_time {
-            let outcome = self.take_time();
-            let place = || format!("{}, {}", self.reader.place(), self.selection.label(self.selection.kept[0]));
-            outcome.map_err(|fault| Error::at(place(), fault))?;
-        }
-        let (Some(items), Some(column)) = (self.items, self.selection.text) else { return Ok(()) };
-        let text = self.kept.get(column.place).map_or("", String::as_str);
-        let outcome = match append_items(items, text, self.row.cells_mut()) {
-            Ok(()) if self.row.numbers().is_empty() => Err(Fault::NoItems),
-            outcome => outcome.map_err(Fault::NoItem),
-        };
-        self.kept.truncate(column.kept);
-        let place = || format!("{}, {}", self.reader.place(), self.selection.label(column.position));
-        outcome.map_err(|fault| Error::at(place(), fault))
-    }
-
-    /// Parses the time of a row. If the format is unknown, it is detected from this row.
-    fn take_time(&mut self) -> Result<(), Fault> {
-        let text = self.kept.first().map_or("", String::as_str);
-        if self.time_format.is_none() {
-            self.time_format = match TimeFormat::find(&[text]) {
-                Found::Format(format) => Some(format),
-                Found::Ambiguous { cell, readings } => return Err(Fault::ambiguous(cell, readings)),
-                Found::Nothing => None,
-            };
-        }
-        self.time = self.time_format.as_ref().and_then(|format| format.seconds(text));
-        if let Some(time) = self.time {
-            let is_local = self.time_format.as_ref().is_some_and(|format| format.is_local(text));
-            if let Some(zone) = self.timezone.filter(|_| is_local) {
-                self.take_local_time(zone, time);
-            }
-            return Ok(());
-        }
-        let rule = self.time_format.as_ref().map_or_else(TimeFormat::usual_rule, TimeFormat::rule);
-        Err(Fault::Time { rule, found: shown(text.as_bytes()) })
-    }
-
-    /// Parses a time in the format of the table or as ISO 8601, to seconds since 1970. Returns `None` if the table has no times or
-    /// the text is not one.
-    pub fn seconds(&self, text: &str) -> Option<f64> {
-        let reading = self.reading();
-        let format = self.time_format.as_ref().or(reading.time_format());
-        format.and_then(|format| format.seconds(text)).or_else(|| dates::seconds(text)).filter(|_| self.has_time())
-    }
-
-    /// Replaces the time by that of its zone. Charts have the offset of the first row, the text has its own.
-    fn take_local_time(&mut self, zone: Timezone, time: f64) {
-        let key = self.key.and_then(|key| self.kept.get(key)).map_or("", String::as_str);
-        let last = self.times.last(key).zip(self.times.offset).map(|(last, offset)| last - f64::from(offset));
-        let utc = zone.utc(time, last);
-        let offset = *self.times.offset.get_or_insert_with(|| zone.offset(utc));
-        self.time = Some(utc + f64::from(offset));
-        self.kept[0] = zone.text(utc);
     }
 
     /// Returns the offset from UTC, in seconds, that all times of a table with a time zone have.
@@ -556,63 +428,8 @@ impl Stream {
         }
         Err(self.input.fault(match self.messages.first() {
             Some((_, first)) => Fault::AllBad { rows: self.skipped(), first: first.clone() },
-            None if self.reader.has_header() => Fault::HeaderOnly,
+            None if self.reading.has_header => Fault::HeaderOnly,
             None => Fault::Empty,
         }))
-    }
-}
-
-/// Appends one number per item of a text, or per entry of a JSON array. An invalid entry is an error.
-fn append_items(items: TextItems, text: &str, row: &mut Vec<f64>) -> Result<(), String> {
-    let array = text.trim_start().starts_with('[').then(|| serde_json::from_str::<Vec<Value>>(text).ok()).flatten();
-    let Some(array) = array else {
-        items.append(text, row);
-        return Ok(());
-    };
-    for entry in array {
-        row.push(match entry {
-            Value::String(text) => item_number(&text),
-            Value::Number(_) | Value::Bool(_) => item_number(&entry.to_string()),
-            Value::Null | Value::Array(_) | Value::Object(_) => return Err(shown(entry.to_string().as_bytes())),
-        });
-    }
-    Ok(())
-}
-
-impl LongRows for Stream {
-    fn open(source: &Source, layout: &Layout) -> Result<Self, Error> {
-        Self::open(source, layout)
-    }
-
-    fn next_value(&mut self) -> Result<Option<f64>, Error> {
-        Ok(self.next_row()?.map(|row| row[0]))
-    }
-
-    fn kept(&self) -> &[String] {
-        self.kept()
-    }
-
-    fn kept_columns(&self) -> Vec<String> {
-        self.kept_columns()
-    }
-
-    fn time(&self) -> Option<f64> {
-        self.time()
-    }
-
-    fn allow(&self, what: &str, bytes: u128) -> Result<(), Error> {
-        self.allow(what, bytes)
-    }
-
-    fn source(&self) -> String {
-        self.source()
-    }
-
-    fn progress(&self) -> Progress {
-        self.progress()
-    }
-
-    fn reading(&self) -> Reading {
-        self.reading()
     }
 }

@@ -1,10 +1,8 @@
 //! Format of the time column: given by the user, or detected from some of its cells.
-//!
-//! **Detection.** These formats are recognized: ISO 8601, numbers since 1970, whose unit follows from their size, the days of
-//! a spreadsheet, digits without separators such as `20240229`, and dates with day, month or its name, and year separated
-//! by points, slashes, dashes or spaces, optionally followed by a time of day. With slashes and dashes, the first number can be
-//! the day or the month. A number above 12 decides, AM or PM (months first), or steps that are regular in only one of the
-//! two readings. Otherwise the result is [`Found::Ambiguous`] with both readings.
+
+mod find;
+
+pub(crate) use find::Found;
 
 use crate::dates;
 use crate::month_names::in_english;
@@ -12,7 +10,6 @@ use chrono::format::{Item, Parsed, StrftimeItems, parse};
 use chrono::{DateTime, NaiveTime};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
-use std::sync::OnceLock;
 
 /// Format of the times in a column.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,86 +30,11 @@ enum Kind {
 const UNITS: [(&str, f64, f64); 4] =
     [("s", 1.0, 1e11), ("ms", 1e3, 1e14), ("us", 1e6, 1e17), ("ns", 1e9, f64::INFINITY)];
 
-/// Date formats that are tried in addition to ISO 8601. A date that matches two of them is ambiguous.
-const DATES: [&str; 25] = [
-    "%d.%m.%Y",
-    "%d/%m/%Y",
-    "%m/%d/%Y",
-    "%d-%m-%Y",
-    "%m-%d-%Y",
-    "%Y/%m/%d",
-    "%Y-%m-%d",
-    "%Y.%m.%d",
-    "%d.%m.%y",
-    "%d/%m/%y",
-    "%m/%d/%y",
-    "%d-%m-%y",
-    "%m-%d-%y",
-    "%d-%b-%y",
-    "%d-%b-%Y",
-    "%d %b %Y",
-    "%d %b %y",
-    "%d. %b %Y",
-    "%d.%b.%Y",
-    "%d/%b/%Y",
-    "%b %d %Y",
-    "%b %d, %Y",
-    "%Y-%b-%d",
-    "%d%b%Y",
-    "%Y%m%d",
-];
-
-const TIMES: [&str; 11] = [
-    "",
-    " %H:%M",
-    " %H:%M:%S%.f",
-    " %I:%M %p",
-    " %I:%M:%S%.f %p",
-    "T%H:%M:%S%.f",
-    "T%H:%M",
-    ":%H:%M:%S%.f",
-    ", %H:%M:%S%.f",
-    ", %H:%M",
-    " %H.%M.%S",
-];
-
-/// Formats of dates in digits only, with the number of digits.
-const COMPACT: [(&str, usize); 5] =
-    [("%Y%m%d", 8), ("%Y%m%d%H%M", 12), ("%Y%m%d%H%M%S", 14), ("%Y%m%dT%H%M%S", 15), ("%Y%m%d %H%M%S", 15)];
-
 /// Days between the start of spreadsheet dates and 1970.
 const EXCEL_EPOCH: f64 = 25569.0;
 
-/// Spreadsheet dates from 2000 to 2050.
-const EXCEL_DAYS: std::ops::Range<f64> = 36526.0..55153.0;
-
-fn candidates() -> &'static [TimeFormat] {
-    static ALL: OnceLock<Vec<TimeFormat>> = OnceLock::new();
-    let texts = || DATES.iter().flat_map(|date| TIMES.iter().map(move |time| format!("{date}{time}")));
-    ALL.get_or_init(|| texts().filter_map(|text| TimeFormat::from_text(&text)).collect())
-}
-
 /// Largest offset of a time zone from UTC in seconds.
 const LARGEST_OFFSET: i32 = 14 * 3600;
-
-#[derive(Debug, PartialEq)]
-pub(crate) enum Found {
-    Format(TimeFormat),
-    /// Cell that matches two formats, with the date that each gives.
-    Ambiguous {
-        cell: String,
-        readings: [(TimeFormat, String); 2],
-    },
-    Nothing,
-}
-
-enum Steps {
-    /// All steps are about equal.
-    Regular,
-    /// Some steps are negative or much longer than the usual one.
-    Irregular,
-    Unknown,
-}
 
 impl TimeFormat {
     /// Parses a format: `iso`, a unit since 1970 (`s`, `ms`, `us` or `ns`), `excel`, or a `strftime` pattern such as
@@ -147,92 +69,6 @@ impl TimeFormat {
             }
             Kind::Pattern(_, items) => of_items(text, items),
         }
-    }
-
-    pub(crate) fn find(cells: &[&str]) -> Found {
-        let fits = |format: &Self| cells.iter().all(|cell| format.seconds(cell).is_some_and(is_usual));
-        if cells.is_empty() {
-            return Found::Nothing;
-        }
-        if cells.iter().all(|cell| Self(Kind::Iso).seconds(cell).is_some()) {
-            return Found::Format(Self(Kind::Iso));
-        }
-        let has_digits = |digits: usize| cells.iter().all(|cell| without_utc(cell).len() == digits);
-        let mut compact =
-            COMPACT.iter().filter(|(_, digits)| has_digits(*digits)).filter_map(|(text, _)| Self::from_text(text));
-        if let Some(format) = compact.find(|format| fits(format) && format.years_fit(cells)) {
-            return Found::Format(format);
-        }
-        if let Some(format) = Self::epoch(cells) {
-            return Found::Format(format);
-        }
-        let fitting: Vec<Self> = candidates().iter().filter(|format| fits(format)).take(2).cloned().collect();
-        match <[Self; 2]>::try_from(fitting) {
-            // Only English has AM and PM with numbers, and the month comes first.
-            Ok([_, second]) if second.to_string().contains("%p") => Found::Format(second),
-            // A month has a name, so that both mean the same.
-            Ok([_, second]) if second.to_string().contains("%b") => Found::Format(second),
-            Ok([first, second]) => match (first.steps(cells), second.steps(cells)) {
-                (Steps::Regular, Steps::Irregular) => Found::Format(first),
-                (Steps::Irregular, Steps::Regular) => Found::Format(second),
-                _ => Self::ambiguous(cells, [first, second]),
-            },
-            Err(mut fitting) => fitting.pop().map_or(Found::Nothing, Found::Format),
-        }
-    }
-
-    /// Returns both readings of the first cell for which they differ.
-    fn ambiguous(cells: &[&str], both: [Self; 2]) -> Found {
-        let differ = |cell: &&&str| both[0].seconds(cell) != both[1].seconds(cell);
-        let cell = cells.iter().find(differ).unwrap_or(&cells[0]).trim().to_owned();
-        let reading = |format: Self| {
-            let date = dates::text(format.seconds(&cell).unwrap_or(0.0) as i64, 0, false);
-            (format, date)
-        };
-        let readings = both.map(reading);
-        Found::Ambiguous { cell, readings }
-    }
-
-    /// Returns true if all these cells are from the years 2001 to 2099.
-    fn years_fit(&self, cells: &[&str]) -> bool {
-        const YEARS: std::ops::Range<f64> = 978_307_200.0..4_102_444_800.0;
-        cells.iter().all(|cell| self.seconds(cell).is_some_and(|time| YEARS.contains(&time)))
-    }
-
-    /// Returns the median step between the times in these cells, in seconds, if there are at least two steps forward.
-    pub(crate) fn usual_step(&self, cells: &[&str]) -> Option<f64> {
-        let times: Vec<f64> = cells.iter().filter_map(|cell| self.seconds(cell)).collect();
-        let mut steps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step > 0.0).collect();
-        steps.sort_by(f64::total_cmp);
-        steps.get(steps.len() / 2).copied().filter(|_| steps.len() > 1)
-    }
-
-    /// Returns the regularity of the steps between the times in these cells.
-    fn steps(&self, cells: &[&str]) -> Steps {
-        /// Minimum number of steps from which the usual step is determined.
-        const FEWEST: usize = 3;
-        let times: Vec<f64> = cells.iter().filter_map(|cell| self.seconds(cell)).collect();
-        let mut steps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        steps.sort_by(f64::total_cmp);
-        if steps.len() < FEWEST {
-            return Steps::Unknown;
-        }
-        let (least, usual, most) = (steps[0], steps[steps.len() / 2], steps[steps.len() - 1]);
-        match () {
-            () if least > 0.0 && most <= 2.0 * usual => Steps::Regular,
-            () if least < 0.0 || usual > 0.0 && most > 10.0 * usual => Steps::Irregular,
-            () => Steps::Unknown,
-        }
-    }
-
-    /// Returns the format for times since 1970, in the unit that fits the largest of them, if all are numbers.
-    fn epoch(cells: &[&str]) -> Option<Self> {
-        let numbers = cells.iter().map(|cell| number(cell.trim())).collect::<Option<Vec<f64>>>()?;
-        if numbers.iter().all(|number| EXCEL_DAYS.contains(number)) {
-            return Some(Self(Kind::Excel));
-        }
-        let largest = numbers.into_iter().fold(0.0, |a: f64, b| a.max(b.abs()));
-        UNITS.iter().find(|(.., next)| largest < *next).map(|(name, in_second, _)| Self(Kind::Epoch(name, *in_second)))
     }
 
     pub(crate) fn rule(&self) -> String {
@@ -276,28 +112,6 @@ impl TimeFormat {
     /// Returns true for ISO 8601 and for seconds since 1970. These formats are not mentioned to users.
     pub(crate) fn is_usual(&self) -> bool {
         matches!(self.0, Kind::Iso | Kind::Epoch("s", _))
-    }
-
-    /// Returns true if these numbers are surely times in this format: all from the years 2001 to 2099, and nearly all steps
-    /// forward, or nearly all back. There must be several of them, unless the name of their column says that it holds
-    /// times. The days of a spreadsheet need such a name or regular steps of whole seconds.
-    pub(crate) fn is_clock(&self, cells: &[&str], name: Option<&str>) -> bool {
-        const FEWEST: usize = 5;
-        let times: Vec<f64> = cells.iter().filter_map(|cell| self.seconds(cell)).collect();
-        let steps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step != 0.0).collect();
-        let forward = steps.iter().filter(|step| **step > 0.0).count();
-        let fewer = forward.min(steps.len() - forward);
-        let is_named = name.is_some_and(names_time);
-        let is_whole = || {
-            let usual = self.usual_step(cells).unwrap_or(0.0).round();
-            let is_usual = |step: &&f64| (step.abs() - usual).abs() < 0.01 * usual.max(1.0);
-            usual > 0.0 && usual < 86400.0 && steps.iter().filter(is_usual).count() * 10 >= steps.len() * 9
-        };
-        times.len() >= if is_named { 1 } else { FEWEST }
-            && (fewer * 10 <= steps.len() || fewer == 1 && steps.len() >= FEWEST)
-            && (times.len() < 2 || !steps.is_empty())
-            && self.years_fit(cells)
-            && (is_named || self.0 != Kind::Excel || is_whole())
     }
 
     /// Returns true if times are numbers: since 1970, days of a spreadsheet, or digits without separators.
@@ -379,12 +193,6 @@ impl<'de> Deserialize<'de> for TimeFormat {
         let text = String::deserialize(deserializer)?;
         Self::from_text(&text).ok_or_else(|| serde::de::Error::custom("a form of times is wrong"))
     }
-}
-
-/// Returns true if the year has four digits. This prevents reading the number 24 as the year 24.
-fn is_usual(seconds: f64) -> bool {
-    const YEAR: f64 = 365.2425 * 86400.0;
-    (-970.0 * YEAR..8030.0 * YEAR).contains(&seconds)
 }
 
 /// Parses a time to seconds since 1970, if it matches. The time of day, or its minutes, may be missing.

@@ -1,0 +1,100 @@
+//! Copied cells, time and text of a row, as its reader gave them.
+
+use super::Stream;
+use crate::dates;
+use crate::error::{Error, Fault, shown};
+use crate::time_format::{Found, TimeFormat};
+use crate::timezone::Timezone;
+use eigenhedge::kernel::{TextItems, item_number};
+use serde_json::Value;
+
+impl Stream {
+    /// Stores the copied cells and the time of the most recently read row.
+    pub(super) fn take_kept(&mut self) -> Result<(), Error> {
+        if self.selection.kept.is_empty() {
+            return Ok(());
+        }
+        let kept = &mut self.row.kept;
+        if self.selection.clock.is_some()
+            && let (Some(clock), Some(time)) = (kept.pop(), kept.first_mut())
+        {
+            time.push(' ');
+            time.push_str(clock.trim());
+        }
+        if self.has_time() {
+            let outcome = self.take_time();
+            let place = || format!("{}, {}", self.reader.place(), self.selection.label(self.selection.kept[0]));
+            outcome.map_err(|fault| Error::at(place(), fault))?;
+        }
+        let (Some(items), Some(column)) = (self.items, self.selection.text) else { return Ok(()) };
+        let text = std::mem::take(&mut self.row.kept[column.place]);
+        let outcome = match append_items(items, &text, self.row.cells_mut()) {
+            Ok(()) if self.row.numbers().is_empty() => Err(Fault::NoItems),
+            outcome => outcome.map_err(Fault::NoItem),
+        };
+        self.row.kept[column.place] = text;
+        self.row.kept.truncate(column.kept);
+        let place = || format!("{}, {}", self.reader.place(), self.selection.label(column.position));
+        outcome.map_err(|fault| Error::at(place(), fault))
+    }
+
+    /// Parses the time of a row. If the format is unknown, it is detected from this row.
+    fn take_time(&mut self) -> Result<(), Fault> {
+        let text = self.row.kept.first().map_or("", String::as_str);
+        if self.time_format.is_none() {
+            self.time_format = match TimeFormat::find(&[text]) {
+                Found::Format(format) => Some(format),
+                Found::Ambiguous { cell, readings } => return Err(Fault::ambiguous(cell, readings)),
+                Found::Nothing => None,
+            };
+        }
+        self.row.time = self.time_format.as_ref().and_then(|format| format.seconds(text));
+        if let Some(time) = self.row.time {
+            let is_local = self.time_format.as_ref().is_some_and(|format| format.is_local(text));
+            if let Some(zone) = self.timezone.filter(|_| is_local) {
+                self.take_local_time(zone, time);
+            }
+            return Ok(());
+        }
+        let rule = self.time_format.as_ref().map_or_else(TimeFormat::usual_rule, TimeFormat::rule);
+        Err(Fault::Time { rule, found: shown(text.as_bytes()) })
+    }
+
+    /// Parses a time in the format of the table or as ISO 8601, to seconds since 1970. Returns `None` if the table has no times or
+    /// the text is not one.
+    pub fn seconds(&self, text: &str) -> Option<f64> {
+        let reading = self.reading();
+        let format = self.time_format.as_ref().or(reading.time_format());
+        format.and_then(|format| format.seconds(text)).or_else(|| dates::seconds(text)).filter(|_| self.has_time())
+    }
+
+    /// Replaces the time by that of its zone. Charts have the offset of the first row, the text has its own.
+    fn take_local_time(&mut self, zone: Timezone, time: f64) {
+        let last = self
+            .times
+            .last(self.row.key(self.key))
+            .zip(self.times.offset)
+            .map(|(last, offset)| last - f64::from(offset));
+        let utc = zone.utc(time, last);
+        let offset = *self.times.offset.get_or_insert_with(|| zone.offset(utc));
+        self.row.time = Some(utc + f64::from(offset));
+        self.row.kept[0] = zone.text(utc);
+    }
+}
+
+/// Appends one number per item of a text, or per entry of a JSON array. An invalid entry is an error.
+fn append_items(items: TextItems, text: &str, row: &mut Vec<f64>) -> Result<(), String> {
+    let array = text.trim_start().starts_with('[').then(|| serde_json::from_str::<Vec<Value>>(text).ok()).flatten();
+    let Some(array) = array else {
+        items.append(text, row);
+        return Ok(());
+    };
+    for entry in array {
+        row.push(match entry {
+            Value::String(text) => item_number(&text),
+            Value::Number(_) | Value::Bool(_) => item_number(&entry.to_string()),
+            Value::Null | Value::Array(_) | Value::Object(_) => return Err(shown(entry.to_string().as_bytes())),
+        });
+    }
+    Ok(())
+}
