@@ -1,11 +1,12 @@
 //! Batch kernel methods: kernel PCA, kernel ridge regression, and a symmetric eigensolver.
 
 use crate::arrays::{Array1, Array2, Given, Object, Rows, Table, table, transposed};
+use crate::classes::{attributes, pickled};
 use crate::errors::{apart, check_room, refused};
 use crate::interrupt::{alone, each, each_between};
 use crate::items::Points;
 use crate::options::{Chosen, Named};
-use crate::state::{Reduced, lock, reduced, restored};
+use crate::state::lock;
 use eigenhedge::batch::preimage::{Stop, preimages};
 use eigenhedge::batch::{Center, KernelPca, KernelRidge, Solver};
 use eigenhedge::kernel::{Dictionary, Vectors};
@@ -105,40 +106,21 @@ impl KernelComponents {
         let entries = (0..atoms.len()).flat_map(|i| atoms.atom(i)).copied().collect();
         table(py, entries, atoms.len(), atoms.length())
     }
-
-    #[getter]
-    fn eigenvalues<'py>(&self, py: Python<'py>) -> PyResult<Array1<'py>> {
-        Ok(PyArray1::from_slice(py, &lock(py, &self.state)?.eigenvalues))
-    }
-
-    /// Returns the scores of the fitted rows, one row per component.
-    #[getter]
-    fn scores<'py>(&self, py: Python<'py>) -> PyResult<Array2<'py>> {
-        transposed(py, &lock(py, &self.state)?.scores)
-    }
-
-    #[getter]
-    fn explained_ratio<'py>(&self, py: Python<'py>) -> PyResult<Array1<'py>> {
-        Ok(lock(py, &self.state)?.explained_ratio().into_pyarray(py))
-    }
-
-    #[getter]
-    fn trace_error(&self, py: Python<'_>) -> PyResult<f64> {
-        Ok(lock(py, &self.state)?.trace_error)
-    }
-
-    #[staticmethod]
-    #[pyo3(name = "_from_bytes")]
-    fn from_bytes(data: &[u8]) -> PyResult<Self> {
-        let pca = KernelPca::<Vectors>::checked(restored(data)?).map_err(refused)?;
-        let points = Points::of_kernel(Some(pca.dictionary.kernel()));
-        Ok(Self { state: Mutex::new(pca), points })
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
-        reduced(slf, &*lock(slf.py(), &slf.get().state)?)
-    }
 }
+
+attributes! { KernelComponents, |components, py| {
+    eigenvalues: Array1<'py> = PyArray1::from_slice(py, &lock(py, &components.state)?.eigenvalues);
+    /// Returns the scores of the fitted rows, one row per component.
+    scores: Array2<'py> = transposed(py, &lock(py, &components.state)?.scores)?;
+    explained_ratio: Array1<'py> = lock(py, &components.state)?.explained_ratio().into_pyarray(py);
+    trace_error: f64 = lock(py, &components.state)?.trace_error;
+}}
+
+pickled!(KernelComponents, |state| {
+    let pca = KernelPca::<Vectors>::checked(state).map_err(refused)?;
+    let points = Points::of_kernel(Some(pca.dictionary.kernel()));
+    Ok(KernelComponents { state: Mutex::new(pca), points })
+});
 
 /// Kernel ridge regression with Gaussian-process variances. Native part of the Python class.
 #[pyclass(frozen, module = "eigenhedge._core")]
@@ -195,12 +177,6 @@ impl KernelRegression {
         Ok((table(py, means, count, outputs)?, variances.into_pyarray(py)))
     }
 
-    /// Returns the weights of the fitted rows, one row per output.
-    #[getter]
-    fn coefficients<'py>(&self, py: Python<'py>) -> PyResult<Array2<'py>> {
-        transposed(py, &lock(py, &self.state)?.coefficients)
-    }
-
     /// Returns the leave-one-out errors, one row per output.
     fn leave_one_out<'py>(&self, py: Python<'py>) -> PyResult<Array2<'py>> {
         let ridge = lock(py, &self.state)?;
@@ -213,19 +189,18 @@ impl KernelRegression {
     fn log_likelihood<'py>(&self, py: Python<'py>) -> PyResult<Array1<'py>> {
         Ok(lock(py, &self.state)?.log_likelihood().into_pyarray(py))
     }
-
-    #[staticmethod]
-    #[pyo3(name = "_from_bytes")]
-    fn from_bytes(data: &[u8]) -> PyResult<Self> {
-        let ridge = KernelRidge::<Vectors>::checked(restored(data)?).map_err(refused)?;
-        let points = Points::of_kernel(Some(ridge.dictionary.kernel()));
-        Ok(Self { state: Mutex::new(ridge), points })
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
-        reduced(slf, &*lock(slf.py(), &slf.get().state)?)
-    }
 }
+
+attributes! { KernelRegression, |regression, py| {
+    /// Returns the weights of the fitted rows, one row per output.
+    coefficients: Array2<'py> = transposed(py, &lock(py, &regression.state)?.coefficients)?;
+}}
+
+pickled!(KernelRegression, |state| {
+    let ridge = KernelRidge::<Vectors>::checked(state).map_err(refused)?;
+    let points = Points::of_kernel(Some(ridge.dictionary.kernel()));
+    Ok(KernelRegression { state: Mutex::new(ridge), points })
+});
 
 /// Number of rows that are predicted at once: a block of the library, so that results have the same bits as there.
 const BLOCK: usize = KernelRidge::<Vectors>::BLOCK;

@@ -2,6 +2,7 @@
 #![expect(non_snake_case, reason = "a table is called X in Python")]
 
 use crate::arrays::{Array1, Array2, Given, Names, Object, Rows, as_table, named_numbers, table, transposed};
+use crate::classes::attributes;
 use crate::embedding::{Embedded, embedded, reconstructed};
 use crate::errors::refused;
 use crate::interrupt::alone;
@@ -10,7 +11,7 @@ use crate::learning::{self, Answers, Fills, square, warm_up};
 use crate::options::{Named, given};
 use crate::sparse::Csr;
 use crate::spelling::{from_json, spelling, to_python};
-use crate::state::{State, embeddable, lock, settled};
+use crate::state::{Reduced, State, embeddable, lock, reduced, settled};
 use crate::trial::Trial;
 use eigenhedge::{Columns, Model as CoreModel, Standardize, Standardizer};
 use eigenhedge_io::{write_linear_map, write_private};
@@ -306,41 +307,6 @@ impl PyModel {
         reconstructed(py, &self.state, X)
     }
 
-    /// ndarray of shape (k, dim), or None: directions most likely to be kept, in standard units if columns are
-    /// standardized. The value is None for a kernel.
-    #[getter]
-    fn components<'py>(&self, py: Python<'py>) -> PyResult<Option<Array2<'py>>> {
-        let mut state = self.embeddable(py)?;
-        state.embedding().components().map(|components| transposed(py, components)).transpose()
-    }
-
-    /// ndarray of shape (dim,), or None: center that is subtracted from a row. The value is None for a kernel.
-    #[getter]
-    fn center<'py>(&self, py: Python<'py>) -> PyResult<Option<Array1<'py>>> {
-        Ok(self.embeddable(py)?.embedding().mean().map(|mean| mean.into_pyarray(py)))
-    }
-
-    /// ndarray of shape (dim,): divisor of each column. It is 0 for a column that has been constant so far, which is
-    /// ignored.
-    #[getter]
-    fn scale<'py>(&self, py: Python<'py>) -> PyResult<Array1<'py>> {
-        let mut state = self.embeddable(py)?;
-        let length = state.core.length();
-        Ok(state.embedding().scale(length).into_pyarray(py))
-    }
-
-    /// str: method of scaling the columns, as on the command line.
-    #[getter]
-    fn standardize(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(lock(py, &self.state)?.core.columns().standardizer.how().to_string())
-    }
-
-    /// list of str, or None: names of the columns.
-    #[getter]
-    fn feature_names(&self, py: Python<'_>) -> PyResult<Option<Vec<String>>> {
-        Ok(lock(py, &self.state)?.core.columns().names.clone())
-    }
-
     #[pyo3(name = "_set_feature_names")]
     fn set_feature_names(&self, py: Python<'_>, names: Option<Vec<String>>) -> PyResult<()> {
         let mut state = self.state(py)?;
@@ -377,57 +343,6 @@ impl PyModel {
         let Some(map) = state.embedding().linear_map(names.as_deref()) else { return Ok(false) };
         py.detach(|| write_linear_map(&path, &map)).map_err(|error| PyOSError::new_err(format!("{error:#}")))?;
         Ok(true)
-    }
-
-    /// ndarray of shape (k,): probability that each direction of ``components`` is kept.
-    #[getter]
-    fn inclusion<'py>(&self, py: Python<'py>) -> PyResult<Array1<'py>> {
-        Ok(PyArray1::from_slice(py, &self.state(py)?.embedding().inclusion))
-    }
-
-    /// ndarray: probability that each direction stored by the learner is kept, in descending order.
-    #[getter]
-    fn probabilities<'py>(&self, py: Python<'py>) -> PyResult<Array1<'py>> {
-        Ok(self.state(py)?.core.learner().probabilities().into_pyarray(py))
-    }
-
-    /// tuple (ndarray of shape (k,), float), or None: sum of squares of all rows along each direction, and in total.
-    /// The value is None if the sums are not known exactly.
-    #[getter]
-    fn energies<'py>(&self, py: Python<'py>) -> PyResult<Option<(Array1<'py>, f64)>> {
-        let energies = self.embeddable(py)?.energies();
-        Ok(energies.map(|(energies, total)| (energies.into_pyarray(py), total)))
-    }
-
-    /// int: length of a row.
-    #[getter]
-    fn dim(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(lock(py, &self.state)?.core.length())
-    }
-
-    /// int: number of directions kept.
-    #[getter]
-    fn k(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(lock(py, &self.state)?.core.spec().kept)
-    }
-
-    /// int: number of rows learned.
-    #[getter]
-    fn rows(&self, py: Python<'_>) -> PyResult<u64> {
-        Ok(lock(py, &self.state)?.rows())
-    }
-
-    /// dict: losses, best loss, regret and bound so far, with the keys of the command-line summary. Values that do not
-    /// exist are None: losses, regret and bound if no row was predicted. Computing them costs one or two
-    /// eigendecompositions.
-    #[getter]
-    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Object<'py>> {
-        let (run, seconds) = {
-            let state = self.state(py)?;
-            (state.core.clone(), state.spent.as_secs_f64())
-        };
-        let text = alone(py, move || json(&run.summary().timed(seconds)))?;
-        from_json(py, text)
     }
 
     /// Merge models fitted to parts of a table into the model of all rows.
@@ -482,9 +397,8 @@ impl PyModel {
         py.import("eigenhedge._snapshot")?.call_method1("load", (path, kind))
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Object<'py>, (Bound<'py, PyBytes>,))> {
-        let bytes = slf.get().to_bytes(slf.py())?;
-        Ok((slf.get_type().getattr("from_bytes")?, (bytes,)))
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        reduced(slf, "from_bytes", slf.get().to_bytes(slf.py())?)
     }
 
     fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {
@@ -507,5 +421,51 @@ impl PyModel {
         Ok(format!("<Model {}, dim={}, k={}, rows={rows}>", spec.label(), run.length(), spec.kept))
     }
 }
+
+attributes! { PyModel, |object, py| {
+    /// ndarray of shape (k, dim), or None: directions most likely to be kept, in standard units if columns are
+    /// standardized. The value is None for a kernel.
+    components: Option<Array2<'py>> = {
+        object.embeddable(py)?.embedding().components().map(|components| transposed(py, components)).transpose()?
+    };
+    /// ndarray of shape (dim,), or None: center that is subtracted from a row. The value is None for a kernel.
+    center: Option<Array1<'py>> = object.embeddable(py)?.embedding().mean().map(|mean| mean.into_pyarray(py));
+    /// ndarray of shape (dim,): divisor of each column. It is 0 for a column that has been constant so far, which is
+    /// ignored.
+    scale: Array1<'py> = {
+        let mut state = object.embeddable(py)?;
+        let length = state.core.length();
+        state.embedding().scale(length).into_pyarray(py)
+    };
+    /// str: method of scaling the columns, as on the command line.
+    standardize: String = lock(py, &object.state)?.core.columns().standardizer.how().to_string();
+    /// list of str, or None: names of the columns.
+    feature_names: Names = lock(py, &object.state)?.core.columns().names.clone();
+    /// ndarray of shape (k,): probability that each direction of ``components`` is kept.
+    inclusion: Array1<'py> = PyArray1::from_slice(py, &object.state(py)?.embedding().inclusion);
+    /// ndarray: probability that each direction stored by the learner is kept, in descending order.
+    probabilities: Array1<'py> = object.state(py)?.core.learner().probabilities().into_pyarray(py);
+    /// tuple (ndarray of shape (k,), float), or None: sum of squares of all rows along each direction, and in total.
+    /// The value is None if the sums are not known exactly.
+    energies: Option<(Array1<'py>, f64)> = {
+        object.embeddable(py)?.energies().map(|(energies, total)| (energies.into_pyarray(py), total))
+    };
+    /// int: length of a row.
+    dim: usize = lock(py, &object.state)?.core.length();
+    /// int: number of directions kept.
+    k: usize = lock(py, &object.state)?.core.spec().kept;
+    /// int: number of rows learned.
+    rows: u64 = lock(py, &object.state)?.rows();
+    /// dict: losses, best loss, regret and bound so far, with the keys of the command-line summary. Values that do not
+    /// exist are None: losses, regret and bound if no row was predicted. Computing them costs one or two
+    /// eigendecompositions.
+    summary: Object<'py> = {
+        let (run, seconds) = {
+            let state = object.state(py)?;
+            (state.core.clone(), state.spent.as_secs_f64())
+        };
+        from_json(py, alone(py, move || json(&run.summary().timed(seconds)))?)?
+    };
+}}
 
 type Map<'py> = (Array2<'py>, Array1<'py>, Array1<'py>);

@@ -1,13 +1,14 @@
 //! Monitor of rows: the native part of `eigenhedge/_monitor.py`.
 
 use crate::alarms::{Answers, NUMBERS, Report, report};
-use crate::arrays::{Array1, Object, Rows, as_table, numbers};
+use crate::arrays::{Array1, Names, Object, Rows, as_table, numbers};
+use crate::classes::attributes;
 use crate::errors::{check_room, refused};
 use crate::interrupt::each;
 use crate::options::Named;
 use crate::pages::{RowTimes, column_names, write_page};
 use crate::spelling::{spelling, to_python};
-use crate::state::lock;
+use crate::state::{Reduced, lock, reduced};
 use eigenhedge::options::exact;
 use eigenhedge::{MONITOR_OPTIONS, Monitor, MonitorOptions, Verdict};
 use eigenhedge_io::write_private;
@@ -233,67 +234,6 @@ impl PyMonitor {
         Ok(Some((score, limit)).filter(|(score, _)| !score.is_nan()))
     }
 
-    #[getter]
-    fn open_event(&self, py: Python<'_>) -> PyResult<Option<Report>> {
-        let monitor = &self.state(py)?.monitor;
-        let names = column_names(monitor);
-        let entry = |event| Report::new(&Occurrence::of_event(event, "", Times::default(), &names), &names);
-        Ok(monitor.open_event().map(entry))
-    }
-
-    /// Returns the incidents that are going on.
-    #[getter]
-    fn open_incidents<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let monitor = &self.state(py)?.monitor;
-        let names = column_names(monitor);
-        let entry = |incident| Occurrence::of_incident(incident, "", &Told::default(), &names);
-        monitor.open_incident().map(|incident| report(py, &entry(incident), &names)).into_iter().collect()
-    }
-
-    /// Returns the score that the requested share of rows like the reference exceeds, or None before the warm-up has
-    /// ended.
-    #[getter]
-    fn limit(&self, py: Python<'_>) -> PyResult<Option<f64>> {
-        Ok(self.state(py)?.monitor.limit())
-    }
-
-    #[getter]
-    fn dim(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(self.state(py)?.monitor.width())
-    }
-
-    #[getter]
-    fn lags(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(self.state(py)?.monitor.lags())
-    }
-
-    /// Returns the number of rows that `update` uses for the warm-up.
-    #[getter]
-    fn warm_up_rows(&self, py: Python<'_>) -> PyResult<u64> {
-        let state = self.state(py)?;
-        Ok(state.monitor.options().warm_up_rows(state.monitor.width()))
-    }
-
-    #[getter]
-    fn directions(&self, py: Python<'_>) -> PyResult<Option<usize>> {
-        Ok(self.state(py)?.monitor.directions())
-    }
-
-    #[getter]
-    fn has_differences(&self, py: Python<'_>) -> PyResult<bool> {
-        Ok(self.state(py)?.monitor.has_differences())
-    }
-
-    #[getter]
-    fn totals<'py>(&self, py: Python<'py>) -> PyResult<Object<'py>> {
-        to_python(py, &self.state(py)?.monitor.totals())
-    }
-
-    #[getter]
-    fn feature_names(&self, py: Python<'_>) -> PyResult<Option<Vec<String>>> {
-        Ok(self.state(py)?.monitor.columns().names.clone())
-    }
-
     #[pyo3(name = "_options")]
     fn options<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (state, defaults) = (self.state(py)?, MonitorOptions::default());
@@ -343,12 +283,42 @@ impl PyMonitor {
         write_private(&path, bytes.as_bytes()).map_err(|error| PyOSError::new_err(format!("{error:#}")))
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Object<'py>, (Bound<'py, PyBytes>,))> {
-        let bytes = slf.get().to_bytes(slf.py())?;
-        Ok((slf.get_type().getattr("from_bytes")?, (bytes,)))
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        reduced(slf, "from_bytes", slf.get().to_bytes(slf.py())?)
     }
 
     fn __sizeof__(&self, py: Python<'_>) -> PyResult<usize> {
         Ok(size_of::<Self>() + self.state(py)?.monitor.to_bytes().map_err(refused)?.len())
     }
 }
+
+attributes! { PyMonitor, |object, py| {
+    open_event: Option<Report> = {
+        let monitor = &object.state(py)?.monitor;
+        let names = column_names(monitor);
+        let entry = |event| Report::new(&Occurrence::of_event(event, "", Times::default(), &names), &names);
+        monitor.open_event().map(entry)
+    };
+    /// Returns the incidents that are going on.
+    open_incidents: Vec<Bound<'py, PyDict>> = {
+        let monitor = &object.state(py)?.monitor;
+        let names = column_names(monitor);
+        let entry = |incident| Occurrence::of_incident(incident, "", &Told::default(), &names);
+        let open = monitor.open_incident().map(|incident| report(py, &entry(incident), &names));
+        open.into_iter().collect::<PyResult<_>>()?
+    };
+    /// Returns the score that the requested share of rows like the reference exceeds, or None before the warm-up has
+    /// ended.
+    limit: Option<f64> = object.state(py)?.monitor.limit();
+    dim: usize = object.state(py)?.monitor.width();
+    lags: usize = object.state(py)?.monitor.lags();
+    /// Returns the number of rows that `update` uses for the warm-up.
+    warm_up_rows: u64 = {
+        let state = object.state(py)?;
+        state.monitor.options().warm_up_rows(state.monitor.width())
+    };
+    directions: Option<usize> = object.state(py)?.monitor.directions();
+    has_differences: bool = object.state(py)?.monitor.has_differences();
+    totals: Object<'py> = to_python(py, &object.state(py)?.monitor.totals())?;
+    feature_names: Names = object.state(py)?.monitor.columns().names.clone();
+}}

@@ -46,12 +46,12 @@ pub fn saved<'py, T: Serialize>(py: Python<'py>, state: &T) -> PyResult<Bound<'p
 /// Function that restores an object, and its argument, for pickle.
 pub type Reduced<'py> = (Object<'py>, (Bound<'py, PyBytes>,));
 
-/// Returns the result of `__reduce__` for a class whose static method `_from_bytes` reads its state.
-pub fn reduced<'py, T: Serialize>(object: &Object<'py>, state: &T) -> PyResult<Reduced<'py>> {
-    Ok((object.get_type().getattr("_from_bytes")?, (saved(object.py(), state)?,)))
+/// Returns the result of `__reduce__` for a class whose static method `restorer` reads these bytes.
+pub fn reduced<'py>(object: &Object<'py>, restorer: &str, bytes: Bound<'py, PyBytes>) -> PyResult<Reduced<'py>> {
+    Ok((object.get_type().getattr(restorer)?, (bytes,)))
 }
 
-/// Reads a state written by [`reduced`].
+/// Reads a state written by [`saved`].
 pub fn restored<T: DeserializeOwned>(data: &[u8]) -> PyResult<T> {
     postcard::from_bytes(data).map_err(|error| PyValueError::new_err(format!("not a saved state: {error}")))
 }
