@@ -1,6 +1,7 @@
 //! Results of monitors as arrays and dictionaries.
 
 use crate::arrays::table;
+use crate::classes::dictionary;
 use eigenhedge::{Monitor, Verdict, grade};
 use eigenhedge_pages::monitor::Occurrence;
 use numpy::{IntoPyArray, PyArrayMethods};
@@ -106,65 +107,20 @@ fn contributions_to_q(monitor: &Monitor, verdict: &Verdict, width: usize) -> Vec
     (0..width).map(|j| of_cells.iter().skip(j).step_by(width).sum()).collect()
 }
 
-/// Event or change, with the positions of its causes. It becomes a dictionary in Python.
-#[derive(IntoPyObject)]
-pub struct Report {
-    kind: String,
-    start: u64,
-    end: u64,
-    peak: u64,
-    strength: f64,
-    alarms: u64,
-    causes: Vec<(usize, f64)>,
-}
-
-impl Report {
-    pub fn new(one: &Occurrence, names: &[String]) -> Self {
-        let Occurrence { kind, start, end, peak, alarms, .. } = one;
-        let place = |(name, share): &(String, f64)| Some((names.iter().position(|other| other == name)?, *share));
-        Self {
-            kind: kind.clone(),
-            start: *start,
-            end: *end,
-            peak: *peak,
-            strength: if one.kind == "accepted" { f64::NAN } else { one.strength },
-            alarms: *alarms,
-            causes: one.causes.iter().filter_map(place).collect(),
-        }
-    }
-}
-
-/// Incident, with the positions of its causes. It becomes a dictionary in Python.
-#[derive(IntoPyObject)]
-struct IncidentReport {
-    incident: u64,
-    start: u64,
-    reported: u64,
-    end: Option<u64>,
-    severity: f64,
-    grade: String,
-    signs: Vec<String>,
-    rows: u64,
-    alarms: u64,
-    peak: u64,
-    causes: Vec<(usize, f64)>,
-}
-
+/// Returns an event, a change or an incident as a dictionary, with the positions of its causes.
 pub fn report<'py>(py: Python<'py>, one: &Occurrence, names: &[String]) -> PyResult<Bound<'py, PyDict>> {
-    let Report { start, end, peak, alarms, causes, .. } = Report::new(one, names);
-    let Some(facts) = &one.incident else { return Report::new(one, names).into_pyobject(py) };
-    let incident = IncidentReport {
-        incident: facts.number,
-        start,
-        reported: facts.reported,
-        end: facts.is_over.then_some(end),
-        severity: one.strength,
-        grade: grade(one.strength).to_owned(),
-        signs: facts.signs.split(' ').map(str::to_owned).collect(),
-        rows: facts.rows,
-        alarms,
-        peak,
-        causes,
+    let Occurrence { kind, start, end, peak, strength, alarms, .. } = one;
+    let place = |(name, share): &(String, f64)| Some((names.iter().position(|other| other == name)?, *share));
+    let causes: Vec<(usize, f64)> = one.causes.iter().filter_map(place).collect();
+    let Some(facts) = &one.incident else {
+        let strength = if kind == "accepted" { f64::NAN } else { *strength };
+        return Ok(dictionary! { py;
+            "kind": kind, "start": start, "end": end, "peak": peak, "strength": strength, "alarms": alarms, "causes": causes,
+        });
     };
-    incident.into_pyobject(py)
+    Ok(dictionary! { py;
+        "incident": facts.number, "start": start, "reported": facts.reported, "end": facts.is_over.then_some(end),
+        "severity": strength, "grade": grade(*strength), "signs": facts.signs.split(' ').collect::<Vec<_>>(),
+        "rows": facts.rows, "alarms": alarms, "peak": peak, "causes": causes,
+    })
 }

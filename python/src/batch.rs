@@ -5,6 +5,7 @@ use crate::classes::{attributes, pickled};
 use crate::errors::{apart, check_room, refused};
 use crate::interrupt::{alone, each, each_between};
 use crate::items::Points;
+use crate::learning::square;
 use crate::options::{Chosen, Named};
 use crate::state::lock;
 use eigenhedge::batch::preimage::{Stop, preimages};
@@ -24,7 +25,6 @@ pub struct KernelComponents {
     points: Points,
 }
 
-/// Deserializes a model from untrusted bytes and validates it with `checked`.
 fn solver(name: &Object<'_>, points: usize, tolerance: f64, max_rank: usize) -> PyResult<Solver> {
     let name = Named { name: "solver", value: name }.one_of(&["auto", "dense", "partial", "cholesky"])?;
     Ok(match name {
@@ -208,24 +208,18 @@ const BLOCK: usize = KernelRidge::<Vectors>::BLOCK;
 /// Returns the eigenvalues of a symmetric matrix in ascending order, and its eigenvectors as rows.
 #[pyfunction]
 #[pyo3(name = "_symmetric_eigen")]
-pub fn symmetric_eigen<'py>(py: Python<'py>, matrix: Table<'py>) -> PyResult<Eigen<'py>> {
-    let mut matrix = Rows::of(&matrix)?;
-    let size = matrix.count();
-    if matrix.length() != size {
-        return Err(refused(Error::Length { what: "row", expected: size, found: matrix.length() }));
-    }
-    check_room("the eigenvectors", &[3, size, size])?;
-    let rows = matrix.all();
+pub fn symmetric_eigen<'py>(py: Python<'py>, matrix: &Object<'py>) -> PyResult<Eigen<'py>> {
+    let matrix = square(matrix)?;
+    check_room("the eigenvectors", &[2, matrix.rows(), matrix.rows()])?;
     let decompose = move || {
-        let mut matrix = Matrix::zeros(size, size);
-        for (j, row) in rows.into_iter().enumerate() {
-            if let Some(column) = row.iter().position(|value| !value.is_finite()) {
-                let (what, rule) = ("kernel matrix", "finite");
-                return Err(Error::MatrixEntry { what, row: j, column, rule, value: row[column] });
+        let entries =
+            (0..matrix.columns()).flat_map(|j| matrix.column(j).iter().enumerate().map(move |(i, x)| (j, i, *x)));
+        match entries.into_iter().find(|(.., value)| !value.is_finite()) {
+            Some((row, column, value)) => {
+                Err(Error::MatrixEntry { what: "kernel matrix", row, column, rule: "finite", value })
             }
-            matrix.column_mut(j).copy_from_slice(&row);
+            None => Ok(eigenhedge::internals::symmetric_eigen(&matrix)),
         }
-        Ok(eigenhedge::internals::symmetric_eigen(&matrix))
     };
     let eigen = alone(py, decompose)?.map_err(refused)?;
     Ok((PyArray1::from_slice(py, &eigen.values), transposed(py, &eigen.vectors)?))

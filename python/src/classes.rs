@@ -1,4 +1,4 @@
-//! What every class of the module repeats: read-only attributes, and pickling.
+//! What the classes and functions of the module repeat: read-only attributes, pickling, and dictionaries.
 
 /// Adds attributes to a class, each with its documentation, its type and its value.
 macro_rules! attributes {
@@ -37,4 +37,12 @@ macro_rules! pickled {
     };
 }
 
-pub(crate) use {attributes, pickled};
+macro_rules! dictionary {
+    ($py:expr; $($name:literal: $value:expr),* $(,)?) => {{
+        let made = pyo3::types::PyDict::new($py);
+        $(made.set_item($name, $value)?;)*
+        made
+    }};
+}
+
+pub(crate) use {attributes, dictionary, pickled};

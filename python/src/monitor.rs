@@ -1,6 +1,6 @@
 //! Monitor of rows: the native part of `eigenhedge/_monitor.py`.
 
-use crate::alarms::{Answers, NUMBERS, Report, report};
+use crate::alarms::{Answers, NUMBERS, report};
 use crate::arrays::{Array1, Names, Object, Rows, as_table, numbers};
 use crate::classes::attributes;
 use crate::errors::{check_room, refused};
@@ -293,11 +293,11 @@ impl PyMonitor {
 }
 
 attributes! { PyMonitor, |object, py| {
-    open_event: Option<Report> = {
+    open_event: Option<Bound<'py, PyDict>> = {
         let monitor = &object.state(py)?.monitor;
         let names = column_names(monitor);
-        let entry = |event| Report::new(&Occurrence::of_event(event, "", Times::default(), &names), &names);
-        monitor.open_event().map(entry)
+        let entry = |event| report(py, &Occurrence::of_event(event, "", Times::default(), &names), &names);
+        monitor.open_event().map(entry).transpose()?
     };
     /// Returns the incidents that are going on.
     open_incidents: Vec<Bound<'py, PyDict>> = {

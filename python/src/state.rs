@@ -1,7 +1,6 @@
 //! State of a model object in Python.
 
 use crate::arrays::{Names, Object};
-use crate::errors::refused;
 use crate::items::Points;
 use eigenhedge::{Embedding, Error, Model, Moments, Principal};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -16,26 +15,6 @@ use std::time::{Duration, Instant};
 /// Locks a mutex. The interpreter lock is released while waiting for other threads.
 pub fn lock<'a, T>(py: Python<'_>, state: &'a Mutex<T>) -> PyResult<MutexGuard<'a, T>> {
     state.lock_py_attached(py).map_err(|_| PyRuntimeError::new_err("the model was broken by an earlier failure"))
-}
-
-/// Locks a model, after it has learned the rows that were collected. The interpreter lock is released meanwhile.
-pub fn settled<'a>(py: Python<'_>, state: &'a Mutex<State>) -> PyResult<MutexGuard<'a, State>> {
-    let mut state = lock(py, state)?;
-    if state.moments.is_some() {
-        let state = &mut *state;
-        py.detach(|| state.settle()).map_err(refused)?;
-    }
-    Ok(state)
-}
-
-/// Locks a model whose embedding includes the rows that were collected. The interpreter lock is released meanwhile.
-pub fn embeddable<'a>(py: Python<'_>, state: &'a Mutex<State>) -> PyResult<MutexGuard<'a, State>> {
-    let mut state = lock(py, state)?;
-    if state.moments.is_some() && state.principal.is_none() {
-        let state = &mut *state;
-        py.detach(|| state.embed()).map_err(refused)?;
-    }
-    Ok(state)
 }
 
 pub fn saved<'py, T: Serialize>(py: Python<'py>, state: &T) -> PyResult<Bound<'py, PyBytes>> {
@@ -63,7 +42,7 @@ pub struct State {
     /// Moments of rows that the model has not learned yet, because nothing has been asked since.
     pub moments: Option<Moments>,
     /// Leading directions of the moments. The field is `None` if they have not been asked for.
-    principal: Option<Principal>,
+    pub principal: Option<Principal>,
     next: Option<Embedding>,
     pub spent: Duration,
     pub points: Points,
@@ -76,7 +55,7 @@ impl State {
     }
 
     /// Learns the rows that were collected. On an error nothing changes.
-    fn settle(&mut self) -> Result<(), Error> {
+    pub fn settle(&mut self) -> Result<(), Error> {
         if let Some(moments) = &self.moments {
             let start = Instant::now();
             self.core = moments.add_to(self.core.clone())?;
@@ -87,7 +66,7 @@ impl State {
     }
 
     /// Computes the leading directions of the rows that were collected, or learns these rows.
-    fn embed(&mut self) -> Result<(), Error> {
+    pub fn embed(&mut self) -> Result<(), Error> {
         let start = Instant::now();
         self.principal = self.moments.as_ref().and_then(|moments| moments.principal(&self.core));
         self.spent += start.elapsed();
