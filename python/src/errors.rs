@@ -5,9 +5,10 @@ use crate::spelling::spelling;
 use eigenhedge::Error;
 use eigenhedge::internals::{check_numbers, product};
 use eigenhedge::options::{exact, spelled};
-use pyo3::exceptions::{PyMemoryError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyOSError, PyValueError};
 use pyo3::{PyErr, PyResult};
 use std::borrow::Borrow;
+use std::fmt::Display;
 
 /// Converts an error to a Python exception, for errors that do not concern a particular row.
 pub fn refused(error: impl Borrow<Error>) -> PyErr {
@@ -15,6 +16,11 @@ pub fn refused(error: impl Borrow<Error>) -> PyErr {
         error @ Error::Memory { .. } => PyMemoryError::new_err(sentence(error)),
         error => PyValueError::new_err(sentence(error)),
     }
+}
+
+/// Converts an error about a file to a Python exception.
+pub fn file_refused(error: impl Display) -> PyErr {
+    PyOSError::new_err(format!("{error:#}"))
 }
 
 /// Returns a `MemoryError` if an array of these sizes does not fit into memory. `what` names the array in the message.

@@ -2,7 +2,7 @@
 
 use crate::alarms::{Answers, NUMBERS};
 use crate::arrays::{Object, Rows, as_table, table};
-use crate::errors::{check_room, refused};
+use crate::errors::{check_room, file_refused, refused};
 use crate::interrupt::each;
 use crate::model::PyModel;
 use crate::monitor::PyMonitor;
@@ -13,7 +13,7 @@ use eigenhedge_io::{GroupStore, open_fleet, save_fleet};
 use eigenhedge_pages::monitor::{Journal, Track};
 use numpy::IntoPyArray;
 use pyo3::IntoPyObjectExt;
-use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
@@ -186,7 +186,7 @@ impl Groups {
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let mut members = self.members(py)?;
         let saved = either!(members, fleet => py.detach(|| save_fleet(&path, fleet, &[])));
-        saved.map_err(|error| PyOSError::new_err(format!("{error:#}")))
+        saved.map_err(file_refused)
     }
 
     #[staticmethod]
@@ -205,7 +205,7 @@ fn of_model(py: Python<'_>, model: Model) -> PyResult<Object<'_>> {
 }
 
 fn of_monitor(py: Python<'_>, monitor: Monitor) -> PyResult<Object<'_>> {
-    PyMonitor::of(monitor, Vec::new()).into_bound_py_any(py)
+    PyMonitor::of(monitor).into_bound_py_any(py)
 }
 
 fn step_each<'py>(

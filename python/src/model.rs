@@ -1,17 +1,17 @@
 //! The model: a learner with its summary, and the names and scales of its columns.
 
 use crate::arrays::{Array1, Array2, Names, Object, table, transposed};
-use crate::classes::attributes;
-use crate::errors::refused;
+use crate::classes::{attributes, model_file};
+use crate::errors::{file_refused, refused};
 use crate::interrupt::alone;
 use crate::options::{Named, given};
 use crate::spelling::{from_json, spelling, to_python};
-use crate::state::{Reduced, State, lock, reduced};
+use crate::state::{State, lock};
 use eigenhedge::{Columns, Model as CoreModel, Standardize, Standardizer};
 use eigenhedge_io::{write_linear_map, write_private};
 use eigenhedge_pages::run::json;
 use numpy::{IntoPyArray, PyArray1};
-use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::collections::BTreeMap;
@@ -74,10 +74,6 @@ impl PyModel {
             py.detach(|| state.embed()).map_err(refused)?;
         }
         Ok(state)
-    }
-
-    fn bytes(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
-        eigenhedge::checked_bytes(&self.state(py)?.core).map_err(refused)
     }
 
     pub fn of(state: State) -> Self {
@@ -152,7 +148,7 @@ impl PyModel {
         let mut state = self.embeddable(py)?;
         let names = state.core.columns().names.clone();
         let Some(map) = state.embedding().linear_map(names.as_deref()) else { return Ok(false) };
-        py.detach(|| write_linear_map(&path, &map)).map_err(|error| PyOSError::new_err(format!("{error:#}")))?;
+        py.detach(|| write_linear_map(&path, &map)).map_err(file_refused)?;
         Ok(true)
     }
 
@@ -170,34 +166,11 @@ impl PyModel {
         Ok(Self::of(State::new(merged)))
     }
 
-    /// bytes: data stored by the calling program, as a JSON object. It is empty if there is no such data.
-    #[pyo3(name = "_resume_state")]
-    fn resume_state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &self.state(py)?.core.resume_state))
-    }
-
-    #[pyo3(name = "_set_resume_state")]
-    fn set_resume_state(&self, py: Python<'_>, resume_state: Vec<u8>) -> PyResult<()> {
-        self.state(py)?.core.resume_state = resume_state;
-        Ok(())
-    }
-
-    /// Return the model as the bytes of a model file.
-    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &self.bytes(py)?))
-    }
-
     /// Load a model from the bytes of a model file. Raise a ``ValueError`` for other or damaged bytes.
     #[staticmethod]
     fn from_bytes(data: &[u8]) -> PyResult<Self> {
         let model = CoreModel::from_bytes(data);
         model.map(State::new).map(Self::of).map_err(|refusal| PyValueError::new_err(format!("the model {refusal}")))
-    }
-
-    /// Write a model file. An existing file is replaced atomically.
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let bytes = self.bytes(py)?;
-        py.detach(|| write_private(&path, &bytes)).map_err(|error| PyOSError::new_err(format!("{error:#}")))
     }
 
     /// Read a model file written by :meth:`save`, an estimator or the command line. :func:`eigenhedge.load` returns the
@@ -208,21 +181,12 @@ impl PyModel {
         py.import("eigenhedge._snapshot")?.call_method1("load", (path, kind))
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
-        reduced(slf, "from_bytes", slf.get().to_bytes(slf.py())?)
-    }
-
     fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {
-        Self::from_bytes(&self.bytes(py)?)
+        Self::from_bytes(self.to_bytes(py)?.as_bytes())
     }
 
     fn __deepcopy__(&self, py: Python<'_>, _memo: &Object<'_>) -> PyResult<Self> {
         self.__copy__(py)
-    }
-
-    /// Returns the size of the model in bytes: parameters, state, random generator and summary, without scratch space.
-    fn __sizeof__(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(size_of::<Self>() + self.bytes(py).map_or(0, |bytes| bytes.len()))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
@@ -232,6 +196,8 @@ impl PyModel {
         Ok(format!("<Model {}, dim={}, k={}, rows={rows}>", spec.label(), run.length(), spec.kept))
     }
 }
+
+model_file!(PyModel);
 
 attributes! { PyModel, |object, py| {
     /// ndarray of shape (k, dim), or None: directions most likely to be kept, in standard units if columns are

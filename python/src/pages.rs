@@ -1,12 +1,12 @@
 //! HTML pages of runs and monitors.
 
 use crate::arrays::{Object, numbers};
+use crate::errors::file_refused;
 use eigenhedge::{Model, Monitor};
 use eigenhedge_io::{iso_time, write_whole};
 use eigenhedge_pages::Page;
 use eigenhedge_pages::monitor::{Facts, Inside, Journal, RowAt, page};
 use eigenhedge_pages::run::Recorder;
-use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use std::path::Path;
 
@@ -71,5 +71,5 @@ pub fn write_run(path: &Path, recorder: &mut Recorder, run: &Model) -> PyResult<
 }
 
 fn write(path: &Path, page: &Page) -> PyResult<()> {
-    write_whole(path, page.html().as_bytes()).map_err(|error| PyOSError::new_err(format!("{error:#}")))
+    write_whole(path, page.html().as_bytes()).map_err(file_refused)
 }
