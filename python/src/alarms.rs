@@ -16,9 +16,7 @@ pub const NUMBERS: usize = 18;
 
 #[derive(Default)]
 pub struct Answers {
-    /// Columns `row`, `incident` and `change`.
     rows: [Vec<i64>; 3],
-    /// Columns `score`, `q`, `t2`, `limit`, `q_limit` and `t2_limit`.
     numbers: [Vec<f64>; 6],
     alarm: Vec<bool>,
     causes: Vec<i64>,

@@ -18,7 +18,6 @@ use pyo3::types::PyDict;
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// Kernel PCA, fitted to rows. Native part of the Python class.
 #[pyclass(frozen, module = "eigenhedge._core")]
 pub struct KernelComponents {
     state: Mutex<KernelPca<Vectors>>,
@@ -83,7 +82,6 @@ impl KernelComponents {
         Ok((table(py, coordinates, count, kept)?, losses.into_pyarray(py)))
     }
 
-    /// Returns pre-images: for each row of coordinates, a row whose features are near the point with these coordinates.
     fn invert<'py>(&self, py: Python<'py>, coordinates: Table<'py>) -> PyResult<Array2<'py>> {
         let rows = Rows::of(&coordinates)?.all();
         let (mut dictionary, expansions) = {
@@ -99,7 +97,6 @@ impl KernelComponents {
         table(py, found.iter().flat_map(|found| &found.point).copied().collect(), found.len(), length)
     }
 
-    /// Returns the atoms (stored rows) in which the components are expanded.
     fn atoms<'py>(&self, py: Python<'py>) -> PyResult<Array2<'py>> {
         let state = lock(py, &self.state)?;
         let atoms = &state.dictionary;
@@ -110,7 +107,6 @@ impl KernelComponents {
 
 attributes! { KernelComponents, |components, py| {
     eigenvalues: Array1<'py> = PyArray1::from_slice(py, &lock(py, &components.state)?.eigenvalues);
-    /// Returns the scores of the fitted rows, one row per component.
     scores: Array2<'py> = transposed(py, &lock(py, &components.state)?.scores)?;
     explained_ratio: Array1<'py> = lock(py, &components.state)?.explained_ratio().into_pyarray(py);
     trace_error: f64 = lock(py, &components.state)?.trace_error;
@@ -122,7 +118,6 @@ pickled!(KernelComponents, |state| {
     Ok(KernelComponents { state: Mutex::new(pca), points })
 });
 
-/// Kernel ridge regression with Gaussian-process variances. Native part of the Python class.
 #[pyclass(frozen, module = "eigenhedge._core")]
 pub struct KernelRegression {
     state: Mutex<KernelRidge<Vectors>>,
@@ -150,7 +145,6 @@ impl KernelRegression {
         Ok(Self { state: Mutex::new(ridge), points: kernel.points })
     }
 
-    /// Returns the predicted means, one row per input row, and the variances if requested.
     fn predict<'py>(&self, py: Python<'py>, x: &Object<'py>, with_variance: bool) -> PyResult<WithNumbers<'py>> {
         let given = Given::new(x, &self.points, None)?;
         let mut x = Rows::given(&given)?;
@@ -177,7 +171,6 @@ impl KernelRegression {
         Ok((table(py, means, count, outputs)?, variances.into_pyarray(py)))
     }
 
-    /// Returns the leave-one-out errors, one row per output.
     fn leave_one_out<'py>(&self, py: Python<'py>) -> PyResult<Array2<'py>> {
         let ridge = lock(py, &self.state)?;
         check_room("the inverse of the kernel matrix", &[2, ridge.coefficients.rows(), ridge.coefficients.rows()])?;
@@ -185,14 +178,12 @@ impl KernelRegression {
         transposed(py, &alone(py, move || ridge.leave_one_out())?)
     }
 
-    /// Returns the log marginal likelihood of each output.
     fn log_likelihood<'py>(&self, py: Python<'py>) -> PyResult<Array1<'py>> {
         Ok(lock(py, &self.state)?.log_likelihood().into_pyarray(py))
     }
 }
 
 attributes! { KernelRegression, |regression, py| {
-    /// Returns the weights of the fitted rows, one row per output.
     coefficients: Array2<'py> = transposed(py, &lock(py, &regression.state)?.coefficients)?;
 }}
 

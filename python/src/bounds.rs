@@ -8,7 +8,6 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Dimension of a space: a whole number or infinity.
 #[derive(Clone, Copy)]
 struct Dimension(Multiplicity);
 

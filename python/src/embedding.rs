@@ -14,7 +14,6 @@ use pyo3::prelude::*;
 type Embedded<'py> = (Array2<'py>, Array1<'py>);
 
 impl PyModel {
-    /// Returns the type of rows that the model takes, and the names of its columns.
     pub fn takes(&self, py: Python<'_>) -> PyResult<(Points, Names)> {
         let state = lock(py, &self.state)?;
         Ok((state.points.clone(), state.core.columns().names.clone()))

@@ -18,7 +18,6 @@ pub fn refused(error: impl Borrow<Error>) -> PyErr {
     }
 }
 
-/// Converts an error about a file to a Python exception.
 pub fn file_refused(error: impl Display) -> PyErr {
     PyOSError::new_err(format!("{error:#}"))
 }
@@ -28,7 +27,6 @@ pub fn check_room(what: &'static str, sizes: &[usize]) -> PyResult<()> {
     check_numbers(what, product(sizes)).map_err(refused)
 }
 
-/// Converts an error about the row at position `row` of the array to a Python exception.
 pub fn refused_row(row: usize, error: &Error) -> PyErr {
     PyValueError::new_err(format!("row {row}: {}", sentence(error)))
 }

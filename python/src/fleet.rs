@@ -18,7 +18,6 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
-/// Native part of :class:`eigenhedge.Fleet`.
 #[pyclass(frozen, module = "eigenhedge._core")]
 pub struct Groups {
     members: Mutex<Members>,
@@ -32,7 +31,6 @@ enum Members {
 
 struct Monitors {
     fleet: Fleet<Monitor>,
-    /// Number of rows of all keys since this fleet was created or opened.
     rows: u64,
     /// Record of all incidents, events and changes that the monitors reported about these rows.
     journal: Journal,
@@ -82,7 +80,6 @@ fn with_room<T: FleetMember>(fleet: Result<Fleet<T>, Error>, max_groups: Option<
 
 #[pymethods]
 impl Groups {
-    /// Creates a fleet whose members start as copies of a model or monitor.
     #[new]
     fn new(member: &Object<'_>, max_groups: Option<usize>) -> PyResult<Self> {
         let py = member.py();
@@ -130,7 +127,6 @@ impl Groups {
         py.detach(|| fleet.with(key, accept)).map_err(refused).map(|_| true)
     }
 
-    /// Writes the HTML page of all keys. `by` is the name of the key column.
     fn report(&self, py: Python<'_>, path: PathBuf, title: String, by: String) -> PyResult<()> {
         let mut members = self.members(py)?;
         let Monitors { fleet, journal, .. } = members.monitors()?;
@@ -149,7 +145,6 @@ impl Groups {
         .transpose()
     }
 
-    /// Returns the model or monitor with which every key starts.
     #[getter]
     fn fresh<'py>(&self, py: Python<'py>) -> PyResult<Object<'py>> {
         match &*self.members(py)? {

@@ -29,7 +29,6 @@ pub struct PyMonitor {
 
 struct State {
     core: Monitor,
-    /// Record of all incidents, events and changes that the monitor reported in `update`.
     journal: Journal,
 }
 
@@ -127,7 +126,6 @@ impl PyMonitor {
         Ok(monitor.is_ready())
     }
 
-    /// Scores rows and learns from them. Returns a dictionary of arrays by name.
     fn update<'py>(
         &self,
         py: Python<'py>,
@@ -266,7 +264,6 @@ attributes! { PyMonitor, |object, py| {
         let entry = |event| report(py, &Occurrence::of_event(event, "", Times::default(), &names), &names);
         monitor.open_event().map(entry).transpose()?
     };
-    /// Returns the incidents that are going on.
     open_incidents: Vec<Bound<'py, PyDict>> = {
         let monitor = &object.state(py)?.core;
         let names = column_names(monitor);
@@ -279,7 +276,6 @@ attributes! { PyMonitor, |object, py| {
     limit: Option<f64> = object.state(py)?.core.limit();
     dim: usize = object.state(py)?.core.width();
     lags: usize = object.state(py)?.core.lags();
-    /// Returns the number of rows that `update` uses for the warm-up.
     warm_up_rows: u64 = {
         let state = object.state(py)?;
         state.core.options().warm_up_rows(state.core.width())

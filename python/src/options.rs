@@ -52,7 +52,6 @@ pub fn check_options(k: &Object<'_>, options: Option<&Bound<'_, PyDict>>) -> PyR
 
 const WHOLE: &str = "a whole number, at least 0 and less than 2**64";
 
-/// Value of a Python argument, with its name for messages.
 pub struct Named<'a, 'py> {
     pub name: &'a str,
     pub value: &'a Object<'py>,
@@ -261,7 +260,6 @@ pub fn options(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     OPTIONS.iter().map(entry).collect()
 }
 
-/// Returns the defaults of methods whose options are not in the table of options.
 pub fn defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(dictionary! { py;
         "pair_eta": defaults::PAIR_ETA, "pair_alpha": defaults::PAIR_ALPHA, "experts_eta": defaults::EXPERTS_ETA,

@@ -32,7 +32,6 @@ impl RowTimes {
     }
 }
 
-/// Returns the names of the columns of a monitor, or their positions if they have no names.
 pub fn column_names(monitor: &Monitor) -> Vec<String> {
     let names = monitor.columns().names.clone();
     names.unwrap_or_else(|| (0..monitor.width()).map(|column| column.to_string()).collect())
@@ -61,7 +60,6 @@ pub fn write_page(
     write(path, &page(journal, &facts, &Inside::All))
 }
 
-/// Writes the HTML page of a run, with the name of the file as its heading.
 pub fn write_run(path: &Path, recorder: &mut Recorder, run: &Model) -> PyResult<()> {
     let names = run.columns().names.clone().unwrap_or_else(|| (0..run.length()).map(|i| i.to_string()).collect());
     let title = path.file_stem().unwrap_or_default().to_string_lossy();

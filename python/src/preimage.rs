@@ -10,10 +10,8 @@ use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Point, its squared distance in the feature space, and true if the search converged.
 type Found<'py> = (Array1<'py>, f64, bool);
 
-/// Returns the rows, converted for a kernel, and an empty dictionary of that kernel.
 fn rows(kernel: &Chosen, given: &Object<'_>) -> PyResult<(Vec<Vec<f64>>, Vectors)> {
     let given = Given::new(given, &kernel.points, None)?;
     let mut rows = Rows::given(&given)?;

@@ -22,7 +22,6 @@ pub fn saved<'py, T: Serialize>(py: Python<'py>, state: &T) -> PyResult<Bound<'p
     Ok(PyBytes::new(py, &bytes.map_err(|error| PyRuntimeError::new_err(error.to_string()))?))
 }
 
-/// Function that restores an object, and its argument, for pickle.
 pub type Reduced<'py> = (Object<'py>, (Bound<'py, PyBytes>,));
 
 /// Returns the result of `__reduce__` for a class whose static method `restorer` reads these bytes.
@@ -30,7 +29,6 @@ pub fn reduced<'py>(object: &Object<'py>, restorer: &str, bytes: Bound<'py, PyBy
     Ok((object.get_type().getattr(restorer)?, (bytes,)))
 }
 
-/// Reads a state written by [`saved`].
 pub fn restored<T: DeserializeOwned>(data: &[u8]) -> PyResult<T> {
     postcard::from_bytes(data).map_err(|error| PyValueError::new_err(format!("not a saved state: {error}")))
 }
@@ -104,7 +102,6 @@ impl State {
         outcome
     }
 
-    /// Returns the directions most likely to be kept, for rows in units of the input.
     pub fn embedding(&mut self) -> &mut Embedding {
         match &mut self.principal {
             Some(principal) => &mut principal.embedding,
@@ -112,7 +109,6 @@ impl State {
         }
     }
 
-    /// Returns the basis of the coordinates of the next row, for rows in units of the input.
     pub fn next_embedding(&mut self) -> &mut Embedding {
         let Self { core, next, .. } = self;
         next.get_or_insert_with(|| core.next_embedding())
