@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,10 +14,7 @@ from ._options import stores_arguments
 from ._rows import blocks, is_single
 from ._saved import plain
 from ._sklearn import OneToOneFeatureMixin, TransformerMixin
-from ._types import Floats, Table
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from ._types import Floats, Self, Table
 
 
 class OnlineImputer(OneToOneFeatureMixin, TransformerMixin, NativeEstimator):

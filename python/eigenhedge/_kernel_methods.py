@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 from sklearn.utils import check_array, check_consistent_length
@@ -14,10 +14,7 @@ from ._lift import Lift, is_given, needs_kernel_name
 from ._online import Transformer, check_n_components
 from ._rows import PARAMETERS, as_rows, check_numbers, checked_items, is_single, scaled_gamma, takes_items
 from ._sklearn import BaseEstimator, MultiOutputMixin, RegressorMixin, validated
-from ._types import Floats, Gamma, Kernel, RowKernel, Table
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from ._types import Floats, Gamma, Kernel, RowKernel, Self, Table
 
 #: Advice in error messages about missing cells.
 ADVICE = "fill missing cells in first, or leave such rows out"

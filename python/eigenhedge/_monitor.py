@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,7 @@ from ._alarms import Alarms, RecentTimes, answers, described, described_incident
 from ._estimator import NativeEstimator
 from ._options import stores_arguments
 from ._sklearn import NotFittedError, OutlierMixin
-from ._types import Event, Floats, Incident, Path, Table
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from ._types import Event, Floats, Incident, Path, Self, Table
 
 
 class Monitor(OutlierMixin, NativeEstimator):

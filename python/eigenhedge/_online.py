@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array, check_random_state
@@ -16,10 +16,7 @@ from ._options import TABLE
 from ._rows import blocks, cells, check_numbers, is_plain, is_single, is_sparse
 from ._saved import plain
 from ._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from ._types import Floats, Summary, Table
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from ._types import Floats, Self, Summary, Table
 
 
 def check_n_components(n_components: Any) -> None:

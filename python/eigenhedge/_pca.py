@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
 from ._online import Online
+from ._option_types import LearnerName, PlainOptions
 from ._options import OF_KERNELS, constructor, documented
 from ._rows import blocks, is_sparse
-from ._types import Floats, Table
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from ._option_types import LearnerName, PlainOptions
+from ._types import Floats, Table, Unpack
 
 
 @documented(without=OF_KERNELS | {"seed", "learner"})

@@ -12,13 +12,10 @@ from __future__ import annotations
 
 import copy
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ._core import Model, Monitor
-from ._types import Path
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from ._types import Path, Self
 
 #: Kinds of files that do not contain a model: one monitor, and one model or monitor per key.
 MONITOR, MODELS_BY_KEY, MONITORS_BY_KEY = 2, 4, 5

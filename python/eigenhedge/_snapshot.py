@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     Contents: TypeAlias = (
         Model | OnlinePCA | OnlineKernelPCA | OnlineImputer | Monitor | Fleet[Any, Any] | river.OnlinePCA | river.SubspaceAnomaly
     )
-    from ._pca import OnlinePCA
 
 Kind = TypeVar("Kind")
 

@@ -33,16 +33,14 @@ except ImportError:  # River before 0.26
 
 from . import _core
 from ._core import Model
+from ._option_types import KernelName, LearnerName, StreamOptions
 from ._options import TABLE, constructor, stores_arguments
 from ._rows import check_numbers, check_value, takes_items
 from ._saved import Saved, plain
-from ._types import Floats, Summary
+from ._types import Floats, Self, Summary, Unpack
 
 if TYPE_CHECKING:
     import pandas as pd
-    from typing_extensions import Self, Unpack
-
-    from ._option_types import KernelName, LearnerName, StreamOptions
 
 __all__ = ["OnlinePCA", "SubspaceAnomaly"]
 
