@@ -105,7 +105,7 @@ fn contributions_to_q(monitor: &Monitor, verdict: &Verdict, width: usize) -> Vec
     (0..width).map(|j| of_cells.iter().skip(j).step_by(width).sum()).collect()
 }
 
-/// Returns an event, a change or an incident as a dictionary, with the positions of its causes.
+/// Returns an event, a change or an incident as a dictionary, with the positions of its causes. Python enters the times.
 pub fn report<'py>(py: Python<'py>, one: &Occurrence, names: &[String]) -> PyResult<Bound<'py, PyDict>> {
     let Occurrence { kind, start, end, peak, strength, alarms, .. } = one;
     let place = |(name, share): &(String, f64)| Some((names.iter().position(|other| other == name)?, *share));
@@ -113,12 +113,14 @@ pub fn report<'py>(py: Python<'py>, one: &Occurrence, names: &[String]) -> PyRes
     let Some(facts) = &one.incident else {
         let strength = if kind == "accepted" { f64::NAN } else { *strength };
         return Ok(dictionary! { py;
-            "kind": kind, "start": start, "end": end, "peak": peak, "strength": strength, "alarms": alarms, "causes": causes,
+            "kind": kind, "start": start, "end": end, "start_time": None::<f64>, "end_time": None::<f64>, "peak": peak,
+            "strength": strength, "alarms": alarms, "causes": causes,
         });
     };
     Ok(dictionary! { py;
         "incident": facts.number, "start": start, "reported": facts.reported, "end": facts.is_over.then_some(end),
-        "severity": strength, "grade": grade(*strength), "signs": facts.signs.split(' ').collect::<Vec<_>>(),
+        "start_time": None::<f64>, "reported_time": None::<f64>, "end_time": None::<f64>, "severity": strength,
+        "grade": grade(*strength), "signs": facts.signs.split(' ').collect::<Vec<_>>(),
         "rows": facts.rows, "alarms": alarms, "peak": peak, "causes": causes,
     })
 }
