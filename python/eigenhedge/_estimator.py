@@ -16,6 +16,11 @@ from ._types import Self, Table
 Native = TypeVar("Native", Model, Monitor)
 
 
+def forwarded(name: str, doc: str) -> Any:
+    """Return a property whose value is an attribute of the native model."""
+    return property(lambda estimator: getattr(estimator._fitted(), name), doc=doc)
+
+
 class NativeEstimator(Saved, BaseEstimator, Generic[Native]):
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]

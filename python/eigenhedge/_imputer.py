@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._core import Model
-from ._estimator import ModelEstimator
+from ._estimator import ModelEstimator, forwarded
 from ._online import check_n_components, seed_of
 from ._options import stores_arguments
 from ._rows import blocks, is_single
@@ -68,6 +68,7 @@ class OnlineImputer(OneToOneFeatureMixin, TransformerMixin, ModelEstimator):
     learner: str
     standardize: str
     random_state: Any
+    n_samples_seen_: int = forwarded("rows", "int: number of rows learned since the last ``fit``.")
 
     def fit(self, X: Table, y: object = None) -> Self:
         """Reset the imputer and learn from the rows of ``X`` in order. ``y`` is ignored."""
@@ -98,11 +99,6 @@ class OnlineImputer(OneToOneFeatureMixin, TransformerMixin, ModelEstimator):
     def standard_errors(self, X: Table) -> Floats:
         """Return the standard errors of the cells that :meth:`transform` fills in, and 0 for all other cells."""
         return self._filled(X)[1]
-
-    @property
-    def n_samples_seen_(self) -> int:
-        """int: number of rows learned since the last ``fit``."""
-        return self._fitted().rows
 
     def _learn(self, rows: Any) -> Self:
         for block in blocks(rows):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._alarms import Alarms, RecentTimes, answers, described, index_of_times, row_index, row_times
-from ._estimator import NativeEstimator
+from ._estimator import NativeEstimator, forwarded
 from ._options import stores_arguments
 from ._sklearn import NotFittedError, OutlierMixin
 from ._types import Event, Floats, Incident, Path, Self, Table
@@ -240,20 +240,12 @@ class Monitor(OutlierMixin, NativeEstimator[_core.Monitor]):
         limit = self._fitted().limit
         return float("nan") if limit is None else -limit
 
-    @property
-    def totals_(self) -> dict[str, int]:
-        """dict: counts: rows, warm_up, passed_over, scored, alarms, events, changes, incident_rows, incidents, accepted."""
-        return self._fitted().totals
-
-    @property
-    def lags_(self) -> int:
-        """int: number of earlier rows appended to each row."""
-        return self._fitted().lags
-
-    @property
-    def n_directions_(self) -> int | None:
-        """int or None: number of directions kept. It is None during the warm-up."""
-        return self._fitted().directions
+    totals_: dict[str, int] = forwarded(
+        "totals",
+        "dict: counts: rows, warm_up, passed_over, scored, alarms, events, changes, incident_rows, incidents, accepted.",
+    )
+    lags_: int = forwarded("lags", "int: number of earlier rows appended to each row.")
+    n_directions_: int | None = forwarded("directions", "int or None: number of directions kept. It is None during the warm-up.")
 
     @property
     def open_event_(self) -> Event | None:

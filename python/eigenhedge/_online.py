@@ -11,7 +11,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ._core import _DEFAULTS, Model
-from ._estimator import ModelEstimator
+from ._estimator import ModelEstimator, forwarded
 from ._options import TABLE
 from ._rows import blocks, cells, check_numbers, is_plain, is_single, is_sparse
 from ._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -98,6 +98,10 @@ class Online(Transformer, ModelEstimator):
     """Base class of transformers with a :class:`eigenhedge.Model`."""
 
     random_state: Any
+    inclusion_: Floats = forwarded("inclusion", "ndarray of shape (n_components,): probability that each direction is kept.")
+    summary_: Summary = forwarded(
+        "summary", "dict: losses, best loss, regret and bound, with the keys of the command-line summary."
+    )
     #: Constructor arguments that are options of the model.
     _option_names: frozenset[str] = frozenset({"learner", "hindsight", "standardize"} | TABLE.keys())
 
@@ -128,16 +132,6 @@ class Online(Transformer, ModelEstimator):
         The mean loss decreases with every additional direction.
         """
         return float(self.score_samples(X).mean())
-
-    @property
-    def inclusion_(self) -> Floats:
-        """ndarray of shape (n_components,): probability that each direction is kept."""
-        return self._fitted().inclusion
-
-    @property
-    def summary_(self) -> Summary:
-        """dict: losses, best loss, regret and bound, with the keys of the command-line summary."""
-        return self._fitted().summary
 
     @property
     def n_samples_seen_(self) -> int:

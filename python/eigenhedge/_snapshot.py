@@ -54,7 +54,7 @@ def _saved_by(model: Any) -> Any:
     raise TypeError(f"only a model, a monitor or an online estimator has a model file, got a {type(model).__name__}{way}")
 
 
-def save(model: Contents | Online | river.Stream, path: Path) -> None:
+def save(model: Contents | Online, path: Path) -> None:
     """Write a model, a fitted online estimator, a monitor or a fleet to a file.
 
     Parameters
@@ -169,7 +169,7 @@ def estimator(inner: Model, learner: str, **parameters: Any) -> OnlinePCA | Onli
     return made
 
 
-def export(model: Contents | Online | river.Stream, path: Path) -> None:
+def export(model: Contents | Online, path: Path) -> None:
     """Export components, mean, scale and column names for other programs.
 
     The coordinates of a row ``x`` are ``components @ ((x - mean) / scale)``.
