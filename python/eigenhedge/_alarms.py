@@ -194,7 +194,6 @@ class Alarms:
 
 
 def _cells(incident: Incident) -> list[str]:
-    """Return the signs of an incident, its severity, its first and last row, with their times if known, and its causes."""
     start, end = (
         ("not over" if row is None else f"{row}") + ("" if time is None else f" ({time})")
         for row, time in ((incident["start"], incident["start_time"]), (incident["end"], incident["end_time"]))
@@ -254,7 +253,6 @@ def wall_times(index: Any) -> Any:
 
 
 def index_of_times(times: Any, count: int) -> Any:
-    """Return the times of ``count`` rows as an index."""
     index = needed("pandas", "times", "pandas").DatetimeIndex(times)
     if len(index) != count:
         raise ValueError(f"times must have one time for each of {count} rows, got {len(index)}")

@@ -26,7 +26,6 @@ class NativeEstimator(Saved, BaseEstimator, Generic[Native]):
     feature_names_in_: NDArray[np.object_]
     missing: str | None
     _model: Native
-    #: Methods that create the model.
     _first_calls = "fit or partial_fit"
 
     def _fitted(self) -> Native:
@@ -76,7 +75,6 @@ class ModelEstimator(NativeEstimator[Model]):
             raise ValueError(f"n_components must stay {self.n_components_} until the next fit, got {self.n_components}")
 
     def _remembered(self) -> dict[str, Any]:
-        """Return the constructor arguments that a model file stores for Python."""
         return {"class": type(self).__name__, "parameters": plain(self.get_params(deep=False))}
 
     @classmethod

@@ -16,7 +16,6 @@ from ._rows import PARAMETERS, as_rows, check_numbers, checked_items, is_single,
 from ._sklearn import BaseEstimator, MultiOutputMixin, RegressorMixin, validated
 from ._types import Floats, Gamma, Kernel, RowKernel, Self, Table
 
-#: Advice in error messages about missing cells.
 ADVICE = "fill missing cells in first, or leave such rows out"
 
 
@@ -294,7 +293,6 @@ def _gamma(estimator: Any, X: Any) -> float:
 
 
 def _warn_of_scale(estimator: Any, rows: Any) -> None:
-    """Warn if the kernel matrix of the first rows is nearly the identity or nearly constant."""
     if not takes_items(estimator.kernel) and isinstance(estimator.kernel, str) and estimator.kernel != "precomputed":
         advice = _kernel_advice(rows[:200], _chosen(estimator))
         if advice is not None:

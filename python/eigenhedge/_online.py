@@ -19,7 +19,6 @@ from ._types import Floats, Self, Summary, Table
 
 
 def check_n_components(n_components: Any) -> None:
-    """Raise a ``ValueError`` if the number of components is neither a positive integer nor None."""
     is_whole = isinstance(n_components, numbers.Integral) and not isinstance(n_components, bool)
     if n_components is not None and not (is_whole and n_components >= 1):
         reason = (
@@ -151,7 +150,6 @@ class Online(Transformer, ModelEstimator):
         return super()._prepared(X, reset, accept_sparse="csr", **rules)
 
     def _is_plain(self, X: object) -> bool:
-        """Return True if rows can be passed to the model without conversion."""
         return is_plain(X, self.n_features_in_) and not hasattr(self, "feature_names_in_")
 
     def _begin(self, X: Any) -> None:
@@ -163,7 +161,6 @@ class Online(Transformer, ModelEstimator):
         self._model, self.n_components_ = model, k
 
     def _options(self, X: Any) -> dict[str, Any]:
-        """Return the options of a model that starts with these rows."""
         # A subclass may have other parameters, or leave some out. All are attributes of the base class.
         return {name: value for name, value in vars(self).items() if name in self._option_names}
 

@@ -22,7 +22,6 @@ MONITOR, MODELS_BY_KEY, MONITORS_BY_KEY = 2, 4, 5
 
 
 def kind_of(head: bytes) -> int:
-    """Return the kind of a file from its first 16 bytes."""
     return int.from_bytes(head[12:16], "little")
 
 
@@ -32,7 +31,6 @@ def kind_of_file(path: Path) -> int:
 
 
 def data_of(inner: Model | Monitor) -> dict[str, Any]:
-    """Return the data of all programs in a model file."""
     try:
         data = json.loads(inner._resume_state() or "{}")
     except ValueError:

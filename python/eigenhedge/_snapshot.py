@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ._online import Online
     from ._pca import OnlinePCA
 
-    #: Classes that a file can contain.
     Contents: TypeAlias = (
         Model | OnlinePCA | OnlineKernelPCA | OnlineImputer | Monitor | Fleet[Any, Any] | river.OnlinePCA | river.SubspaceAnomaly
     )
@@ -42,7 +41,6 @@ OVER_MONITORS = ("Monitor", "river.SubspaceAnomaly")
 
 
 def _saved_by(model: Any) -> Any:
-    """Return the native model of an object, or raise a ``TypeError`` with advice."""
     if hasattr(model, "_fitted"):
         return model._fitted()
     if hasattr(model, "steps"):

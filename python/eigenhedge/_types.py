@@ -39,7 +39,6 @@ Table: TypeAlias = _Array | _Frame | _Sparse | list[Any] | tuple[Any, ...] | Seq
 RowKernel: TypeAlias = KernelName | Callable[[Any, Any], float]
 Given: TypeAlias = Literal["precomputed"] | Callable[[Any, Any], float]
 Kernel: TypeAlias = RowKernel | Given
-#: Names of expert learners.
 Mixing: TypeAlias = Literal["none", "fixed-share", "past-average"] | None
 Select: TypeAlias = Literal["systematic", "corners", "top"] | None
 ExpertsName: TypeAlias = Literal["capped-hedge", "leader", "perturbed-leader", "product-sets"]

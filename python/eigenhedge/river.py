@@ -50,7 +50,6 @@ class DictionaryRows(Saved):
 
     _get_params: Any
     _model: Any
-    #: Column of each feature.
     _places: dict[FeatureName, int]
     #: True if there may be columns without a feature.
     _may_grow = False
@@ -61,7 +60,6 @@ class DictionaryRows(Saved):
         return self._model
 
     def _feature_names(self) -> list[str] | None:
-        """Return the names of all features if each is a string, and otherwise None."""
         names = list(self._places)
         is_complete = len(names) == self._fitted().dim and all(isinstance(name, str) for name in names)
         return [str(name) for name in names] if is_complete else None
@@ -346,7 +344,6 @@ class SubspaceAnomaly(DictionaryRows, AnomalyDetector):
 
 
 def check_values(x: dict[FeatureName, Any]) -> None:
-    """Raise a ``ValueError`` if a feature is a text, a date, a duration or a complex number."""
     for name, value in x.items():
         if isinstance(value, (str, bytes)):
             way = "leave it out, or encode it as numbers, for example with river.preprocessing.OneHotEncoder"
