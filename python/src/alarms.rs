@@ -68,20 +68,10 @@ impl Answers {
         width: Option<usize>,
         (names, by_key): (&[String], bool),
     ) -> PyResult<Bound<'py, PyDict>> {
-        let (count, found) = (self.alarm.len(), PyDict::new(py));
-        for (name, column) in ["row", "incident", "change"].into_iter().zip(self.rows) {
-            found.set_item(name, column.into_pyarray(py))?;
-        }
-        for (name, column) in ["score", "q", "t2", "limit", "q_limit", "t2_limit"].into_iter().zip(self.numbers) {
-            found.set_item(name, column.into_pyarray(py))?;
-        }
-        found.set_item("alarm", self.alarm.into_pyarray(py))?;
-        found.set_item("causes", self.causes.into_pyarray(py).reshape([count, CAUSES])?)?;
-        found.set_item("shares", table(py, self.shares, count, CAUSES)?)?;
-        let contributions = width.map(|width| table(py, self.contributions, count, width)).transpose()?;
-        found.set_item("contributions", contributions)?;
-        found.set_item("reference_limit", limit.unwrap_or(f64::NAN))?;
-        for (name, reports) in ["events", "changes", "incidents"].into_iter().zip(self.reports) {
+        let count = self.alarm.len();
+        let [row, incident, change] = self.rows.map(|column| column.into_pyarray(py));
+        let [score, q, t2, limits, q_limit, t2_limit] = self.numbers.map(|column| column.into_pyarray(py));
+        let [events, changes, incidents] = self.reports.map(|reports| {
             let dict = |one: Occurrence| {
                 let report = report(py, &one, names)?;
                 if by_key {
@@ -89,9 +79,17 @@ impl Answers {
                 }
                 PyResult::Ok(report)
             };
-            found.set_item(name, reports.into_iter().map(dict).collect::<PyResult<Vec<_>>>()?)?;
-        }
-        Ok(found)
+            reports.into_iter().map(dict).collect::<PyResult<Vec<_>>>()
+        });
+        Ok(dictionary! { py;
+            "row": row, "incident": incident, "change": change,
+            "score": score, "q": q, "t2": t2, "limit": limits, "q_limit": q_limit, "t2_limit": t2_limit,
+            "alarm": self.alarm.into_pyarray(py), "causes": self.causes.into_pyarray(py).reshape([count, CAUSES])?,
+            "shares": table(py, self.shares, count, CAUSES)?,
+            "contributions": width.map(|width| table(py, self.contributions, count, width)).transpose()?,
+            "reference_limit": limit.unwrap_or(f64::NAN),
+            "events": events?, "changes": changes?, "incidents": incidents?,
+        })
     }
 }
 

@@ -50,17 +50,14 @@ impl KernelComponents {
         max_rank: usize,
     ) -> PyResult<Self> {
         let kernel = Chosen::new(kernel)?;
-        let given = Given::new(x, &kernel.points, None)?;
-        let mut x = Rows::given(&given)?;
-        let (count, length) = (x.count(), x.length());
-        let dictionary = kernel.dictionary(length)?;
+        let (points, dictionary) = kernel.rows(x)?;
+        let count = points.len();
         let solver = solver(solver_name, count, tolerance, max_rank)?;
         let width = if let Solver::Cholesky { .. } = solver { max_rank.min(count) } else { count };
         check_room("the kernel matrix of the rows", &[3, count, width])?;
-        let points = x.all();
         let center = if centered { Center::Mean } else { Center::None };
         let fit = move || KernelPca::fit(dictionary, &points, k, center, solver);
-        let pca = kernel.points.told(alone(py, fit)?.map_err(refused))?;
+        let pca = kernel.run(py, fit)?;
         Ok(Self { state: Mutex::new(pca), points: kernel.points })
     }
 
@@ -129,11 +126,9 @@ impl KernelRegression {
     #[new]
     fn new(py: Python<'_>, x: &Object<'_>, y: Table<'_>, alpha: f64, kernel: &Bound<'_, PyDict>) -> PyResult<Self> {
         let kernel = Chosen::new(kernel)?;
-        let given = Given::new(x, &kernel.points, None)?;
-        let (mut x, mut y) = (Rows::given(&given)?, Rows::of(&y)?);
-        let dictionary = kernel.dictionary(x.length())?;
-        check_room("the kernel matrix of the rows", &[2, x.count(), x.count()])?;
-        let (points, targets) = (x.all(), y.all());
+        let (points, dictionary) = kernel.rows(x)?;
+        check_room("the kernel matrix of the rows", &[2, points.len(), points.len()])?;
+        let targets = Rows::of(&y)?.all();
         let fit = move || {
             let mut columns = Matrix::zeros(targets.len(), targets.first().map_or(0, Vec::len));
             for (i, row) in targets.iter().enumerate() {
@@ -141,7 +136,7 @@ impl KernelRegression {
             }
             KernelRidge::fit_many(dictionary, &points, &columns, alpha)
         };
-        let ridge = kernel.points.told(alone(py, fit)?.map_err(refused))?;
+        let ridge = kernel.run(py, fit)?;
         Ok(Self { state: Mutex::new(ridge), points: kernel.points })
     }
 

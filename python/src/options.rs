@@ -172,6 +172,13 @@ impl Chosen {
         self.points.told(alone(py, work)?.map_err(refused))
     }
 
+    /// Returns the rows, converted for this kernel, and an empty dictionary.
+    pub fn rows(&self, x: &Object<'_>) -> PyResult<(Vec<Vec<f64>>, Vectors)> {
+        let given = Given::new(x, &self.points, None)?;
+        let mut rows = Rows::given(&given)?;
+        Ok((rows.all(), self.dictionary(rows.length())?))
+    }
+
     /// Sets γ to fit the first rows, if it is needed and not given.
     pub fn scaled_for<R: AsRef<[f64]>>(self, rows: &[R]) -> Self {
         Self { setup: self.setup.with_gamma_of(rows), ..self }
