@@ -194,7 +194,6 @@ class Alarms:
 
 
 def _cells(incident: Incident) -> list[str]:
-    """Return the signs of an incident, its severity, its first and last row, with their times if known, and its causes."""
     start, end = (
         ("not over" if row is None else f"{row}") + ("" if time is None else f" ({time})")
         for row, time in ((incident["start"], incident["start_time"]), (incident["end"], incident["end_time"]))
@@ -220,28 +219,20 @@ def answers(
         found["causes"] = np.array([*names, None], dtype=object)[found["causes"]]
     recent.enter(index, found["row"])
     for kind in ("events", "changes", "incidents"):
-        convert = described_incident if kind == "incidents" else described
-        found[kind] = [convert(one, columns, recent) for one in found[kind]]
+        found[kind] = [described(one, columns, recent) for one in found[kind]]
     inside = found["incident"] >= 0
     return Alarms(columns=columns, in_incident=inside, state=states(found), key=key, index=index, **found)
 
 
-def described(event: dict[str, Any], columns: list[Any], recent: RecentTimes) -> Event:
-    """Convert an event or change of the native module, with times and column names."""
-    kind, start, end = (event.pop(name) for name in ("kind", "start", "end"))
-    event["causes"] = [(columns[place], share) for place, share in event["causes"]]
-    times = {"start_time": recent.time(start), "end_time": recent.time(end)}
-    return cast("Event", {"kind": kind, "start": start, "end": end, **times, **event})
-
-
-def described_incident(incident: dict[str, Any], columns: list[Any], recent: RecentTimes) -> Incident:
-    """Convert an incident of the native module, with times and column names."""
-    number, start, reported, end = (incident.pop(name) for name in ("incident", "start", "reported", "end"))
-    incident["causes"] = [(columns[place], share) for place, share in incident["causes"]]
-    start_time, reported_time = recent.of_incident((incident.get("key"), number), start, reported)
-    times = {"start_time": start_time, "reported_time": reported_time, "end_time": None if end is None else recent.time(end)}
-    rows = {"incident": number, "start": start, "reported": reported, "end": end}
-    return cast("Incident", {**rows, **times, **incident})
+def described(one: dict[str, Any], columns: list[Any], recent: RecentTimes) -> Any:
+    """Enter the times and the names of the causes into an event, a change or an incident of the native module."""
+    start, end = one["start"], one["end"]
+    one["causes"] = [(columns[place], share) for place, share in one["causes"]]
+    one["start_time"], one["end_time"] = recent.time(start), None if end is None else recent.time(end)
+    if "incident" in one:
+        name = (one.get("key"), one["incident"])
+        one["start_time"], one["reported_time"] = recent.of_incident(name, start, one["reported"])
+    return one
 
 
 #: Number of recent rows whose times are stored, because an event may start before the call in which it ends.
@@ -262,7 +253,6 @@ def wall_times(index: Any) -> Any:
 
 
 def index_of_times(times: Any, count: int) -> Any:
-    """Return the times of ``count`` rows as an index."""
     index = needed("pandas", "times", "pandas").DatetimeIndex(times)
     if len(index) != count:
         raise ValueError(f"times must have one time for each of {count} rows, got {len(index)}")
@@ -294,8 +284,7 @@ class RecentTimes:
             self._index = None
             return
         first = int(rows[0])
-        follows = self._index is not None and first == self._first + len(self._index)
-        if follows:
+        if self._index is not None and first == self._first + len(self._index):
             kept = self._index[-RECENT:]
             self._first, self._index = first - len(kept), kept.append(index)
         else:

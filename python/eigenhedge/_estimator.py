@@ -1,26 +1,34 @@
-"""Base class of the scikit-learn estimators with a native model."""
+"""Base classes of the scikit-learn estimators with a native model."""
 
 from __future__ import annotations
 
-from typing import Any
+import numbers
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._saved import Saved
+from ._core import Model, Monitor
+from ._saved import Saved, plain
 from ._sklearn import BaseEstimator, NotFittedError, validated
-from ._types import Table
+from ._types import Self, Table
+
+Native = TypeVar("Native", Model, Monitor)
 
 
-class NativeEstimator(Saved, BaseEstimator):
+def forwarded(name: str, doc: str) -> Any:
+    """Return a property whose value is an attribute of the native model."""
+    return property(lambda estimator: getattr(estimator._fitted(), name), doc=doc)
+
+
+class NativeEstimator(Saved, BaseEstimator, Generic[Native]):
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
     missing: str | None
-    _model: Any
-    #: Methods that create the model.
+    _model: Native
     _first_calls = "fit or partial_fit"
 
-    def _fitted(self) -> Any:
+    def _fitted(self) -> Native:
         if not self.__sklearn_is_fitted__():
             name = type(self).__name__
             raise NotFittedError(f"This {name} instance is not fitted yet: call {self._first_calls} first.")
@@ -30,7 +38,7 @@ class NativeEstimator(Saved, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else list(names)
 
-    def _adopt(self, inner: Any) -> None:
+    def _adopt(self, inner: Native) -> None:
         self._model, self.n_features_in_ = inner, inner.dim
         if inner.feature_names is not None:
             self.feature_names_in_ = np.asarray(inner.feature_names, dtype=object)
@@ -49,3 +57,32 @@ class NativeEstimator(Saved, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self._allows_nan()
         return tags
+
+
+class ModelEstimator(NativeEstimator[Model]):
+    """Estimator that trains a model with a number of components."""
+
+    n_components: int | float | None
+    n_components_: int
+
+    @property
+    def model_(self) -> Model:
+        """Model: model that the estimator trains."""
+        return self._fitted()
+
+    def _check_continued(self) -> None:
+        if isinstance(self.n_components, numbers.Integral) and self.n_components != self.n_components_:
+            raise ValueError(f"n_components must stay {self.n_components_} until the next fit, got {self.n_components}")
+
+    def _remembered(self) -> dict[str, Any]:
+        return {"class": type(self).__name__, "parameters": plain(self.get_params(deep=False))}
+
+    @classmethod
+    def _restored(cls, inner: Model, saved: dict[str, Any]) -> Self:
+        """Return the estimator for a loaded model. Parameters that the file lacks have their defaults."""
+        model = cls()
+        known = model.get_params(deep=False)
+        model.set_params(**{name: value for name, value in saved["parameters"].items() if name in known})
+        model.n_components_ = inner.k
+        model._adopt(inner)
+        return model

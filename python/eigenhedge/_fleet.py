@@ -13,17 +13,15 @@ import numpy as np
 from . import _core
 from ._alarms import RecentTimes, answers, row_index, row_times
 from ._core import Groups, Model
+from ._option_types import Options
 from ._options import takes_options
 from ._rows import as_rows, column_names
 from ._saved import MONITORS_BY_KEY, kind_of_file
-from ._types import Floats, Path, Table
+from ._types import Floats, Path, Table, Unpack
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
     from ._alarms import Alarms
     from ._monitor import Monitor
-    from ._option_types import Options
 
 Member = TypeVar("Member")
 Answers = TypeVar("Answers")

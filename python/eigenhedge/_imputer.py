@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import numbers
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ._core import Model
-from ._estimator import NativeEstimator
+from ._estimator import ModelEstimator, forwarded
 from ._online import check_n_components, seed_of
 from ._options import stores_arguments
 from ._rows import blocks, is_single
-from ._saved import plain
 from ._sklearn import OneToOneFeatureMixin, TransformerMixin
-from ._types import Floats, Table
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from ._types import Floats, Self, Table
 
 
-class OnlineImputer(OneToOneFeatureMixin, TransformerMixin, NativeEstimator):
+class OnlineImputer(OneToOneFeatureMixin, TransformerMixin, ModelEstimator):
     """Imputation of missing cells from the other cells of a row and from the rows before it.
 
     The rows are learned in order, and the center follows their level. For a table in the order of time, the cells as they would
@@ -63,9 +58,6 @@ class OnlineImputer(OneToOneFeatureMixin, TransformerMixin, NativeEstimator):
     (True, True)
     """
 
-    n_components_: int
-    _model: Model
-
     @stores_arguments
     def __init__(
         self, n_components: int | None = None, *, learner: str = "auto", standardize: str = "running", random_state: Any = None
@@ -76,6 +68,7 @@ class OnlineImputer(OneToOneFeatureMixin, TransformerMixin, NativeEstimator):
     learner: str
     standardize: str
     random_state: Any
+    n_samples_seen_: int = forwarded("rows", "int: number of rows learned since the last ``fit``.")
 
     def fit(self, X: Table, y: object = None) -> Self:
         """Reset the imputer and learn from the rows of ``X`` in order. ``y`` is ignored."""
@@ -95,8 +88,7 @@ class OnlineImputer(OneToOneFeatureMixin, TransformerMixin, NativeEstimator):
         """Continue learning from one or more rows of ``X``. The first call starts a model. ``y`` is ignored."""
         if not self.__sklearn_is_fitted__():
             return self.fit(X)
-        if isinstance(self.n_components, numbers.Integral) and self.n_components != self.n_components_:
-            raise ValueError(f"n_components must stay {self.n_components_} until the next fit, got {self.n_components}")
+        self._check_continued()
         return self._learn(self._prepared(X, reset=False))
 
     def transform(self, X: Table) -> Floats:
@@ -108,20 +100,6 @@ class OnlineImputer(OneToOneFeatureMixin, TransformerMixin, NativeEstimator):
         """Return the standard errors of the cells that :meth:`transform` fills in, and 0 for all other cells."""
         return self._filled(X)[1]
 
-    @property
-    def n_samples_seen_(self) -> int:
-        """int: number of rows learned since the last ``fit``."""
-        return self._fitted().rows
-
-    @property
-    def model_(self) -> Model:
-        """Model: model that the estimator trains."""
-        return self._fitted()
-
-    def _fitted(self) -> Model:
-        model: Model = super()._fitted()
-        return model
-
     def _learn(self, rows: Any) -> Self:
         for block in blocks(rows):
             self._model.learn(block)
@@ -132,16 +110,6 @@ class OnlineImputer(OneToOneFeatureMixin, TransformerMixin, NativeEstimator):
 
     def _allows_nan(self) -> bool:
         return True
-
-    def _remembered(self) -> dict[str, Any]:
-        return {"class": type(self).__name__, "parameters": plain(self.get_params(deep=False))}
-
-    @classmethod
-    def _restored(cls, inner: Model, saved: dict[str, Any]) -> Self:
-        model = cls(**saved["parameters"])
-        model.n_components_ = inner.k
-        model._adopt(inner)
-        return model
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

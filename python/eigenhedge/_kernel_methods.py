@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 from sklearn.utils import check_array, check_consistent_length
@@ -14,12 +14,8 @@ from ._lift import Lift, is_given, needs_kernel_name
 from ._online import Transformer, check_n_components
 from ._rows import PARAMETERS, as_rows, check_numbers, checked_items, is_single, scaled_gamma, takes_items
 from ._sklearn import BaseEstimator, MultiOutputMixin, RegressorMixin, validated
-from ._types import Floats, Gamma, Kernel, RowKernel, Table
+from ._types import Floats, Gamma, Kernel, RowKernel, Self, Table
 
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
-#: Advice in error messages about missing cells.
 ADVICE = "fill missing cells in first, or leave such rows out"
 
 
@@ -297,7 +293,6 @@ def _gamma(estimator: Any, X: Any) -> float:
 
 
 def _warn_of_scale(estimator: Any, rows: Any) -> None:
-    """Warn if the kernel matrix of the first rows is nearly the identity or nearly constant."""
     if not takes_items(estimator.kernel) and isinstance(estimator.kernel, str) and estimator.kernel != "precomputed":
         advice = _kernel_advice(rows[:200], _chosen(estimator))
         if advice is not None:

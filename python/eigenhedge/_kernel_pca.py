@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ._core import _DEFAULTS, _median_gamma, kernels
 from ._lift import Lift, is_given, needs_kernel_name, needs_stream
 from ._online import Online, check_n_components
+from ._option_types import FeatureOptions, LearnerName
 from ._options import OF_KERNELS, constructor, documented
 from ._rows import ItemRows, as_rows, checked_items, is_sparse, scaled_gamma, takes_items
-from ._types import Gamma, Kernel, Table
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from ._option_types import FeatureOptions, LearnerName
+from ._types import Gamma, Kernel, Table, Unpack
 
 
 @documented(without={"seed", "segments", "learner", "kernel", "gamma"})

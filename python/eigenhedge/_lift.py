@@ -8,16 +8,13 @@ version of that method.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from ._core import _symmetric_eigen
-from ._types import Floats, Given, Kernel
-
-if TYPE_CHECKING:
-    from typing_extensions import TypeIs
+from ._types import Floats, Given, Kernel, TypeIs
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._alarms import Alarms, RecentTimes, answers, described, described_incident, index_of_times, row_index, row_times
-from ._estimator import NativeEstimator
+from ._alarms import Alarms, RecentTimes, answers, described, index_of_times, row_index, row_times
+from ._estimator import NativeEstimator, forwarded
 from ._options import stores_arguments
 from ._sklearn import NotFittedError, OutlierMixin
-from ._types import Event, Floats, Incident, Path, Table
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from ._types import Event, Floats, Incident, Path, Self, Table
 
 
-class Monitor(OutlierMixin, NativeEstimator):
+class Monitor(OutlierMixin, NativeEstimator[_core.Monitor]):
     """Monitor for rows of sensor readings: alarms, incidents, causes, events and change points.
 
     The first rows count as normal and are the reference: the rows of :meth:`fit`, or the first rows of :meth:`update`.
@@ -102,11 +99,10 @@ class Monitor(OutlierMixin, NativeEstimator):
     """
 
     differences: bool | Literal["auto"]
-    _model: _core.Monitor
     _first_calls = "fit or update"
     _recent: RecentTimes
     #: True for a monitor that was taken from a fleet, until its first row.
-    _is_copy: bool
+    _is_copy = False
 
     @stores_arguments
     def __init__(
@@ -174,8 +170,7 @@ class Monitor(OutlierMixin, NativeEstimator):
             needed = f"the warm-up needs {self._model.warm_up_rows} rows in update, got {len(rows)}"
             warnings.warn(f"no row has a score yet: {needed}; later calls continue it", UserWarning, stacklevel=2)
         self._is_copy = False
-        recent = self._recent_times()
-        alarms = answers(found, self._feature_names(), self.n_features_in_, index=index, recent=recent)
+        alarms = answers(found, self._feature_names(), self.n_features_in_, index=index, recent=self._recent)
         return replace(alarms, open_event=self.open_event_)
 
     def accept(self) -> Self:
@@ -245,32 +240,24 @@ class Monitor(OutlierMixin, NativeEstimator):
         limit = self._fitted().limit
         return float("nan") if limit is None else -limit
 
-    @property
-    def totals_(self) -> dict[str, int]:
-        """dict: counts: rows, warm_up, passed_over, scored, alarms, events, changes, incident_rows, incidents, accepted."""
-        return self._fitted().totals
-
-    @property
-    def lags_(self) -> int:
-        """int: number of earlier rows appended to each row."""
-        return self._fitted().lags
-
-    @property
-    def n_directions_(self) -> int | None:
-        """int or None: number of directions kept. It is None during the warm-up."""
-        return self._fitted().directions
+    totals_: dict[str, int] = forwarded(
+        "totals",
+        "dict: counts: rows, warm_up, passed_over, scored, alarms, events, changes, incident_rows, incidents, accepted.",
+    )
+    lags_: int = forwarded("lags", "int: number of earlier rows appended to each row.")
+    n_directions_: int | None = forwarded("directions", "int or None: number of directions kept. It is None during the warm-up.")
 
     @property
     def open_event_(self) -> Event | None:
         """dict or None: ongoing event, as in ``Alarms.events``."""
         found: Any = self._fitted().open_event
-        return None if found is None else described(found, self._columns(), self._recent_times())
+        return None if found is None else described(found, self._columns(), self._recent)
 
     @property
     def open_incidents(self) -> list[Incident]:
         """list of dict: incidents that are going on, at most one, as in ``Alarms.incidents``."""
         found: list[dict[str, Any]] = self._fitted().open_incidents
-        return [described_incident(one, self._columns(), self._recent_times()) for one in found]
+        return [described(one, self._columns(), self._recent) for one in found]
 
     def report(self, path: Path, *, title: str = "Monitor") -> None:
         """Write the page of ``eigenhedge monitor --report``: incidents with their columns, scores, limits and alarms.
@@ -292,7 +279,7 @@ class Monitor(OutlierMixin, NativeEstimator):
         >>> path = os.path.join(tempfile.mkdtemp(), "monitor.html")
         >>> monitor.report(path, title="Pump 7")
         """
-        if self.__dict__.get("_is_copy", False):
+        if self._is_copy:
             raise ValueError("a monitor taken from a fleet has no charts: call report of the fleet")
         self._fitted().report(path, title)
 
@@ -329,17 +316,9 @@ class Monitor(OutlierMixin, NativeEstimator):
         inner = self._fitted()
         return f"the warm-up must have at least {20 + inner.lags} rows in fit, or {inner.warm_up_rows} in update"
 
-    def _fitted(self) -> _core.Monitor:
-        inner: _core.Monitor = super()._fitted()
-        return inner
-
     def _columns(self) -> list[Any]:
         names = self._feature_names()
         return list(range(self.n_features_in_)) if names is None else names
-
-    def _recent_times(self) -> RecentTimes:
-        recent: RecentTimes = self.__dict__.setdefault("_recent", RecentTimes())
-        return recent
 
     def _remembered(self) -> dict[str, Any]:
         # The native monitor contains the options.
@@ -349,6 +328,7 @@ class Monitor(OutlierMixin, NativeEstimator):
     def _restored(cls, inner: _core.Monitor, saved: dict[str, Any]) -> Self:
         monitor = cls(**inner._options())
         monitor._adopt(inner)
+        monitor._recent = RecentTimes()
         return monitor
 
     def _allows_nan(self) -> bool:

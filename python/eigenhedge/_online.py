@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import numbers
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ._core import _DEFAULTS, Model
-from ._estimator import NativeEstimator
+from ._estimator import ModelEstimator, forwarded
 from ._options import TABLE
 from ._rows import blocks, cells, check_numbers, is_plain, is_single, is_sparse
-from ._saved import plain
 from ._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from ._types import Floats, Summary, Table
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from ._types import Floats, Self, Summary, Table
 
 
 def check_n_components(n_components: Any) -> None:
-    """Raise a ``ValueError`` if the number of components is neither a positive integer nor None."""
     is_whole = isinstance(n_components, numbers.Integral) and not isinstance(n_components, bool)
     if n_components is not None and not (is_whole and n_components >= 1):
         reason = (
@@ -98,13 +93,14 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         return tags
 
 
-class Online(Transformer, NativeEstimator):
+class Online(Transformer, ModelEstimator):
     """Base class of transformers with a :class:`eigenhedge.Model`."""
 
-    n_components: int | float | None
-    n_components_: int
     random_state: Any
-    _model: Model
+    inclusion_: Floats = forwarded("inclusion", "ndarray of shape (n_components,): probability that each direction is kept.")
+    summary_: Summary = forwarded(
+        "summary", "dict: losses, best loss, regret and bound, with the keys of the command-line summary."
+    )
     #: Constructor arguments that are options of the model.
     _option_names: frozenset[str] = frozenset({"learner", "hindsight", "standardize"} | TABLE.keys())
 
@@ -123,11 +119,9 @@ class Online(Transformer, NativeEstimator):
 
         Parameters changed after the first call take effect at the next ``fit``. A changed ``n_components`` is an error.
         """
-        model = self.__dict__.get("_model")
-        if model is None:
+        if not self.__sklearn_is_fitted__():
             return self.fit(X)
-        if isinstance(self.n_components, numbers.Integral) and self.n_components != self.n_components_:
-            raise ValueError(f"n_components must stay {self.n_components_} until the next fit, got {self.n_components}")
+        self._check_continued()
         self._learn(X if self._is_plain(X) else self._prepared(X, reset=False))
         return self
 
@@ -137,30 +131,6 @@ class Online(Transformer, NativeEstimator):
         The mean loss decreases with every additional direction.
         """
         return float(self.score_samples(X).mean())
-
-    def _remembered(self) -> dict[str, Any]:
-        """Return the constructor arguments that a model file stores for Python."""
-        return {"class": type(self).__name__, "parameters": plain(self.get_params(deep=False))}
-
-    @classmethod
-    def _restored(cls, inner: Model, saved: dict[str, Any]) -> Self:
-        """Return the estimator for a loaded model. Parameters that the file lacks have their defaults."""
-        model = cls()
-        known = model.get_params(deep=False)
-        model.set_params(**{name: value for name, value in saved["parameters"].items() if name in known})
-        model.n_components_ = inner.k
-        model._adopt(inner)
-        return model
-
-    @property
-    def inclusion_(self) -> Floats:
-        """ndarray of shape (n_components,): probability that each direction is kept."""
-        return self._fitted().inclusion
-
-    @property
-    def summary_(self) -> Summary:
-        """dict: losses, best loss, regret and bound, with the keys of the command-line summary."""
-        return self._fitted().summary
 
     @property
     def n_samples_seen_(self) -> int:
@@ -173,23 +143,13 @@ class Online(Transformer, NativeEstimator):
             raise ValueError(f"n_samples_seen_ must be the number of rows learned, {self.n_samples_seen_}, got {rows}")
 
     @property
-    def model_(self) -> Model:
-        """Model: model that the estimator trains."""
-        return self._fitted()
-
-    @property
     def _n_features_out(self) -> int:
         return self.n_components_
-
-    def _fitted(self) -> Model:
-        model: Model = super()._fitted()
-        return model
 
     def _prepared(self, X: Table, reset: bool, **rules: Any) -> Any:
         return super()._prepared(X, reset, accept_sparse="csr", **rules)
 
     def _is_plain(self, X: object) -> bool:
-        """Return True if rows can be passed to the model without conversion."""
         return is_plain(X, self.n_features_in_) and not hasattr(self, "feature_names_in_")
 
     def _begin(self, X: Any) -> None:
@@ -201,7 +161,6 @@ class Online(Transformer, NativeEstimator):
         self._model, self.n_components_ = model, k
 
     def _options(self, X: Any) -> dict[str, Any]:
-        """Return the options of a model that starts with these rows."""
         # A subclass may have other parameters, or leave some out. All are attributes of the base class.
         return {name: value for name, value in vars(self).items() if name in self._option_names}
 

@@ -40,7 +40,6 @@ def _keywords(arguments: str, types: dict[str, str]) -> str:
     return ", ".join(written)
 
 
-#: Options by name.
 TABLE = {entry["name"]: entry for entry in options()}
 #: Names of the kernel option and of the options that require a kernel.
 OF_KERNELS: frozenset[str] = frozenset({"kernel", *(name for name, entry in TABLE.items() if entry["needs_kernel"])})

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
+from ._estimator import forwarded
 from ._online import Online
+from ._option_types import LearnerName, PlainOptions
 from ._options import OF_KERNELS, constructor, documented
 from ._rows import blocks, is_sparse
-from ._types import Floats, Table
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from ._option_types import LearnerName, PlainOptions
+from ._types import Floats, Table, Unpack
 
 
 @documented(without=OF_KERNELS | {"seed", "learner"})
@@ -160,20 +157,11 @@ class OnlinePCA(Online):
     batch: int | None
     center: str | bool | None
 
-    @property
-    def components_(self) -> Floats:
-        """ndarray of shape (n_components, n_features): directions most likely to be kept."""
-        return cast(Floats, self._fitted().components)  # None only for kernels
-
-    @property
-    def mean_(self) -> Floats:
-        """ndarray of shape (n_features,): center that is subtracted from a row."""
-        return cast(Floats, self._fitted().center)  # None only for kernels
-
-    @property
-    def scale_(self) -> Floats:
-        """ndarray of shape (n_features,): divisor of a centered row."""
-        return self._fitted().scale
+    components_: Floats = forwarded(
+        "components", "ndarray of shape (n_components, n_features): directions most likely to be kept."
+    )
+    mean_: Floats = forwarded("center", "ndarray of shape (n_features,): center that is subtracted from a row.")
+    scale_: Floats = forwarded("scale", "ndarray of shape (n_features,): divisor of a centered row.")
 
     @property
     def explained_variance_(self) -> Floats:

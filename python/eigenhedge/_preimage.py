@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
 from ._core import _DEFAULTS, _best_candidate, _kernel_mean, _mmd, _preimage
 from ._rows import as_numbers, as_points, column_names
-from ._types import Floats, KernelArguments, RowKernel, Table
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
+from ._types import Floats, KernelArguments, RowKernel, Table, Unpack
 
 
 @dataclass(frozen=True)

@@ -247,7 +247,6 @@ def _check_mask(X: Any) -> None:
 
 
 def _check_kind(X: Any) -> None:
-    """Raise a ``TypeError`` with advice for objects that are not yet a table."""
     advice = None
     if isinstance(X, (str, PathLike)):
         advice = "eigenhedge.run reads a file; for other calls read it first, for example with pandas.read_csv"
@@ -339,9 +338,7 @@ def _refused(kind: str, name: object, place: str) -> ValueError:
     return ValueError(f"the input must hold numbers, got {what} ({name}){place}: {way}")
 
 
-#: Names of the kernels of texts and sets.
 OF_ITEMS = frozenset(entry["name"] for entry in kernels() if entry["takes_items"])
-#: Names of the parameters of named kernels.
 PARAMETERS = tuple(dict.fromkeys(name for entry in kernels() for name in entry["reads"]))
 
 

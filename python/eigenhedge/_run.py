@@ -11,17 +11,15 @@ import numpy as np
 from . import _summary
 from ._alarms import row_index
 from ._core import Model, _median_gamma, _read_table
+from ._option_types import Options
 from ._optional import later, needed
 from ._options import OF_KERNELS, takes_options
 from ._rows import as_points, column_names, takes_items
-from ._types import Floats, Path, Summary, Table
+from ._types import Floats, Path, Summary, Table, Unpack
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
-    from typing_extensions import Unpack
-
-    from ._option_types import Options
 
 
 @dataclass(frozen=True, repr=False)

@@ -12,20 +12,16 @@ from __future__ import annotations
 
 import copy
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ._core import Model, Monitor
-from ._types import Path
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from ._types import Path, Self
 
 #: Kinds of files that do not contain a model: one monitor, and one model or monitor per key.
 MONITOR, MODELS_BY_KEY, MONITORS_BY_KEY = 2, 4, 5
 
 
 def kind_of(head: bytes) -> int:
-    """Return the kind of a file from its first 16 bytes."""
     return int.from_bytes(head[12:16], "little")
 
 
@@ -35,7 +31,6 @@ def kind_of_file(path: Path) -> int:
 
 
 def data_of(inner: Model | Monitor) -> dict[str, Any]:
-    """Return the data of all programs in a model file."""
     try:
         data = json.loads(inner._resume_state() or "{}")
     except ValueError:

@@ -22,11 +22,9 @@ if TYPE_CHECKING:
     from ._online import Online
     from ._pca import OnlinePCA
 
-    #: Classes that a file can contain.
     Contents: TypeAlias = (
         Model | OnlinePCA | OnlineKernelPCA | OnlineImputer | Monitor | Fleet[Any, Any] | river.OnlinePCA | river.SubspaceAnomaly
     )
-    from ._pca import OnlinePCA
 
 Kind = TypeVar("Kind")
 
@@ -43,7 +41,6 @@ OVER_MONITORS = ("Monitor", "river.SubspaceAnomaly")
 
 
 def _saved_by(model: Any) -> Any:
-    """Return the native model of an object, or raise a ``TypeError`` with advice."""
     if hasattr(model, "_fitted"):
         return model._fitted()
     if hasattr(model, "steps"):
@@ -55,7 +52,7 @@ def _saved_by(model: Any) -> Any:
     raise TypeError(f"only a model, a monitor or an online estimator has a model file, got a {type(model).__name__}{way}")
 
 
-def save(model: Contents | Online | river.Stream, path: Path) -> None:
+def save(model: Contents | Online, path: Path) -> None:
     """Write a model, a fitted online estimator, a monitor or a fleet to a file.
 
     Parameters
@@ -170,7 +167,7 @@ def estimator(inner: Model, learner: str, **parameters: Any) -> OnlinePCA | Onli
     return made
 
 
-def export(model: Contents | Online | river.Stream, path: Path) -> None:
+def export(model: Contents | Online, path: Path) -> None:
     """Export components, mean, scale and column names for other programs.
 
     The coordinates of a row ``x`` are ``components @ ((x - mean) / scale)``.

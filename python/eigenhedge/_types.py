@@ -2,12 +2,20 @@
 
 from collections.abc import Callable, Sequence
 from os import PathLike
-from typing import Any, Literal, Protocol, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._option_types import KernelName, KernelParameters
+
+if TYPE_CHECKING:
+    from typing_extensions import Self as Self
+    from typing_extensions import TypeIs as TypeIs
+    from typing_extensions import Unpack as Unpack
+else:
+    # Annotations are not evaluated.
+    Self = TypeIs = Unpack = None
 
 Floats: TypeAlias = NDArray[np.float64]
 Path: TypeAlias = str | PathLike[str]
@@ -31,7 +39,6 @@ Table: TypeAlias = _Array | _Frame | _Sparse | list[Any] | tuple[Any, ...] | Seq
 RowKernel: TypeAlias = KernelName | Callable[[Any, Any], float]
 Given: TypeAlias = Literal["precomputed"] | Callable[[Any, Any], float]
 Kernel: TypeAlias = RowKernel | Given
-#: Names of expert learners.
 Mixing: TypeAlias = Literal["none", "fixed-share", "past-average"] | None
 Select: TypeAlias = Literal["systematic", "corners", "top"] | None
 ExpertsName: TypeAlias = Literal["capped-hedge", "leader", "perturbed-leader", "product-sets"]

@@ -17,9 +17,7 @@ from typing import Any
 
 __all__ = ["Client", "ServiceError", "Stream"]
 
-#: Statuses after which a request is repeated.
 _AGAIN = (429, 503, 507)
-#: Maximum number of rows per request.
 _ROWS = 5000
 
 

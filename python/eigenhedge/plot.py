@@ -396,7 +396,6 @@ def _plain(ax: Axes) -> Axes:
 
 
 def _check_run(run: RunResult, name: str) -> None:
-    """Raise a ``TypeError`` if the argument is not the result of a run. ``name`` is that of the plot."""
     if not hasattr(run, "expected_losses"):
         raise TypeError(
             f"plot.{name} needs the result of eigenhedge.run, which has the loss of each row, got a {type(run).__name__}"

@@ -33,16 +33,14 @@ except ImportError:  # River before 0.26
 
 from . import _core
 from ._core import Model
+from ._option_types import KernelName, LearnerName, StreamOptions
 from ._options import TABLE, constructor, stores_arguments
 from ._rows import check_numbers, check_value, takes_items
 from ._saved import Saved, plain
-from ._types import Floats, Summary
+from ._types import Floats, Self, Summary, Unpack
 
 if TYPE_CHECKING:
     import pandas as pd
-    from typing_extensions import Self, Unpack
-
-    from ._option_types import KernelName, LearnerName, StreamOptions
 
 __all__ = ["OnlinePCA", "SubspaceAnomaly"]
 
@@ -52,7 +50,6 @@ class DictionaryRows(Saved):
 
     _get_params: Any
     _model: Any
-    #: Column of each feature.
     _places: dict[FeatureName, int]
     #: True if there may be columns without a feature.
     _may_grow = False
@@ -63,7 +60,6 @@ class DictionaryRows(Saved):
         return self._model
 
     def _feature_names(self) -> list[str] | None:
-        """Return the names of all features if each is a string, and otherwise None."""
         names = list(self._places)
         is_complete = len(names) == self._fitted().dim and all(isinstance(name, str) for name in names)
         return [str(name) for name in names] if is_complete else None
@@ -96,8 +92,42 @@ class DictionaryRows(Saved):
         return super().__sizeof__() + (0 if self._model is None else self._model.__sizeof__())
 
 
-class Stream(DictionaryRows, base.Estimator):
-    """Base class of models over rows that are given as dictionaries."""
+class OnlinePCA(DictionaryRows, base.MiniBatchTransformer):
+    """Online PCA for River pipelines.
+
+    The loss of each row is computed for a subspace chosen before the row is seen, and then the model learns from the
+    row. `summary` reports the losses, the best fixed subspace in hindsight and the bound. The model uses the features
+    of the first row, and new features up to `max_features`. Other features are ignored. A missing feature is replaced
+    by its mean. With `missing="fill"`, it is filled in from the other features and does not contribute to the loss.
+
+    Parameters
+    ----------
+    n_components
+        Number of directions kept.
+    learner
+        Name of a learner in `eigenhedge.learners()`. The default follows drift.
+    max_features
+        Maximum number of features. By default, the number of features of the first row.
+    seed
+        Seed of the random draws, which affect the losses but not the learned state.
+    options
+        Other options of `eigenhedge.run`. None means the learner's default.
+
+    Examples
+    --------
+
+    >>> from river import datasets
+    >>> from eigenhedge.river import OnlinePCA
+
+    >>> pca = OnlinePCA(n_components=2)
+    >>> for x, y in datasets.TrumpApproval().take(100):
+    ...     pca.learn_one(x)
+    >>> sorted(pca.transform_one(x))
+    [0, 1]
+    >>> pca.summary["rows"]
+    100
+
+    """
 
     n_components: int
     max_features: int | None
@@ -105,6 +135,19 @@ class Stream(DictionaryRows, base.Estimator):
     missing: str | None
     _model: Model | None
     _may_grow = True
+
+    @constructor()
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        learner: LearnerName = "auto",
+        max_features: int | None = None,
+        seed: int = 0,
+        **options: Unpack[StreamOptions],
+    ) -> None:
+        self._places, self._model = {}, None
+        _core._check_options(n_components, **{name: getattr(self, name) for name in TABLE})
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
@@ -116,6 +159,50 @@ class Stream(DictionaryRows, base.Estimator):
     def summary(self) -> Summary | None:
         """Summary so far, with the keys of the command-line summary. It is None before the first row."""
         return None if self._model is None else self._model.summary
+
+    def learn_one(self, x: dict[FeatureName, Any]) -> None:
+        """Learn from one row, given as names and values of features."""
+        check_values(x)
+        model = self._welcome(x)
+        model.step(self._row(model, x, learning=True))
+
+    def transform_one(self, x: dict[FeatureName, Any]) -> dict[FeatureName, Any]:
+        """Return the coordinates of a row in the directions most likely to be kept, or zeros before the first row.
+
+        The basis is aligned from row to row, so that coordinates are comparable for downstream models. With the option
+        `coordinates="drawn"`, the directions are in descending order of their probabilities.
+        """
+        check_values(x)
+        if self._model is None:
+            return dict.fromkeys(range(self.n_components), 0.0)
+        return dict(enumerate(self._model._embed_next(self._row(self._model, x)[None, :])[0][0].tolist()))
+
+    def learn_many(self, X: pd.DataFrame) -> None:
+        """Learn from the rows of a DataFrame, in order."""
+        names = list(X.columns)
+        if len(X) == 0:
+            return
+        check_numbers(X)
+        model = self._welcome(names)
+        moves = self.missing in (None, "fail")
+        if not moves or (set(self._places) <= set(names) and not X[list(self._places)].isna().to_numpy().any()):
+            # `learn` cannot be used, because the basis of the coordinates must follow every row.
+            model.step_each(self._table(model, X, learning=True))
+            return
+        # The mean that replaces a missing value changes with every row.
+        for values in X.to_numpy():
+            model.step(self._row(model, dict(zip(names, values, strict=True))))
+
+    def transform_many(self, X: pd.DataFrame) -> pd.DataFrame:
+        """Return the coordinates of the rows of a DataFrame, as a DataFrame with the same index."""
+        import pandas as pd
+
+        check_numbers(X)
+        if self._model is None:
+            coordinates = np.zeros((len(X), self.n_components))
+        else:
+            coordinates = self._model._embed_next(self._table(self._model, X))[0]
+        return pd.DataFrame(coordinates, index=X.index, columns=range(self.n_components))
 
     def _begin(self, names: Iterable[FeatureName]) -> Model:
         if takes_items(self.kernel):
@@ -162,101 +249,6 @@ class Stream(DictionaryRows, base.Estimator):
                 known = np.isfinite(values)
                 rows[known, place] = values[known]
         return rows
-
-    def learn_one(self, x: dict[FeatureName, Any]) -> None:
-        """Learn from one row, given as names and values of features."""
-        check_values(x)
-        model = self._welcome(x)
-        model.step(self._row(model, x, learning=True))
-
-
-class OnlinePCA(Stream, base.MiniBatchTransformer):
-    """Online PCA for River pipelines.
-
-    The loss of each row is computed for a subspace chosen before the row is seen, and then the model learns from the
-    row. `summary` reports the losses, the best fixed subspace in hindsight and the bound. The model uses the features
-    of the first row, and new features up to `max_features`. Other features are ignored. A missing feature is replaced
-    by its mean. With `missing="fill"`, it is filled in from the other features and does not contribute to the loss.
-
-    Parameters
-    ----------
-    n_components
-        Number of directions kept.
-    learner
-        Name of a learner in `eigenhedge.learners()`. The default follows drift.
-    max_features
-        Maximum number of features. By default, the number of features of the first row.
-    seed
-        Seed of the random draws, which affect the losses but not the learned state.
-    options
-        Other options of `eigenhedge.run`. None means the learner's default.
-
-    Examples
-    --------
-
-    >>> from river import datasets
-    >>> from eigenhedge.river import OnlinePCA
-
-    >>> pca = OnlinePCA(n_components=2)
-    >>> for x, y in datasets.TrumpApproval().take(100):
-    ...     pca.learn_one(x)
-    >>> sorted(pca.transform_one(x))
-    [0, 1]
-    >>> pca.summary["rows"]
-    100
-
-    """
-
-    @constructor()
-    def __init__(
-        self,
-        n_components: int = 2,
-        *,
-        learner: LearnerName = "auto",
-        max_features: int | None = None,
-        seed: int = 0,
-        **options: Unpack[StreamOptions],
-    ) -> None:
-        self._places, self._model = {}, None
-        _core._check_options(n_components, **{name: getattr(self, name) for name in TABLE})
-
-    def transform_one(self, x: dict[FeatureName, Any]) -> dict[FeatureName, Any]:
-        """Return the coordinates of a row in the directions most likely to be kept, or zeros before the first row.
-
-        The basis is aligned from row to row, so that coordinates are comparable for downstream models. With the option
-        `coordinates="drawn"`, the directions are in descending order of their probabilities.
-        """
-        check_values(x)
-        if self._model is None:
-            return dict.fromkeys(range(self.n_components), 0.0)
-        return dict(enumerate(self._model._embed_next(self._row(self._model, x)[None, :])[0][0].tolist()))
-
-    def learn_many(self, X: pd.DataFrame) -> None:
-        """Learn from the rows of a DataFrame, in order."""
-        names = list(X.columns)
-        if len(X) == 0:
-            return
-        check_numbers(X)
-        model = self._welcome(names)
-        moves = self.missing in (None, "fail")
-        if not moves or (set(self._places) <= set(names) and not X[list(self._places)].isna().to_numpy().any()):
-            # `learn` cannot be used, because the basis of the coordinates must follow every row.
-            model.step_each(self._table(model, X, learning=True))
-            return
-        # The mean that replaces a missing value changes with every row.
-        for values in X.to_numpy():
-            model.step(self._row(model, dict(zip(names, values, strict=True))))
-
-    def transform_many(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Return the coordinates of the rows of a DataFrame, as a DataFrame with the same index."""
-        import pandas as pd
-
-        check_numbers(X)
-        if self._model is None:
-            coordinates = np.zeros((len(X), self.n_components))
-        else:
-            coordinates = self._model._embed_next(self._table(self._model, X))[0]
-        return pd.DataFrame(coordinates, index=X.index, columns=range(self.n_components))
 
 
 class SubspaceAnomaly(DictionaryRows, AnomalyDetector):
@@ -352,7 +344,6 @@ class SubspaceAnomaly(DictionaryRows, AnomalyDetector):
 
 
 def check_values(x: dict[FeatureName, Any]) -> None:
-    """Raise a ``ValueError`` if a feature is a text, a date, a duration or a complex number."""
     for name, value in x.items():
         if isinstance(value, (str, bytes)):
             way = "leave it out, or encode it as numbers, for example with river.preprocessing.OneHotEncoder"

@@ -1,6 +1,7 @@
 //! Results of monitors as arrays and dictionaries.
 
 use crate::arrays::table;
+use crate::classes::dictionary;
 use eigenhedge::{Monitor, Verdict, grade};
 use eigenhedge_pages::monitor::Occurrence;
 use numpy::{IntoPyArray, PyArrayMethods};
@@ -15,9 +16,7 @@ pub const NUMBERS: usize = 18;
 
 #[derive(Default)]
 pub struct Answers {
-    /// Columns `row`, `incident` and `change`.
     rows: [Vec<i64>; 3],
-    /// Columns `score`, `q`, `t2`, `limit`, `q_limit` and `t2_limit`.
     numbers: [Vec<f64>; 6],
     alarm: Vec<bool>,
     causes: Vec<i64>,
@@ -69,20 +68,10 @@ impl Answers {
         width: Option<usize>,
         (names, by_key): (&[String], bool),
     ) -> PyResult<Bound<'py, PyDict>> {
-        let (count, found) = (self.alarm.len(), PyDict::new(py));
-        for (name, column) in ["row", "incident", "change"].into_iter().zip(self.rows) {
-            found.set_item(name, column.into_pyarray(py))?;
-        }
-        for (name, column) in ["score", "q", "t2", "limit", "q_limit", "t2_limit"].into_iter().zip(self.numbers) {
-            found.set_item(name, column.into_pyarray(py))?;
-        }
-        found.set_item("alarm", self.alarm.into_pyarray(py))?;
-        found.set_item("causes", self.causes.into_pyarray(py).reshape([count, CAUSES])?)?;
-        found.set_item("shares", table(py, self.shares, count, CAUSES)?)?;
-        let contributions = width.map(|width| table(py, self.contributions, count, width)).transpose()?;
-        found.set_item("contributions", contributions)?;
-        found.set_item("reference_limit", limit.unwrap_or(f64::NAN))?;
-        for (name, reports) in ["events", "changes", "incidents"].into_iter().zip(self.reports) {
+        let count = self.alarm.len();
+        let [row, incident, change] = self.rows.map(|column| column.into_pyarray(py));
+        let [score, q, t2, limits, q_limit, t2_limit] = self.numbers.map(|column| column.into_pyarray(py));
+        let [events, changes, incidents] = self.reports.map(|reports| {
             let dict = |one: Occurrence| {
                 let report = report(py, &one, names)?;
                 if by_key {
@@ -90,9 +79,17 @@ impl Answers {
                 }
                 PyResult::Ok(report)
             };
-            found.set_item(name, reports.into_iter().map(dict).collect::<PyResult<Vec<_>>>()?)?;
-        }
-        Ok(found)
+            reports.into_iter().map(dict).collect::<PyResult<Vec<_>>>()
+        });
+        Ok(dictionary! { py;
+            "row": row, "incident": incident, "change": change,
+            "score": score, "q": q, "t2": t2, "limit": limits, "q_limit": q_limit, "t2_limit": t2_limit,
+            "alarm": self.alarm.into_pyarray(py), "causes": self.causes.into_pyarray(py).reshape([count, CAUSES])?,
+            "shares": table(py, self.shares, count, CAUSES)?,
+            "contributions": width.map(|width| table(py, self.contributions, count, width)).transpose()?,
+            "reference_limit": limit.unwrap_or(f64::NAN),
+            "events": events?, "changes": changes?, "incidents": incidents?,
+        })
     }
 }
 
@@ -106,65 +103,22 @@ fn contributions_to_q(monitor: &Monitor, verdict: &Verdict, width: usize) -> Vec
     (0..width).map(|j| of_cells.iter().skip(j).step_by(width).sum()).collect()
 }
 
-/// Event or change, with the positions of its causes. It becomes a dictionary in Python.
-#[derive(IntoPyObject)]
-pub struct Report {
-    kind: String,
-    start: u64,
-    end: u64,
-    peak: u64,
-    strength: f64,
-    alarms: u64,
-    causes: Vec<(usize, f64)>,
-}
-
-impl Report {
-    pub fn new(one: &Occurrence, names: &[String]) -> Self {
-        let Occurrence { kind, start, end, peak, alarms, .. } = one;
-        let place = |(name, share): &(String, f64)| Some((names.iter().position(|other| other == name)?, *share));
-        Self {
-            kind: kind.clone(),
-            start: *start,
-            end: *end,
-            peak: *peak,
-            strength: if one.kind == "accepted" { f64::NAN } else { one.strength },
-            alarms: *alarms,
-            causes: one.causes.iter().filter_map(place).collect(),
-        }
-    }
-}
-
-/// Incident, with the positions of its causes. It becomes a dictionary in Python.
-#[derive(IntoPyObject)]
-struct IncidentReport {
-    incident: u64,
-    start: u64,
-    reported: u64,
-    end: Option<u64>,
-    severity: f64,
-    grade: String,
-    signs: Vec<String>,
-    rows: u64,
-    alarms: u64,
-    peak: u64,
-    causes: Vec<(usize, f64)>,
-}
-
+/// Returns an event, a change or an incident as a dictionary, with the positions of its causes. Python enters the times.
 pub fn report<'py>(py: Python<'py>, one: &Occurrence, names: &[String]) -> PyResult<Bound<'py, PyDict>> {
-    let Report { start, end, peak, alarms, causes, .. } = Report::new(one, names);
-    let Some(facts) = &one.incident else { return Report::new(one, names).into_pyobject(py) };
-    let incident = IncidentReport {
-        incident: facts.number,
-        start,
-        reported: facts.reported,
-        end: facts.is_over.then_some(end),
-        severity: one.strength,
-        grade: grade(one.strength).to_owned(),
-        signs: facts.signs.split(' ').map(str::to_owned).collect(),
-        rows: facts.rows,
-        alarms,
-        peak,
-        causes,
+    let Occurrence { kind, start, end, peak, strength, alarms, .. } = one;
+    let place = |(name, share): &(String, f64)| Some((names.iter().position(|other| other == name)?, *share));
+    let causes: Vec<(usize, f64)> = one.causes.iter().filter_map(place).collect();
+    let Some(facts) = &one.incident else {
+        let strength = if kind == "accepted" { f64::NAN } else { *strength };
+        return Ok(dictionary! { py;
+            "kind": kind, "start": start, "end": end, "start_time": None::<f64>, "end_time": None::<f64>, "peak": peak,
+            "strength": strength, "alarms": alarms, "causes": causes,
+        });
     };
-    incident.into_pyobject(py)
+    Ok(dictionary! { py;
+        "incident": facts.number, "start": start, "reported": facts.reported, "end": facts.is_over.then_some(end),
+        "start_time": None::<f64>, "reported_time": None::<f64>, "end_time": None::<f64>, "severity": strength,
+        "grade": grade(*strength), "signs": facts.signs.split(' ').collect::<Vec<_>>(),
+        "rows": facts.rows, "alarms": alarms, "peak": peak, "causes": causes,
+    })
 }

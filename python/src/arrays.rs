@@ -10,7 +10,6 @@ use pyo3::types::{PyFloat, PyInt, PyList};
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// Python objects: any, a list of numbers, and a table of numbers.
 pub type Object<'py> = Bound<'py, PyAny>;
 pub type Array1<'py> = Bound<'py, PyArray1<f64>>;
 pub type Array2<'py> = Bound<'py, PyArray2<f64>>;
@@ -54,7 +53,6 @@ fn entries<'a>(table: &'a Table<'_>) -> Option<&'a [f64]> {
 
 pub enum Given<'py> {
     Table(Table<'py>),
-    /// Lists of items, as rows of item numbers.
     Items(Vec<Vec<f64>>),
 }
 
@@ -158,7 +156,6 @@ pub fn named_numbers(object: &Object<'_>, names: Option<&[String]>) -> PyResult<
     Ok(made.as_slice().map_err(|_| PyTypeError::new_err("the array must be contiguous"))?.to_vec())
 }
 
-/// Returns the value of a float or an int, or `None` for other objects.
 fn plain_number(object: &Object<'_>) -> Option<f64> {
     let is_plain = object.is_instance_of::<PyFloat>() || object.is_instance_of::<PyInt>();
     is_plain.then(|| object.extract().ok()).flatten()
@@ -189,7 +186,6 @@ pub fn read_table(py: Python<'_>, path: PathBuf) -> PyResult<(Names, Array2<'_>)
     Ok((names, table(py, entries, rows, columns)?))
 }
 
-/// Creates a table whose rows are the columns of a matrix.
 pub fn transposed<'py>(py: Python<'py>, matrix: &eigenhedge::Matrix) -> PyResult<Array2<'py>> {
     let entries = (0..matrix.columns()).flat_map(|j| matrix.column(j)).copied().collect();
     table(py, entries, matrix.columns(), matrix.rows())

@@ -1,11 +1,13 @@
 //! Batch kernel methods: kernel PCA, kernel ridge regression, and a symmetric eigensolver.
 
 use crate::arrays::{Array1, Array2, Given, Object, Rows, Table, table, transposed};
+use crate::classes::{attributes, pickled};
 use crate::errors::{apart, check_room, refused};
 use crate::interrupt::{alone, each, each_between};
 use crate::items::Points;
+use crate::learning::square;
 use crate::options::{Chosen, Named};
-use crate::state::{Reduced, lock, reduced, restored};
+use crate::state::lock;
 use eigenhedge::batch::preimage::{Stop, preimages};
 use eigenhedge::batch::{Center, KernelPca, KernelRidge, Solver};
 use eigenhedge::kernel::{Dictionary, Vectors};
@@ -16,14 +18,12 @@ use pyo3::types::PyDict;
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// Kernel PCA, fitted to rows. Native part of the Python class.
 #[pyclass(frozen, module = "eigenhedge._core")]
 pub struct KernelComponents {
     state: Mutex<KernelPca<Vectors>>,
     points: Points,
 }
 
-/// Deserializes a model from untrusted bytes and validates it with `checked`.
 fn solver(name: &Object<'_>, points: usize, tolerance: f64, max_rank: usize) -> PyResult<Solver> {
     let name = Named { name: "solver", value: name }.one_of(&["auto", "dense", "partial", "cholesky"])?;
     Ok(match name {
@@ -50,17 +50,14 @@ impl KernelComponents {
         max_rank: usize,
     ) -> PyResult<Self> {
         let kernel = Chosen::new(kernel)?;
-        let given = Given::new(x, &kernel.points, None)?;
-        let mut x = Rows::given(&given)?;
-        let (count, length) = (x.count(), x.length());
-        let dictionary = kernel.dictionary(length)?;
+        let (points, dictionary) = kernel.rows(x)?;
+        let count = points.len();
         let solver = solver(solver_name, count, tolerance, max_rank)?;
         let width = if let Solver::Cholesky { .. } = solver { max_rank.min(count) } else { count };
         check_room("the kernel matrix of the rows", &[3, count, width])?;
-        let points = x.all();
         let center = if centered { Center::Mean } else { Center::None };
         let fit = move || KernelPca::fit(dictionary, &points, k, center, solver);
-        let pca = kernel.points.told(alone(py, fit)?.map_err(refused))?;
+        let pca = kernel.run(py, fit)?;
         Ok(Self { state: Mutex::new(pca), points: kernel.points })
     }
 
@@ -82,7 +79,6 @@ impl KernelComponents {
         Ok((table(py, coordinates, count, kept)?, losses.into_pyarray(py)))
     }
 
-    /// Returns pre-images: for each row of coordinates, a row whose features are near the point with these coordinates.
     fn invert<'py>(&self, py: Python<'py>, coordinates: Table<'py>) -> PyResult<Array2<'py>> {
         let rows = Rows::of(&coordinates)?.all();
         let (mut dictionary, expansions) = {
@@ -98,49 +94,27 @@ impl KernelComponents {
         table(py, found.iter().flat_map(|found| &found.point).copied().collect(), found.len(), length)
     }
 
-    /// Returns the atoms (stored rows) in which the components are expanded.
     fn atoms<'py>(&self, py: Python<'py>) -> PyResult<Array2<'py>> {
         let state = lock(py, &self.state)?;
         let atoms = &state.dictionary;
         let entries = (0..atoms.len()).flat_map(|i| atoms.atom(i)).copied().collect();
         table(py, entries, atoms.len(), atoms.length())
     }
-
-    #[getter]
-    fn eigenvalues<'py>(&self, py: Python<'py>) -> PyResult<Array1<'py>> {
-        Ok(PyArray1::from_slice(py, &lock(py, &self.state)?.eigenvalues))
-    }
-
-    /// Returns the scores of the fitted rows, one row per component.
-    #[getter]
-    fn scores<'py>(&self, py: Python<'py>) -> PyResult<Array2<'py>> {
-        transposed(py, &lock(py, &self.state)?.scores)
-    }
-
-    #[getter]
-    fn explained_ratio<'py>(&self, py: Python<'py>) -> PyResult<Array1<'py>> {
-        Ok(lock(py, &self.state)?.explained_ratio().into_pyarray(py))
-    }
-
-    #[getter]
-    fn trace_error(&self, py: Python<'_>) -> PyResult<f64> {
-        Ok(lock(py, &self.state)?.trace_error)
-    }
-
-    #[staticmethod]
-    #[pyo3(name = "_from_bytes")]
-    fn from_bytes(data: &[u8]) -> PyResult<Self> {
-        let pca = KernelPca::<Vectors>::checked(restored(data)?).map_err(refused)?;
-        let points = Points::of_kernel(Some(pca.dictionary.kernel()));
-        Ok(Self { state: Mutex::new(pca), points })
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
-        reduced(slf, &*lock(slf.py(), &slf.get().state)?)
-    }
 }
 
-/// Kernel ridge regression with Gaussian-process variances. Native part of the Python class.
+attributes! { KernelComponents, |components, py| {
+    eigenvalues: Array1<'py> = PyArray1::from_slice(py, &lock(py, &components.state)?.eigenvalues);
+    scores: Array2<'py> = transposed(py, &lock(py, &components.state)?.scores)?;
+    explained_ratio: Array1<'py> = lock(py, &components.state)?.explained_ratio().into_pyarray(py);
+    trace_error: f64 = lock(py, &components.state)?.trace_error;
+}}
+
+pickled!(KernelComponents, |state| {
+    let pca = KernelPca::<Vectors>::checked(state).map_err(refused)?;
+    let points = Points::of_kernel(Some(pca.dictionary.kernel()));
+    Ok(KernelComponents { state: Mutex::new(pca), points })
+});
+
 #[pyclass(frozen, module = "eigenhedge._core")]
 pub struct KernelRegression {
     state: Mutex<KernelRidge<Vectors>>,
@@ -152,11 +126,9 @@ impl KernelRegression {
     #[new]
     fn new(py: Python<'_>, x: &Object<'_>, y: Table<'_>, alpha: f64, kernel: &Bound<'_, PyDict>) -> PyResult<Self> {
         let kernel = Chosen::new(kernel)?;
-        let given = Given::new(x, &kernel.points, None)?;
-        let (mut x, mut y) = (Rows::given(&given)?, Rows::of(&y)?);
-        let dictionary = kernel.dictionary(x.length())?;
-        check_room("the kernel matrix of the rows", &[2, x.count(), x.count()])?;
-        let (points, targets) = (x.all(), y.all());
+        let (points, dictionary) = kernel.rows(x)?;
+        check_room("the kernel matrix of the rows", &[2, points.len(), points.len()])?;
+        let targets = Rows::of(&y)?.all();
         let fit = move || {
             let mut columns = Matrix::zeros(targets.len(), targets.first().map_or(0, Vec::len));
             for (i, row) in targets.iter().enumerate() {
@@ -164,11 +136,10 @@ impl KernelRegression {
             }
             KernelRidge::fit_many(dictionary, &points, &columns, alpha)
         };
-        let ridge = kernel.points.told(alone(py, fit)?.map_err(refused))?;
+        let ridge = kernel.run(py, fit)?;
         Ok(Self { state: Mutex::new(ridge), points: kernel.points })
     }
 
-    /// Returns the predicted means, one row per input row, and the variances if requested.
     fn predict<'py>(&self, py: Python<'py>, x: &Object<'py>, with_variance: bool) -> PyResult<WithNumbers<'py>> {
         let given = Given::new(x, &self.points, None)?;
         let mut x = Rows::given(&given)?;
@@ -195,13 +166,6 @@ impl KernelRegression {
         Ok((table(py, means, count, outputs)?, variances.into_pyarray(py)))
     }
 
-    /// Returns the weights of the fitted rows, one row per output.
-    #[getter]
-    fn coefficients<'py>(&self, py: Python<'py>) -> PyResult<Array2<'py>> {
-        transposed(py, &lock(py, &self.state)?.coefficients)
-    }
-
-    /// Returns the leave-one-out errors, one row per output.
     fn leave_one_out<'py>(&self, py: Python<'py>) -> PyResult<Array2<'py>> {
         let ridge = lock(py, &self.state)?;
         check_room("the inverse of the kernel matrix", &[2, ridge.coefficients.rows(), ridge.coefficients.rows()])?;
@@ -209,23 +173,20 @@ impl KernelRegression {
         transposed(py, &alone(py, move || ridge.leave_one_out())?)
     }
 
-    /// Returns the log marginal likelihood of each output.
     fn log_likelihood<'py>(&self, py: Python<'py>) -> PyResult<Array1<'py>> {
         Ok(lock(py, &self.state)?.log_likelihood().into_pyarray(py))
     }
-
-    #[staticmethod]
-    #[pyo3(name = "_from_bytes")]
-    fn from_bytes(data: &[u8]) -> PyResult<Self> {
-        let ridge = KernelRidge::<Vectors>::checked(restored(data)?).map_err(refused)?;
-        let points = Points::of_kernel(Some(ridge.dictionary.kernel()));
-        Ok(Self { state: Mutex::new(ridge), points })
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
-        reduced(slf, &*lock(slf.py(), &slf.get().state)?)
-    }
 }
+
+attributes! { KernelRegression, |regression, py| {
+    coefficients: Array2<'py> = transposed(py, &lock(py, &regression.state)?.coefficients)?;
+}}
+
+pickled!(KernelRegression, |state| {
+    let ridge = KernelRidge::<Vectors>::checked(state).map_err(refused)?;
+    let points = Points::of_kernel(Some(ridge.dictionary.kernel()));
+    Ok(KernelRegression { state: Mutex::new(ridge), points })
+});
 
 /// Number of rows that are predicted at once: a block of the library, so that results have the same bits as there.
 const BLOCK: usize = KernelRidge::<Vectors>::BLOCK;
@@ -233,24 +194,18 @@ const BLOCK: usize = KernelRidge::<Vectors>::BLOCK;
 /// Returns the eigenvalues of a symmetric matrix in ascending order, and its eigenvectors as rows.
 #[pyfunction]
 #[pyo3(name = "_symmetric_eigen")]
-pub fn symmetric_eigen<'py>(py: Python<'py>, matrix: Table<'py>) -> PyResult<Eigen<'py>> {
-    let mut matrix = Rows::of(&matrix)?;
-    let size = matrix.count();
-    if matrix.length() != size {
-        return Err(refused(Error::Length { what: "row", expected: size, found: matrix.length() }));
-    }
-    check_room("the eigenvectors", &[3, size, size])?;
-    let rows = matrix.all();
+pub fn symmetric_eigen<'py>(py: Python<'py>, matrix: &Object<'py>) -> PyResult<Eigen<'py>> {
+    let matrix = square(matrix)?;
+    check_room("the eigenvectors", &[2, matrix.rows(), matrix.rows()])?;
     let decompose = move || {
-        let mut matrix = Matrix::zeros(size, size);
-        for (j, row) in rows.into_iter().enumerate() {
-            if let Some(column) = row.iter().position(|value| !value.is_finite()) {
-                let (what, rule) = ("kernel matrix", "finite");
-                return Err(Error::MatrixEntry { what, row: j, column, rule, value: row[column] });
+        let entries =
+            (0..matrix.columns()).flat_map(|j| matrix.column(j).iter().enumerate().map(move |(i, x)| (j, i, *x)));
+        match entries.into_iter().find(|(.., value)| !value.is_finite()) {
+            Some((row, column, value)) => {
+                Err(Error::MatrixEntry { what: "kernel matrix", row, column, rule: "finite", value })
             }
-            matrix.column_mut(j).copy_from_slice(&row);
+            None => Ok(eigenhedge::internals::symmetric_eigen(&matrix)),
         }
-        Ok(eigenhedge::internals::symmetric_eigen(&matrix))
     };
     let eigen = alone(py, decompose)?.map_err(refused)?;
     Ok((PyArray1::from_slice(py, &eigen.values), transposed(py, &eigen.vectors)?))

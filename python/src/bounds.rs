@@ -1,5 +1,6 @@
 //! Python bindings of `eigenhedge::bounds`.
 
+use crate::classes::attributes;
 use eigenhedge::bounds;
 use eigenhedge::simplex::Multiplicity;
 use pyo3::IntoPyObjectExt;
@@ -8,7 +9,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::fmt::Display;
 
-/// Dimension of a space: a whole number or infinity.
 #[derive(Clone, Copy)]
 struct Dimension(Multiplicity);
 
@@ -135,34 +135,6 @@ impl Setting {
         Ok(Self(bounds::Setting { norm_square, price, ..bounds::Setting::new(eta, k, dimension.0) }))
     }
 
-    #[getter]
-    fn eta(&self) -> f64 {
-        self.0.eta
-    }
-
-    #[getter]
-    fn k(&self) -> usize {
-        self.0.kept
-    }
-
-    #[getter]
-    fn dimension<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        match self.0.dimension {
-            Multiplicity::Finite(n) => n.into_bound_py_any(py),
-            Multiplicity::Infinite => f64::INFINITY.into_bound_py_any(py),
-        }
-    }
-
-    #[getter]
-    fn norm_square(&self) -> f64 {
-        self.0.norm_square
-    }
-
-    #[getter]
-    fn price(&self) -> f64 {
-        self.0.price
-    }
-
     fn __getnewargs__<'py>(&self, py: Python<'py>) -> PyResult<(f64, usize, Bound<'py, PyAny>, f64, f64)> {
         Ok((self.0.eta, self.0.kept, self.dimension(py)?, self.0.norm_square, self.0.price))
     }
@@ -173,6 +145,17 @@ impl Setting {
         Ok(format!("Setting({eta:?}, {kept}, {dimension}, norm_square={norm_square:?}, price={price:?})"))
     }
 }
+
+attributes! { Setting, |setting, py| {
+    eta: f64 = setting.0.eta;
+    k: usize = setting.0.kept;
+    dimension: Bound<'py, PyAny> = match setting.0.dimension {
+        Multiplicity::Finite(n) => n.into_bound_py_any(py)?,
+        Multiplicity::Infinite => f64::INFINITY.into_bound_py_any(py)?,
+    };
+    norm_square: f64 = setting.0.norm_square;
+    price: f64 = setting.0.price;
+}}
 
 impl<'a> From<&'a Setting> for &'a bounds::Setting {
     fn from(setting: &'a Setting) -> Self {

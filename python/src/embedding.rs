@@ -1,18 +1,72 @@
-//! Coordinates of rows, and rows from coordinates, without learning.
+//! Coordinates of rows, and rows from coordinates, without learning: methods of the model.
+#![expect(non_snake_case, reason = "a table is called X in Python")]
 
-use crate::arrays::{Array1, Array2, Given, Object, Rows, as_table, table};
+use crate::arrays::{Array1, Array2, Given, Names, Object, Rows, as_table, table};
 use crate::errors::check_room;
 use crate::interrupt::each_lot;
 use crate::items::Points;
-use crate::state::{State, embeddable};
+use crate::model::PyModel;
+use crate::state::lock;
 use eigenhedge::Embedding;
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
-use std::sync::Mutex;
 
-pub type Embedded<'py> = (Array2<'py>, Array1<'py>);
+type Embedded<'py> = (Array2<'py>, Array1<'py>);
 
-pub fn embedded<'py>(
+impl PyModel {
+    pub fn takes(&self, py: Python<'_>) -> PyResult<(Points, Names)> {
+        let state = lock(py, &self.state)?;
+        Ok((state.points.clone(), state.core.columns().names.clone()))
+    }
+}
+
+#[pymethods]
+impl PyModel {
+    /// Return the coordinates of the rows of ``X`` in the directions most likely to be kept, an ndarray of shape
+    /// (n_rows, k), without learning.
+    fn transform<'py>(&self, py: Python<'py>, X: &Object<'py>) -> PyResult<Array2<'py>> {
+        Ok(self.embed(py, X, false)?.0)
+    }
+
+    /// Return the squared reconstruction error of each row of ``X`` for the directions most likely to be kept, an ndarray
+    /// of shape (n_rows,), without learning.
+    fn losses<'py>(&self, py: Python<'py>, X: &Object<'py>) -> PyResult<Array1<'py>> {
+        Ok(self.embed(py, X, true)?.1)
+    }
+
+    /// Return the coordinates that each row would get as the next row in :meth:`step`, and its loss, without learning.
+    #[pyo3(name = "_embed_next")]
+    fn embed_next<'py>(&self, py: Python<'py>, rows: &Object<'py>) -> PyResult<Embedded<'py>> {
+        let (points, names) = self.takes(py)?;
+        let rows = Given::new(rows, &points, names.as_deref())?;
+        embedded(py, self.state(py)?.next_embedding(), &rows, &points, true)
+    }
+
+    #[pyo3(name = "_embed")]
+    fn embed<'py>(&self, py: Python<'py>, rows: &Object<'py>, losses: bool) -> PyResult<Embedded<'py>> {
+        let (points, names) = self.takes(py)?;
+        let rows = Given::new(rows, &points, names.as_deref())?;
+        embedded(py, self.embeddable(py)?.embedding(), &rows, &points, losses)
+    }
+
+    /// Return the rows, of shape (n_rows, dim), with the coordinates ``X``, of shape (n_rows, k).
+    ///
+    /// For a kernel, they are pre-images: rows whose features are near the points with these coordinates.
+    fn reconstruct<'py>(&self, py: Python<'py>, X: &Object<'py>) -> PyResult<Array2<'py>> {
+        let given = as_table(X)?;
+        let mut coordinates = Rows::of(&given)?;
+        let count = coordinates.count();
+        let mut state = self.embeddable(py)?;
+        let length = state.core.length();
+        let model = state.embedding();
+        check_room("the rows", &[2, count, length])?;
+        let mut rows = Vec::with_capacity(count.saturating_mul(length));
+        each_lot(py, count, |lot| model.reconstruct_block(&coordinates.lot(lot), &mut rows))?;
+        table(py, rows, count, length)
+    }
+}
+
+fn embedded<'py>(
     py: Python<'py>,
     model: &mut Embedding,
     rows: &Given<'py>,
@@ -27,17 +81,4 @@ pub fn embedded<'py>(
     let work = |lot| model.transform_block(&rows.lot(lot), &mut coordinates, with_losses, |loss| losses.push(loss));
     points.told(each_lot(py, count, work))?;
     Ok((table(py, coordinates, count, kept)?, losses.into_pyarray(py)))
-}
-
-pub fn reconstructed<'py>(py: Python<'py>, state: &Mutex<State>, coordinates: &Object<'py>) -> PyResult<Array2<'py>> {
-    let given = as_table(coordinates)?;
-    let mut coordinates = Rows::of(&given)?;
-    let count = coordinates.count();
-    let mut state = embeddable(py, state)?;
-    let length = state.core.length();
-    let model = state.embedding();
-    check_room("the rows", &[2, count, length])?;
-    let mut rows = Vec::with_capacity(count.saturating_mul(length));
-    each_lot(py, count, |lot| model.reconstruct_block(&coordinates.lot(lot), &mut rows))?;
-    table(py, rows, count, length)
 }

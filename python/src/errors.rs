@@ -5,9 +5,10 @@ use crate::spelling::spelling;
 use eigenhedge::Error;
 use eigenhedge::internals::{check_numbers, product};
 use eigenhedge::options::{exact, spelled};
-use pyo3::exceptions::{PyMemoryError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyOSError, PyValueError};
 use pyo3::{PyErr, PyResult};
 use std::borrow::Borrow;
+use std::fmt::Display;
 
 /// Converts an error to a Python exception, for errors that do not concern a particular row.
 pub fn refused(error: impl Borrow<Error>) -> PyErr {
@@ -17,12 +18,15 @@ pub fn refused(error: impl Borrow<Error>) -> PyErr {
     }
 }
 
+pub fn file_refused(error: impl Display) -> PyErr {
+    PyOSError::new_err(format!("{error:#}"))
+}
+
 /// Returns a `MemoryError` if an array of these sizes does not fit into memory. `what` names the array in the message.
 pub fn check_room(what: &'static str, sizes: &[usize]) -> PyResult<()> {
     check_numbers(what, product(sizes)).map_err(refused)
 }
 
-/// Converts an error about the row at position `row` of the array to a Python exception.
 pub fn refused_row(row: usize, error: &Error) -> PyErr {
     PyValueError::new_err(format!("row {row}: {}", sentence(error)))
 }

@@ -1,10 +1,11 @@
 //! Expert learners, the projection onto the capped simplex, and the decomposition into its corners.
 
 use crate::arrays::{Array1, Object, numbers};
+use crate::classes::{attributes, pickled};
 use crate::errors::refused;
 use crate::options::{self, Named, option};
 use crate::spelling::spelling;
-use crate::state::{Reduced, lock, reduced, restored, saved};
+use crate::state::{lock, saved};
 use eigenhedge::options::Options;
 use eigenhedge::registry::{AnyExperts, ExpertKind, ExpertSpec, defaults};
 use eigenhedge::simplex::{cap_by_sorting, decompose};
@@ -85,25 +86,6 @@ impl CappedHedge {
         step(py, &self.state, losses)
     }
 
-    /// ndarray of shape (n,): probability that each expert is dropped in the next trial. The sum is n - k.
-    #[getter]
-    fn dropped_probabilities<'py>(&self, py: Python<'py>) -> PyResult<Array1<'py>> {
-        let probabilities: Vec<f64> = lock(py, &self.state)?.0.log_dropped().iter().map(|log| log.exp()).collect();
-        Ok(probabilities.into_pyarray(py))
-    }
-
-    /// ndarray of shape (n,): logarithm of the probability that each expert is dropped. It does not underflow.
-    #[getter]
-    fn log_dropped<'py>(&self, py: Python<'py>) -> PyResult<Array1<'py>> {
-        Ok(PyArray1::from_slice(py, lock(py, &self.state)?.0.log_dropped()))
-    }
-
-    /// list of int: experts that were dropped in the most recent trial.
-    #[getter]
-    fn dropped(&self, py: Python<'_>) -> PyResult<Vec<usize>> {
-        Ok(lock(py, &self.state)?.0.dropped().to_vec())
-    }
-
     fn __getnewargs__(&self) -> (usize, usize, f64) {
         (self.shape.0, self.shape.1, 1.0)
     }
@@ -129,6 +111,18 @@ impl CappedHedge {
         format!("<CappedHedge n={}, k={}>", self.shape.0, self.shape.1)
     }
 }
+
+attributes! { CappedHedge, |hedge, py| {
+    /// ndarray of shape (n,): probability that each expert is dropped in the next trial. The sum is n - k.
+    dropped_probabilities: Array1<'py> = {
+        let probabilities: Vec<f64> = lock(py, &hedge.state)?.0.log_dropped().iter().map(|log| log.exp()).collect();
+        probabilities.into_pyarray(py)
+    };
+    /// ndarray of shape (n,): logarithm of the probability that each expert is dropped. It does not underflow.
+    log_dropped: Array1<'py> = PyArray1::from_slice(py, lock(py, &hedge.state)?.0.log_dropped());
+    /// list of int: experts that were dropped in the most recent trial.
+    dropped: Vec<usize> = lock(py, &hedge.state)?.0.dropped().to_vec();
+}}
 
 /// Expert learner of a chosen kind: ``k`` of ``n`` experts are kept, and the losses of the others are charged.
 ///
@@ -188,19 +182,6 @@ impl Experts {
         step(py, &self.state, losses)
     }
 
-    /// list of int: experts that were dropped in the most recent trial.
-    #[getter]
-    fn dropped(&self, py: Python<'_>) -> PyResult<Vec<usize>> {
-        Ok(lock(py, &self.state)?.0.dropped().to_vec())
-    }
-
-    /// ndarray of shape (n,), or None: probability that each expert is kept in the next trial. The value is None for
-    /// leaders.
-    #[getter]
-    fn kept_probabilities<'py>(&self, py: Python<'py>) -> PyResult<Option<Array1<'py>>> {
-        Ok(lock(py, &self.state)?.0.kept_probabilities().map(|kept| kept.into_pyarray(py)))
-    }
-
     /// Return an upper bound on the total expected loss.
     ///
     /// Parameters
@@ -216,21 +197,23 @@ impl Experts {
         Ok(lock(py, &self.state)?.0.bound(best))
     }
 
-    #[staticmethod]
-    #[pyo3(name = "_from_bytes")]
-    fn from_bytes(data: &[u8]) -> PyResult<Self> {
-        Ok(Self { state: Mutex::new(restored(data)?) })
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
-        reduced(slf, &*lock(slf.py(), &slf.get().state)?)
-    }
-
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let ExpertSpec { kind, experts, kept, .. } = *lock(py, &self.state)?.0.spec();
         Ok(format!("<Experts {}: n={experts}, k={kept}>", kind.name()))
     }
 }
+
+attributes! { Experts, |experts, py| {
+    /// list of int: experts that were dropped in the most recent trial.
+    dropped: Vec<usize> = lock(py, &experts.state)?.0.dropped().to_vec();
+    /// ndarray of shape (n,), or None: probability that each expert is kept in the next trial. The value is None for
+    /// leaders.
+    kept_probabilities: Option<Array1<'py>> = {
+        lock(py, &experts.state)?.0.kept_probabilities().map(|kept| kept.into_pyarray(py))
+    };
+}}
+
+pickled!(Experts, |state| Ok(Experts { state: Mutex::new(state) }));
 
 fn step<L: Learner<[f64]>>(py: Python<'_>, state: &Mutex<(L, Random)>, losses: &Object<'_>) -> PyResult<(f64, f64)> {
     let (losses, mut state) = (numbers(losses)?, lock(py, state)?);

@@ -2,7 +2,7 @@
 
 use crate::alarms::{Answers, NUMBERS};
 use crate::arrays::{Object, Rows, as_table, table};
-use crate::errors::{check_room, refused};
+use crate::errors::{check_room, file_refused, refused};
 use crate::interrupt::each;
 use crate::model::PyModel;
 use crate::monitor::PyMonitor;
@@ -13,12 +13,11 @@ use eigenhedge_io::{GroupStore, open_fleet, save_fleet};
 use eigenhedge_pages::monitor::{Journal, Track};
 use numpy::IntoPyArray;
 use pyo3::IntoPyObjectExt;
-use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
-/// Native part of :class:`eigenhedge.Fleet`.
 #[pyclass(frozen, module = "eigenhedge._core")]
 pub struct Groups {
     members: Mutex<Members>,
@@ -32,7 +31,6 @@ enum Members {
 
 struct Monitors {
     fleet: Fleet<Monitor>,
-    /// Number of rows of all keys since this fleet was created or opened.
     rows: u64,
     /// Record of all incidents, events and changes that the monitors reported about these rows.
     journal: Journal,
@@ -82,7 +80,6 @@ fn with_room<T: FleetMember>(fleet: Result<Fleet<T>, Error>, max_groups: Option<
 
 #[pymethods]
 impl Groups {
-    /// Creates a fleet whose members start as copies of a model or monitor.
     #[new]
     fn new(member: &Object<'_>, max_groups: Option<usize>) -> PyResult<Self> {
         let py = member.py();
@@ -130,7 +127,6 @@ impl Groups {
         py.detach(|| fleet.with(key, accept)).map_err(refused).map(|_| true)
     }
 
-    /// Writes the HTML page of all keys. `by` is the name of the key column.
     fn report(&self, py: Python<'_>, path: PathBuf, title: String, by: String) -> PyResult<()> {
         let mut members = self.members(py)?;
         let Monitors { fleet, journal, .. } = members.monitors()?;
@@ -149,7 +145,6 @@ impl Groups {
         .transpose()
     }
 
-    /// Returns the model or monitor with which every key starts.
     #[getter]
     fn fresh<'py>(&self, py: Python<'py>) -> PyResult<Object<'py>> {
         match &*self.members(py)? {
@@ -186,7 +181,7 @@ impl Groups {
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let mut members = self.members(py)?;
         let saved = either!(members, fleet => py.detach(|| save_fleet(&path, fleet, &[])));
-        saved.map_err(|error| PyOSError::new_err(format!("{error:#}")))
+        saved.map_err(file_refused)
     }
 
     #[staticmethod]
@@ -205,7 +200,7 @@ fn of_model(py: Python<'_>, model: Model) -> PyResult<Object<'_>> {
 }
 
 fn of_monitor(py: Python<'_>, monitor: Monitor) -> PyResult<Object<'_>> {
-    PyMonitor::of(monitor, Vec::new()).into_bound_py_any(py)
+    PyMonitor::of(monitor).into_bound_py_any(py)
 }
 
 fn step_each<'py>(

@@ -1,227 +1,349 @@
-//! Learning from tables of rows.
+//! Learning from rows: methods of the model.
+#![expect(non_snake_case, reason = "a table is called X in Python")]
 
-use crate::arrays::{Array1, Array2, Given, Names, Object, Rows, as_table, numbers, table};
+use crate::arrays::{Array1, Array2, Given, Names, Object, Rows, as_table, named_numbers, numbers, table};
 use crate::errors::{apart, check_room, refused, refused_row};
 use crate::interrupt::{MOST, alone, each, each_lot};
 use crate::items::Points;
+use crate::model::PyModel;
 use crate::pages::write_run;
 use crate::sparse::{Csr, CsrRows};
-use crate::state::{State, lock, settled};
-use eigenhedge::{Loss, Matrix, Model};
+use crate::state::{State, lock};
+use crate::trial::Trial;
+use eigenhedge::{Error, Loss, Matrix, Model};
 use eigenhedge_pages::run::Recorder;
 use numpy::IntoPyArray;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use std::path::Path;
-use std::sync::Mutex;
+use std::path::PathBuf;
 
 /// Smallest number of rows that are learned as a set. Fewer rows are faster one by one.
 const LEAST_SET: usize = 32;
 
 /// Expected losses, losses and coordinates of rows.
-pub type Answers<'py> = (Array1<'py>, Array1<'py>, Array2<'py>);
+type Answers<'py> = (Array1<'py>, Array1<'py>, Array2<'py>);
 
 /// Rows whose missing cells are filled in, and the standard errors of these cells.
-pub type Fills<'py> = (Array2<'py>, Array2<'py>);
+type Fills<'py> = (Array2<'py>, Array2<'py>);
 
-/// Learns from every row, in order. On an error, the previous rows have been learned.
-pub fn learn(
-    py: Python<'_>,
-    state: &Mutex<State>,
-    rows: &Object<'_>,
-    sample_weight: Option<&Object<'_>>,
-) -> PyResult<()> {
-    let (points, given, names) = taken(py, state, rows)?;
-    let mut rows = Rows::given(&given)?;
-    let (count, length) = (rows.count(), rows.length());
-    let mut state = settled(py, state)?;
-    let state = &mut *state;
-    if length != state.core.length() && count > 0 {
-        let (expected, found) = (state.core.length(), length);
-        return Err(refused(eigenhedge::Error::Length { what: "row", expected, found }));
-    }
-    settle(state, &mut rows)?;
-    state.ask(false, false).map_err(refused)?;
-    let weights = weights(sample_weight, count)?;
-    let outcome = each_lot(py, count, |lot| match &weights {
-        None => state.learn(|model| model.step_all(&rows.lot(lot), |_| ())),
-        Some(weights) => state.learn(|model| {
-            let weighted = rows.lot(lot.clone()).into_iter().zip(&weights[lot]);
-            weighted.enumerate().try_for_each(|(i, (row, weight))| {
-                model.step_batch(&[row], Some(&[*weight])).map(drop).map_err(|error| (i, error))
-            })
-        }),
-    });
-    points.forget(&state.core);
-    state.name(names);
-    points.told(outcome)
-}
-
-/// Converts the rows that a model learns from. Returns their type, the rows, and the column names of the first table.
-fn taken<'py>(py: Python<'py>, state: &Mutex<State>, rows: &Object<'py>) -> PyResult<(Points, Given<'py>, Names)> {
-    let (points, names, is_new) = {
-        let state = settled(py, state)?;
-        (state.points.clone(), state.core.columns().names.clone(), state.core.totals().rows == 0)
-    };
-    let given = Given::new(rows, &points, names.as_deref())?;
-    let found = if is_new && names.is_none() { given.names(rows)? } else { None };
-    Ok((points, given, found))
-}
-
-/// Adds rows to the moments of a model, if it takes them, and returns true. Nothing is predicted. On an error, no row of
-/// this call has been learned. Returns false if the model must learn row by row.
-pub fn collect(py: Python<'_>, state: &Mutex<State>, rows: &Object<'_>) -> PyResult<bool> {
-    let given = as_table(rows)?;
-    let mut rows = Rows::of(&given)?;
-    let mut state = lock(py, state)?;
-    let state = &mut *state;
-    if !state.core.takes_moments() {
-        return Ok(false);
-    }
-    settle(state, &mut rows)?;
-    let count = rows.count();
-    let mut moments = state.take_moments().map_err(refused)?;
-    let core = &state.core;
-    // A few rows are added as a whole or not at all.
-    let before = (count > MOST).then(|| moments.clone());
-    let outcome = match &before {
-        None => moments.update_for(core, &rows.lot(0..count)).map_err(apart).map_err(|(i, e)| refused_row(i, &e)),
-        Some(_) => each_lot(py, count, |lot| moments.update_for(core, &rows.lot(lot)).map_err(apart)),
-    };
-    state.moments = Some(match (&outcome, before) {
-        (Err(_), Some(before)) => before,
-        _ => moments,
-    });
-    outcome.map(|()| true)
-}
-
-/// Learns a set of rows at once, if the learner depends on the set of rows only and the set is large enough to be faster
-/// than single rows. Returns false if nothing was learned.
-pub fn learn_set(py: Python<'_>, state: &Mutex<State>, rows: &Object<'_>) -> PyResult<bool> {
-    let (points, given, names) = taken(py, state, rows)?;
-    let mut rows = Rows::given(&given)?;
-    let mut state = settled(py, state)?;
-    let state = &mut *state;
-    if rows.count() < LEAST_SET || !state.core.learns_sets() {
-        return Ok(false);
-    }
-    settle(state, &mut rows)?;
-    let (mut core, rows) = (state.core.clone(), rows.all());
-    let outcome = alone(py, move || {
-        let rows: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
-        core.learn_set(&rows).map(|()| core)
-    })?;
-    let core = points.told(outcome.map_err(|(row, error)| refused_row(row, &error)))?;
-    state.learn(|model| *model = core);
-    points.forget(&state.core);
-    state.name(names);
-    Ok(true)
-}
-
-pub fn learn_sparse(py: Python<'_>, state: &Mutex<State>, table: &Csr<'_>) -> PyResult<()> {
-    let mut state = settled(py, state)?;
-    let state = &mut *state;
-    let points = state.points.clone();
-    let mut rows = CsrRows::new(table, state.core.length())?;
-    state.ask(false, false).map_err(refused)?;
-    let outcome = each(py, rows.count(), |i| rows.step(i, state));
-    points.forget(&state.core);
-    points.told(outcome)
-}
-
-pub fn step_batch(
-    py: Python<'_>,
-    state: &Mutex<State>,
-    rows: &Object<'_>,
-    sample_weight: Option<&Object<'_>>,
-) -> PyResult<Loss> {
-    let (points, given, names) = taken(py, state, rows)?;
-    let mut rows = Rows::given(&given)?;
-    let count = rows.count();
-    let weights = weights(sample_weight, count)?;
-    let mut state = settled(py, state)?;
-    state.ask(false, false).map_err(refused)?;
-    let outcome = state.learn(|model| model.step_batch(&rows.lot(0..count), weights.as_deref()));
-    let loss = points.told(outcome.map_err(refused))?;
-    points.forget(&state.core);
-    state.name(names);
-    Ok(loss)
-}
-
-/// Runs one trial per row. Also returns the reconstructed rows if `reconstructions` is true, and the filled cells with their
-/// standard errors if `filled` is true. Rows without missing cells are zero there. Writes the page of the run to `report`.
-pub fn step_each<'py>(
-    py: Python<'py>,
-    state: &Mutex<State>,
-    rows: &Object<'py>,
-    reconstructions: bool,
-    filled: bool,
-    report: Option<&Path>,
-) -> PyResult<(Answers<'py>, Option<Array2<'py>>, Option<Fills<'py>>)> {
-    let (points, given, names) = taken(py, state, rows)?;
-    let mut rows = Rows::given(&given)?;
-    let (count, length) = (rows.count(), rows.length());
-    let mut state = settled(py, state)?;
-    let state = &mut *state;
-    state.ask(true, reconstructions).map_err(refused)?;
-    let kept = state.core.spec().kept;
-    let projected = if reconstructions { length } else { 0 } + if filled { 2 * length } else { 0 };
-    check_room("the coordinates of the rows", &[2, count, kept.saturating_add(projected)])?;
-    let (mut expected, mut losses) = (Vec::with_capacity(count), Vec::with_capacity(count));
-    let mut coordinates = Vec::with_capacity(count.saturating_mul(kept));
-    let (mut projections, mut cells, mut errors) = (Vec::new(), Vec::new(), Vec::new());
-    let zeros = vec![0.0; length];
-    let mut recorder = report.map(|_| Recorder::new(&state.core, false));
-    let mut tell = |run: &Model, loss: Loss| {
-        recorder.iter_mut().for_each(|recorder| recorder.enter(expected.len() as u64, None, loss, run));
-        expected.push(loss.expected);
-        losses.push(loss.realised);
-        coordinates.extend_from_slice(run.coordinates());
-        if reconstructions {
-            projections.extend_from_slice(run.reconstruction());
+#[pymethods]
+impl PyModel {
+    /// Run one trial: choose a subspace, record the loss, learn.
+    ///
+    /// Parameters
+    /// ----------
+    /// x : array-like of shape (dim,)
+    ///     Row. For a kernel of texts or sets: a text, or a set or list of items. For a kernel given as a function: any
+    ///     object.
+    /// matrix : array-like of shape (dim, dim)
+    ///     Symmetric positive semidefinite matrix instead of a row, such as the covariance matrix of a day. The loss is
+    ///     the trace along the dropped directions. With k = dim - 1, this is variance minimization. Requires plain rows
+    ///     without a center. The coordinates are zero.
+    /// rows : int, default=1
+    ///     Number of rows that the matrix represents. The sum of ``x xᵀ`` over a batch is learned as by
+    ///     :meth:`step_batch`.
+    ///
+    /// Returns
+    /// -------
+    /// Trial
+    ///     Losses and coordinates.
+    #[pyo3(signature = (x=None, *, matrix=None, rows=1))]
+    fn step(&self, py: Python<'_>, x: Option<&Object<'_>>, matrix: Option<&Object<'_>>, rows: u64) -> PyResult<Trial> {
+        let (points, names) = self.takes(py)?;
+        let (row, matrix) = match (x, matrix) {
+            (Some(x), None) => (points.row(x)?.map_or_else(|| named_numbers(x, names.as_deref()), Ok)?, None),
+            (None, Some(matrix)) => (Vec::new(), Some(square(matrix)?)),
+            _ => return Err(PyTypeError::new_err("step takes a row or a matrix, and not both")),
+        };
+        if rows == 0 || rows > 1 && matrix.is_none() {
+            let rule = "rows must be at least 1 for a matrix, and 1 for a row";
+            return Err(PyValueError::new_err(format!("{rule}, got {rows}")));
         }
-        if filled {
-            let fill = run.filled();
-            cells.extend_from_slice(fill.map_or(&zeros[..], |fill| &fill.row));
-            errors.extend_from_slice(fill.map_or(&zeros[..], |fill| &fill.errors));
+        let mut state = self.state(py)?;
+        if state.core.columns().standardizer.is_warming_up() {
+            return Err(PyValueError::new_err("a warm-up needs many rows at once: learn from a table of them first"));
         }
-    };
-    settle(state, &mut rows)?;
-    let outcome = each_lot(py, count, |lot| state.learn(|model| model.step_each(&rows.lot(lot), &mut tell)));
-    points.forget(&state.core);
-    state.name(names);
-    points.told(outcome)?;
-    if let (Some(path), Some(recorder)) = (report, &mut recorder) {
-        write_run(path, recorder, &state.core)?;
+        state.ask(true, false).map_err(refused)?;
+        let outcome = state.learn(|model| match &matrix {
+            Some(matrix) => model.step_matrix(matrix, rows),
+            None => model.step(&row),
+        });
+        let loss = points.told(outcome.map_err(refused))?;
+        points.forget(&state.core);
+        let coordinates = state.core.coordinates().to_vec();
+        Ok(Trial { expected_loss: loss.expected, loss: loss.realised, coordinates })
     }
-    let answers = (expected.into_pyarray(py), losses.into_pyarray(py), table(py, coordinates, count, kept)?);
-    let projections = reconstructions.then(|| table(py, projections, count, length)).transpose()?;
-    let filled = filled
-        .then(|| PyResult::Ok((table(py, cells, count, length)?, table(py, errors, count, length)?)))
-        .transpose()?;
-    Ok((answers, projections, filled))
+
+    /// Runs one trial with a symmetric matrix in standard units. The caller must have standardized the rows of the
+    /// matrix by the scale of the model.
+    #[pyo3(name = "_step_standard_matrix")]
+    fn step_standard_matrix(&self, py: Python<'_>, matrix: &Object<'_>, rows: u64) -> PyResult<()> {
+        let matrix = square(matrix)?;
+        let mut state = self.state(py)?;
+        state.ask(false, false).map_err(refused)?;
+        state.learn(|model| model.step_scaled_matrix(&matrix, rows)).map(drop).map_err(refused)
+    }
+
+    /// Learn from every row, in order, without returning anything.
+    ///
+    /// This method is faster than :meth:`step_each`, with the same losses and the same learned state. The basis of
+    /// aligned coordinates does not follow these rows, so later rows may get another basis of the same subspace.
+    ///
+    /// Parameters
+    /// ----------
+    /// X : array-like of shape (n_rows, dim)
+    ///     Rows. On an error, or on Control-C, the previous rows have been learned.
+    /// sample_weight : array-like of shape (n_rows,)
+    ///     Weight of each row, finite and not negative. A row of weight 0 is skipped.
+    #[pyo3(signature = (X, sample_weight=None))]
+    fn learn(&self, py: Python<'_>, X: &Object<'_>, sample_weight: Option<&Object<'_>>) -> PyResult<()> {
+        let taken = Taken::new(py, self, X)?;
+        let mut rows = Rows::given(&taken.rows)?;
+        let (count, found) = (rows.count(), rows.length());
+        let mut state = self.state(py)?;
+        let state = &mut *state;
+        let expected = state.core.length();
+        if found != expected && count > 0 {
+            return Err(refused(Error::Length { what: "row", expected, found }));
+        }
+        settle(state, &mut rows)?;
+        state.ask(false, false).map_err(refused)?;
+        let weights = weights(sample_weight, count)?;
+        let outcome = each_lot(py, count, |lot| match &weights {
+            None => state.learn(|model| model.step_all(&rows.lot(lot), |_| ())),
+            Some(weights) => state.learn(|model| {
+                let weighted = rows.lot(lot.clone()).into_iter().zip(&weights[lot]);
+                weighted.enumerate().try_for_each(|(i, (row, weight))| {
+                    model.step_batch(&[row], Some(&[*weight])).map(drop).map_err(|error| (i, error))
+                })
+            }),
+        });
+        taken.learned(state, outcome)
+    }
+
+    /// Adds rows to the moments of the model, if it takes them, and returns true. Nothing is predicted. On an error, no
+    /// row of this call has been learned. Returns false if the model must learn row by row.
+    #[pyo3(name = "_collect")]
+    fn collect(&self, py: Python<'_>, rows: &Object<'_>) -> PyResult<bool> {
+        let given = as_table(rows)?;
+        let mut rows = Rows::of(&given)?;
+        let mut state = lock(py, &self.state)?;
+        let state = &mut *state;
+        if !state.core.takes_moments() {
+            return Ok(false);
+        }
+        settle(state, &mut rows)?;
+        let count = rows.count();
+        let mut moments = state.take_moments().map_err(refused)?;
+        let core = &state.core;
+        // A few rows are added as a whole or not at all.
+        let before = (count > MOST).then(|| moments.clone());
+        let outcome = match &before {
+            None => moments.update_for(core, &rows.lot(0..count)).map_err(apart).map_err(|(i, e)| refused_row(i, &e)),
+            Some(_) => each_lot(py, count, |lot| moments.update_for(core, &rows.lot(lot)).map_err(apart)),
+        };
+        state.moments = Some(match (&outcome, before) {
+            (Err(_), Some(before)) => before,
+            _ => moments,
+        });
+        outcome.map(|()| true)
+    }
+
+    /// Learns a set of rows at once, if the learner depends on the set of rows only and the set is large enough to be
+    /// faster than single rows. Returns false if nothing was learned.
+    #[pyo3(name = "_learn_set")]
+    fn learn_set(&self, py: Python<'_>, rows: &Object<'_>) -> PyResult<bool> {
+        let taken = Taken::new(py, self, rows)?;
+        let mut rows = Rows::given(&taken.rows)?;
+        let mut state = self.state(py)?;
+        let state = &mut *state;
+        if rows.count() < LEAST_SET || !state.core.learns_sets() {
+            return Ok(false);
+        }
+        settle(state, &mut rows)?;
+        let (mut core, rows) = (state.core.clone(), rows.all());
+        let outcome = alone(py, move || {
+            let rows: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
+            core.learn_set(&rows).map(|()| core)
+        })?;
+        let outcome = outcome.map_err(|(row, error)| refused_row(row, &error));
+        let outcome = outcome.map(|core| state.learn(|model| *model = core));
+        taken.learned(state, outcome).map(|()| true)
+    }
+
+    /// Learns from the rows of a sparse table, given the starts of its rows, and the columns and values of its cells.
+    #[pyo3(name = "_learn_sparse")]
+    fn learn_sparse(&self, py: Python<'_>, table: Csr<'_>) -> PyResult<()> {
+        let mut state = self.state(py)?;
+        let state = &mut *state;
+        let points = state.points.clone();
+        let mut rows = CsrRows::new(&table, state.core.length())?;
+        state.ask(false, false).map_err(refused)?;
+        let outcome = each(py, rows.count(), |i| rows.step(i, state));
+        points.forget(&state.core);
+        points.told(outcome)
+    }
+
+    /// Run one trial for all rows: one choice, the sum of its losses, one update.
+    ///
+    /// Use this method for rows that arrive in batches, or late. The bounds then depend on the largest eigenvalue of
+    /// the sum of ``x xᵀ`` over the batch instead of the squared norm of a row. A ``norm_bound`` must bound its square
+    /// root. A center stays until all rows are learned, and there is no bound. Rows are learned one by one until the model has
+    /// learned as many rows as the batch has.
+    ///
+    /// Parameters
+    /// ----------
+    /// X : array-like of shape (n_rows, dim)
+    /// sample_weight : array-like of shape (n_rows,)
+    ///
+    /// Returns
+    /// -------
+    /// expected_loss, loss : float
+    #[pyo3(signature = (X, sample_weight=None))]
+    fn step_batch(&self, py: Python<'_>, X: &Object<'_>, sample_weight: Option<&Object<'_>>) -> PyResult<(f64, f64)> {
+        let taken = Taken::new(py, self, X)?;
+        let mut rows = Rows::given(&taken.rows)?;
+        let count = rows.count();
+        let weights = weights(sample_weight, count)?;
+        let mut state = self.state(py)?;
+        state.ask(false, false).map_err(refused)?;
+        let outcome = state.learn(|model| model.step_batch(&rows.lot(0..count), weights.as_deref()));
+        let loss = taken.learned(&mut state, outcome.map_err(refused))?;
+        Ok((loss.expected, loss.realised))
+    }
+
+    /// Run one trial per row of ``X``, in order.
+    ///
+    /// Returns
+    /// -------
+    /// expected_losses, losses : ndarray of shape (n_rows,)
+    /// coordinates : ndarray of shape (n_rows, k)
+    fn step_each<'py>(&self, py: Python<'py>, X: &Object<'py>) -> PyResult<Answers<'py>> {
+        Ok(self.step_each_with(py, X, false, false, None)?.0)
+    }
+
+    /// Runs one trial per row. Also returns the reconstructed rows if `reconstructions` is true, and the filled cells with
+    /// their standard errors if `filled` is true. Rows without missing cells are zero there. Writes the page of the run to
+    /// `report`.
+    #[pyo3(name = "_step_each")]
+    fn step_each_with<'py>(
+        &self,
+        py: Python<'py>,
+        rows: &Object<'py>,
+        reconstructions: bool,
+        filled: bool,
+        report: Option<PathBuf>,
+    ) -> PyResult<(Answers<'py>, Option<Array2<'py>>, Option<Fills<'py>>)> {
+        let taken = Taken::new(py, self, rows)?;
+        let mut rows = Rows::given(&taken.rows)?;
+        let (count, length) = (rows.count(), rows.length());
+        let mut state = self.state(py)?;
+        let state = &mut *state;
+        state.ask(true, reconstructions).map_err(refused)?;
+        let kept = state.core.spec().kept;
+        let projected = if reconstructions { length } else { 0 } + if filled { 2 * length } else { 0 };
+        check_room("the coordinates of the rows", &[2, count, kept.saturating_add(projected)])?;
+        let (mut expected, mut losses) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let mut coordinates = Vec::with_capacity(count.saturating_mul(kept));
+        let (mut projections, mut cells, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+        let zeros = vec![0.0; length];
+        let mut recorder = report.as_ref().map(|_| Recorder::new(&state.core, false));
+        let mut tell = |run: &Model, loss: Loss| {
+            recorder.iter_mut().for_each(|recorder| recorder.enter(expected.len() as u64, None, loss, run));
+            expected.push(loss.expected);
+            losses.push(loss.realised);
+            coordinates.extend_from_slice(run.coordinates());
+            if reconstructions {
+                projections.extend_from_slice(run.reconstruction());
+            }
+            if filled {
+                let fill = run.filled();
+                cells.extend_from_slice(fill.map_or(&zeros[..], |fill| &fill.row));
+                errors.extend_from_slice(fill.map_or(&zeros[..], |fill| &fill.errors));
+            }
+        };
+        settle(state, &mut rows)?;
+        let outcome = each_lot(py, count, |lot| state.learn(|model| model.step_each(&rows.lot(lot), &mut tell)));
+        taken.learned(state, outcome)?;
+        if let (Some(path), Some(recorder)) = (&report, &mut recorder) {
+            write_run(path, recorder, &state.core)?;
+        }
+        let answers = (expected.into_pyarray(py), losses.into_pyarray(py), table(py, coordinates, count, kept)?);
+        let projections = reconstructions.then(|| table(py, projections, count, length)).transpose()?;
+        let filled = filled
+            .then(|| PyResult::Ok((table(py, cells, count, length)?, table(py, errors, count, length)?)))
+            .transpose()?;
+        Ok((answers, projections, filled))
+    }
+
+    /// Estimates the scale from warm-up rows, without learning. Returns true if more rows are needed.
+    #[pyo3(name = "_warm_up")]
+    fn warm_up(&self, py: Python<'_>, rows: &Object<'_>) -> PyResult<bool> {
+        let given = as_table(rows)?;
+        warm_up(&mut *self.state(py)?, &mut Rows::of(&given)?)
+    }
+
+    /// Return the rows of ``X`` with their missing cells filled in, and the standard errors of these cells, without learning.
+    ///
+    /// Each row is treated as the next row. A cell of a column without any value so far is NaN.
+    ///
+    /// Parameters
+    /// ----------
+    /// X : array-like of shape (n_rows, n_columns)
+    ///     Rows. NaN cells are missing.
+    ///
+    /// Returns
+    /// -------
+    /// filled, errors : ndarray of shape (n_rows, n_columns)
+    ///     Rows without missing cells, and standard errors, which are 0 for cells that were not missing.
+    fn filled<'py>(&self, py: Python<'py>, X: &Object<'py>) -> PyResult<Fills<'py>> {
+        let taken = Taken::new(py, self, X)?;
+        let mut rows = Rows::given(&taken.rows)?;
+        let (count, length) = (rows.count(), rows.length());
+        let mut state = self.state(py)?;
+        let core = &mut state.core;
+        check_room("the filled rows", &[2, count, length])?;
+        let (mut cells, mut errors) = (Vec::new(), Vec::new());
+        let outcome = each(py, count, |i| {
+            let fill = core.fill(rows.row(i))?;
+            cells.extend_from_slice(&fill.row);
+            errors.extend_from_slice(&fill.errors);
+            Ok(())
+        });
+        taken.points.told(outcome)?;
+        Ok((table(py, cells, count, length)?, table(py, errors, count, length)?))
+    }
 }
 
-pub fn filled<'py>(py: Python<'py>, state: &Mutex<State>, rows: &Object<'py>) -> PyResult<Fills<'py>> {
-    let (points, given, _) = taken(py, state, rows)?;
-    let mut rows = Rows::given(&given)?;
-    let (count, length) = (rows.count(), rows.length());
-    let mut state = settled(py, state)?;
-    let state = &mut *state;
-    check_room("the filled rows", &[2, count, length])?;
-    let (mut cells, mut errors) = (Vec::new(), Vec::new());
-    let outcome = each(py, count, |i| {
-        let fill = state.core.fill(rows.row(i))?;
-        cells.extend_from_slice(&fill.row);
-        errors.extend_from_slice(&fill.errors);
-        Ok(())
-    });
-    points.told(outcome)?;
-    Ok((table(py, cells, count, length)?, table(py, errors, count, length)?))
+/// Rows from which a model learns.
+struct Taken<'py> {
+    points: Points,
+    rows: Given<'py>,
+    /// Column names of the first table.
+    names: Names,
+}
+
+impl<'py> Taken<'py> {
+    fn new(py: Python<'py>, model: &PyModel, rows: &Object<'py>) -> PyResult<Self> {
+        let (points, names, is_new) = {
+            let state = model.state(py)?;
+            (state.points.clone(), state.core.columns().names.clone(), state.core.totals().rows == 0)
+        };
+        let given = Given::new(rows, &points, names.as_deref())?;
+        let names = if is_new && names.is_none() { given.names(rows)? } else { None };
+        Ok(Self { points, rows: given, names })
+    }
+
+    /// Ends a call. An exception that a kernel function has raised replaces the error.
+    fn learned<T>(self, state: &mut State, outcome: PyResult<T>) -> PyResult<T> {
+        self.points.forget(&state.core);
+        state.name(self.names);
+        self.points.told(outcome)
+    }
 }
 
 /// Estimates the scale of the columns from warm-up rows. Returns true if more rows are needed.
-pub fn warm_up(state: &mut State, rows: &mut Rows<'_>) -> PyResult<bool> {
+fn warm_up(state: &mut State, rows: &mut Rows<'_>) -> PyResult<bool> {
     if !state.core.columns().standardizer.is_warming_up() {
         return Ok(false);
     }

@@ -9,6 +9,7 @@ mod alarms;
 mod arrays;
 mod batch;
 mod bounds;
+mod classes;
 mod embedding;
 mod errors;
 mod experts;

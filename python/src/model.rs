@@ -1,22 +1,17 @@
 //! The model: a learner with its summary, and the names and scales of its columns.
-#![expect(non_snake_case, reason = "a table is called X in Python")]
 
-use crate::arrays::{Array1, Array2, Given, Names, Object, Rows, as_table, named_numbers, table, transposed};
-use crate::embedding::{Embedded, embedded, reconstructed};
-use crate::errors::refused;
+use crate::arrays::{Array1, Array2, Names, Object, table, transposed};
+use crate::classes::{attributes, model_file};
+use crate::errors::{file_refused, refused};
 use crate::interrupt::alone;
-use crate::items::Points;
-use crate::learning::{self, Answers, Fills, square, warm_up};
 use crate::options::{Named, given};
-use crate::sparse::Csr;
 use crate::spelling::{from_json, spelling, to_python};
-use crate::state::{State, embeddable, lock, settled};
-use crate::trial::Trial;
+use crate::state::{State, lock};
 use eigenhedge::{Columns, Model as CoreModel, Standardize, Standardizer};
 use eigenhedge_io::{write_linear_map, write_private};
 use eigenhedge_pages::run::json;
 use numpy::{IntoPyArray, PyArray1};
-use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::collections::BTreeMap;
@@ -57,26 +52,28 @@ use std::sync::{Mutex, MutexGuard};
 /// 2
 #[pyclass(frozen, name = "Model", module = "eigenhedge")]
 pub struct PyModel {
-    state: Mutex<State>,
+    pub state: Mutex<State>,
 }
 
 impl PyModel {
+    /// Locks the model, after it has learned the rows that were collected. The interpreter lock is released meanwhile.
     pub fn state(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
-        settled(py, &self.state)
+        let mut state = lock(py, &self.state)?;
+        if state.moments.is_some() {
+            let state = &mut *state;
+            py.detach(|| state.settle()).map_err(refused)?;
+        }
+        Ok(state)
     }
 
-    fn embeddable(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
-        embeddable(py, &self.state)
-    }
-
-    /// Returns the type of rows that the model takes, and the names of its columns.
-    fn takes(&self, py: Python<'_>) -> PyResult<(Points, Names)> {
-        let state = lock(py, &self.state)?;
-        Ok((state.points.clone(), state.core.columns().names.clone()))
-    }
-
-    fn bytes(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
-        eigenhedge::checked_bytes(&self.state(py)?.core).map_err(refused)
+    /// Locks the model, whose embedding then includes the rows that were collected.
+    pub fn embeddable(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
+        let mut state = lock(py, &self.state)?;
+        if state.moments.is_some() && state.principal.is_none() {
+            let state = &mut *state;
+            py.detach(|| state.embed()).map_err(refused)?;
+        }
+        Ok(state)
     }
 
     pub fn of(state: State) -> Self {
@@ -117,230 +114,6 @@ impl PyModel {
         Ok(Self::of(state))
     }
 
-    /// Run one trial: choose a subspace, record the loss, learn.
-    ///
-    /// Parameters
-    /// ----------
-    /// x : array-like of shape (dim,)
-    ///     Row. For a kernel of texts or sets: a text, or a set or list of items. For a kernel given as a function: any
-    ///     object.
-    /// matrix : array-like of shape (dim, dim)
-    ///     Symmetric positive semidefinite matrix instead of a row, such as the covariance matrix of a day. The loss is
-    ///     the trace along the dropped directions. With k = dim - 1, this is variance minimization. Requires plain rows
-    ///     without a center. The coordinates are zero.
-    /// rows : int, default=1
-    ///     Number of rows that the matrix represents. The sum of ``x xᵀ`` over a batch is learned as by
-    ///     :meth:`step_batch`.
-    ///
-    /// Returns
-    /// -------
-    /// Trial
-    ///     Losses and coordinates.
-    #[pyo3(signature = (x=None, *, matrix=None, rows=1))]
-    fn step(&self, py: Python<'_>, x: Option<&Object<'_>>, matrix: Option<&Object<'_>>, rows: u64) -> PyResult<Trial> {
-        let (points, names) = self.takes(py)?;
-        let (row, matrix) = match (x, matrix) {
-            (Some(x), None) => (points.row(x)?.map_or_else(|| named_numbers(x, names.as_deref()), Ok)?, None),
-            (None, Some(matrix)) => (Vec::new(), Some(square(matrix)?)),
-            _ => return Err(PyTypeError::new_err("step takes a row or a matrix, and not both")),
-        };
-        if rows == 0 || rows > 1 && matrix.is_none() {
-            let rule = "rows must be at least 1 for a matrix, and 1 for a row";
-            return Err(PyValueError::new_err(format!("{rule}, got {rows}")));
-        }
-        let mut state = self.state(py)?;
-        if state.core.columns().standardizer.is_warming_up() {
-            return Err(PyValueError::new_err("a warm-up needs many rows at once: learn from a table of them first"));
-        }
-        state.ask(true, false).map_err(refused)?;
-        let outcome = state.learn(|model| match &matrix {
-            Some(matrix) => model.step_matrix(matrix, rows),
-            None => model.step(&row),
-        });
-        let loss = points.told(outcome.map_err(refused))?;
-        points.forget(&state.core);
-        let coordinates = state.core.coordinates().to_vec();
-        Ok(Trial { expected_loss: loss.expected, loss: loss.realised, coordinates })
-    }
-
-    /// Runs one trial with a symmetric matrix in standard units. The caller must have standardized the rows of the
-    /// matrix by the scale of the model.
-    #[pyo3(name = "_step_standard_matrix")]
-    fn step_standard_matrix(&self, py: Python<'_>, matrix: &Object<'_>, rows: u64) -> PyResult<()> {
-        let matrix = square(matrix)?;
-        let mut state = self.state(py)?;
-        state.ask(false, false).map_err(refused)?;
-        state.learn(|model| model.step_scaled_matrix(&matrix, rows)).map(drop).map_err(refused)
-    }
-
-    /// Learn from every row, in order, without returning anything.
-    ///
-    /// This method is faster than :meth:`step_each`, with the same losses and the same learned state. The basis of
-    /// aligned coordinates does not follow these rows, so later rows may get another basis of the same subspace.
-    ///
-    /// Parameters
-    /// ----------
-    /// X : array-like of shape (n_rows, dim)
-    ///     Rows. On an error, or on Control-C, the previous rows have been learned.
-    /// sample_weight : array-like of shape (n_rows,)
-    ///     Weight of each row, finite and not negative. A row of weight 0 is skipped.
-    #[pyo3(signature = (X, sample_weight=None))]
-    fn learn(&self, py: Python<'_>, X: &Object<'_>, sample_weight: Option<&Object<'_>>) -> PyResult<()> {
-        learning::learn(py, &self.state, X, sample_weight)
-    }
-
-    #[pyo3(name = "_collect")]
-    fn collect(&self, py: Python<'_>, rows: &Object<'_>) -> PyResult<bool> {
-        learning::collect(py, &self.state, rows)
-    }
-
-    /// Learns from the rows of a sparse table, given the starts of its rows, and the columns and values of its cells.
-    #[pyo3(name = "_learn_sparse")]
-    fn learn_sparse(&self, py: Python<'_>, table: Csr<'_>) -> PyResult<()> {
-        learning::learn_sparse(py, &self.state, &table)
-    }
-
-    /// Run one trial for all rows: one choice, the sum of its losses, one update.
-    ///
-    /// Use this method for rows that arrive in batches, or late. The bounds then depend on the largest eigenvalue of
-    /// the sum of ``x xᵀ`` over the batch instead of the squared norm of a row. A ``norm_bound`` must bound its square
-    /// root. A center stays until all rows are learned, and there is no bound. Rows are learned one by one until the model has
-    /// learned as many rows as the batch has.
-    ///
-    /// Parameters
-    /// ----------
-    /// X : array-like of shape (n_rows, dim)
-    /// sample_weight : array-like of shape (n_rows,)
-    ///
-    /// Returns
-    /// -------
-    /// expected_loss, loss : float
-    #[pyo3(signature = (X, sample_weight=None))]
-    fn step_batch(&self, py: Python<'_>, X: &Object<'_>, sample_weight: Option<&Object<'_>>) -> PyResult<(f64, f64)> {
-        let loss = learning::step_batch(py, &self.state, X, sample_weight)?;
-        Ok((loss.expected, loss.realised))
-    }
-
-    /// Run one trial per row of ``X``, in order.
-    ///
-    /// Returns
-    /// -------
-    /// expected_losses, losses : ndarray of shape (n_rows,)
-    /// coordinates : ndarray of shape (n_rows, k)
-    fn step_each<'py>(&self, py: Python<'py>, X: &Object<'py>) -> PyResult<Answers<'py>> {
-        Ok(self.step_each_with(py, X, false, false, None)?.0)
-    }
-
-    #[pyo3(name = "_step_each")]
-    fn step_each_with<'py>(
-        &self,
-        py: Python<'py>,
-        rows: &Object<'py>,
-        reconstructions: bool,
-        filled: bool,
-        report: Option<PathBuf>,
-    ) -> PyResult<(Answers<'py>, Option<Array2<'py>>, Option<Fills<'py>>)> {
-        learning::step_each(py, &self.state, rows, reconstructions, filled, report.as_deref())
-    }
-
-    #[pyo3(name = "_learn_set")]
-    fn learn_set(&self, py: Python<'_>, rows: &Object<'_>) -> PyResult<bool> {
-        learning::learn_set(py, &self.state, rows)
-    }
-
-    /// Estimates the scale from warm-up rows, without learning. Returns True if more rows are needed.
-    #[pyo3(name = "_warm_up")]
-    fn warm_up(&self, py: Python<'_>, rows: &Object<'_>) -> PyResult<bool> {
-        let given = as_table(rows)?;
-        let mut rows = Rows::of(&given)?;
-        let mut state = self.state(py)?;
-        warm_up(&mut state, &mut rows)
-    }
-
-    /// Return the coordinates of the rows of ``X`` in the directions most likely to be kept, an ndarray of shape
-    /// (n_rows, k), without learning.
-    fn transform<'py>(&self, py: Python<'py>, X: &Object<'py>) -> PyResult<Array2<'py>> {
-        Ok(self.embed(py, X, false)?.0)
-    }
-
-    /// Return the squared reconstruction error of each row of ``X`` for the directions most likely to be kept, an ndarray
-    /// of shape (n_rows,), without learning.
-    fn losses<'py>(&self, py: Python<'py>, X: &Object<'py>) -> PyResult<Array1<'py>> {
-        Ok(self.embed(py, X, true)?.1)
-    }
-
-    /// Return the rows of ``X`` with their missing cells filled in, and the standard errors of these cells, without learning.
-    ///
-    /// Each row is treated as the next row. A cell of a column without any value so far is NaN.
-    ///
-    /// Parameters
-    /// ----------
-    /// X : array-like of shape (n_rows, n_columns)
-    ///     Rows. NaN cells are missing.
-    ///
-    /// Returns
-    /// -------
-    /// filled, errors : ndarray of shape (n_rows, n_columns)
-    ///     Rows without missing cells, and standard errors, which are 0 for cells that were not missing.
-    fn filled<'py>(&self, py: Python<'py>, X: &Object<'py>) -> PyResult<Fills<'py>> {
-        learning::filled(py, &self.state, X)
-    }
-
-    /// Return the coordinates that each row would get as the next row in :meth:`step`, and its loss, without learning.
-    #[pyo3(name = "_embed_next")]
-    fn embed_next<'py>(&self, py: Python<'py>, rows: &Object<'py>) -> PyResult<Embedded<'py>> {
-        let (points, names) = self.takes(py)?;
-        embedded(py, self.state(py)?.next_embedding(), &Given::new(rows, &points, names.as_deref())?, &points, true)
-    }
-
-    #[pyo3(name = "_embed")]
-    fn embed<'py>(&self, py: Python<'py>, rows: &Object<'py>, losses: bool) -> PyResult<Embedded<'py>> {
-        let (points, names) = self.takes(py)?;
-        embedded(py, self.embeddable(py)?.embedding(), &Given::new(rows, &points, names.as_deref())?, &points, losses)
-    }
-
-    /// Return the rows, of shape (n_rows, dim), with the coordinates ``X``, of shape (n_rows, k).
-    ///
-    /// For a kernel, they are pre-images: rows whose features are near the points with these coordinates.
-    fn reconstruct<'py>(&self, py: Python<'py>, X: &Object<'py>) -> PyResult<Array2<'py>> {
-        reconstructed(py, &self.state, X)
-    }
-
-    /// ndarray of shape (k, dim), or None: directions most likely to be kept, in standard units if columns are
-    /// standardized. The value is None for a kernel.
-    #[getter]
-    fn components<'py>(&self, py: Python<'py>) -> PyResult<Option<Array2<'py>>> {
-        let mut state = self.embeddable(py)?;
-        state.embedding().components().map(|components| transposed(py, components)).transpose()
-    }
-
-    /// ndarray of shape (dim,), or None: center that is subtracted from a row. The value is None for a kernel.
-    #[getter]
-    fn center<'py>(&self, py: Python<'py>) -> PyResult<Option<Array1<'py>>> {
-        Ok(self.embeddable(py)?.embedding().mean().map(|mean| mean.into_pyarray(py)))
-    }
-
-    /// ndarray of shape (dim,): divisor of each column. It is 0 for a column that has been constant so far, which is
-    /// ignored.
-    #[getter]
-    fn scale<'py>(&self, py: Python<'py>) -> PyResult<Array1<'py>> {
-        let mut state = self.embeddable(py)?;
-        let length = state.core.length();
-        Ok(state.embedding().scale(length).into_pyarray(py))
-    }
-
-    /// str: method of scaling the columns, as on the command line.
-    #[getter]
-    fn standardize(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(lock(py, &self.state)?.core.columns().standardizer.how().to_string())
-    }
-
-    /// list of str, or None: names of the columns.
-    #[getter]
-    fn feature_names(&self, py: Python<'_>) -> PyResult<Option<Vec<String>>> {
-        Ok(lock(py, &self.state)?.core.columns().names.clone())
-    }
-
     #[pyo3(name = "_set_feature_names")]
     fn set_feature_names(&self, py: Python<'_>, names: Option<Vec<String>>) -> PyResult<()> {
         let mut state = self.state(py)?;
@@ -375,59 +148,8 @@ impl PyModel {
         let mut state = self.embeddable(py)?;
         let names = state.core.columns().names.clone();
         let Some(map) = state.embedding().linear_map(names.as_deref()) else { return Ok(false) };
-        py.detach(|| write_linear_map(&path, &map)).map_err(|error| PyOSError::new_err(format!("{error:#}")))?;
+        py.detach(|| write_linear_map(&path, &map)).map_err(file_refused)?;
         Ok(true)
-    }
-
-    /// ndarray of shape (k,): probability that each direction of ``components`` is kept.
-    #[getter]
-    fn inclusion<'py>(&self, py: Python<'py>) -> PyResult<Array1<'py>> {
-        Ok(PyArray1::from_slice(py, &self.state(py)?.embedding().inclusion))
-    }
-
-    /// ndarray: probability that each direction stored by the learner is kept, in descending order.
-    #[getter]
-    fn probabilities<'py>(&self, py: Python<'py>) -> PyResult<Array1<'py>> {
-        Ok(self.state(py)?.core.learner().probabilities().into_pyarray(py))
-    }
-
-    /// tuple (ndarray of shape (k,), float), or None: sum of squares of all rows along each direction, and in total.
-    /// The value is None if the sums are not known exactly.
-    #[getter]
-    fn energies<'py>(&self, py: Python<'py>) -> PyResult<Option<(Array1<'py>, f64)>> {
-        let energies = self.embeddable(py)?.energies();
-        Ok(energies.map(|(energies, total)| (energies.into_pyarray(py), total)))
-    }
-
-    /// int: length of a row.
-    #[getter]
-    fn dim(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(lock(py, &self.state)?.core.length())
-    }
-
-    /// int: number of directions kept.
-    #[getter]
-    fn k(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(lock(py, &self.state)?.core.spec().kept)
-    }
-
-    /// int: number of rows learned.
-    #[getter]
-    fn rows(&self, py: Python<'_>) -> PyResult<u64> {
-        Ok(lock(py, &self.state)?.rows())
-    }
-
-    /// dict: losses, best loss, regret and bound so far, with the keys of the command-line summary. Values that do not
-    /// exist are None: losses, regret and bound if no row was predicted. Computing them costs one or two
-    /// eigendecompositions.
-    #[getter]
-    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Object<'py>> {
-        let (run, seconds) = {
-            let state = self.state(py)?;
-            (state.core.clone(), state.spent.as_secs_f64())
-        };
-        let text = alone(py, move || json(&run.summary().timed(seconds)))?;
-        from_json(py, text)
     }
 
     /// Merge models fitted to parts of a table into the model of all rows.
@@ -444,34 +166,11 @@ impl PyModel {
         Ok(Self::of(State::new(merged)))
     }
 
-    /// bytes: data stored by the calling program, as a JSON object. It is empty if there is no such data.
-    #[pyo3(name = "_resume_state")]
-    fn resume_state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &self.state(py)?.core.resume_state))
-    }
-
-    #[pyo3(name = "_set_resume_state")]
-    fn set_resume_state(&self, py: Python<'_>, resume_state: Vec<u8>) -> PyResult<()> {
-        self.state(py)?.core.resume_state = resume_state;
-        Ok(())
-    }
-
-    /// Return the model as the bytes of a model file.
-    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &self.bytes(py)?))
-    }
-
     /// Load a model from the bytes of a model file. Raise a ``ValueError`` for other or damaged bytes.
     #[staticmethod]
     fn from_bytes(data: &[u8]) -> PyResult<Self> {
         let model = CoreModel::from_bytes(data);
         model.map(State::new).map(Self::of).map_err(|refusal| PyValueError::new_err(format!("the model {refusal}")))
-    }
-
-    /// Write a model file. An existing file is replaced atomically.
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let bytes = self.bytes(py)?;
-        py.detach(|| write_private(&path, &bytes)).map_err(|error| PyOSError::new_err(format!("{error:#}")))
     }
 
     /// Read a model file written by :meth:`save`, an estimator or the command line. :func:`eigenhedge.load` returns the
@@ -482,22 +181,12 @@ impl PyModel {
         py.import("eigenhedge._snapshot")?.call_method1("load", (path, kind))
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Object<'py>, (Bound<'py, PyBytes>,))> {
-        let bytes = slf.get().to_bytes(slf.py())?;
-        Ok((slf.get_type().getattr("from_bytes")?, (bytes,)))
-    }
-
     fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {
-        Self::from_bytes(&self.bytes(py)?)
+        Self::from_bytes(self.to_bytes(py)?.as_bytes())
     }
 
     fn __deepcopy__(&self, py: Python<'_>, _memo: &Object<'_>) -> PyResult<Self> {
         self.__copy__(py)
-    }
-
-    /// Returns the size of the model in bytes: parameters, state, random generator and summary, without scratch space.
-    fn __sizeof__(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(size_of::<Self>() + self.bytes(py).map_or(0, |bytes| bytes.len()))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
@@ -507,5 +196,53 @@ impl PyModel {
         Ok(format!("<Model {}, dim={}, k={}, rows={rows}>", spec.label(), run.length(), spec.kept))
     }
 }
+
+model_file!(PyModel);
+
+attributes! { PyModel, |object, py| {
+    /// ndarray of shape (k, dim), or None: directions most likely to be kept, in standard units if columns are
+    /// standardized. The value is None for a kernel.
+    components: Option<Array2<'py>> = {
+        object.embeddable(py)?.embedding().components().map(|components| transposed(py, components)).transpose()?
+    };
+    /// ndarray of shape (dim,), or None: center that is subtracted from a row. The value is None for a kernel.
+    center: Option<Array1<'py>> = object.embeddable(py)?.embedding().mean().map(|mean| mean.into_pyarray(py));
+    /// ndarray of shape (dim,): divisor of each column. It is 0 for a column that has been constant so far, which is
+    /// ignored.
+    scale: Array1<'py> = {
+        let mut state = object.embeddable(py)?;
+        let length = state.core.length();
+        state.embedding().scale(length).into_pyarray(py)
+    };
+    /// str: method of scaling the columns, as on the command line.
+    standardize: String = lock(py, &object.state)?.core.columns().standardizer.how().to_string();
+    /// list of str, or None: names of the columns.
+    feature_names: Names = lock(py, &object.state)?.core.columns().names.clone();
+    /// ndarray of shape (k,): probability that each direction of ``components`` is kept.
+    inclusion: Array1<'py> = PyArray1::from_slice(py, &object.state(py)?.embedding().inclusion);
+    /// ndarray: probability that each direction stored by the learner is kept, in descending order.
+    probabilities: Array1<'py> = object.state(py)?.core.learner().probabilities().into_pyarray(py);
+    /// tuple (ndarray of shape (k,), float), or None: sum of squares of all rows along each direction, and in total.
+    /// The value is None if the sums are not known exactly.
+    energies: Option<(Array1<'py>, f64)> = {
+        object.embeddable(py)?.energies().map(|(energies, total)| (energies.into_pyarray(py), total))
+    };
+    /// int: length of a row.
+    dim: usize = lock(py, &object.state)?.core.length();
+    /// int: number of directions kept.
+    k: usize = lock(py, &object.state)?.core.spec().kept;
+    /// int: number of rows learned.
+    rows: u64 = lock(py, &object.state)?.rows();
+    /// dict: losses, best loss, regret and bound so far, with the keys of the command-line summary. Values that do not
+    /// exist are None: losses, regret and bound if no row was predicted. Computing them costs one or two
+    /// eigendecompositions.
+    summary: Object<'py> = {
+        let (run, seconds) = {
+            let state = object.state(py)?;
+            (state.core.clone(), state.spent.as_secs_f64())
+        };
+        from_json(py, alone(py, move || json(&run.summary().timed(seconds)))?)?
+    };
+}}
 
 type Map<'py> = (Array2<'py>, Array1<'py>, Array1<'py>);

@@ -1,13 +1,14 @@
 //! Moments of rows: count, mean and scatter matrix.
 #![expect(non_snake_case, reason = "a table is called X in Python")]
 
-use crate::arrays::{Array1, Array2, Object, Rows, as_named_table, column_names, transposed};
+use crate::arrays::{Array1, Array2, Names, Object, Rows, as_named_table, column_names, transposed};
+use crate::classes::attributes;
 use crate::errors::{apart, check_room, refused};
 use crate::interrupt::each_lot;
 use crate::learning::weights;
 use crate::model::PyModel;
 use crate::options::{Named, setup};
-use crate::state::{State, lock};
+use crate::state::{Reduced, State, lock, reduced};
 use eigenhedge::{Missing, Moments};
 use numpy::IntoPyArray;
 use pyo3::exceptions::PyValueError;
@@ -215,54 +216,6 @@ impl PyMoments {
         Ok((best.low(), best.high()))
     }
 
-    /// int: length of a row.
-    #[getter]
-    fn dim(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(self.moments(py)?.length())
-    }
-
-    /// int: maximum number of directions kept by models.
-    #[getter]
-    fn k(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(self.moments(py)?.kept())
-    }
-
-    /// int: number of rows added.
-    #[getter]
-    fn rows(&self, py: Python<'_>) -> PyResult<u64> {
-        Ok(self.moments(py)?.rows())
-    }
-
-    /// int: number of rows skipped because of missing cells.
-    #[getter]
-    fn skipped_rows(&self, py: Python<'_>) -> PyResult<u64> {
-        Ok(self.moments(py)?.passed_over())
-    }
-
-    /// float: total weight of the rows.
-    #[getter]
-    fn weight(&self, py: Python<'_>) -> PyResult<f64> {
-        Ok(self.moments(py)?.weight())
-    }
-
-    /// list of str, or None: names of the columns.
-    #[getter]
-    fn names(&self, py: Python<'_>) -> PyResult<Option<Vec<String>>> {
-        Ok(self.moments(py)?.names().map(<[String]>::to_vec))
-    }
-
-    /// ndarray of shape (dim,): mean of the rows. It is None before the first row.
-    #[getter]
-    fn mean<'py>(&self, py: Python<'py>) -> PyResult<Option<Array1<'py>>> {
-        Ok(self.moments(py)?.mean().map(|mean| mean.into_pyarray(py)))
-    }
-
-    /// ndarray of shape (dim, dim), or None for long rows: weighted sum of d dᵀ, with deviations d from the mean.
-    #[getter]
-    fn scatter<'py>(&self, py: Python<'py>) -> PyResult<Option<Array2<'py>>> {
-        self.moments(py)?.scatter().map(|scatter| transposed(py, &scatter)).transpose()
-    }
-
     /// Return the state as bytes, for :meth:`from_bytes` on any machine.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = self.moments(py)?.to_bytes().map_err(refused)?;
@@ -275,11 +228,33 @@ impl PyMoments {
         let moments = Moments::from_bytes(data);
         moments.map(Self::of).map_err(|refusal| PyValueError::new_err(format!("the state {refusal}")))
     }
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Object<'py>, (Bound<'py, PyBytes>,))> {
-        Ok((slf.get_type().getattr("from_bytes")?, (slf.get().to_bytes(slf.py())?,)))
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        reduced(slf, "from_bytes", slf.get().to_bytes(slf.py())?)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         Ok(format!("<Moments dim={}, rows={}>", self.dim(py)?, self.rows(py)?))
     }
 }
+
+attributes! { PyMoments, |object, py| {
+    /// int: length of a row.
+    dim: usize = object.moments(py)?.length();
+    /// int: maximum number of directions kept by models.
+    k: usize = object.moments(py)?.kept();
+    /// int: number of rows added.
+    rows: u64 = object.moments(py)?.rows();
+    /// int: number of rows skipped because of missing cells.
+    skipped_rows: u64 = object.moments(py)?.passed_over();
+    /// float: total weight of the rows.
+    weight: f64 = object.moments(py)?.weight();
+    /// list of str, or None: names of the columns.
+    names: Names = object.moments(py)?.names().map(<[String]>::to_vec);
+    /// ndarray of shape (dim,): mean of the rows. It is None before the first row.
+    mean: Option<Array1<'py>> = object.moments(py)?.mean().map(|mean| mean.into_pyarray(py));
+    /// ndarray of shape (dim, dim), or None for long rows: weighted sum of d dᵀ, with deviations d from the mean.
+    scatter: Option<Array2<'py>> = {
+        object.moments(py)?.scatter().map(|scatter| transposed(py, &scatter)).transpose()?
+    };
+}}

@@ -1,8 +1,9 @@
 //! Monitor of rows: the native part of `eigenhedge/_monitor.py`.
 
-use crate::alarms::{Answers, NUMBERS, Report, report};
-use crate::arrays::{Array1, Object, Rows, as_table, numbers};
-use crate::errors::{check_room, refused};
+use crate::alarms::{Answers, NUMBERS, report};
+use crate::arrays::{Array1, Names, Object, Rows, as_table, numbers};
+use crate::classes::{attributes, model_file};
+use crate::errors::{check_room, file_refused, refused};
 use crate::interrupt::each;
 use crate::options::Named;
 use crate::pages::{RowTimes, column_names, write_page};
@@ -13,7 +14,7 @@ use eigenhedge::{MONITOR_OPTIONS, Monitor, MonitorOptions, Verdict};
 use eigenhedge_io::write_private;
 use eigenhedge_pages::monitor::{Journal, Occurrence, Times, Told};
 use numpy::IntoPyArray;
-use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::collections::HashMap;
@@ -27,21 +28,18 @@ pub struct PyMonitor {
 }
 
 struct State {
-    monitor: Monitor,
-    /// Record of all incidents, events and changes that the monitor reported in `update`.
+    core: Monitor,
     journal: Journal,
-    /// Data of the Python side as JSON (see `eigenhedge/_saved.py`). The next row clears it.
-    resume_state: Vec<u8>,
 }
 
 impl PyMonitor {
-    pub fn of(monitor: Monitor, resume_state: Vec<u8>) -> Self {
-        let journal = Journal::default().with_monitor("", &monitor).with_charts(monitor.width(), false);
-        Self { state: Mutex::new(State { monitor, journal, resume_state }) }
+    pub fn of(core: Monitor) -> Self {
+        let journal = Journal::default().with_monitor("", &core).with_charts(core.width(), false);
+        Self { state: Mutex::new(State { core, journal }) }
     }
 
     pub fn monitor(&self, py: Python<'_>) -> PyResult<Monitor> {
-        Ok(self.state(py)?.monitor.clone())
+        Ok(self.state(py)?.core.clone())
     }
 
     fn state(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
@@ -108,7 +106,7 @@ impl PyMonitor {
     fn new(dim: usize, names: Option<Vec<String>>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let options = monitor_options(options)?;
         let monitor = Monitor::new(options, dim).map_err(refused)?;
-        Ok(Self::of(monitor.with_names(names), Vec::new()))
+        Ok(Self::of(monitor.with_names(names)))
     }
 
     /// Adds rows to the warm-up, and ends it if there are enough rows. Returns true if the monitor is ready.
@@ -116,8 +114,8 @@ impl PyMonitor {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
         let mut state = self.state(py)?;
-        let State { monitor, journal, resume_state } = &mut *state;
-        resume_state.clear();
+        let State { core: monitor, journal } = &mut *state;
+        monitor.resume_state.clear();
         each(py, rows.count(), |i| monitor.add_to_warm_up(rows.row(i)))?;
         match py.detach(|| monitor.end_warm_up()) {
             Ok(()) => monitor.begin_table(),
@@ -128,7 +126,6 @@ impl PyMonitor {
         Ok(monitor.is_ready())
     }
 
-    /// Scores rows and learns from them. Returns a dictionary of arrays by name.
     fn update<'py>(
         &self,
         py: Python<'py>,
@@ -141,7 +138,7 @@ impl PyMonitor {
         let mut times = RowTimes::of(times)?;
         let count = rows.count();
         let mut state = self.state(py)?;
-        let State { monitor, journal, resume_state } = &mut *state;
+        let State { core: monitor, journal } = &mut *state;
         let names = column_names(monitor);
         let width = with_contributions.then_some(monitor.width());
         check_room("the answers to the rows", &[count, NUMBERS + 2 * width.unwrap_or(0)])?;
@@ -150,7 +147,7 @@ impl PyMonitor {
             let row = times.row(i, monitor.totals().rows, rows.row(i));
             let seen = journal.step((0, ""), monitor, &row, (&names, false))?;
             answers.enter(monitor, seen.verdict, seen.found, width);
-            resume_state.clear();
+            monitor.resume_state.clear();
             Ok(())
         })?;
         answers.enter_open(journal.open_incidents(&names));
@@ -159,16 +156,16 @@ impl PyMonitor {
 
     fn accept(&self, py: Python<'_>) -> PyResult<()> {
         let mut state = self.state(py)?;
-        let State { monitor, journal, resume_state } = &mut *state;
+        let State { core: monitor, journal } = &mut *state;
         let (next, names) = (monitor.totals().rows, column_names(monitor));
         py.detach(|| journal.accept(0, monitor, next, &names)).map_err(refused)?;
-        resume_state.clear();
+        monitor.resume_state.clear();
         Ok(())
     }
 
     fn report(&self, py: Python<'_>, path: PathBuf, title: String) -> PyResult<()> {
         let state = self.state(py)?;
-        write_page(&path, &state.journal, &state.monitor, (title, None), 1)
+        write_page(&path, &state.journal, &state.core, (title, None), 1)
     }
 
     /// Returns the scores of rows, computed without learning, and their limit. The score of a skipped row is NaN.
@@ -177,7 +174,7 @@ impl PyMonitor {
     fn score<'py>(&self, py: Python<'py>, rows: &Object<'py>) -> PyResult<(Array1<'py>, Option<f64>)> {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
-        let mut monitor = self.state(py)?.monitor.frozen();
+        let mut monitor = self.state(py)?.core.frozen();
         let Some(limit) = monitor.limit() else { return Ok((vec![f64::NAN; rows.count()].into_pyarray(py), None)) };
         let mut scores = Vec::with_capacity(rows.count());
         each(py, rows.count(), |i| {
@@ -202,7 +199,7 @@ impl PyMonitor {
     fn judge<'py>(&self, py: Python<'py>, rows: &Object<'py>) -> PyResult<Bound<'py, PyDict>> {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
-        let frozen = self.state(py)?.monitor.frozen();
+        let frozen = self.state(py)?.core.frozen();
         check_room("the answers to the rows", &[rows.count(), NUMBERS])?;
         let mut monitor = frozen.clone();
         let mut answers = Answers::default();
@@ -225,73 +222,12 @@ impl PyMonitor {
     fn look(&self, py: Python<'_>, row: &Object<'_>) -> PyResult<Option<(f64, f64)>> {
         let row = numbers(row)?;
         let state = self.state(py)?;
-        if !state.monitor.is_ready() {
+        if !state.core.is_ready() {
             return Ok(None);
         }
-        let Verdict { score, limit, stuck, .. } = state.monitor.clone().step(&row).map_err(refused)?;
+        let Verdict { score, limit, stuck, .. } = state.core.clone().step(&row).map_err(refused)?;
         let score = if stuck.is_some() { score.max(limit) } else { score };
         Ok(Some((score, limit)).filter(|(score, _)| !score.is_nan()))
-    }
-
-    #[getter]
-    fn open_event(&self, py: Python<'_>) -> PyResult<Option<Report>> {
-        let monitor = &self.state(py)?.monitor;
-        let names = column_names(monitor);
-        let entry = |event| Report::new(&Occurrence::of_event(event, "", Times::default(), &names), &names);
-        Ok(monitor.open_event().map(entry))
-    }
-
-    /// Returns the incidents that are going on.
-    #[getter]
-    fn open_incidents<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let monitor = &self.state(py)?.monitor;
-        let names = column_names(monitor);
-        let entry = |incident| Occurrence::of_incident(incident, "", &Told::default(), &names);
-        monitor.open_incident().map(|incident| report(py, &entry(incident), &names)).into_iter().collect()
-    }
-
-    /// Returns the score that the requested share of rows like the reference exceeds, or None before the warm-up has
-    /// ended.
-    #[getter]
-    fn limit(&self, py: Python<'_>) -> PyResult<Option<f64>> {
-        Ok(self.state(py)?.monitor.limit())
-    }
-
-    #[getter]
-    fn dim(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(self.state(py)?.monitor.width())
-    }
-
-    #[getter]
-    fn lags(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(self.state(py)?.monitor.lags())
-    }
-
-    /// Returns the number of rows that `update` uses for the warm-up.
-    #[getter]
-    fn warm_up_rows(&self, py: Python<'_>) -> PyResult<u64> {
-        let state = self.state(py)?;
-        Ok(state.monitor.options().warm_up_rows(state.monitor.width()))
-    }
-
-    #[getter]
-    fn directions(&self, py: Python<'_>) -> PyResult<Option<usize>> {
-        Ok(self.state(py)?.monitor.directions())
-    }
-
-    #[getter]
-    fn has_differences(&self, py: Python<'_>) -> PyResult<bool> {
-        Ok(self.state(py)?.monitor.has_differences())
-    }
-
-    #[getter]
-    fn totals<'py>(&self, py: Python<'py>) -> PyResult<Object<'py>> {
-        to_python(py, &self.state(py)?.monitor.totals())
-    }
-
-    #[getter]
-    fn feature_names(&self, py: Python<'_>) -> PyResult<Option<Vec<String>>> {
-        Ok(self.state(py)?.monitor.columns().names.clone())
     }
 
     #[pyo3(name = "_options")]
@@ -299,56 +235,53 @@ impl PyMonitor {
         let (state, defaults) = (self.state(py)?, MonitorOptions::default());
         let found = PyDict::new(py);
         for option in MONITOR_OPTIONS {
-            let value = option.get(state.monitor.options()).or_else(|| option.get(&defaults));
+            let value = option.get(state.core.options()).or_else(|| option.get(&defaults));
             found.set_item(spelling(option.name), to_python(py, &value)?)?;
         }
         Ok(found)
     }
 
-    #[pyo3(name = "_resume_state")]
-    fn resume_state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &self.state(py)?.resume_state))
-    }
-
-    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let state = self.state(py)?;
-        let mut monitor = state.monitor.clone();
-        monitor.resume_state.clone_from(&state.resume_state);
-        Ok(PyBytes::new(py, &eigenhedge::checked_bytes(&monitor).map_err(refused)?))
-    }
-
     #[staticmethod]
     fn from_bytes(data: &[u8]) -> PyResult<Self> {
         let refused = |refusal| PyValueError::new_err(format!("the file {refusal}"));
-        let mut monitor = Monitor::from_bytes(data).map_err(refused)?;
-        let resume_state = std::mem::take(&mut monitor.resume_state);
-        Ok(Self::of(monitor, resume_state))
+        Monitor::from_bytes(data).map(Self::of).map_err(refused)
     }
 
     #[pyo3(name = "_set_feature_names")]
     fn set_feature_names(&self, py: Python<'_>, names: Option<Vec<String>>) -> PyResult<()> {
         let mut state = self.state(py)?;
-        state.monitor = state.monitor.clone().with_names(names);
+        state.core = state.core.clone().with_names(names);
         Ok(())
-    }
-
-    #[pyo3(name = "_set_resume_state")]
-    fn set_resume_state(&self, py: Python<'_>, resume_state: Vec<u8>) -> PyResult<()> {
-        self.state(py)?.resume_state = resume_state;
-        Ok(())
-    }
-
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let bytes = self.to_bytes(py)?;
-        write_private(&path, bytes.as_bytes()).map_err(|error| PyOSError::new_err(format!("{error:#}")))
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Object<'py>, (Bound<'py, PyBytes>,))> {
-        let bytes = slf.get().to_bytes(slf.py())?;
-        Ok((slf.get_type().getattr("from_bytes")?, (bytes,)))
-    }
-
-    fn __sizeof__(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(size_of::<Self>() + self.state(py)?.monitor.to_bytes().map_err(refused)?.len())
     }
 }
+
+model_file!(PyMonitor);
+
+attributes! { PyMonitor, |object, py| {
+    open_event: Option<Bound<'py, PyDict>> = {
+        let monitor = &object.state(py)?.core;
+        let names = column_names(monitor);
+        let entry = |event| report(py, &Occurrence::of_event(event, "", Times::default(), &names), &names);
+        monitor.open_event().map(entry).transpose()?
+    };
+    open_incidents: Vec<Bound<'py, PyDict>> = {
+        let monitor = &object.state(py)?.core;
+        let names = column_names(monitor);
+        let entry = |incident| Occurrence::of_incident(incident, "", &Told::default(), &names);
+        let open = monitor.open_incident().map(|incident| report(py, &entry(incident), &names));
+        open.into_iter().collect::<PyResult<_>>()?
+    };
+    /// Returns the score that the requested share of rows like the reference exceeds, or None before the warm-up has
+    /// ended.
+    limit: Option<f64> = object.state(py)?.core.limit();
+    dim: usize = object.state(py)?.core.width();
+    lags: usize = object.state(py)?.core.lags();
+    warm_up_rows: u64 = {
+        let state = object.state(py)?;
+        state.core.options().warm_up_rows(state.core.width())
+    };
+    directions: Option<usize> = object.state(py)?.core.directions();
+    has_differences: bool = object.state(py)?.core.has_differences();
+    totals: Object<'py> = to_python(py, &object.state(py)?.core.totals())?;
+    feature_names: Names = object.state(py)?.core.columns().names.clone();
+}}

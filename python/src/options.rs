@@ -1,10 +1,11 @@
 //! Conversion of keyword arguments to [`Options`].
 
 use crate::arrays::{Given, Object, Rows};
+use crate::classes::dictionary;
 use crate::errors::refused;
 use crate::interrupt::alone;
 use crate::items::Points;
-use crate::spelling::{spelling, to_python};
+use crate::spelling::spelling;
 use eigenhedge::comparators::BestSubspace;
 use eigenhedge::kernel::{KERNELS, VectorKernel, Vectors};
 use eigenhedge::options::{Choice, OPTIONS, OptionEntry, Options, Readers, Setup, Type, Value, fill};
@@ -13,7 +14,6 @@ use eigenhedge::{Error, Kind};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt};
-use serde_json::json;
 
 /// Converts keyword arguments to options. A value of None means the default. For a kernel given as a function, also
 /// returns the type of rows.
@@ -52,7 +52,6 @@ pub fn check_options(k: &Object<'_>, options: Option<&Bound<'_, PyDict>>) -> PyR
 
 const WHOLE: &str = "a whole number, at least 0 and less than 2**64";
 
-/// Value of a Python argument, with its name for messages.
 pub struct Named<'a, 'py> {
     pub name: &'a str,
     pub value: &'a Object<'py>,
@@ -173,6 +172,13 @@ impl Chosen {
         self.points.told(alone(py, work)?.map_err(refused))
     }
 
+    /// Returns the rows, converted for this kernel, and an empty dictionary.
+    pub fn rows(&self, x: &Object<'_>) -> PyResult<(Vec<Vec<f64>>, Vectors)> {
+        let given = Given::new(x, &self.points, None)?;
+        let mut rows = Rows::given(&given)?;
+        Ok((rows.all(), self.dictionary(rows.length())?))
+    }
+
     /// Sets γ to fit the first rows, if it is needed and not given.
     pub fn scaled_for<R: AsRef<[f64]>>(self, rows: &[R]) -> Self {
         Self { setup: self.setup.with_gamma_of(rows), ..self }
@@ -228,16 +234,12 @@ const SCALE_ROWS: usize = 1000;
 #[pyfunction]
 pub fn learners(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let entry = |entry: &eigenhedge::registry::Entry| {
-        let found = PyDict::new(py);
-        found.set_item("name", entry.name)?;
-        found.set_item("family", format!("{:?}", entry.family).to_lowercase())?;
-        found.set_item("summary", entry.summary)?;
-        found.set_item("guarantee", entry.guarantee)?;
-        found.set_item("cost", entry.cost)?;
-        found.set_item("source", entry.source)?;
         let reads = OPTIONS.iter().filter(|option| option.is_read_by(entry.kind));
-        found.set_item("reads", reads.map(|option| spelling(option.name)).collect::<Vec<_>>())?;
-        Ok(found)
+        Ok(dictionary! { py;
+            "name": entry.name, "family": format!("{:?}", entry.family).to_lowercase(), "summary": entry.summary,
+            "guarantee": entry.guarantee, "cost": entry.cost, "source": entry.source,
+            "reads": reads.map(|option| spelling(option.name)).collect::<Vec<_>>(),
+        })
     };
     REGISTRY.iter().map(entry).collect()
 }
@@ -246,8 +248,6 @@ pub fn learners(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
 #[pyfunction]
 pub fn options(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let entry = |option: &OptionEntry| {
-        let found = PyDict::new(py);
-        found.set_item("name", spelling(option.name))?;
         let (kind, choices) = match option.values {
             Type::Number(..) => ("number", Vec::new()),
             Type::Count(..) => ("count", Vec::new()),
@@ -255,27 +255,24 @@ pub fn options(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
             Type::Numbers => ("numbers", Vec::new()),
             Type::Choice(list) => ("choice", list().iter().map(Choice::shown).collect()),
         };
-        found.set_item("type", kind)?;
-        found.set_item("word", option.values.word())?;
-        found.set_item("choices", choices)?;
-        found.set_item("default", option.default)?;
-        found.set_item("example", option.example)?;
-        found.set_item("rule", option.values.rule())?;
-        found.set_item("help", fill(option.help, |name| format!("``{}``", spelling(name))))?;
         let readers = REGISTRY.iter().filter(|entry| option.is_read_by(entry.kind));
-        found.set_item("read_by", readers.map(|entry| entry.name).collect::<Vec<_>>())?;
-        found.set_item("needs_kernel", matches!(option.readers, Readers::Features))?;
-        Ok(found)
+        Ok(dictionary! { py;
+            "name": spelling(option.name), "type": kind, "word": option.values.word(), "choices": choices,
+            "default": option.default, "example": option.example, "rule": option.values.rule(),
+            "help": fill(option.help, |name| format!("``{}``", spelling(name))),
+            "read_by": readers.map(|entry| entry.name).collect::<Vec<_>>(),
+            "needs_kernel": matches!(option.readers, Readers::Features),
+        })
     };
     OPTIONS.iter().map(entry).collect()
 }
 
-/// Returns the defaults of methods whose options are not in the table of options.
-pub fn defaults(py: Python<'_>) -> PyResult<Object<'_>> {
-    let learners = json!({ "pair_eta": defaults::PAIR_ETA, "pair_alpha": defaults::PAIR_ALPHA,
-        "experts_eta": defaults::EXPERTS_ETA, "longest_exact": BestSubspace::LONGEST, "kernel": defaults::KERNEL,
-        "ridge_alpha": defaults::RIDGE_ALPHA, "mmd_splits": defaults::MMD_SPLITS });
-    to_python(py, &learners)
+pub fn defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    Ok(dictionary! { py;
+        "pair_eta": defaults::PAIR_ETA, "pair_alpha": defaults::PAIR_ALPHA, "experts_eta": defaults::EXPERTS_ETA,
+        "longest_exact": BestSubspace::LONGEST, "kernel": defaults::KERNEL, "ridge_alpha": defaults::RIDGE_ALPHA,
+        "mmd_splits": defaults::MMD_SPLITS,
+    })
 }
 
 /// Return the registry of kernels.
@@ -293,13 +290,11 @@ pub fn defaults(py: Python<'_>) -> PyResult<Object<'_>> {
 #[pyfunction]
 pub fn kernels(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let entry = |entry: &eigenhedge::kernel::KernelEntry| {
-        let found = PyDict::new(py);
-        found.set_item("name", entry.name)?;
-        found.set_item("formula", entry.formula)?;
-        found.set_item("positive_definite", entry.positive_definite)?;
-        found.set_item("takes_items", entry.takes_items())?;
-        found.set_item("reads", entry.reads.iter().map(|name| spelling(name)).collect::<Vec<_>>())?;
-        Ok(found)
+        Ok(dictionary! { py;
+            "name": entry.name, "formula": entry.formula, "positive_definite": entry.positive_definite,
+            "takes_items": entry.takes_items(),
+            "reads": entry.reads.iter().map(|name| spelling(name)).collect::<Vec<_>>(),
+        })
     };
     KERNELS.iter().map(entry).collect()
 }

@@ -1,12 +1,12 @@
 //! HTML pages of runs and monitors.
 
 use crate::arrays::{Object, numbers};
+use crate::errors::file_refused;
 use eigenhedge::{Model, Monitor};
 use eigenhedge_io::{iso_time, write_whole};
 use eigenhedge_pages::Page;
 use eigenhedge_pages::monitor::{Facts, Inside, Journal, RowAt, page};
 use eigenhedge_pages::run::Recorder;
-use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use std::path::Path;
 
@@ -32,7 +32,6 @@ impl RowTimes {
     }
 }
 
-/// Returns the names of the columns of a monitor, or their positions if they have no names.
 pub fn column_names(monitor: &Monitor) -> Vec<String> {
     let names = monitor.columns().names.clone();
     names.unwrap_or_else(|| (0..monitor.width()).map(|column| column.to_string()).collect())
@@ -61,7 +60,6 @@ pub fn write_page(
     write(path, &page(journal, &facts, &Inside::All))
 }
 
-/// Writes the HTML page of a run, with the name of the file as its heading.
 pub fn write_run(path: &Path, recorder: &mut Recorder, run: &Model) -> PyResult<()> {
     let names = run.columns().names.clone().unwrap_or_else(|| (0..run.length()).map(|i| i.to_string()).collect());
     let title = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -71,5 +69,5 @@ pub fn write_run(path: &Path, recorder: &mut Recorder, run: &Model) -> PyResult<
 }
 
 fn write(path: &Path, page: &Page) -> PyResult<()> {
-    write_whole(path, page.html().as_bytes()).map_err(|error| PyOSError::new_err(format!("{error:#}")))
+    write_whole(path, page.html().as_bytes()).map_err(file_refused)
 }

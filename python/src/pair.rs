@@ -1,10 +1,11 @@
 //! Learner over pairs of rows, and the average of a learner's distributions.
 
 use crate::arrays::{Array1, Array2, Object, numbers, transposed};
+use crate::classes::{attributes, pickled};
 use crate::errors::refused;
 use crate::model::PyModel;
 use crate::options::{self, Named, option};
-use crate::state::{Reduced, lock, reduced, restored};
+use crate::state::lock;
 use eigenhedge::bounds::{self, Setting};
 use eigenhedge::comparators::BestPair;
 use eigenhedge::options::Value;
@@ -124,51 +125,36 @@ impl Pair {
         Ok((gain.expected, gain.realised))
     }
 
-    /// tuple (left parts, right parts, probabilities): learned directions as rows, in descending order of their
-    /// probability of being kept. If both parts of a direction have norm √½, they are a pair of singular directions.
-    #[getter]
-    fn directions<'py>(&self, py: Python<'py>) -> PyResult<Directions<'py>> {
-        let (left, right, probabilities) = lock(py, &self.state)?.learner.directions();
-        Ok((transposed(py, &left)?, transposed(py, &right)?, probabilities.into_pyarray(py)))
-    }
-
-    /// tuple (float, float): total expected gain, and total gain of the drawn choices.
-    #[getter]
-    fn gains(&self, py: Python<'_>) -> PyResult<(f64, f64)> {
-        let state = lock(py, &self.state)?;
-        Ok((state.expected, state.realised))
-    }
-
-    /// float or None: total gain of the best fixed directions in hindsight. The value is None if rows are too long.
-    #[getter]
-    fn best_gain(&self, py: Python<'_>) -> PyResult<Option<f64>> {
-        Ok(lock(py, &self.state)?.best_gain())
-    }
-
-    /// float or None: lower bound on the total expected gain (JMLR section 9). The value is None with mixing or without
-    /// a norm bound.
-    #[getter]
-    fn bound(&self, py: Python<'_>) -> PyResult<Option<f64>> {
-        let state = lock(py, &self.state)?;
-        let known = state.setting.as_ref().zip(state.best_gain());
-        Ok(known.and_then(|(setting, best)| bounds::pair(setting, best, state.rows)))
-    }
-
-    #[staticmethod]
-    #[pyo3(name = "_from_bytes")]
-    fn from_bytes(data: &[u8]) -> PyResult<Self> {
-        Ok(Self { state: Mutex::new(restored(data)?) })
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
-        reduced(slf, &*lock(slf.py(), &slf.get().state)?)
-    }
-
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let state = lock(py, &self.state)?;
         Ok(format!("<Pair k={}: rows {}, gain {}>", state.k, state.rows, state.expected))
     }
 }
+
+attributes! { Pair, |pair, py| {
+    /// tuple (left parts, right parts, probabilities): learned directions as rows, in descending order of their
+    /// probability of being kept. If both parts of a direction have norm √½, they are a pair of singular directions.
+    directions: Directions<'py> = {
+        let (left, right, probabilities) = lock(py, &pair.state)?.learner.directions();
+        (transposed(py, &left)?, transposed(py, &right)?, probabilities.into_pyarray(py))
+    };
+    /// tuple (float, float): total expected gain, and total gain of the drawn choices.
+    gains: (f64, f64) = {
+        let state = lock(py, &pair.state)?;
+        (state.expected, state.realised)
+    };
+    /// float or None: total gain of the best fixed directions in hindsight. The value is None if rows are too long.
+    best_gain: Option<f64> = lock(py, &pair.state)?.best_gain();
+    /// float or None: lower bound on the total expected gain (JMLR section 9). The value is None with mixing or without
+    /// a norm bound.
+    bound: Option<f64> = {
+        let state = lock(py, &pair.state)?;
+        let known = state.setting.as_ref().zip(state.best_gain());
+        known.and_then(|(setting, best)| bounds::pair(setting, best, state.rows))
+    };
+}}
+
+pickled!(Pair, |state| Ok(Pair { state: Mutex::new(state) }));
 
 impl State {
     fn best_gain(&self) -> Option<f64> {
@@ -201,56 +187,43 @@ impl State {
 /// True
 #[pyclass(frozen, name = "Average", module = "eigenhedge")]
 pub struct LearnerAverage {
-    average: Mutex<Average>,
+    state: Mutex<Average>,
 }
 
 #[pymethods]
 impl LearnerAverage {
     #[new]
     fn new(dim: usize) -> PyResult<Self> {
-        Ok(Self { average: Mutex::new(Average::new(dim).map_err(refused)?) })
+        Ok(Self { state: Mutex::new(Average::new(dim).map_err(refused)?) })
     }
 
     /// Add the current distribution of a model, which must be a single subspace learner over plain rows without a
     /// center.
     fn add(&self, py: Python<'_>, model: &PyModel) -> PyResult<()> {
-        model.state(py)?.core.add_to(&mut *lock(py, &self.average)?).map_err(refused)
-    }
-
-    /// int: number of distributions added.
-    #[getter]
-    fn terms(&self, py: Python<'_>) -> PyResult<u64> {
-        Ok(lock(py, &self.average)?.terms())
+        model.state(py)?.core.add_to(&mut *lock(py, &self.state)?).map_err(refused)
     }
 
     /// Return the expected loss of the average on a row.
     fn loss(&self, py: Python<'_>, x: &Object<'_>) -> PyResult<f64> {
         let row = numbers(x)?;
-        lock(py, &self.average)?.loss(&row).map_err(refused)
-    }
-
-    /// ndarray of shape (dim, dim): average of the expected projections.
-    #[getter]
-    fn projection<'py>(&self, py: Python<'py>) -> PyResult<Array2<'py>> {
-        transposed(py, &lock(py, &self.average)?.projection())
+        lock(py, &self.state)?.loss(&row).map_err(refused)
     }
 
     /// Return the k directions with the highest average probability of being kept, as rows.
     fn components<'py>(&self, py: Python<'py>, k: usize) -> PyResult<Array2<'py>> {
-        transposed(py, &lock(py, &self.average)?.subspace(k))
-    }
-
-    #[staticmethod]
-    #[pyo3(name = "_from_bytes")]
-    fn from_bytes(data: &[u8]) -> PyResult<Self> {
-        Ok(Self { average: Mutex::new(restored(data)?) })
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
-        reduced(slf, &*lock(slf.py(), &slf.get().average)?)
+        transposed(py, &lock(py, &self.state)?.subspace(k))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         Ok(format!("<Average: terms {}>", self.terms(py)?))
     }
 }
+
+attributes! { LearnerAverage, |average, py| {
+    /// int: number of distributions added.
+    terms: u64 = lock(py, &average.state)?.terms();
+    /// ndarray of shape (dim, dim): average of the expected projections.
+    projection: Array2<'py> = transposed(py, &lock(py, &average.state)?.projection())?;
+}}
+
+pickled!(LearnerAverage, |average| Ok(LearnerAverage { state: Mutex::new(average) }));

@@ -1,6 +1,6 @@
 //! Combinations of features: pre-images, mean features, and distances between mean features.
 
-use crate::arrays::{Array1, Given, Object, Rows, numbers};
+use crate::arrays::{Array1, Object, numbers};
 use crate::options::{Chosen, Named};
 use eigenhedge::batch::preimage::{Criterion, Stop, best_candidate, preimages};
 use eigenhedge::batch::{Expansion, discrepancy, two_sample_test};
@@ -10,15 +10,7 @@ use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Point, its squared distance in the feature space, and true if the search converged.
 type Found<'py> = (Array1<'py>, f64, bool);
-
-/// Returns the rows, converted for a kernel, and an empty dictionary of that kernel.
-fn rows(kernel: &Chosen, given: &Object<'_>) -> PyResult<(Vec<Vec<f64>>, Vectors)> {
-    let given = Given::new(given, &kernel.points, None)?;
-    let mut rows = Rows::given(&given)?;
-    Ok((rows.all(), kernel.dictionary(rows.length())?))
-}
 
 /// Adds atoms to a dictionary. Returns the dictionary and the combination of the atoms with these weights.
 fn expansion(mut dictionary: Vectors, atoms: &[Vec<f64>], weights: Vec<f64>) -> Result<(Vectors, Expansion), Error> {
@@ -39,7 +31,7 @@ pub fn preimage<'py>(
     tolerance: f64,
 ) -> PyResult<Found<'py>> {
     let kernel = Chosen::new(kernel)?;
-    let (atoms, dictionary) = rows(&kernel, atoms)?;
+    let (atoms, dictionary) = kernel.rows(atoms)?;
     let weights = numbers(weights)?;
     let start = start.map(numbers).transpose()?;
     let find = move || {
@@ -69,8 +61,8 @@ pub fn candidate(
         _ => Criterion::Distance,
     };
     let kernel = Chosen::new(kernel)?;
-    let (atoms, dictionary) = rows(&kernel, atoms)?;
-    let ((candidates, _), weights) = (rows(&kernel, candidates)?, numbers(weights)?);
+    let (atoms, dictionary) = kernel.rows(atoms)?;
+    let ((candidates, _), weights) = (kernel.rows(candidates)?, numbers(weights)?);
     let find = move || {
         let (mut dictionary, expansion) = expansion(dictionary, &atoms, weights)?;
         best_candidate(&mut dictionary, &expansion, &candidates, criterion)
@@ -90,8 +82,8 @@ pub fn kernel_mean<'py>(
     kernel: &Bound<'py, PyDict>,
 ) -> PyResult<(f64, Array1<'py>)> {
     let kernel = Chosen::new(kernel)?;
-    let (atoms, mut dictionary) = rows(&kernel, x)?;
-    let (others, _) = rows(&kernel, at)?;
+    let (atoms, mut dictionary) = kernel.rows(x)?;
+    let (others, _) = kernel.rows(at)?;
     let find = move || {
         atoms.iter().for_each(|atom| dictionary.push(atom));
         let mean = Expansion::mean(&dictionary)?;
@@ -121,7 +113,7 @@ pub fn mmd(
     let splits = Named { name: "splits", value: splits }.whole::<usize>()?;
     let mut random = Random::seeded(Named { name: "seed", value: seed }.whole::<u64>()?);
     let kernel = Chosen::new(kernel)?;
-    let ((first, dictionary), (second, _)) = (rows(&kernel, x)?, rows(&kernel, y)?);
+    let ((first, dictionary), (second, _)) = (kernel.rows(x)?, kernel.rows(y)?);
     // Alternating rows of both samples, because the first rows set the scale.
     let both = (0..SCALE_ROWS).flat_map(|i| [first.get(i), second.get(i)].into_iter().flatten());
     let both: Vec<&Vec<f64>> = both.collect();

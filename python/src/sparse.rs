@@ -12,7 +12,6 @@ pub struct Csr<'py>(PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, u32>, PyRe
 
 /// Rows of a sparse table. One row at a time is expanded to a dense row.
 pub struct CsrRows<'a> {
-    /// Start of each row in `columns` and `values`, and the end of the last row.
     starts: &'a [i64],
     columns: &'a [u32],
     values: &'a [f64],

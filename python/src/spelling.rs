@@ -14,7 +14,6 @@ pub fn from_json(py: Python<'_>, text: serde_json::Result<String>) -> PyResult<B
     py.import("json")?.call_method1("loads", (text,))
 }
 
-/// Returns the Python spelling of an option: with underscores instead of hyphens.
 pub fn spelling(name: &str) -> String {
     name.replace('-', "_")
 }

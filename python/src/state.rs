@@ -1,7 +1,6 @@
 //! State of a model object in Python.
 
 use crate::arrays::{Names, Object};
-use crate::errors::refused;
 use crate::items::Points;
 use eigenhedge::{Embedding, Error, Model, Moments, Principal};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -18,40 +17,18 @@ pub fn lock<'a, T>(py: Python<'_>, state: &'a Mutex<T>) -> PyResult<MutexGuard<'
     state.lock_py_attached(py).map_err(|_| PyRuntimeError::new_err("the model was broken by an earlier failure"))
 }
 
-/// Locks a model, after it has learned the rows that were collected. The interpreter lock is released meanwhile.
-pub fn settled<'a>(py: Python<'_>, state: &'a Mutex<State>) -> PyResult<MutexGuard<'a, State>> {
-    let mut state = lock(py, state)?;
-    if state.moments.is_some() {
-        let state = &mut *state;
-        py.detach(|| state.settle()).map_err(refused)?;
-    }
-    Ok(state)
-}
-
-/// Locks a model whose embedding includes the rows that were collected. The interpreter lock is released meanwhile.
-pub fn embeddable<'a>(py: Python<'_>, state: &'a Mutex<State>) -> PyResult<MutexGuard<'a, State>> {
-    let mut state = lock(py, state)?;
-    if state.moments.is_some() && state.principal.is_none() {
-        let state = &mut *state;
-        py.detach(|| state.embed()).map_err(refused)?;
-    }
-    Ok(state)
-}
-
 pub fn saved<'py, T: Serialize>(py: Python<'py>, state: &T) -> PyResult<Bound<'py, PyBytes>> {
     let bytes = postcard::to_extend(state, Vec::new());
     Ok(PyBytes::new(py, &bytes.map_err(|error| PyRuntimeError::new_err(error.to_string()))?))
 }
 
-/// Function that restores an object, and its argument, for pickle.
 pub type Reduced<'py> = (Object<'py>, (Bound<'py, PyBytes>,));
 
-/// Returns the result of `__reduce__` for a class whose static method `_from_bytes` reads its state.
-pub fn reduced<'py, T: Serialize>(object: &Object<'py>, state: &T) -> PyResult<Reduced<'py>> {
-    Ok((object.get_type().getattr("_from_bytes")?, (saved(object.py(), state)?,)))
+/// Returns the result of `__reduce__` for a class whose static method `restorer` reads these bytes.
+pub fn reduced<'py>(object: &Object<'py>, restorer: &str, bytes: Bound<'py, PyBytes>) -> PyResult<Reduced<'py>> {
+    Ok((object.get_type().getattr(restorer)?, (bytes,)))
 }
 
-/// Reads a state written by [`reduced`].
 pub fn restored<T: DeserializeOwned>(data: &[u8]) -> PyResult<T> {
     postcard::from_bytes(data).map_err(|error| PyValueError::new_err(format!("not a saved state: {error}")))
 }
@@ -63,7 +40,7 @@ pub struct State {
     /// Moments of rows that the model has not learned yet, because nothing has been asked since.
     pub moments: Option<Moments>,
     /// Leading directions of the moments. The field is `None` if they have not been asked for.
-    principal: Option<Principal>,
+    pub principal: Option<Principal>,
     next: Option<Embedding>,
     pub spent: Duration,
     pub points: Points,
@@ -76,7 +53,7 @@ impl State {
     }
 
     /// Learns the rows that were collected. On an error nothing changes.
-    fn settle(&mut self) -> Result<(), Error> {
+    pub fn settle(&mut self) -> Result<(), Error> {
         if let Some(moments) = &self.moments {
             let start = Instant::now();
             self.core = moments.add_to(self.core.clone())?;
@@ -87,7 +64,7 @@ impl State {
     }
 
     /// Computes the leading directions of the rows that were collected, or learns these rows.
-    fn embed(&mut self) -> Result<(), Error> {
+    pub fn embed(&mut self) -> Result<(), Error> {
         let start = Instant::now();
         self.principal = self.moments.as_ref().and_then(|moments| moments.principal(&self.core));
         self.spent += start.elapsed();
@@ -125,7 +102,6 @@ impl State {
         outcome
     }
 
-    /// Returns the directions most likely to be kept, for rows in units of the input.
     pub fn embedding(&mut self) -> &mut Embedding {
         match &mut self.principal {
             Some(principal) => &mut principal.embedding,
@@ -133,7 +109,6 @@ impl State {
         }
     }
 
-    /// Returns the basis of the coordinates of the next row, for rows in units of the input.
     pub fn next_embedding(&mut self) -> &mut Embedding {
         let Self { core, next, .. } = self;
         next.get_or_insert_with(|| core.next_embedding())

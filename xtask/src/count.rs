@@ -107,7 +107,6 @@ impl CountTable {
         format!("{:#}\n", json!({ "about": about, "compiler": compiler, "processor": processor, "rows": rows }))
     }
 
-    /// Parses the output of [`Self::text`].
     fn parse(text: &str) -> Result<Self, String> {
         let file: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let word = |key: &str| file[key].as_str().unwrap_or_default().to_owned();

@@ -12,7 +12,6 @@ use std::path::Path;
 struct Ordered {
     sources: &'static str,
     section: &'static str,
-    /// Column of the table that contains the module names.
     column: usize,
 }
 

@@ -93,7 +93,6 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs a command. Returns `None` if there is no such command.
 fn command(root: &Path, words: &[&str]) -> Option<Result<(), String>> {
     Some(match words {
         ["test"] => test(root),
@@ -156,7 +155,6 @@ fn cargo(arguments: &str) -> Command {
     command
 }
 
-/// Runs tests that write what they would compare.
 fn writing(arguments: &str) -> Result<(), String> {
     run(cargo(arguments).env("EIGENHEDGE_WRITE", "1"))
 }
@@ -216,7 +214,6 @@ fn soak_service(test: &str, size: (&str, &str, &str), arguments: &[&str]) -> Res
     run(&mut command)
 }
 
-/// Builds and runs an example that performs checks.
 fn example(name: &str, arguments: &[&str]) -> Result<(), String> {
     let programs = count::build(&root(), &[name])?;
     programs.iter().try_for_each(|program| run(Command::new(program).args(arguments).current_dir(root())))

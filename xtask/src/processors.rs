@@ -14,7 +14,6 @@ const EMULATED: [(&str, &str); 2] = [("AVX2", "Haswell"), ("neither", "Nehalem")
 /// Maximum difference, relative to the largest loss so far or to the norm of the coordinates of a row.
 const TOLERANCE: f64 = 1e-9;
 
-/// Compares the results. Does nothing if QEMU is not installed.
 pub fn compare(root: &Path, arguments: &[&str]) -> Result<(), String> {
     if Command::new(QEMU).arg("--version").output().is_err() {
         println!("skipped: {QEMU} is not installed (Debian: qemu-user), so no processors are compared");

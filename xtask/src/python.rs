@@ -22,7 +22,6 @@ pub fn prepare(root: &Path) -> Result<(), String> {
     run(&mut cargo("test --workspace --no-run --locked"))
 }
 
-/// Checks the type stub of the native module, and runs pytest on the installed package.
 pub fn check(root: &Path) -> Result<(), String> {
     let environment = environment(root)?;
     let stub = "mypy.stubtest --concise --mypy-config-file python/pyproject.toml eigenhedge._core";
@@ -46,7 +45,6 @@ pub fn wheel(root: &Path) -> Result<(), String> {
     build(root, &environment, "release", &root.join("target/wheels")).map(drop)
 }
 
-/// Creates the source distribution, and builds a wheel from it outside the repository.
 pub fn source_distribution(root: &Path) -> Result<(), String> {
     let environment = environment(root)?;
     let folder = empty(&root.join("target/python/source"))?;
@@ -69,12 +67,10 @@ fn measuring(root: &Path, script: &str, arguments: &[&str]) -> Result<Command, S
     Ok(python)
 }
 
-/// Compares speed and loss with other programs, with a release build of the package.
 pub fn peers(root: &Path, arguments: &[&str]) -> Result<(), String> {
     run(measuring(root, "bench/peers.py", arguments)?.env("EIGENHEDGE_RUST_PEERS", rust_peers(root)?))
 }
 
-/// Measures every command and every public call of the package, with release builds.
 pub fn calls(root: &Path, arguments: &[&str]) -> Result<(), String> {
     run(measuring(root, "bench/calls.py", arguments)?.arg("--program").arg(program(root)?))
 }
@@ -149,7 +145,6 @@ fn build(root: &Path, environment: &Path, profile: &str, folder: &Path) -> Resul
     with_ending(folder, ".whl")
 }
 
-/// Creates an empty folder, and deletes a previous one with its content.
 pub fn empty(folder: &Path) -> Result<PathBuf, String> {
     let failed = |error| format!("{}: {error}", folder.display());
     if folder.exists() {

@@ -10,7 +10,6 @@ use std::process::Command;
 
 const OLDEST_JAVA: u32 = 17;
 
-/// Runs all tests in `python/tests_spark`, or prints why they are skipped.
 pub fn test(root: &Path) -> Result<(), String> {
     match prepare(root)? {
         Some(environment) => run(&mut tests(root, &environment)),
@@ -52,7 +51,6 @@ fn tests(root: &Path, environment: &Path) -> Command {
     tests
 }
 
-/// Compares the package on Spark with MLlib and with the program, with release builds.
 pub fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let environment = environment(root)?;
     install(root, &environment, "release")?;

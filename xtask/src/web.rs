@@ -12,7 +12,6 @@ const TARGET: &str = "wasm32-unknown-unknown";
 const BUILD: &str = "build --package eigenhedge-web --profile web --target-dir target/web";
 const NEEDED: &str = "it needs `rustup target add wasm32-unknown-unknown`, or Debian's packages rustc-web, cargo-web, \
                       rust-web-src and lld";
-/// Maximum size of the page in bytes.
 const LARGEST: usize = 4_000_000;
 
 /// Builds the page and the package, and runs the example of the package. Returns the page, or `None` without a compiler for

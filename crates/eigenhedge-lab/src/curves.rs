@@ -53,10 +53,8 @@ pub fn learner(spec: &Spec, length: usize) -> Result<AnyLearner, LabError> {
     Ok(AnyLearner::new(spec, length)?)
 }
 
-/// Cumulative losses after each row.
 #[derive(Debug, Clone, Default)]
 pub struct LossTotals {
-    /// Expected loss up to each row.
     pub expected: Vec<f64>,
     /// Mean of the losses over all draws, up to each row.
     pub mean: Vec<f64>,
@@ -65,12 +63,10 @@ pub struct LossTotals {
 }
 
 impl LossTotals {
-    /// Returns the expected loss of the whole stream.
     pub fn expected_total(&self) -> f64 {
         self.expected.last().copied().unwrap_or(0.0)
     }
 
-    /// Returns the mean and standard deviation over the draws for the whole stream.
     pub fn drawn(&self) -> (f64, f64) {
         (last(&self.mean), last(&self.deviation))
     }

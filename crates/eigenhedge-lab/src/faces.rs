@@ -40,7 +40,6 @@ pub(crate) mod tests {
     use super::*;
     use eigenhedge::Random;
 
-    /// Encodes an array of bytes in the NumPy format.
     fn npy(shape: &str, bytes: &[u8]) -> Vec<u8> {
         let header = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({shape}), }}");
         let header = format!("{header:<117}\n");

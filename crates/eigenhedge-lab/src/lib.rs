@@ -6,6 +6,7 @@
 //!
 //! [`run_all`] writes each outcome into its own folder and prints PASS or FAIL for each claim.
 #![forbid(unsafe_code)]
+#![allow(missing_docs, reason = "an internal crate, whose names of plain results need no comment")]
 
 mod curves;
 mod error;
@@ -22,14 +23,12 @@ pub use runner::{Tally, run_all};
 
 use std::path::PathBuf;
 
-/// Input of a reproduction.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Setting {
     /// Folder with real data, or `None` for synthetic streams.
     pub data: Option<PathBuf>,
     /// True to use fewer draws and rows, which takes seconds.
     pub quick: bool,
-    /// Seed of the streams and draws.
     pub seed: u64,
 }
 
@@ -41,16 +40,12 @@ pub type Progress<'a> = dyn Fn(f64) + 'a;
 pub struct Reproduction {
     /// Name of the reproduction on the command line, and of its folder and files.
     pub name: &'static str,
-    /// One-line description of the result.
     pub title: &'static str,
-    /// Paper and figure that are reproduced.
     pub source: &'static str,
-    /// Function that runs the reproduction.
     pub run: fn(&Setting, &Progress) -> Result<Outcome, LabError>,
 }
 
 impl Reproduction {
-    /// Returns the reproduction with this name, or `None` if the name is unknown.
     pub fn from_name(name: &str) -> Option<&'static Self> {
         REPRODUCTIONS.iter().find(|reproduction| reproduction.name == name)
     }

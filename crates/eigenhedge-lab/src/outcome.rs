@@ -6,34 +6,25 @@ use eigenhedge_pages::number::significant;
 /// Result of a reproduction: tables, charts, sentences and claims.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outcome {
-    /// Tables of measurements.
     pub tables: Vec<Table>,
-    /// Plots of the measurements.
     pub charts: Vec<Chart>,
-    /// Explanatory paragraphs.
     pub text: Vec<String>,
-    /// Claims about the measurements, with their verdicts.
     pub claims: Vec<Claim>,
 }
 
-/// Table for a CSV file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Table {
     /// Suffix that distinguishes the tables of an outcome. It is empty for the main table.
     pub suffix: &'static str,
-    /// Names of the columns.
     pub columns: Vec<String>,
-    /// Cells, row by row.
     pub rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    /// Creates a table without rows.
     pub fn new<S: Into<String>>(suffix: &'static str, columns: impl IntoIterator<Item = S>) -> Self {
         Self { suffix, columns: columns.into_iter().map(Into::into).collect(), rows: Vec::new() }
     }
 
-    /// Creates the main table from rows of numbers.
     pub fn of<const N: usize>(columns: [&str; N], rows: impl IntoIterator<Item = [f64; N]>) -> Self {
         let mut table = Self::new("", columns);
         rows.into_iter().for_each(|row| table.push(row));
@@ -45,7 +36,6 @@ impl Table {
         self.rows.push(cells.into_iter().map(|cell| cell.to_string()).collect());
     }
 
-    /// Adds a row that starts with a name.
     pub fn push_named(&mut self, name: &str, cells: impl IntoIterator<Item = f64>) {
         let name = std::iter::once(name.to_owned());
         self.rows.push(name.chain(cells.into_iter().map(|cell| cell.to_string())).collect());
@@ -57,7 +47,6 @@ impl Table {
 pub struct Claim {
     /// Inequality in words, with both numbers.
     pub statement: String,
-    /// True if the inequality holds.
     pub holds: bool,
 }
 

@@ -7,12 +7,9 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-/// Number of claims that hold, and number of claims that fail.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Number of claims that hold.
     pub passed: usize,
-    /// Number of claims that fail.
     pub failed: usize,
 }
 

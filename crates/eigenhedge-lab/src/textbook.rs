@@ -19,7 +19,6 @@ const FLOOR: f64 = 1e-17;
 /// Exponent of an update, before the new row is subtracted.
 #[derive(Debug, Clone)]
 enum Exponent {
-    /// Logarithm of W.
     Logarithm,
     /// Scatter matrix C of all earlier rows times the negative rate, `-η C`.
     Scatter(Matrix),
@@ -118,7 +117,6 @@ fn multiplied_out(vectors: &Matrix, weights: &[f64]) -> (Vec<f64>, Matrix) {
     (fresh.values.iter().map(|weight| weight.max(FLOOR)).collect(), fresh.vectors)
 }
 
-/// Returns `U diag(values) Uᵀ`.
 fn spectral(vectors: &Matrix, values: &[f64]) -> Matrix {
     let n = values.len();
     let mut matrix = Matrix::zeros(n, n);

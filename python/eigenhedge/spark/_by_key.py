@@ -167,7 +167,6 @@ def learn_rows(made: Recipe, model: Any, rows: Floats, where: str) -> tuple[Any,
         raise ValueError(f"{where}: {error}") from None
 
 
-#: Name of the state variable of a key.
 STATE = "learner"
 LATE = ("drop", "learn")
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 STATE = "part long, state binary"
 #: Number of states that a task merges. All of them are in memory at once.
 FAN_IN = 16
-#: Name of the weight column.
 WEIGHT = "__weight"
 #: Maximum size in bytes of the rows sent to a worker at once.
 BATCH_BYTES = 1 << 26
@@ -126,16 +125,20 @@ def fold(
     >>> fold(df, 1, ["a", "b"]).rows
     60
     """
-    columns = Features.of(df, features)
-    check_present(df, [] if weight is None else [weight], "weight")
-    weights = [] if weight is None else [column(weight).cast("double").alias(WEIGHT)]
-    selected = df.select(*columns.expressions(), *weights)
+    columns, selected = _selected(df, features, weight)
     width = columns.width or _width(df, columns)
     with _small_batches(df, width):
         found = folded(selected, k, columns, missing, weight is not None, levels)
     if found is None:
         raise ValueError("the DataFrame must have at least one row")
     return found
+
+
+def _selected(df: DataFrame, features: str | Sequence[str], weight: str | None) -> tuple[Features, DataFrame]:
+    columns = Features.of(df, features)
+    check_present(df, [] if weight is None else [weight], "weight")
+    weights = [] if weight is None else [column(weight).cast("double").alias(WEIGHT)]
+    return columns, df.select(*columns.expressions(), *weights)
 
 
 def folded(selected: DataFrame, k: int, columns: Features, missing: str, is_weighted: bool, levels: int) -> Moments | None:
@@ -272,15 +275,12 @@ def learn_stream(
         raise ValueError(f"missing must be fail or skip for micro-batches, got {options['missing']!r}")
     if "standardize" in options:
         raise ValueError("standardize does not go with micro-batches: use first_batch='standardize'")
-    columns = Features.of(streaming_df, features)
-    check_present(streaming_df, [] if weight is None else [weight], "weight")
+    columns, selected = _selected(streaming_df, features, weight)
     standardize = "none" if first_batch == "none" else "warmup:2"
     recipe = LearnerRecipe(k, columns.names, {**options, "center": "none", "standardize": standardize})
     if columns.width is not None:
         recipe.begin(columns.width)
     batches = MicroBatches(recipe, columns, weight is not None, first_batch, _folder(checkpoint))
-    weights = [] if weight is None else [column(weight).cast("double").alias(WEIGHT)]
-    selected = streaming_df.select(*columns.expressions(), *weights)
     return selected.writeStream.foreachBatch(batches.learn).option("checkpointLocation", checkpoint)
 
 

@@ -48,7 +48,6 @@ def _is_installed(name: str) -> bool:
 
 
 def java_version() -> int | None:
-    """Return the major version of the Java that Spark would start, or None if there is none."""
     home = os.environ.get("JAVA_HOME")
     program = os.path.join(home, "bin", "java") if home else shutil.which("java")
     if program is None:

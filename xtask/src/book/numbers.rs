@@ -24,28 +24,8 @@ const EVIDENCE: [&str; 5] = ["README.md", "evidence.md", "monitor-evidence.md", 
 /// `cargo xtask options` writes the tables of the options from the registry.
 const ELSEWHERE: [&str; 2] = ["references.md", "options.md"];
 /// Words and signs that make the number before them a measurement.
-const UNITS: [&str; 20] = [
-    "%",
-    "µs",
-    "ms",
-    "s",
-    "seconds",
-    "second",
-    "minutes",
-    "hours",
-    "kB",
-    "MB",
-    "GB",
-    "TB",
-    "times",
-    "rows per second",
-    "core-hours",
-    "core-seconds",
-    "cycles",
-    "GFLOP/s",
-    "as fast",
-    "as long",
-];
+const UNITS: &str = "%|µs|ms|s|seconds|second|minutes|hours|kB|MB|GB|TB|times|rows per second|core-hours|core-seconds|cycles|\
+                     GFLOP/s|as fast|as long";
 /// Words that make the number after them a measurement.
 const MEASURES: [&str; 8] = ["F1", "AUC", "loses", "lost", "loss is", "bound is", "bound", "ratio is"];
 
@@ -200,8 +180,8 @@ fn tokens(text: &str) -> Vec<NumberToken> {
         }
         let text: String = characters[start..at].iter().collect();
         let unit = after.trim_start();
-        let has_unit = UNITS.iter().any(|word| {
-            unit.strip_prefix(word).is_some_and(|rest| *word == "%" || !rest.starts_with(char::is_alphanumeric))
+        let has_unit = UNITS.split('|').any(|word| {
+            unit.strip_prefix(word).is_some_and(|rest| word == "%" || !rest.starts_with(char::is_alphanumeric))
         });
         let has_measure = MEASURES.iter().any(|word| before.trim_end().ends_with(word) && sign == ' ');
         let is_measured = has_unit || has_measure || text.contains('.');

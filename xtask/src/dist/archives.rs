@@ -17,7 +17,6 @@ pub fn tarball(toolchain: &Toolchain, tree: &Path, folder: &Path) -> Result<(), 
     run(Command::new("gzip").args(["-9", "--no-name", "--force"]).arg(archive))
 }
 
-/// Writes `eigenhedge_VERSION_amd64.deb`.
 pub fn debian_package(toolchain: &Toolchain, tree: &Path, folder: &Path) -> Result<(), String> {
     write(
         &tree.join("usr/share/doc/eigenhedge/copyright"),

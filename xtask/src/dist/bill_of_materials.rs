@@ -49,7 +49,6 @@ fn component(package: &Package) -> Value {
     component
 }
 
-/// Returns the package URL (purl).
 fn reference(package: &Package) -> String {
     format!("pkg:cargo/{}@{}", package.name, package.version)
 }

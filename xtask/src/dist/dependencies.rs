@@ -8,18 +8,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Package that is compiled into the program or the Python module.
 pub struct Package {
     id: String,
     pub name: String,
     pub version: String,
-    /// SPDX license expression.
     pub licence: String,
     pub repository: Option<String>,
     pub folder: PathBuf,
     /// SHA-256 of the package in the registry, or `None` for packages of this workspace.
     pub checksum: Option<String>,
-    /// Dependencies, as positions in the list of packages.
     pub uses: Vec<usize>,
 }
 

@@ -19,7 +19,6 @@ use std::path::Path;
 use std::time::Instant;
 use toolchain::Toolchain;
 
-/// Builds all files of a release into `target/dist`.
 pub fn build(root: &Path) -> Result<(), String> {
     let start = Instant::now();
     let toolchain = Toolchain::new(root)?;

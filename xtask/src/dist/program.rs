@@ -13,7 +13,6 @@ const COMPLETIONS: [(&str, &str, &str); 3] = [
     ("fish", "fish/vendor_completions.d", "eigenhedge.fish"),
 ];
 
-/// Builds the program, including live pages and the service.
 pub fn build(toolchain: &Toolchain) -> Result<(), String> {
     let mut cargo = toolchain.command(BUILDER);
     cargo.args(["zigbuild", "--release", "--locked", "--package", "eigenhedge-cli"]);
@@ -44,7 +43,6 @@ pub fn stage(toolchain: &Toolchain, licences: &str, page: Option<&Path>) -> Resu
     Ok(tree)
 }
 
-/// Writes the manual pages, compressed as Debian requires.
 fn manual_pages(program: &Path, folder: &Path) -> Result<(), String> {
     std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     output(Command::new(program).args(["man", "--out"]).arg(folder))?;

@@ -8,12 +8,10 @@ use std::process::Command;
 
 pub const TARGET: &str = "x86_64-pc-windows-gnu";
 const BUILD: &str = "build --package eigenhedge-cli --release --target-dir target/windows";
-/// Compiler of C code, and linker.
 pub const COMPILER: &str = "x86_64-w64-mingw32-gcc";
 pub const NEEDED: &str = "it needs `rustup target add x86_64-pc-windows-gnu` or Debian's packages rustc-web, cargo-web and \
                           rust-web-src, with gcc-mingw-w64-x86-64";
 
-/// Builds the program. Returns its path, or `None` without a compiler.
 pub fn build(root: &Path) -> Result<Option<PathBuf>, String> {
     let Some(mut cargo) = is_there(COMPILER).then(|| cargo_for(TARGET, BUILD, "-Zbuild-std", None)).flatten() else {
         return Ok(None);

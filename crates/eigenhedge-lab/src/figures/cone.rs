@@ -11,7 +11,6 @@ use eigenhedge::{Instance, Kind, Random, Spec};
 use eigenhedge_pages::{Chart, Series};
 
 const LENGTH: usize = 20;
-/// Half of the height of the cone.
 const HEIGHT: f64 = 0.6;
 /// Standard deviation of the noise in every coordinate. The paper does not state it.
 const NOISE: f64 = 0.03;

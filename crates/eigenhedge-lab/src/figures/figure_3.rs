@@ -7,9 +7,7 @@ use eigenhedge::internals::dot;
 use eigenhedge::streams;
 use eigenhedge_pages::{Chart, Series};
 
-/// Number of rows per segment.
 pub const SEGMENT: usize = 500;
-/// Number of columns shown in the table.
 const SHOWN: usize = 3;
 
 pub fn run(setting: &Setting, _: &Progress) -> Result<Outcome, LabError> {

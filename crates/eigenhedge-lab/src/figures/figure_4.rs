@@ -9,7 +9,6 @@ use eigenhedge::batch::{Center, Pca};
 use eigenhedge::{Kind, Mixing, Spec, streams};
 use eigenhedge_pages::{Chart, Mark, Series, Tint};
 
-/// Learners in the order of the legend.
 const NAMES: [&str; 7] = [
     "tracking, exact",
     "tracking, textbook",

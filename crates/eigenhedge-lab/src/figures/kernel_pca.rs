@@ -145,7 +145,6 @@ fn contour(kernel: &mut KernelPca<Vectors>, level: f64) -> Result<Vec<(f64, f64)
     Ok(crossings)
 }
 
-/// Adds the two classes to a chart, as points.
 fn classes<T>(chart: Chart, items: &[T], place: impl Fn(&T) -> (f64, f64)) -> Chart {
     let of = |items: &[T]| items.iter().map(&place).unzip::<f64, f64, Vec<f64>, Vec<f64>>();
     let ((disc_x, disc_y), (ring_x, ring_y)) = (of(&items[..DISC]), of(&items[DISC..]));

@@ -74,7 +74,6 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
     Ok(Outcome { tables: vec![by_kept, by_row], charts, text, claims })
 }
 
-/// Returns the ratio `n/(n-k)`.
 fn ratio(kept: usize) -> f64 {
     N as f64 / (N - kept) as f64
 }

@@ -14,7 +14,6 @@ pub mod ridge;
 
 use eigenhedge::{Kind, Mixing, NormBound, Spec};
 
-/// Number of directions kept on the stream of three subspaces.
 const KEPT: usize = 2;
 /// Share of the distribution that is mixed in after each row.
 const ALPHA: f64 = 1e-3;

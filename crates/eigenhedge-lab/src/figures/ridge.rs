@@ -116,7 +116,6 @@ impl Process {
         Self { points, targets, rho, gram, values: eigen.values, vectors: eigen.vectors }
     }
 
-    /// Returns the posterior mean and variance of f(x).
     fn posterior(&self, x: f64) -> (f64, f64) {
         let row: Vec<f64> = self.points.iter().map(|point| KERNEL.value(point, &[x])).collect();
         let mut moments = (0.0, KERNEL.value(&[x], &[x]));

@@ -36,7 +36,6 @@ pub fn install(root: &Path) -> Result<String, String> {
     Ok(report + "   deb, removed: nothing is left\n")
 }
 
-/// Uses the installed program. Returns a report.
 fn use_program() -> Result<String, String> {
     for file in ["man/man1/eigenhedge.1.gz", "bash-completion/completions/eigenhedge"] {
         let path = Path::new("/usr/share").join(file);

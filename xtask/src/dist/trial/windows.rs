@@ -13,7 +13,6 @@ const MISSING: &str = "int __stdcall SystemFunction036(void *place, unsigned lon
     __declspec(dllexport) int __stdcall ProcessPrng(void *place, unsigned long long length) {\n\
     \x20   return SystemFunction036(place, (unsigned long)length);\n}\n";
 
-/// Tries the program of the archive in `target/dist`.
 pub fn install(root: &Path) -> Result<String, String> {
     let Ok(archive) = with_ending(&root.join("target/dist"), ".zip") else {
         return Ok("   windows: skipped, target/dist has no archive for Windows\n".to_owned());
@@ -23,7 +22,6 @@ pub fn install(root: &Path) -> Result<String, String> {
     try_in(root, &folder)
 }
 
-/// Builds the program and tries it.
 pub fn test(root: &Path) -> Result<(), String> {
     let Some(program) = is_there("wine").then(|| build(root)).transpose()?.flatten() else {
         println!("== windows: skipped: {NEEDED}, and wine");
