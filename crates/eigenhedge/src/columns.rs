@@ -96,7 +96,6 @@ impl Columns {
         Err(Error::Merge(format!("standardize must be {own} as in the first model, got {found}")))
     }
 
-    /// Merges the statistics of another model's columns. Names and kind of scale must match.
     pub(crate) fn merge(&mut self, other: &Self) -> Result<(), Error> {
         self.agree(other)?;
         self.standardizer.merge(&other.standardizer)

@@ -266,12 +266,10 @@ fn partner(atom: &Option<usize>) -> String {
     atom.map_or_else(|| "itself".into(), |atom| format!("atom {atom}"))
 }
 
-/// Returns the value if `holds` is true, and otherwise an error that states the rule.
 pub(crate) fn require(holds: bool, name: &'static str, rule: &'static str, value: f64) -> Result<f64, Error> {
     if holds { Ok(value) } else { Err(Error::Parameter { name, rule, value }) }
 }
 
-/// Returns the value if it is positive and finite. Otherwise, including NaN, returns `Err`.
 pub fn positive(name: &'static str, value: f64) -> Result<f64, Error> {
     require(value > 0.0 && value.is_finite(), name, "positive and finite", value)
 }
@@ -280,7 +278,6 @@ pub(crate) fn at_least_one(name: &'static str, count: usize) -> Result<(), Error
     require(count > 0, name, "at least 1", 0.0).map(drop)
 }
 
-/// Checks that every entry satisfies the rule. The error contains the first entry that does not.
 pub(crate) fn every(
     what: &'static str,
     list: &[f64],
@@ -304,17 +301,14 @@ pub(crate) fn add_square(total: f64, square: f64) -> Result<f64, Error> {
     if total + square < LARGEST_TOTAL { Ok(total + square) } else { Err(Error::Total { square, total }) }
 }
 
-/// Returns the value if it is finite and not negative. Otherwise, including NaN, returns `Err`.
 pub fn not_negative(name: &'static str, value: f64) -> Result<f64, Error> {
     require(value >= 0.0 && value.is_finite(), name, "finite and not negative", value)
 }
 
-/// Returns the value if it is in `(0, 1]`. Otherwise, including NaN, returns `Err`.
 pub fn factor(name: &'static str, value: f64) -> Result<f64, Error> {
     require(value > 0.0 && value <= 1.0, name, "greater than 0 and at most 1", value)
 }
 
-/// Returns the value if it is in `[0, 1)`. Otherwise, including NaN, returns `Err`.
 pub fn fraction(name: &'static str, value: f64) -> Result<f64, Error> {
     require((0.0..1.0).contains(&value), name, "at least 0 and less than 1", value)
 }

@@ -59,7 +59,6 @@ impl BestSubspace {
         self.charged.add_weighted(row, weight);
     }
 
-    /// Adds the rows of another comparator. The result is exact. Length and centering must match.
     pub(super) fn merge(&mut self, mut other: Self) {
         let (own, others) = (self.take_uncharged(), other.take_uncharged());
         self.uncharged = match (own, others) {

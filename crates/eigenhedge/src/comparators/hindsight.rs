@@ -133,7 +133,6 @@ impl Hindsight {
         }
     }
 
-    /// Adds the rows of another comparator with the same parameters, exactly or within the interval of the sketch.
     pub(crate) fn merge(self, other: Self) -> Result<Self, Error> {
         match (self, other) {
             (Self::Exact(mut best), Self::Exact(other)) => {

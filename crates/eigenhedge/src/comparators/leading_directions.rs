@@ -32,7 +32,6 @@ pub struct LeadingDirections {
     basis: Matrix,
 }
 
-/// Number of directions in addition to the `kept` leading ones.
 const BESIDES: usize = 8;
 /// Maximum number of passes over the matrix per evaluation.
 const PASSES: usize = 2;
@@ -68,7 +67,6 @@ impl LeadingDirections {
         best
     }
 
-    /// Runs one pass, which improves the basis. Returns an interval that contains the best loss, or `None` on overflow.
     fn pass(&mut self, scatter: &Matrix, kept: usize) -> Option<(f64, f64)> {
         let (mut product, mut small, mut turned) = (Matrix::default(), Matrix::default(), Matrix::default());
         symmetric_times(&mut product, scatter, &self.basis);

@@ -12,9 +12,7 @@
 use super::partition::{PartMoments, Partition};
 use crate::linalg::Matrix;
 
-/// Approximate number of positions tried in each step of the search.
 const POSITIONS: usize = 16;
-/// Maximum number of passes over the cuts.
 const PASSES: usize = 4;
 
 pub(super) struct Rows<'a> {

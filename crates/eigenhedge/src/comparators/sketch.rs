@@ -74,7 +74,6 @@ pub(super) struct Working {
     pub(super) shift: Option<Cells>,
 }
 
-/// Number of rows of the buffer that are rotated at once.
 const BLOCK: usize = 512;
 
 impl Sketch {

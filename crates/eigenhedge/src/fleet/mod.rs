@@ -232,7 +232,6 @@ impl<T: FleetMember> Fleet<T> {
         self.places.push(place);
     }
 
-    /// Adds a new key with its member. Returns the slot of the member.
     fn enter(&mut self, key: &str, member: T) -> Result<usize, Error> {
         self.make_room()?;
         let slot = self.slots.len();

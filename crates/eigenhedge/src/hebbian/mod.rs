@@ -156,9 +156,7 @@ struct Working {
     taught: Vec<f64>,
     /// Coordinates of the row from which the frame is updated.
     framed: Vec<f64>,
-    /// Distance of the row from the span of the weight vectors.
     residual: f64,
-    /// Coordinates from which the loss is computed.
     coordinates: Vec<f64>,
     step: VectorStep,
     change: Change,
@@ -376,7 +374,6 @@ impl<W: Weights> Hebbian<W> {
         }
     }
 
-    /// Moves the center, and removes atoms that exceed the budget.
     fn follow(&mut self, point: &W::Point) {
         let Working { change, displaced, square, step, is_loaded, .. } = &mut self.scratch.0;
         *is_loaded = false;

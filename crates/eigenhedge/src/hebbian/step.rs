@@ -13,7 +13,6 @@
 pub struct VectorStep {
     /// Factor by which the point is multiplied.
     pub scale: f64,
-    /// Factor by which each vector is multiplied.
     pub keep: Vec<f64>,
     /// Multiple of the deflated point that is added to each vector.
     pub push: Vec<f64>,
@@ -38,7 +37,6 @@ impl VectorStep {
     }
 }
 
-/// Updates one column and deflates the point by the old column.
 pub(super) fn move_column(column: &mut [f64], point: &mut [f64], keep: f64, push: f64, remove: f64) {
     if remove == 0.0 {
         for (w, d) in column.iter_mut().zip(point) {

@@ -14,13 +14,9 @@ use pulp::{Arch, Simd, WithSimd};
 /// Quantity of two vectors on which an elementary kernel depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Measure {
-    /// Inner product `a·b`.
     Product,
-    /// Squared distance `|a - b|²`.
     SquaredDistance,
-    /// Sum of absolute differences `Σ|a_i - b_i|`.
     AbsoluteDistance,
-    /// Cosine `a·b / (|a| |b|)`.
     Cosine,
     /// Number of pairs of entries that the vectors rank in opposite order.
     Discordance,

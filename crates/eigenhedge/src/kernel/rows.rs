@@ -28,7 +28,6 @@ pub(super) struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// Creates the computation. `squares` contains the squared norms of the atoms.
     pub(super) fn new((atoms, squares): (&'a Matrix, &'a [f64]), points: Points<'a>, working: &'a mut Working) -> Self {
         Self { atoms, squares, points, working, known: [false; Measure::COUNT] }
     }

@@ -34,7 +34,6 @@ pub struct Vectors {
     kernel: VectorKernel,
     /// Atoms as columns. There are none for a kernel on items.
     pub(crate) atoms: Matrix,
-    /// Atoms of a kernel on items.
     #[serde(serialize_with = "only_numbers")]
     items: Vec<ItemRow>,
     /// Squared norm of each atom. For lists of items, this is the kernel of the atom with itself.

@@ -33,7 +33,6 @@ const NEAR: f64 = 0.1;
 const LAST: f64 = 1e-8;
 /// Maximum number of Newton–Schulz steps. Five steps reduce a defect of 0.1 to rounding error.
 const MOST_STEPS: usize = 8;
-/// Maximum number of Jacobi sweeps. More than ten are rarely needed.
 const MOST_SWEEPS: usize = 40;
 
 impl Polar {

@@ -68,7 +68,6 @@ impl<const TRANSPOSED: bool> RowBlocks for SmallProduct<'_, TRANSPOSED> {
 }
 
 impl<const TRANSPOSED: bool> SmallProduct<'_, TRANSPOSED> {
-    /// Computes `R` SIMD vectors of rows in each of `C` columns of the product.
     #[inline(always)]
     fn block<S: Simd, const R: usize, const C: usize>(&mut self, simd: S, row: usize, first: usize) {
         let Self { a, b, out } = self;

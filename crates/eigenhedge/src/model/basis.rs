@@ -72,7 +72,6 @@ fn complete(columns: &mut Matrix, kept: usize) {
     }
 }
 
-/// Normalizes a vector with this squared norm and appends it.
 fn append_normalised(columns: &mut Matrix, vector: &[f64], square: f64) {
     let (count, norm) = (columns.columns(), square.sqrt());
     columns.resize(vector.len(), count + 1);

@@ -198,7 +198,6 @@ impl Model {
 }
 
 impl Spec {
-    /// Returns an error if the state of the learner depends on the order of rows.
     pub(crate) fn check_mergeable(&self) -> Result<(), Error> {
         let name = self.learner.entry().name;
         let sentence = match self {

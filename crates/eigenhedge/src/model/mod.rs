@@ -345,7 +345,6 @@ impl Model {
         }
     }
 
-    /// Returns an embedding in these directions around a center, in standard units.
     pub(crate) fn embedding_in(&self, directions: Matrix, center: Vec<f64>) -> Embedding {
         let basis = EmbeddingBasis::plain(directions, center).first(self.spec.kept);
         Embedding::new(basis, Vec::new()).with_scale(&self.columns.standardizer)

@@ -14,9 +14,7 @@ pub(super) struct LastRow<'a> {
     /// Aligned coordinates. The field is `None` for Hebbian learners, and if aligned coordinates were not requested.
     pub aligned: Option<&'a [f64]>,
     pub rank: usize,
-    /// Squared norm of the row, after centering.
     pub square: f64,
-    /// Energy of the row or matrix, after centering.
     pub energy: f64,
 }
 
@@ -60,7 +58,6 @@ pub(super) trait RowLearner {
         Err(Reason::NoTheorem)
     }
 
-    /// Sets whether aligned coordinates are computed for the following rows.
     fn set_aligns(&mut self, _aligns: bool) {}
 
     /// Returns the positions of the filled cells of the most recent row, or `None` unless these are known to be few.
@@ -68,7 +65,6 @@ pub(super) trait RowLearner {
         None
     }
 
-    /// Returns the atoms of all members. The list is empty for plain rows.
     fn atoms(&self) -> Vec<&[f64]>;
 
     /// Returns the k directions that are currently most likely to be kept.

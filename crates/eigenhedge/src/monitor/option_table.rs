@@ -222,7 +222,6 @@ pub const MONITOR_OPTIONS: &[MonitorOption] = &[
     },
 ];
 
-/// Parses a value that must satisfy a condition.
 fn parse<T: FromStr>(name: &'static str, rule: &str, text: &str, is_valid: impl Fn(&T) -> bool) -> Result<T, Error> {
     text.parse().ok().filter(is_valid).ok_or_else(|| Error::name(name, &[rule], text))
 }

@@ -6,13 +6,11 @@ use crate::registry::Missing;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
-/// Default number of warm-up rows.
 const USUAL_WARM_UP: usize = 400;
 /// Default number of warm-up rows per value of a row (including lags), if that is more.
 const WARM_UP_PER_NUMBER: usize = 3;
 /// Minimum number of warm-up rows, in addition to lags.
 const LEAST_WARM_UP: usize = 20;
-/// Maximum number of lags.
 const MOST_LAGS: usize = 100;
 
 /// Adaptation after the warm-up.

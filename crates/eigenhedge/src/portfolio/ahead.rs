@@ -36,11 +36,9 @@ pub(crate) struct Ran<'a> {
     pub coordinates: &'a [f64],
     /// Number of explicit directions of the chosen member.
     pub rank: usize,
-    /// Squared norm of the row, after centering by the chosen member.
     pub square: f64,
 }
 
-/// Member with the number of rows that it has learned.
 struct Piece<'a> {
     i: usize,
     member: &'a mut Subspace<Ambient, AnyRule>,

@@ -23,7 +23,6 @@ pub(super) struct Removal {
     inverse: Matrix,
     /// Diagonal of the inverse for the remaining atoms, infinite for removed atoms.
     diagonal: Vec<f64>,
-    /// Removed atoms, in order of removal.
     pub gone: Vec<usize>,
     /// Vector q of each removed atom, one per column.
     taken: Matrix,

@@ -16,7 +16,6 @@ pub(super) struct DrawnDirections {
     pub kept: Vec<usize>,
     deferred: DeferredOverlaps,
     probabilities: Vec<f64>,
-    /// True for each explicit direction that is kept.
     pub marks: Vec<bool>,
     /// Part of a point in the complement, including the part for which the span has no column.
     whole: Vec<f64>,

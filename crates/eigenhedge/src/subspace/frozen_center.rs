@@ -40,7 +40,6 @@ pub(crate) struct Lot {
     /// Their scatter matrix. It is empty if there are many more columns than rows.
     scatter: Matrix,
     trace: f64,
-    /// Largest eigenvalue for the most recent offset of a center.
     last_square: Option<(Vec<f64>, f64)>,
     /// Most recently learned member: what determined its pairs, and these.
     last_pairs: Option<(Before, Pairs)>,
@@ -95,7 +94,6 @@ impl Lot {
         self.centered.columns()
     }
 
-    /// Returns the largest eigenvalue of the scatter matrix around a center.
     fn largest_square(&mut self, offset: &[f64]) -> f64 {
         if let Some((_, square)) = self.last_square.as_ref().filter(|(last, _)| last == offset) {
             return *square;

@@ -41,7 +41,6 @@ pub(crate) struct Learned<'a> {
 
 #[derive(Debug)]
 pub(crate) enum LearnedScatter {
-    /// Scatter matrix in the coordinates of the rows.
     Whole(Matrix),
     /// Factor X of the matrix `X Xᵀ`.
     Factor(Matrix),

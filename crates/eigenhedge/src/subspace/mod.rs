@@ -203,7 +203,6 @@ impl<S: Span + State> State for Subspace<S, AnyRule> {
 }
 
 impl<S: Span, R: Rule> Subspace<S, R> {
-    /// Creates a learner that keeps `kept` directions. Returns `Err` if `kept` or an option is out of range.
     pub(crate) fn new(kept: usize, mut span: S, rule: R, options: Options) -> Result<Self, Error> {
         check_kept(kept, span.dimension())?;
         if let NormBound::Given(bound) = options.norm_bound {

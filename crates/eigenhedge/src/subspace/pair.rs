@@ -70,9 +70,7 @@ struct Centers {
 #[derive(Debug, Clone, Default)]
 struct Working {
     rows: [Vec<f64>; 2],
-    /// Eigenvector of the dilation for its positive eigenvalue.
     plus: Vec<f64>,
-    /// Eigenvector of the dilation for its negative eigenvalue.
     minus: Vec<f64>,
 }
 

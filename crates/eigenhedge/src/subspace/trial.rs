@@ -9,7 +9,6 @@ use crate::random::Random;
 use crate::span::{SourceMove, Span};
 
 impl<S: Span, R: Rule> Subspace<S, R> {
-    /// Returns the share of the current row that is learned.
     pub(super) fn centering_weight(&self) -> f64 {
         self.options.center.map_or(1.0, |center| center.learned_share(self.center_weight, self.scratch.0.row_weight))
     }
@@ -76,7 +75,6 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         assert!(lost.is_none(), "there are no columns to lose");
     }
 
-    /// Updates norms, loss and scale with this weight of the current instance.
     pub(super) fn account(&mut self, weight: f64, shortening: f64) {
         if weight > 0.0 {
             let (before, now) = (self.largest_square, self.scratch.0.square * shortening * shortening);
@@ -90,7 +88,6 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.energy += self.scratch.0.square;
     }
 
-    /// Updates norms, loss and spectrum with this weight of the current instance.
     fn learn(&mut self, mut weight: f64, shortening: f64) {
         self.account(weight, shortening);
         if self.scratch.0.square == 0.0 {

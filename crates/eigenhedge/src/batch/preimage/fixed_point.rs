@@ -22,9 +22,7 @@ use crate::linalg::{Matrix, multiply};
 use crate::num::dot;
 use crate::row::check_row;
 
-/// Maximum number of halvings of a step.
 const HALVINGS: usize = 30;
-/// Number of searches that advance together.
 const TOGETHER: usize = 64;
 
 /// Finds the best pre-image by fixed-point iteration from `start` and from the `restarts` atoms with the largest f.

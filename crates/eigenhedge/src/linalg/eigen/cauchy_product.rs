@@ -51,7 +51,6 @@ impl RowBlocks for CauchyProduct<'_> {
     }
 }
 
-/// Computes `R` SIMD vectors of rows in each of `C` columns of the product.
 #[inline(always)]
 fn block<S: Simd, const R: usize, const C: usize>(
     simd: S,

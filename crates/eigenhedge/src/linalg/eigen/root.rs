@@ -1,6 +1,5 @@
 //! Representation of a root of the secular equation, and the limit on iterations.
 
-/// Maximum number of iterations per root. Usually a few are enough.
 pub(super) const MOST_STEPS: usize = 100;
 
 /// Root `λ = pole + offset` of the secular equation.

@@ -33,7 +33,6 @@ use faer::{Conj, Par};
 const RESIDUAL: f64 = 1e-13;
 /// Maximum size of a matrix that is reduced by own loops. The products of a larger one are worth their overhead.
 const SMALL: usize = 128;
-/// Maximum number of steps of the QL algorithm for one eigenvalue.
 const TURNS: usize = 60;
 /// Smallest squared length of a vector that is reflected.
 const LEAST_SQUARE: f64 = 1e-290;
@@ -41,7 +40,6 @@ const LEAST_SQUARE: f64 = 1e-290;
 const LOOK_EVERY: usize = 4;
 /// Growth of the largest eigenvalue in this number of steps, as a share of it, after which it counts as found.
 const SETTLED: f64 = 1e-10;
-/// Maximum number of steps of inverse iteration.
 const STEPS: usize = 5;
 
 /// Returns the `kept` largest eigenvalues in descending order, with their eigenvectors. Returns `None` if a pair is not
@@ -116,7 +114,6 @@ fn reduce(matrix: &mut Matrix) -> (Tridiagonal, Vec<f64>) {
     (Tridiagonal { diagonal, beside }, factors)
 }
 
-/// Applies the reflections of [`reduce`] to the columns of a matrix.
 fn reflect(reflections: &Matrix, factors: &[f64], columns: &mut Matrix) {
     for (k, factor) in factors.iter().enumerate().rev().filter(|(_, factor)| **factor != 0.0) {
         let v = &reflections.column(k)[k + 1..];

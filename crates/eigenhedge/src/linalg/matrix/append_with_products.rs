@@ -19,7 +19,6 @@ pub(crate) struct Intake {
     sums: Vec<f64>,
     stride: usize,
     columns: usize,
-    /// Partial sums, one group for each part of the rows.
     partial: Vec<f64>,
 }
 
@@ -102,12 +101,10 @@ struct Part<'a> {
     source: &'a Source<'a>,
     columns: Columns<'a>,
     stride: usize,
-    /// Row of the matrix at which the slots start.
     first: usize,
 }
 
 impl Part<'_> {
-    /// Copies the rows to `slots` and sums them, part by part. `sums` has `size` numbers for each part.
     fn add_all(&self, rows: Range<usize>, mut slots: Slots<'_>, sums: &mut [f64], size: usize) {
         let slots = &mut slots[..self.source.points.len()];
         let starts = rows.clone().step_by(PART);

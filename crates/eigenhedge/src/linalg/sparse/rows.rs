@@ -30,7 +30,6 @@ struct Index {
 struct IndexCell {
     /// Next cell of the chain, which was stored earlier, as one more than its index, or zero at the end.
     before: u32,
-    /// Index of the vector to which the cell belongs.
     owner: u32,
     value: f64,
 }

@@ -28,7 +28,6 @@ const HEBBIAN: &[Kind] = &[Kind::Oja, Kind::Gha, Kind::Apex];
 const TRACKING: &[Kind] = &[Kind::Tracking];
 const UNRATED: &[Kind] = &[Kind::Auto, Kind::Leader, Kind::ForgettingLeader];
 
-/// Value of the number of segments that means `auto`.
 pub(crate) const AUTO_SEGMENTS: usize = usize::MAX;
 
 /// All options.

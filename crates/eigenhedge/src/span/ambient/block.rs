@@ -26,7 +26,6 @@ impl Clone for UpcomingBlock {
 }
 
 impl UpcomingBlock {
-    /// Starts a block of `points` points stored after `columns` columns.
     pub fn begin(&mut self, points: usize, columns: usize) {
         self.clear();
         (self.points, self.first) = (points, columns);
@@ -37,7 +36,6 @@ impl UpcomingBlock {
         (self.points, self.loaded, self.stored) = (0, 0, 0);
     }
 
-    /// Returns the number of points not loaded yet.
     pub fn left(&self) -> usize {
         self.points - self.loaded
     }

@@ -76,7 +76,6 @@ pub(crate) struct MovedOrigin {
 }
 
 impl MovedOrigin {
-    /// Returns the fixed point and the displacement.
     fn parts(&self) -> (&[f64], &[f64]) {
         (&self.base, &self.way)
     }
@@ -119,14 +118,11 @@ struct Working {
 /// Storage location of the loaded point.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 enum Place {
-    /// Separate buffer.
     #[default]
     Apart,
     /// Spare column after the last one.
     Behind,
-    /// Last stored vector of the span.
     Stored,
-    /// List of filled cells.
     Cells,
 }
 
@@ -148,7 +144,6 @@ const LONG: usize = 512;
 const LEAST_STANDARD: usize = 129;
 /// Minimum number of points requested for a block.
 const SHORTEST_BLOCK: usize = 4;
-/// Maximum number of values in a block.
 const LARGEST_BLOCK: usize = 1 << 22;
 /// Maximum norm of the coefficients of a deferred column.
 const LARGEST_COEFFICIENTS: f64 = 12.0;
@@ -282,7 +277,6 @@ impl Ambient {
         Cow::Owned(vectors)
     }
 
-    /// Returns a point minus the origin.
     pub(crate) fn measured_from_origin(&self, point: &[f64]) -> Vec<f64> {
         let mut vector = Vec::with_capacity(point.len());
         self.deviation(point, &mut vector);

@@ -13,7 +13,6 @@ impl Ambient {
         is_long.then_some(self.length / SPARSITY)
     }
 
-    /// Takes over the positions of the filled cells of the next point.
     pub(super) fn announce(&mut self, filled: &[u32]) {
         let Some(most) = self.most_filled() else { return };
         let working = &mut self.scratch.0.sparse;
@@ -29,13 +28,11 @@ impl Ambient {
         std::mem::take(&mut self.scratch.0.sparse.is_announced)
     }
 
-    /// Returns the positions of the filled cells of the loaded point, if it is sparse.
     pub(super) fn filled_cells(&self) -> Option<&[u32]> {
         let working = &self.scratch.0.sparse;
         working.is_sparse.then_some(&working.filled[..])
     }
 
-    /// Lists the filled cells of a point, if it is sparse.
     pub(super) fn look_for_filled_cells(&mut self, point: &[f64]) {
         let Some(most) = self.most_filled() else { return };
         let working = &mut self.scratch.0.sparse;

@@ -102,7 +102,6 @@ impl Ambient {
         *place = Place::Apart;
     }
 
-    /// Computes the coordinates and the residual of a dense point.
     fn project_filled(&mut self, coordinates: &mut Vec<f64>) {
         let Self { columns: dense, sparse: Some(sparse), scratch, .. } = self else { return };
         let Working { sparse: working, point, square, residual_norm, .. } = &mut scratch.0;

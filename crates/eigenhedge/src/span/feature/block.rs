@@ -57,7 +57,6 @@ struct ProjectedBlock {
 }
 
 impl<D: Dictionary> Feature<D> {
-    /// Number of points in a block.
     pub(crate) const BLOCK: usize = 128;
 
     /// Adds columns until the span contains a block of points minus the origin, except for residuals that are not resolved.

@@ -71,7 +71,6 @@ impl CappedScatter {
         product
     }
 
-    /// Replaces the matrix, which may have another number of columns. Returns the sum of the dropped eigenvalues.
     pub fn replace(&mut self, matrix: &Matrix) -> f64 {
         let mut eigen = Eigen::default();
         eigen.compute_graded(matrix);
@@ -86,7 +85,6 @@ impl CappedScatter {
         values[..goes].iter().map(|value| value.max(0.0)).sum()
     }
 
-    /// Updates the matrix after the span has lost columns: `C ← Rᵀ C R` for R = `rotation`.
     pub fn reduce(&mut self, rotation: &Matrix) {
         self.frame.reduce(rotation, 0.0);
         self.frame.values.iter_mut().for_each(|value| *value = value.max(0.0));

@@ -18,7 +18,6 @@ use crate::scratch::Scratch;
 use crate::state::{State, ensure};
 use serde::{Deserialize, Serialize};
 
-/// Scatter matrix with all its eigenvalues. Eigenvectors are products of a basis and later factors.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(in super::super) struct Chained {
     /// Matrix at the most recent decomposition, and the rows since then.
@@ -153,13 +152,11 @@ impl Directions for Chained {
 }
 
 impl Chained {
-    /// Sets the number of columns. New columns have no energy and are eigenvectors themselves.
     pub fn grow(&mut self, columns: usize) {
         self.values.resize(columns, 0.0);
         self.sum.grow(columns);
     }
 
-    /// Computes `C ← forget · C + Σ w z zᵀ`. The last dyad must be the most recently observed point.
     pub fn add(&mut self, forget: f64, instance: &Observed) {
         fade(&mut self.values, forget);
         self.sum.fade(forget);
@@ -203,7 +200,6 @@ impl Chained {
         }
     }
 
-    /// Updates the matrix after the span has lost columns: `C ← Rᵀ C R` for R = `rotation`.
     pub fn reduce(&mut self, rotation: &Matrix) {
         self.sum.reduce(rotation);
         self.values.truncate(rotation.columns());

@@ -54,18 +54,15 @@ const MOST: usize = 48;
 const APART: f64 = 0.01;
 /// Distance between these eigenvalues, as a share of the larger one, that counts as a tie.
 const TIED: f64 = 1e-4;
-/// Number of rows that are added to the matrix at once.
 const BLOCK: usize = 64;
 /// Drift from orthonormality above which the directions are orthonormalized.
 const DRIFT: f64 = 1e-13;
 
-/// Scatter matrix with its leading eigenpairs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(in super::super) struct Leading {
     sum: RowSum,
     /// Directions with their Ritz values, in ascending order.
     pub(super) frame: Frame,
-    /// Products of the matrix with the directions.
     images: Matrix,
     pub trace: f64,
     #[serde(skip)]
@@ -147,7 +144,6 @@ impl Leading {
         Self { sum, frame, images: directions, trace, scratch: Scratch::default() }
     }
 
-    /// Takes the sum of rows out of a matrix that is no longer used.
     pub(super) fn take_sum(&mut self) -> RowSum {
         std::mem::take(&mut self.sum)
     }
@@ -167,7 +163,6 @@ impl Leading {
         self.sum.collect().clone()
     }
 
-    /// Sets the number of columns. New columns have no energy.
     pub fn grow(&mut self, columns: usize) {
         self.sum.grow(columns);
         self.frame.grow(columns);
@@ -216,7 +211,6 @@ impl Leading {
         accurate
     }
 
-    /// Adds the recent rows to the matrix and computes the images afresh.
     fn refresh(&mut self) {
         if self.frame.rotation.drift() > DRIFT {
             self.frame.heal();

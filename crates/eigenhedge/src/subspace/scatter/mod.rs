@@ -168,7 +168,6 @@ impl Scatter {
         }
     }
 
-    /// Returns the combination that the span should apply to its columns, or `None` if none is needed yet.
     pub fn due(&self, max_pending: usize) -> Option<&Matrix> {
         match self {
             Self::Full(_) | Self::Leading(_) => None,

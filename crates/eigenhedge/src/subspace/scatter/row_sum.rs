@@ -54,7 +54,6 @@ impl RowSum {
         self.recent.rows()
     }
 
-    /// Sets the number of columns. New columns have no energy.
     pub fn grow(&mut self, columns: usize) {
         self.recent.resize(columns, self.recent.columns());
     }

@@ -315,7 +315,6 @@ impl Factor {
         std::mem::swap(q, product);
     }
 
-    /// Lists the roots that are kept, in output order, and the position of each among the kept directions.
     fn place(&self, keep: &[bool], roots: &mut Vec<usize>, places: &mut Vec<usize>) {
         roots.clear();
         places.clear();
