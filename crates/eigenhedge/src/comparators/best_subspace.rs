@@ -7,8 +7,7 @@
 //! eigendecomposition per evaluation. Rows longer than [`BestSubspace::LONGEST`] are not supported.
 
 use super::best_loss;
-use super::mean::Mean;
-use super::running_scatter::RunningScatter;
+use super::running_scatter::{Mean, RunningScatter};
 use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::memory::{check_numbers, product};

@@ -4,7 +4,7 @@ use super::best::{Best, BestMethod};
 use super::best_subspace::BestSubspace;
 use super::feature_rows::FeatureRows;
 use super::leading_directions::LeadingDirections;
-use super::mean::Mean;
+use super::running_scatter::Mean;
 use super::sketch::Sketch;
 use super::{best_loss, best_losses};
 use crate::error::Error;

@@ -24,8 +24,8 @@
 //! References: Liberty, KDD 2013; Ghashami, Liberty, Phillips & Woodruff, SIAM J. Comput. 2016 (merging).
 
 use super::best::Best;
-use super::mean::{Mean, check_mean, weigh};
 use super::pending_rows::{PendingRows, shrinking_rotation};
+use super::running_scatter::{Mean, check_mean, weigh};
 use crate::error::{Error, at_least_one};
 use crate::linalg::checks::{energies, shape};
 use crate::linalg::{Cells, Eigen, Matrix, STREAK, add_lower_product, multiply, symmetric_eigenvalues};

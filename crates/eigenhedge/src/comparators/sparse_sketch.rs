@@ -1,8 +1,8 @@
 //! Sparse rows in a sketch: they are collected first, and absorbed many at a time.
 
 use super::best::Best;
-use super::mean::Mean;
 use super::pending_rows::{PendingRows, shrinking_rotation};
+use super::running_scatter::Mean;
 use super::sketch::{Sketch, Working, add_squares, bracket_of, fill_gram};
 use crate::linalg::{Cells, Matrix, STREAK};
 use crate::num::dot;

@@ -3,7 +3,7 @@
 //! Cost: two passes per trial over the n × P matrix of P weight vectors. No allocation once all vectors exist.
 
 use super::SavedWeights;
-use super::step::{VectorStep, move_column};
+use super::rule::{VectorStep, move_column};
 use super::weights::Weights;
 use crate::error::Error;
 use crate::linalg::Matrix;

@@ -14,7 +14,7 @@
 
 use super::SavedWeights;
 use super::budget::Budget;
-use super::step::{VectorStep, move_column};
+use super::rule::{VectorStep, move_column};
 use super::weights::{Change, Weights};
 use crate::error::{Error, at_least_one};
 use crate::kernel::{Dictionary, Vectors};

@@ -12,7 +12,7 @@
 //! determine the loss are then shortened ([`ImplicitFrame::shorten`]). R is therefore only an estimate when vectors cancel, or
 //! when the kernel is not positive definite: any R gives losses between zero and the energy of the row.
 
-use super::step::{VectorStep, move_column};
+use super::rule::{VectorStep, move_column};
 use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::linalg::checks::shape;

@@ -38,15 +38,8 @@ mod ambient;
 mod budget;
 mod feature;
 mod implicit_frame;
-mod rate;
 mod rule;
-mod step;
 pub(crate) mod weights;
-
-pub use ambient::AmbientWeights;
-pub use feature::FeatureWeights;
-pub use rate::Rate;
-pub use rule::Rule;
 
 use crate::error::{self, Error, require};
 use crate::learner::{Learner, Loss};
@@ -59,10 +52,12 @@ use crate::recent_median::Clip;
 use crate::scratch::Scratch;
 use crate::state::{self, State, energy, ensure, within};
 use crate::subspace::{Instance, NEGLIGIBLE, NormBound, RunningCenter, SLACK, check_kept};
+pub use ambient::AmbientWeights;
+pub use feature::FeatureWeights;
 use implicit_frame::{ImplicitFrame, LONGEST};
-use rule::RuleInputs;
+pub use rule::{Rate, Rule};
+use rule::{RuleInputs, VectorStep};
 use serde::{Deserialize, Serialize};
-use step::VectorStep;
 use weights::{Change, Weights};
 
 /// Parameters of a Hebbian learner.

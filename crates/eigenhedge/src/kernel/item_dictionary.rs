@@ -1,6 +1,6 @@
 //! Dictionaries of points of any type that has a kernel.
 
-use super::checks::check_values;
+use super::values::check_values;
 use super::{Dictionary, Kernel};
 use crate::error::Error;
 use crate::simplex::Multiplicity;

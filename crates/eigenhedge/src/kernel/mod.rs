@@ -33,7 +33,6 @@
 //! # Ok::<(), eigenhedge::Error>(())
 //! ```
 
-mod checks;
 mod item_dictionary;
 mod item_rows;
 mod items;
@@ -42,7 +41,6 @@ mod laws;
 mod measures;
 mod precomputed;
 mod registry;
-mod rows;
 mod scale;
 mod values;
 mod vector_dictionary;

@@ -1,9 +1,8 @@
 //! Dictionaries of vectors.
 
-use super::checks::check_values;
 use super::item_rows::ItemRow;
 use super::measures::Measure;
-use super::rows::{Points, Row, Working};
+use super::values::{Points, Row, Working, check_values};
 use super::{Dictionary, VectorKernel, rows_one_by_one};
 use crate::error::Error;
 use crate::linalg::Matrix;

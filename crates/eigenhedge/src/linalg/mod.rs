@@ -4,7 +4,6 @@ pub(crate) mod checks;
 mod eigen;
 mod matrix;
 mod polar;
-mod row_blocks;
 mod small_product;
 mod sparse;
 

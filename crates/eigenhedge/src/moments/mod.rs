@@ -25,15 +25,11 @@
 //! Woodruff, SIAM J. Comput. 2016.
 
 mod finish;
-mod principal;
-
-pub use principal::Principal;
 
 use crate::columns::Columns;
 use crate::comparators::{BestSubspace, Mean, RunningScatter, Sketch, retained};
 use crate::error::{Error, add_square, at_least_one, every};
-use crate::linalg::Matrix;
-use crate::linalg::add_lower_product;
+use crate::linalg::{Matrix, add_lower_product};
 use crate::model::Model;
 use crate::num::{LARGEST_TOTAL, dot};
 use crate::registry::Missing;
@@ -42,6 +38,7 @@ use crate::saved::{Refusal, SavedKind, framed, unframed};
 use crate::standardize::{Standardize, Standardizer};
 use crate::state::{TRACE, count, energy, ensure, length, within};
 use crate::subspace::LearnedScatter;
+pub use finish::Principal;
 use serde::{Deserialize, Serialize};
 
 /// Moments of rows: count, mean and scatter matrix.

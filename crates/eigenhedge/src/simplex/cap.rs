@@ -26,14 +26,12 @@
 //! References: Warmuth & Kuzmin, JMLR 2008, Algorithm 4; Herbster & Warmuth, JMLR 2001 (linear time by selection);
 //! Kuzmin & Warmuth, ICML 2007, section 5 (filling up after underflow).
 
-use std::cmp::Ordering;
-
-use serde::{Deserialize, Serialize};
-
 use crate::error::{Error, every};
 use crate::num;
-use crate::simplex::cap_scale::{Uncapped, at_most_zero, gap, log_scale, scan};
-use crate::state::length;
+use crate::num::kept;
+use crate::state::{TRACE, ensure, length, within};
+use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 
 /// Number of directions that share a weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -212,6 +210,116 @@ fn sort_nearly_sorted(order: &mut [usize], compare: impl Fn(&usize, &usize) -> O
             at -= 1;
             moves -= 1;
         }
+    }
+}
+
+/// Entries below the cap: the largest log-weight, their number, and the mass kept if it is exactly at the cap.
+pub(super) struct Uncapped {
+    pub(super) top: f64,
+    pub(super) count: f64,
+    pub(super) kept: f64,
+}
+
+impl Uncapped {
+    pub(super) const NONE: Self = Self { top: f64::NEG_INFINITY, count: 0.0, kept: 0.0 };
+
+    /// Returns the mass kept if a log-weight of `level ≥ top` is at the cap: positive terms keep the precision.
+    pub(super) fn kept_at(&self, level: f64) -> f64 {
+        self.kept + (self.count - self.kept) * num::kept(gap(self.top, level))
+    }
+
+    /// Returns true if the mass `kept_below` of these entries reaches `kept`, so that all larger entries must be
+    /// capped. Never true for `kept` or fewer entries, even after rounding.
+    pub(super) fn fills(&self, kept: usize, kept_below: f64) -> bool {
+        self.count > kept as f64 && kept_below >= kept as f64
+    }
+}
+
+/// Returns the number of uncapped entries and their largest log-weight. `order` is ascending.
+pub(super) fn scan(order: &[usize], weight: impl Fn(usize) -> (f64, f64), kept: usize) -> (usize, f64) {
+    let mut below = Uncapped::NONE;
+    for (rank, &entry) in order.iter().enumerate() {
+        let (level, multiplicity) = weight(entry);
+        if multiplicity == 0.0 {
+            continue;
+        }
+        let kept_below = below.kept_at(level);
+        if below.fills(kept, kept_below) || multiplicity == f64::INFINITY {
+            return (rank, below.top);
+        }
+        below = Uncapped { top: level, count: below.count + multiplicity, kept: kept_below };
+    }
+    (order.len(), below.top)
+}
+
+/// Returns `log c` relative to the largest uncapped log-weight `top`. `uncapped` yields log-weights and multiplicities.
+pub(super) fn log_scale(uncapped: impl Iterator<Item = (f64, f64)> + Clone, top: f64, kept: usize) -> f64 {
+    let kept = kept as f64;
+    let uncapped = uncapped.filter(|&(_, multiplicity)| multiplicity > 0.0);
+    let count: f64 = uncapped.clone().map(|(_, multiplicity)| multiplicity).sum();
+    // The rounding error of one form is proportional to k, of the other to M - k. Use the smaller.
+    if count - kept > kept {
+        let kept_at_top: f64 = uncapped.map(|(weight, multiplicity)| multiplicity * num::kept(gap(weight, top))).sum();
+        return ((kept_at_top - kept) / (count - kept_at_top)).ln_1p();
+    }
+    let total: f64 = uncapped.map(|(weight, multiplicity)| multiplicity * gap(weight, top).exp()).sum();
+    ((count - kept) / total).ln()
+}
+
+/// Returns `weight - top`, or 0 for equal weights, even if both are `-∞`.
+pub(super) fn gap(weight: f64, top: f64) -> f64 {
+    if weight == top { 0.0 } else { weight - top }
+}
+
+/// Limits a log-weight to positive zero, so that all capped entries are bit-identical.
+pub(super) fn at_most_zero(log_weight: f64) -> f64 {
+    if log_weight < 0.0 { log_weight } else { 0.0 }
+}
+
+/// Returns the number of directions other than the `explicit` ones, or `Err` if there are more than dimensions.
+pub(crate) fn others(dimension: Multiplicity, explicit: usize) -> Result<Multiplicity, Error> {
+    match dimension {
+        Multiplicity::Infinite => Ok(Multiplicity::Infinite),
+        Multiplicity::Finite(n) => match n.checked_sub(explicit as u64) {
+            Some(left) => Ok(Multiplicity::Finite(left)),
+            None => Err(Error::State("there must be no more directions than dimensions")),
+        },
+    }
+}
+
+/// Spectrum: `log v` of the explicit directions and of their complement, where `v` is the probability of being dropped.
+pub(crate) struct Spectrum<'a> {
+    pub log_weights: &'a [f64],
+    pub complement: &'a Complement,
+    pub kept: usize,
+    pub dimension: Multiplicity,
+}
+
+impl Spectrum<'_> {
+    /// Checks that the entries are logarithms of probabilities and that k directions are kept in total.
+    pub fn check(&self) -> Result<(), Error> {
+        self.check_weights()?;
+        let explicit: f64 = self.log_weights.iter().map(|w| kept(*w)).sum();
+        let (name, kept_count) = ("the total probability of being kept", self.kept as f64);
+        let slack = TRACE * kept_count;
+        match self.complement.multiplicity {
+            // The rest of k is spread over infinitely many directions.
+            Multiplicity::Infinite => within(name, explicit, 0.0..=kept_count + slack),
+            Multiplicity::Finite(others) => {
+                let total = explicit + others as f64 * kept(self.complement.log_weight);
+                within(name, total, kept_count - slack..=kept_count + slack)
+            }
+        }
+    }
+
+    /// Checks that the entries are logarithms of probabilities. The total is not checked.
+    pub fn check_weights(&self) -> Result<(), Error> {
+        every("logarithms of probabilities", self.log_weights, "at most 0", |weight| weight <= 0.0)?;
+        let Complement { log_weight, multiplicity } = *self.complement;
+        // Directions that are never dropped have the logarithm -∞.
+        within("the common logarithm of the other probabilities", log_weight, f64::NEG_INFINITY..=0.0)?;
+        let expected = others(self.dimension, self.log_weights.len())?;
+        ensure(multiplicity == expected, "the directions that are not explicit must be all the others")
     }
 }
 

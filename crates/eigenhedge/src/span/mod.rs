@@ -5,7 +5,6 @@
 //! and from time to time replace the columns by combinations of them.
 
 mod ambient;
-mod budget;
 mod feature;
 mod removal;
 

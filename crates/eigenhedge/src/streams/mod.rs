@@ -17,24 +17,17 @@
 //! assert_eq!((stream.rows.len(), stream.cuts()), (300, vec![100, 200]));
 //! ```
 
-mod adversary;
 mod drift;
-mod faults;
 mod hard;
 mod plant;
 mod smooth;
-mod stationary;
-
-pub use adversary::{charge_surest, coins, leader_trap, starvation};
-pub use drift::{drifting, recurring, switching, three_subspaces};
-pub use faults::faults;
-pub use hard::{HARD, Hard, near_duplicates};
-pub use plant::{Plant, PlantFault, plant};
-pub use smooth::{oscillations, random_walk, sines, turning_images};
-pub use stationary::{iid, signal_and_noise};
 
 use crate::linalg::Matrix;
 use crate::num::dot;
+pub use drift::{drifting, iid, recurring, signal_and_noise, switching, three_subspaces};
+pub use hard::{HARD, Hard, charge_surest, coins, leader_trap, near_duplicates, starvation};
+pub use plant::{Plant, PlantFault, faults, plant};
+pub use smooth::{oscillations, random_walk, sines, turning_images};
 
 /// Rows, and the subspaces from which they were drawn.
 #[derive(Debug, Clone, PartialEq)]

@@ -17,7 +17,7 @@
 //! References: Wu and Simon, *Thick-restart Lanczos method for large symmetric eigenvalue problems*, 2000.
 
 use super::Eigen;
-use super::orthonormal::orthonormal_to;
+use super::dense::orthonormal_to;
 use super::tridiagonal::reduced_pairs;
 use crate::linalg::{Matrix, multiply, symmetric_times};
 use crate::num::{dot, unit};

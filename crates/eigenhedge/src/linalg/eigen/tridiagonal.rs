@@ -15,8 +15,7 @@
 //! References: Parlett, *The Symmetric Eigenvalue Problem*, chapters 4, 7 and 8; Reinsch, *A stable rational QR algorithm*, 1971;
 //! Jessup and Ipsen, *Improving the accuracy of inverse iteration*, 1992.
 
-use super::dense::comfortable;
-use super::orthonormal::orthonormal_to;
+use super::dense::{comfortable, orthonormal_to};
 use crate::linalg::Matrix;
 use crate::num::dot;
 use crate::random::Random;

@@ -5,12 +5,10 @@
 mod append_with_products;
 mod combine;
 mod products;
-mod spare;
 mod subtract_projection;
-mod symmetric;
 
 pub(crate) use append_with_products::{Intake, Source, WINDOW};
-pub(crate) use symmetric::{add_lower_product, symmetric_times};
+pub(crate) use combine::{add_lower_product, symmetric_times};
 
 use crate::num::dot;
 use faer::{Accum, MatMut, MatRef, Par};

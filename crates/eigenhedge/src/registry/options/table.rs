@@ -3,10 +3,10 @@
 //! The command line, Python, the resume check, `inspect`, summaries and the book use the options in this order. In texts,
 //! `{name}` is replaced by the option name as the program spells it.
 
-use super::choices::{
-    best_methods, centers, coordinates, items, kernels, learners, missing_policies, mixing_rules, selects,
+use super::entry::{
+    OptionEntry, Readers, best_methods, centers, coordinates, items, kernels, learners, missing_policies, mixing_rules,
+    selects,
 };
-use super::entry::{OptionEntry, Readers};
 use super::{Type, Value, exact};
 use crate::comparators::BestMethod;
 use crate::error;

@@ -24,7 +24,6 @@ mod deferred;
 mod merge;
 mod sources;
 mod sparse;
-mod sparse_columns;
 mod sparse_trial;
 mod state;
 

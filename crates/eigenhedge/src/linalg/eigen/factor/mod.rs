@@ -18,11 +18,10 @@
 
 mod state;
 
-use super::cauchy_columns::{self, Points};
-use super::cauchy_product::{self, CauchyProduct};
-use super::root::Root;
+use super::cauchy_columns::{self, CauchyProduct, Points};
+
 use super::secular;
-use super::secular_simd::{self, Point};
+use super::secular_simd::{self, Point, Root};
 use crate::linalg::{Matrix, multiply};
 use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
@@ -300,7 +299,7 @@ impl Factor {
                 product.column_mut(out).copy_from_slice(q.column(*j));
             }
         }
-        if self.active.len() <= cauchy_product::MOST {
+        if self.active.len() <= cauchy_columns::MOST {
             Arch::new().dispatch(CauchyProduct { q, active: &self.active, cauchy, to: places, out: product });
         } else {
             gathered.resize(q.rows(), self.active.len());
