@@ -77,7 +77,6 @@ impl Columns {
         Ok(needs_more)
     }
 
-    /// Checks that both have the same names and kind of scale. If only `other` has names, they are copied.
     pub(crate) fn agree(&mut self, other: &Self) -> Result<(), Error> {
         if let (Some(own), Some(found)) = (&self.names, &other.names) {
             length("the columns of the other model", found.len(), own.len())?;

@@ -187,7 +187,6 @@ pub(crate) fn of_factor(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     (values, components)
 }
 
-/// Returns a unit vector orthogonal to all columns. There must be fewer columns than rows.
 fn arbitrary_direction(columns: &Matrix) -> Vec<f64> {
     let inside = |i: usize| (0..columns.columns()).map(|j| columns.column(j)[i].powi(2)).sum::<f64>();
     let outermost = (0..columns.rows()).min_by(|a, b| inside(*a).total_cmp(&inside(*b))).unwrap_or(0);

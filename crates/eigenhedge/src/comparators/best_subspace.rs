@@ -44,18 +44,13 @@ impl BestSubspace {
     }
 
     pub(crate) fn after(uncharged: RunningScatter, length: usize) -> Self {
-        let charged = RunningScatter::new(length, uncharged.mean().is_some());
+        let charged = RunningScatter::new(length, uncharged.mean.is_some());
         Self { charged, uncharged: Some(Box::new(uncharged)) }
     }
 
     /// Adds a row.
     pub fn add(&mut self, row: &[f64]) {
-        self.add_weighted(row, 1.0);
-    }
-
-    /// Adds a row with a weight.
-    pub fn add_weighted(&mut self, row: &[f64], weight: f64) {
-        self.charged.add_weighted(row, weight);
+        self.charged.add_weighted(row, 1.0);
     }
 
     pub(super) fn merge(&mut self, mut other: Self) {
@@ -88,11 +83,11 @@ impl BestSubspace {
             found.0.iter_mut().enumerate().for_each(|(j, energy)| *energy += dot(vector, directions.column(j)).powi(2));
             found.1 += dot(vector, vector);
         };
-        if let Some(between) = self.charged.mean().and_then(Mean::between_left_out) {
+        if let Some(between) = self.charged.mean.as_ref().and_then(Mean::between_left_out) {
             add(&between);
         }
         let Some(uncharged) = &self.uncharged else { return found };
-        if let (Some(mean), Some(others)) = (self.charged.mean(), uncharged.mean())
+        if let (Some(mean), Some(others)) = (&self.charged.mean, &uncharged.mean)
             && let Some(between) = mean.between(others)
         {
             add(&between);

@@ -69,8 +69,7 @@ impl Partitions {
         Self { length, centered, kernel: None, base: None, uncharged: 0, seen }
     }
 
-    /// Creates a comparator without rows, for kernel features.
-    pub fn of_features(kernel: VectorKernel, length: usize, centered: bool) -> Self {
+    pub(crate) fn of_features(kernel: VectorKernel, length: usize, centered: bool) -> Self {
         Self { kernel: Some(kernel), ..Self::new(length, centered) }
     }
 

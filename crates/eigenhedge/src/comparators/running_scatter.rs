@@ -13,7 +13,7 @@ use std::borrow::Cow;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RunningScatter {
-    pub(super) mean: Option<Mean>,
+    pub mean: Option<Mean>,
     /// Lower triangle of the scatter matrix.
     scatter: Matrix,
     /// Most recent rows that are not yet in the matrix, one per column. There are fewer than [`block_rows`] of them.
@@ -44,10 +44,6 @@ impl RunningScatter {
         scatter("the scatter matrix of all rows", &self.scatter)?;
         energies("the energy of the last rows", &self.block)?;
         ensure(self.block.columns() < block_rows(length), "the last rows must be fewer than a block")
-    }
-
-    pub fn mean(&self) -> Option<&Mean> {
-        self.mean.as_ref()
     }
 
     /// Adds a weighted row. Returns the increase of the trace.

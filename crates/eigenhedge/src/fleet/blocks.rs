@@ -154,7 +154,6 @@ fn learn(work: &mut [(usize, Group<'_>)], rows: &[&[f64]], aligns: bool) {
     });
 }
 
-/// Returns the positions of all keys, grouped by key, in the order of the first occurrences.
 fn together(keys: &[&str]) -> Vec<usize> {
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut numbered = Vec::with_capacity(keys.len());

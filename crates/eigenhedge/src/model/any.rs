@@ -62,7 +62,6 @@ impl AnyLearner {
         Self::new(&setup.for_rows(shortest)?.spec, shortest).map(drop)
     }
 
-    /// Returns an error if the learner would not fit into memory after a few rows of this length.
     pub(super) fn check_memory(spec: &Spec, length: usize) -> Result<(), Error> {
         let of_one = product(&[OF_LENGTH, length]).saturating_add(product(&[OF_KEPT, spec.kept]));
         let numbers = match spec.learner.entry().family {
@@ -126,7 +125,6 @@ impl AnyLearner {
         })
     }
 
-    /// Changes the handling of missing cells. Only subspace learners over plain rows can fill them in.
     pub(super) fn set_missing(&mut self, missing: Missing) -> Result<(), Error> {
         match self {
             Self::Plain(portfolio) => portfolio.set_missing(missing),
@@ -245,7 +243,6 @@ pub(super) trait RowLearner {
 
     fn last_row(&self) -> LastRow<'_>;
 
-    /// Returns the total number of columns in the spans of all members, or of weight vectors.
     fn columns(&self) -> usize {
         self.last_row().rank
     }
@@ -253,7 +250,6 @@ pub(super) trait RowLearner {
     /// Returns true if the next row only sets the center ([`Subspace::fixes_center`]).
     fn fixes_center(&self) -> bool;
 
-    /// Returns the members of a portfolio. The list is empty for a single learner.
     fn members(&self) -> Vec<Member> {
         Vec::new()
     }
@@ -262,7 +258,6 @@ pub(super) trait RowLearner {
         Vec::new()
     }
 
-    /// Returns the probabilities that the explicit directions of the heaviest member are kept, descending.
     fn probabilities(&self) -> Vec<f64> {
         vec![1.0; self.last_row().rank]
     }
@@ -285,7 +280,6 @@ pub(super) trait RowLearner {
 
     fn atoms(&self) -> Vec<&[f64]>;
 
-    /// Returns the k directions that are currently most likely to be kept.
     fn embedding(&mut self, kept: usize) -> Embedding;
 
     /// Returns the basis for the aligned coordinates of the next row. Hebbian learners return [`Self::embedding`].

@@ -122,7 +122,6 @@ impl RowSpan for Feature<Vectors> {
 
 /// Weight vectors over plain rows or kernel features.
 pub(super) trait RowWeights: Weights {
-    /// Returns the atoms of the weight vectors. The list is empty for plain rows.
     fn atoms(&self) -> Vec<&[f64]> {
         Vec::new()
     }

@@ -188,7 +188,6 @@ impl Model {
         Err(Error::Merge("the options of the models must be the same".to_owned()))
     }
 
-    /// Returns an error if the learned state depends on the order of rows, so that merging is impossible.
     pub(crate) fn check_mergeable(&self) -> Result<(), Error> {
         if self.segments > 0 {
             return Err(depends_on_order("segments must be 0"));

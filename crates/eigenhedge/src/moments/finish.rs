@@ -60,9 +60,9 @@ impl Moments {
                 Asked { scatter: LearnedScatter::Whole(scatter), energy, slack: Vec::new(), deviations }
             }
             Held::Sketched(held) => {
-                let mut sketch = held.buffer().clone();
+                let mut sketch = held.buffer.clone();
                 let deviations: Option<Vec<f64>> =
-                    standardized.then(|| held.energies().iter().map(|energy| deviation(*energy)).collect());
+                    standardized.then(|| held.energies.iter().map(|energy| deviation(*energy)).collect());
                 if let Some(deviations) = &deviations {
                     for j in 0..sketch.columns() {
                         sketch.column_mut(j).iter_mut().zip(deviations).for_each(|(x, s)| *x /= s);
@@ -70,8 +70,8 @@ impl Moments {
                 }
                 offset.iter().for_each(|offset| sketch.push_column(offset));
                 let scale = |i: usize| deviations.as_ref().map_or(1.0, |s| s[i] * s[i]);
-                let own: f64 = held.energies().iter().enumerate().map(|(i, energy)| energy / scale(i)).sum();
-                let slack = (0..self.length).map(|i| held.shrinkage() / scale(i)).collect();
+                let own: f64 = held.energies.iter().enumerate().map(|(i, energy)| energy / scale(i)).sum();
+                let slack = (0..self.length).map(|i| held.shrinkage / scale(i)).collect();
                 let energy = own + offset.map_or(0.0, |offset| dot(&offset, &offset));
                 Asked { scatter: LearnedScatter::Factor(sketch), energy, slack, deviations }
             }
@@ -190,7 +190,7 @@ impl Moments {
     fn variances(&self, deviations: &[f64]) -> Vec<f64> {
         let is_constant = |j: usize| match &self.held {
             Held::Exact(held) => held.whole().column(j)[j] == 0.0,
-            Held::Sketched(held) => held.energies()[j] == 0.0,
+            Held::Sketched(held) => held.energies[j] == 0.0,
         };
         deviations.iter().enumerate().map(|(j, s)| if is_constant(j) { 0.0 } else { s * s }).collect()
     }

@@ -187,9 +187,9 @@ impl Moments {
     fn make_room(&mut self, more: usize) {
         if let Held::Sketched(sketch) = &self.held
             && self.length <= BestSubspace::LONGEST
-            && sketch.buffer().columns().saturating_add(more) > 2 * directions(self.length, self.kept)
+            && sketch.buffer.columns().saturating_add(more) > 2 * directions(self.length, self.kept)
         {
-            self.held = Held::Exact(Box::new(RunningScatter::of(sketch.mean().cloned(), squared(sketch.buffer()))));
+            self.held = Held::Exact(Box::new(RunningScatter::of(sketch.mean.clone(), squared(&sketch.buffer))));
         }
     }
 
@@ -198,7 +198,7 @@ impl Moments {
         let before = self.weight();
         let grown = match &mut self.held {
             Held::Exact(scatter) => scatter.add_weighted(row, weight),
-            Held::Sketched(sketch) => sketch.add_row(row, weight),
+            Held::Sketched(sketch) => sketch.add_weighted(row, weight),
         };
         self.rows += 1;
         self.largest_square = self.largest_square.max(square);
@@ -227,7 +227,7 @@ impl Moments {
         self.largest_deviation = self.largest_deviation.max(other.largest_deviation).max(apart);
         self.make_room(match &other.held {
             Held::Exact(_) => usize::MAX,
-            Held::Sketched(sketch) => sketch.buffer().columns() + 1,
+            Held::Sketched(sketch) => sketch.buffer.columns() + 1,
         });
         self.held = match (self.held, other.held) {
             (Held::Exact(mut own), Held::Exact(other)) => {
@@ -236,7 +236,7 @@ impl Moments {
             }
             (Held::Sketched(own), Held::Sketched(other)) => Held::Sketched(Box::new(own.merge(*other)?)),
             (Held::Exact(mut own), Held::Sketched(other)) => {
-                own.merge_rows(other.mean(), other.buffer());
+                own.merge_rows(other.mean.as_ref(), &other.buffer);
                 Held::Exact(own)
             }
             _ => return Err(Error::State("moments of one length must be held in one way")),
@@ -293,8 +293,8 @@ impl Moments {
     fn mean_parts(&self) -> &Mean {
         const NONE: &Mean = &Mean::NONE;
         match &self.held {
-            Held::Exact(scatter) => scatter.mean(),
-            Held::Sketched(sketch) => sketch.mean(),
+            Held::Exact(scatter) => scatter.mean.as_ref(),
+            Held::Sketched(sketch) => sketch.mean.as_ref(),
         }
         .unwrap_or(NONE)
     }
@@ -338,7 +338,7 @@ impl Moments {
             }
             Held::Sketched(sketch) => {
                 sketch.check_state(self.length, directions(self.length, self.kept), true)?;
-                let is_whole = self.length > BestSubspace::LONGEST || sketch.shrinkage() == 0.0;
+                let is_whole = self.length > BestSubspace::LONGEST || sketch.shrinkage == 0.0;
                 ensure(is_whole, "short rows must be held exactly")?;
                 sketch.energy()
             }

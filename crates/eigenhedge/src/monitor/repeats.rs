@@ -201,7 +201,6 @@ fn missing(cells: impl Iterator<Item = f64>) -> (u64, u64) {
     (run, limit)
 }
 
-/// Fits a column to its cells in the warm-up.
 fn fitted(cells: impl Iterator<Item = f64> + Clone) -> Column {
     let mut sorted: Vec<f64> = cells.clone().collect();
     let finest = finest_decimals(&sorted);

@@ -29,7 +29,6 @@ const LARGEST_ENERGY: f64 = 1e200;
 /// Smallest squared norm of an earlier row for which a row whose squared norm underflows is negligible.
 const LEAST_SQUARE: f64 = 1e-200;
 
-/// Results of one trial of a portfolio.
 pub(crate) struct Ran<'a> {
     pub loss: Loss,
     /// Coordinates in the kept directions of the chosen member.
@@ -52,7 +51,6 @@ struct Done {
     traces: Vec<Trace>,
 }
 
-/// Work that several threads share.
 struct Work<'a> {
     rows: &'a [&'a [f64]],
     pieces: Mutex<VecDeque<Piece<'a>>>,

@@ -199,7 +199,6 @@ impl<S: Span> Portfolio<S> {
         self.members[0].fixes_center()
     }
 
-    /// Announces that the next row is zero except at these positions, which ascend. The members share them.
     pub(crate) fn announce_filled(&mut self, filled: Option<&[u32]>) {
         self.members[0].announce_filled(filled);
     }

@@ -247,7 +247,6 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         &self.rule
     }
 
-    /// Announces that the next point is zero except at these positions, which ascend.
     pub(crate) fn announce_filled(&mut self, filled: Option<&[u32]>) {
         self.span.announce_filled(filled);
     }

@@ -189,6 +189,10 @@ impl Rule for Perturbed {
         self.follow(signal, |diagonal| scale * random.normal() * if diagonal { std::f64::consts::SQRT_2 } else { 1.0 });
     }
 
+    fn is_noisy(&self) -> bool {
+        true
+    }
+
     fn resolution(&self) -> f64 {
         RESOLUTION
     }

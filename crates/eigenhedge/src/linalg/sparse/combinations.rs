@@ -248,7 +248,6 @@ impl Combinations {
         (self.scratch.0.rotation, self.scratch.0.working) = (rotation, working);
     }
 
-    /// Copies the rows of `coefficients` that belong to dense vectors.
     fn dense_rows(&self, coefficients: &Matrix, out: &mut Matrix) {
         out.reset(self.dense_at.len(), coefficients.columns());
         for j in 0..coefficients.columns() {
@@ -257,7 +256,6 @@ impl Combinations {
         }
     }
 
-    /// Adds the contribution of the sparse vectors to combinations of all vectors.
     fn add_sparse(&self, coefficients: &Matrix, out: &mut Matrix) {
         for j in 0..coefficients.columns() {
             let (from, to) = (coefficients.column(j), out.column_mut(j));

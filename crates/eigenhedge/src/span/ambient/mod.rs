@@ -192,7 +192,6 @@ impl Ambient {
         self.stores_points() && self.sparse.is_none() && self.scratch.0.block.left() == 0
     }
 
-    /// Returns true if the columns are combinations of sparse rows.
     pub(crate) fn is_sparse(&self) -> bool {
         self.sparse.is_some()
     }

@@ -55,9 +55,7 @@ pub struct Factor {
     poles: Vec<f64>,
     /// Recomputed weights z. The list is padded with zeros like the poles.
     weights: Vec<f64>,
-    /// Nearest pole of each root. The list is padded like the poles.
     origins: Vec<f64>,
-    /// Offset of each root from its nearest pole. The list is padded like the poles.
     offsets: Vec<f64>,
     scales: Vec<f64>,
     order: Vec<Source>,
