@@ -49,7 +49,7 @@ use crate::memory::{check_numbers, product};
 use crate::num::LARGEST_TOTAL;
 use crate::random::Random;
 use crate::recent_median::Clip;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, refill, zero};
 use crate::state::{self, State, energy, ensure, within};
 use crate::subspace::{Instance, NEGLIGIBLE, NormBound, RunningCenter, SLACK, check_kept};
 pub use ambient::AmbientWeights;
@@ -281,8 +281,7 @@ impl<W: Weights> Hebbian<W> {
         *is_loaded = false;
         *square = match self.weights.load_point(point, outputs) {
             Err(Error::Underflow { largest }) if largest <= NEGLIGIBLE * self.largest_square.sqrt() => {
-                outputs.clear();
-                outputs.resize(self.weights.count(), 0.0);
+                zero(outputs, self.weights.count());
                 0.0
             }
             other => other?,
@@ -296,8 +295,7 @@ impl<W: Weights> Hebbian<W> {
         error::add_square(self.energy, *square)?;
         step.clear();
         step.scale = self.clip.factor(self.params.clip, square.sqrt());
-        taught.clear();
-        taught.extend(outputs.iter().map(|y| step.scale * y));
+        refill(taught, outputs.iter().map(|y| step.scale * y));
         let scale = match self.params.norm_bound {
             NormBound::Running => self.largest_square.max(*square * step.scale * step.scale),
             NormBound::Given(bound) if *square > bound * bound * (1.0 + SLACK) => {

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::num::largest;
 use crate::row::check_row;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, refill};
 use crate::simplex::Multiplicity;
 use crate::state::{State, energy, ensure};
 use serde::{Deserialize, Serialize, Serializer};
@@ -117,8 +117,7 @@ impl Dictionary for Vectors {
         if self.kernel.takes_items() {
             check_row("row", point, point.len())?;
             let point = ItemRow::new(&self.kernel, point);
-            row.clear();
-            row.extend(self.items.iter().map(|atom| self.kernel.of_items(atom, &point)));
+            refill(row, self.items.iter().map(|atom| self.kernel.of_items(atom, &point)));
             let itself = self.kernel.of_items(&point, &point);
             return check_values(itself, row).map(|()| itself);
         }

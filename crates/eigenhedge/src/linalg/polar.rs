@@ -15,6 +15,7 @@
 
 use super::{Matrix, multiply, multiply_small, multiply_small_transposed};
 use crate::num::dot;
+use crate::scratch::zero;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Polar {
@@ -114,8 +115,7 @@ impl Polar {
             }
             // With fewer columns than rows, the squared distance of some unit vector from their span is at least this.
             let found = free.by_ref().find_map(|i| {
-                unit.clear();
-                unit.resize(rows, 0.0);
+                zero(unit, rows);
                 unit[i] = 1.0;
                 let mut square = 1.0;
                 for _ in 0..2 {

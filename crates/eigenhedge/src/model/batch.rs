@@ -7,6 +7,7 @@ use crate::learner::{Loss, trial_with};
 use crate::linalg::{Matrix, add_lower_product};
 use crate::registry::{Family, Missing};
 use crate::row::check_row;
+use crate::scratch::zero;
 use crate::state::length;
 use crate::subspace::{Instance, NormBound, Symmetric};
 
@@ -41,8 +42,7 @@ impl Model {
         let counted: Vec<usize> = whole.into_iter().filter(|i| weight(*i) > 0.0).collect();
         let loss = match counted[..] {
             [] => {
-                self.scratch.0.coordinates.clear();
-                self.scratch.0.coordinates.resize(self.spec.kept, 0.0);
+                zero(&mut self.scratch.0.coordinates, self.spec.kept);
                 Ok(Loss::default())
             }
             [only] if weight(only) == 1.0 => self.step(rows[only]),
@@ -93,8 +93,7 @@ impl Model {
         let norm = last.energy.sqrt() * last.square.sqrt();
         self.totals.enter_batch(loss, (last.energy - loss.realised).max(0.0), last.rank, count, norm);
         self.totals.frozen += 1;
-        self.scratch.0.coordinates.clear();
-        self.scratch.0.coordinates.resize(self.spec.kept, 0.0);
+        zero(&mut self.scratch.0.coordinates, self.spec.kept);
         rows.iter().for_each(|row| self.compare(row, 1.0));
         Ok(loss)
     }
@@ -188,8 +187,7 @@ impl Model {
         let frobenius = dyads.iter().map(|(weight, _)| weight * weight).sum::<f64>().sqrt();
         let (kept, rank) = ((trace - loss.realised).max(0.0), self.learner.inside().last_row().rank);
         self.totals.enter_batch(loss, kept, rank, rows, frobenius);
-        self.scratch.0.coordinates.clear();
-        self.scratch.0.coordinates.resize(self.spec.kept, 0.0);
+        zero(&mut self.scratch.0.coordinates, self.spec.kept);
         for (weight, vector) in dyads.into_iter().filter(|(weight, _)| *weight > 0.0) {
             self.compare(vector, weight);
         }

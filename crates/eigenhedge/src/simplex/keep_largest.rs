@@ -3,6 +3,7 @@
 //! Directions tied at the boundary share the remaining places: follow the leader, for experts and eigenvalues.
 
 use super::cap::{Complement, Multiplicity};
+use crate::scratch::refill;
 
 #[derive(Debug, Clone, Default)]
 pub struct LimitScratch {
@@ -84,8 +85,7 @@ pub fn shift_and_clip(
     }
     // The total decreases as the shift grows, and is linear between the points where a value reaches 0 or 1.
     let breaks = &mut scratch.breaks;
-    breaks.clear();
-    breaks.extend(values.iter().chain((count > 0.0).then_some(&common)).flat_map(|v| [*v - 1.0, *v]));
+    refill(breaks, values.iter().chain((count > 0.0).then_some(&common)).flat_map(|v| [*v - 1.0, *v]));
     breaks.sort_unstable_by(f64::total_cmp);
     let after = breaks.partition_point(|shift| total(values, *shift) > target);
     let low = breaks[after.saturating_sub(1)];

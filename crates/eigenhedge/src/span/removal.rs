@@ -13,6 +13,7 @@
 
 use crate::error::{Error, at_least_one, require};
 use crate::linalg::Matrix;
+use crate::scratch::refill;
 use crate::state::{energy, ensure};
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::cholesky::llt::{factor, inverse};
@@ -78,8 +79,7 @@ impl Removal {
         let done = factor::cholesky_in_place(self.factor.view_mut(), lift, Par::Seq, stack, params);
         assert!(done.is_ok(), "no pivot is left that is not positive");
         inverse::inverse(self.inverse.view_mut(), self.factor.view(), Par::Seq, stack);
-        self.diagonal.clear();
-        self.diagonal.extend((0..size).map(|j| self.inverse.column(j)[j]));
+        refill(&mut self.diagonal, (0..size).map(|j| self.inverse.column(j)[j]));
         self.gone.clear();
         self.taken.resize(size, 0);
     }

@@ -3,6 +3,7 @@
 use crate::linalg::Matrix;
 use crate::num::{dot, kept, kept_all};
 use crate::random::Random;
+use crate::scratch::refill;
 use crate::simplex::{Complement, DrawScratch, Multiplicity, Select, draw};
 
 /// Directions kept in a trial. Explicit directions are given by index. Directions of the complement are determined only
@@ -186,8 +187,7 @@ impl Outside {
     /// coordinates in the kept directions. `part` is the part of the point outside the explicit directions, in coordinates
     /// of the columns.
     pub fn realise(&self, choice: &mut DrawnDirections, coordinates: &[f64], part: &[f64], kept: &mut Vec<f64>) -> f64 {
-        kept.clear();
-        kept.extend(choice.kept.iter().map(|i| coordinates[*i]));
+        refill(kept, choice.kept.iter().map(|i| coordinates[*i]));
         // Directions that became explicit after the choice belonged to the complement when the choice was made.
         let (chosen_from, later) = coordinates.split_at(choice.marks.len());
         let mut loss = self.lost;

@@ -35,7 +35,7 @@ use crate::linalg::Matrix;
 use crate::num::{LARGEST_TOTAL, kept};
 use crate::random::Random;
 use crate::recent_median::Clip;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, refill};
 use crate::simplex::{Complement, Multiplicity, Select};
 use crate::span::Span;
 use crate::state::{LARGEST, State, count, energy, ensure, length, within};
@@ -358,12 +358,10 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     fn gather_directions(&mut self, most: usize) {
         let Working { order, directions, importance, .. } = &mut self.scratch.0;
         let weights = self.rule.log_weights();
-        order.clear();
-        order.extend((0..weights.len()).filter(|i| weights[*i] < 0.0));
+        refill(order, (0..weights.len()).filter(|i| weights[*i] < 0.0));
         order.sort_unstable_by(|a, b| weights[*a].total_cmp(&weights[*b]).then(b.cmp(a)));
         order.truncate(most);
-        importance.clear();
-        importance.extend(order.iter().map(|i| kept(weights[*i])));
+        refill(importance, order.iter().map(|i| kept(weights[*i])));
         self.rule.directions_mut().select(order, directions);
         directions.resize(self.span.columns(), order.len());
     }

@@ -6,7 +6,7 @@
 //! [`Eigen::compute_graded`] decomposes a scatter matrix again in the directions of its small eigenvalues, so that columns
 //! in small units keep their precision next to columns in large ones.
 
-use crate::linalg::{Matrix, multiply, symmetric_times};
+use crate::linalg::{Matrix, multiplied, multiply, symmetric_times};
 use crate::num::{dot, unit};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, SelfAdjointEvdParams, self_adjoint_evd, self_adjoint_evd_scratch};
@@ -80,8 +80,7 @@ impl Eigen {
             let mut vectors = self.vectors.clone();
             vectors.resize(matrix.rows(), count);
             symmetric_times(&mut image, matrix, &vectors);
-            let mut inner = Matrix::default();
-            multiply(&mut inner, vectors.view().transpose(), image.view());
+            let inner = multiplied(vectors.view().transpose(), image.view());
             part.compute(inner.view());
             multiply(&mut image, vectors.view(), part.vectors.view());
             (0..count).for_each(|j| self.vectors.column_mut(j).copy_from_slice(image.column(j)));

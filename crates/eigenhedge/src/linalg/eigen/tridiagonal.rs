@@ -19,6 +19,7 @@ use super::dense::{comfortable, orthonormal_to};
 use crate::linalg::Matrix;
 use crate::num::dot;
 use crate::random::Random;
+use crate::scratch::refill;
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::evd::tridiag::{tridiag_in_place, tridiag_in_place_scratch};
 use faer::linalg::householder::{
@@ -86,8 +87,7 @@ fn reduce(matrix: &mut Matrix) -> (Tridiagonal, Vec<f64>) {
         if k + 1 == n {
             break;
         }
-        v.clear();
-        v.extend_from_slice(&matrix.column(k)[k + 1..]);
+        matrix.column(k)[k + 1..].clone_into(&mut v);
         let (first, square) = (v[0], dot(&v, &v));
         let rest = dot(&v[1..], &v[1..]);
         if rest < LEAST_SQUARE {
@@ -100,8 +100,7 @@ fn reduce(matrix: &mut Matrix) -> (Tridiagonal, Vec<f64>) {
         let factor = 2.0 / (rest + v[0] * v[0]);
         factors[k] = factor;
         matrix.column_mut(k)[k + 1..].copy_from_slice(&v);
-        w.clear();
-        w.extend((k + 1..n).map(|j| factor * dot(&matrix.column(j)[k + 1..], &v)));
+        refill(&mut w, (k + 1..n).map(|j| factor * dot(&matrix.column(j)[k + 1..], &v)));
         let along = 0.5 * factor * dot(&v, &w);
         w.iter_mut().zip(&v).for_each(|(w, v)| *w -= along * v);
         for j in k + 1..n {

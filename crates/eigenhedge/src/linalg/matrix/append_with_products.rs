@@ -6,6 +6,7 @@ use super::products::{PART, Products};
 use super::subtract_projection::{BLOCK, Columns, SubtractTimes};
 use super::{Matrix, products};
 use crate::num::dot;
+use crate::scratch::zero;
 use crate::threads::share_out;
 use pulp::{Arch, Simd, WithSimd};
 use std::ops::Range;
@@ -49,14 +50,12 @@ impl Intake {
     fn prepare(&mut self, columns: usize, vectors: usize, products: bool, parts: usize) -> usize {
         (self.columns, self.stride) = if products { (columns, 1 + columns + vectors) } else { (0, 1) };
         let size = vectors * self.stride;
-        self.partial.clear();
-        self.partial.resize(size * parts, 0.0);
+        zero(&mut self.partial, size * parts);
         size
     }
 
     fn add_up(&mut self, size: usize) {
-        self.sums.clear();
-        self.sums.resize(size, 0.0);
+        zero(&mut self.sums, size);
         for part in self.partial.chunks(size) {
             self.sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
         }

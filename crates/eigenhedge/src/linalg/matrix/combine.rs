@@ -5,6 +5,7 @@
 
 use super::{LINE, Matrix};
 use crate::num::dot;
+use crate::scratch::zero;
 use crate::threads::{share_out, worthwhile};
 use faer::{Accum, MatRef, Par};
 use pulp::{Arch, Simd, WithSimd};
@@ -109,8 +110,7 @@ impl WithSimd for CombineSome<'_> {
 
 #[inline(always)]
 fn combine<S: Simd>(simd: S, mut grid: impl Grid<S::f64s>, lanes: usize, rotation: &Matrix, working: &mut Vec<f64>) {
-    working.clear();
-    working.resize(rotation.columns() * 3 * S::F64_LANES, 0.0);
+    zero(working, rotation.columns() * 3 * S::F64_LANES);
     let working = S::as_mut_simd_f64s(working).0;
     let mut row = 0;
     while row + 3 <= lanes {

@@ -408,5 +408,11 @@ pub(crate) fn multiply(out: &mut Matrix, a: MatRef<'_, f64>, b: MatRef<'_, f64>)
     faer::linalg::matmul::matmul(out.view_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
 }
 
+pub(crate) fn multiplied(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Matrix {
+    let mut out = Matrix::default();
+    multiply(&mut out, a, b);
+    out
+}
+
 #[cfg(test)]
 mod tests;

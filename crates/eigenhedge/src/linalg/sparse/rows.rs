@@ -3,7 +3,7 @@
 //! Cost: the products of a vector with all stored vectors take one step for each pair of cells at the same position.
 
 use crate::error::Error;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, refill, zero};
 use crate::state::{energy, ensure, length};
 use serde::{Deserialize, Serialize};
 
@@ -89,8 +89,7 @@ impl SparseRows {
     pub fn products(&mut self, cells: &Cells, length: usize, out: &mut Vec<f64>) {
         self.update_index(length);
         let Index { last, cells: indexed } = &self.index.0;
-        out.clear();
-        out.resize(self.ends.len(), 0.0);
+        zero(out, self.ends.len());
         for (i, x) in cells.iter() {
             let mut next = last[i];
             while next > 0 {
@@ -102,8 +101,7 @@ impl SparseRows {
     }
 
     pub fn dense_products(&self, vector: &[f64], out: &mut Vec<f64>) {
-        out.clear();
-        out.extend((0..self.count()).map(|j| self.cells(j).map(|(i, x)| x * vector[i]).sum::<f64>()));
+        refill(out, (0..self.count()).map(|j| self.cells(j).map(|(i, x)| x * vector[i]).sum::<f64>()));
     }
 
     pub fn check_state(&self, vector_length: usize) -> Result<(), Error> {

@@ -57,8 +57,7 @@ impl UpcomingBlock {
 
     /// Copies the inner products of point `point` of the block with all stored vectors to `out`.
     pub fn products(&self, point: usize, out: &mut Vec<f64>) {
-        out.clear();
-        out.extend_from_slice(self.intake.products(point));
+        self.intake.products(point).clone_into(out);
         out.extend_from_slice(&self.since[point * WINDOW..][..self.stored]);
     }
 

@@ -4,6 +4,7 @@ use super::sparse::{DENSE_STREAK, LARGEST_COEFFICIENTS, NOTHING, SPARSITY, Spars
 use super::{Ambient, HALVED, MovedOrigin, ORTHOGONAL, Place, REPEAT, ROUNDING, Working};
 use crate::linalg::{CANCELLED, Cells, Matrix, STREAK, add_multiple, filled_cells};
 use crate::num::dot;
+use crate::scratch::{refill, zero};
 use std::borrow::Cow;
 
 impl Ambient {
@@ -56,11 +57,9 @@ impl Ambient {
         let SparseWorking { products, with_columns, left, coefficients, correction, square, .. } = working;
         let columns = &sparse.columns;
         columns.coordinates(products, with_columns);
-        left.clear();
-        left.extend(products.iter().zip(&sparse.origin_products).map(|(g, h)| g - h));
+        refill(left, products.iter().zip(&sparse.origin_products).map(|(g, h)| g - h));
         columns.coordinates(left, coordinates);
-        coefficients.clear();
-        coefficients.resize(columns.vectors(), 0.0);
+        zero(coefficients, columns.vectors());
         columns.subtract_coefficients(coordinates, coefficients);
         // |z - V x|² = |z|² - x·(Vᵀz) - x·(Vᵀ(z - V x)), where the coefficients are -x.
         let explained = -dot(coefficients, left);
@@ -96,8 +95,7 @@ impl Ambient {
         if *place != Place::Cells {
             return;
         }
-        point.clear();
-        point.resize(dense.rows(), 0.0);
+        zero(point, dense.rows());
         sparse.add_displacement(dense, -1.0, point);
         working.cells.iter().for_each(|(i, x)| point[i] += x);
         *place = Place::Apart;
@@ -114,8 +112,7 @@ impl Ambient {
         products.clone_from(left);
         columns.coordinates(left, coordinates);
         let mut explain = |coordinates: &[f64], residual: &mut [f64], left: &mut [f64]| {
-            coefficients.clear();
-            coefficients.resize(columns.vectors(), 0.0);
+            zero(coefficients, columns.vectors());
             columns.subtract_coefficients(coordinates, coefficients);
             columns.add_to(dense, coefficients, residual);
             columns.subtract_products(coordinates, left);
@@ -203,8 +200,7 @@ impl Ambient {
         }
         add_multiple(origin_products, step, products);
         coordinates.resize(columns.columns(), 0.0);
-        coefficients.clear();
-        coefficients.resize(columns.vectors(), 0.0);
+        zero(coefficients, columns.vectors());
         columns.subtract_coefficients(coordinates, coefficients);
         add_multiple(origin, -step, coefficients);
         if residual_norm > 0.0 {

@@ -14,7 +14,7 @@ use super::row_sum::{ROUNDING, RowSum};
 use crate::error::Error;
 use crate::linalg::checks::{orthonormal, shape};
 use crate::linalg::{Eigen, Factor, FactorScratch, Matrix, multiply};
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, zero};
 use crate::state::{State, ensure};
 use serde::{Deserialize, Serialize};
 
@@ -97,8 +97,7 @@ impl Directions for Chained {
         self.basis.transpose_times(&columns[..size], coordinates);
         coordinates.extend_from_slice(&columns[size..]);
         for factor in &self.chain.factors[..self.chain.used] {
-            image.clear();
-            image.resize(factor.size, 0.0);
+            zero(image, factor.size);
             factor.apply_transpose(&coordinates[..factor.size], image, working);
             coordinates[..factor.size].copy_from_slice(image);
         }
@@ -121,8 +120,7 @@ impl Directions for Chained {
             coordinates[..factor.size].copy_from_slice(image);
         }
         let size = self.basis.columns();
-        out.clear();
-        out.resize(self.basis.rows(), 0.0);
+        zero(out, self.basis.rows());
         for (j, weight) in coordinates[..size].iter().enumerate() {
             out.iter_mut().zip(self.basis.column(j)).for_each(|(o, b)| *o += weight * b);
         }

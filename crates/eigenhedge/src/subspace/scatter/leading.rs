@@ -27,9 +27,9 @@ use super::chained::Chained;
 use super::row_sum::RowSum;
 use crate::error::Error;
 use crate::linalg::checks::{matrix_entries, shape};
-use crate::linalg::{Eigen, Matrix, largest_pairs, multiply, orthonormal_to, symmetric_times, top};
+use crate::linalg::{Eigen, Matrix, largest_pairs, multiplied, multiply, orthonormal_to, symmetric_times, top};
 use crate::num::dot;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, zero};
 use crate::simplex::Multiplicity;
 use crate::state::{LARGEST, State, energy, ensure};
 use serde::{Deserialize, Serialize};
@@ -202,8 +202,7 @@ impl Leading {
             inner.column_mut(j)[j] += self.frame.values[j];
             self.images.column_mut(j).iter_mut().zip(point).for_each(|(entry, x)| *entry += amount * x);
         }
-        self.scratch.0.next.clear();
-        self.scratch.0.next.extend_from_slice(self.frame.outside());
+        self.frame.outside().clone_into(&mut self.scratch.0.next);
         let accurate = self.refine(kept);
         if self.sum.recent() >= BLOCK {
             self.refresh();
@@ -257,8 +256,7 @@ impl Leading {
             if added == 0 || steps >= MOST.max(4 * kept) || !worst.1.is_finite() {
                 break false;
             }
-            next.clear();
-            next.extend_from_slice(residuals.column(worst.0));
+            residuals.column(worst.0).clone_into(next);
             is_block = is_dense;
             check = steps + 1 + steps / 2;
         };
@@ -273,8 +271,7 @@ impl Leading {
     pub fn reduce(&mut self, rotation: &Matrix, kept: usize) -> bool {
         let matrix = self.sum.reduce(rotation);
         self.trace = (0..matrix.columns()).map(|j| matrix.column(j)[j]).sum();
-        let mut directions = Matrix::default();
-        multiply(&mut directions, rotation.view().transpose(), self.frame.rotation.view());
+        let mut directions = multiplied(rotation.view().transpose(), self.frame.rotation.view());
         directions.orthonormalise_any();
         let values = std::mem::take(&mut self.frame.values);
         self.frame.grow(rotation.columns());
@@ -282,8 +279,7 @@ impl Leading {
         self.refresh();
         let Working { inner, next, .. } = &mut self.scratch.0;
         multiply(inner, directions.view().transpose(), self.images.view());
-        next.clear();
-        next.resize(rotation.columns(), 0.0);
+        zero(next, rotation.columns());
         self.refine(kept)
     }
 }
