@@ -260,7 +260,34 @@ macro_rules! by_name {
         }
     };
 }
-pub(crate) use by_name;
+
+/// Gives an enum `Display` and `FromStr` by the names of its values, the last of which has a number of rows: `name:ROWS`.
+macro_rules! by_name_or_rows {
+    ($type:ty, $what:literal, $($value:ident => $name:literal),+; $last:ident => $word:literal) => {
+        impl std::str::FromStr for $type {
+            type Err = $crate::error::Error;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                let found = match text.split_once(':') {
+                    $(None if text == $name => Some(Self::$value),)+
+                    Some(($word, rows)) => rows.parse().ok().filter(|rows| *rows > 0).map(Self::$last),
+                    _ => None,
+                };
+                found.ok_or_else(|| $crate::error::Error::name($what, &[$($name,)+ concat!($word, ":ROWS")], text))
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                match self {
+                    $(Self::$value => out.write_str($name),)+
+                    Self::$last(rows) => write!(out, concat!($word, ":{}"), rows),
+                }
+            }
+        }
+    };
+}
+pub(crate) use {by_name, by_name_or_rows};
 
 fn partner(atom: &Option<usize>) -> String {
     atom.map_or_else(|| "itself".into(), |atom| format!("atom {atom}"))

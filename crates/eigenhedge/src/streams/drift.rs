@@ -1,6 +1,6 @@
 //! Streams whose subspace changes abruptly or slowly.
 
-use super::{Stream, add, cut};
+use super::{Stream, add, cut, directions};
 use crate::linalg::Matrix;
 use crate::random::Random;
 
@@ -32,10 +32,7 @@ pub fn recurring(length: usize, rank: usize, pattern: &[usize], rows: usize, see
         let which = names.iter().position(|known| known == name).unwrap_or(names.len());
         if which == names.len() {
             names.push(*name);
-            let mut factor = Matrix::zeros(length, rank);
-            for j in 0..rank {
-                factor.column_mut(j).iter_mut().for_each(|x| *x = random.normal() / (length as f64).sqrt());
-            }
+            let mut factor = directions(length, rank, &mut random);
             factors.push(factor.clone());
             factor.orthonormalise();
             stream.subspaces.push(factor);
@@ -84,10 +81,7 @@ pub fn drifting(length: usize, rank: usize, turn: f64, rows: usize, seed: u64) -
 }
 
 pub(super) fn frame(length: usize, rank: usize, random: &mut Random) -> Matrix {
-    let mut frame = Matrix::zeros(length, rank);
-    for j in 0..rank {
-        frame.column_mut(j).iter_mut().for_each(|x| *x = random.normal() / (length as f64).sqrt());
-    }
+    let mut frame = directions(length, rank, random);
     frame.orthonormalise();
     frame
 }

@@ -24,6 +24,7 @@ mod smooth;
 
 use crate::linalg::Matrix;
 use crate::num::dot;
+use crate::random::Random;
 pub use drift::{drifting, iid, recurring, signal_and_noise, switching, three_subspaces};
 pub use hard::{HARD, Hard, charge_surest, coins, leader_trap, near_duplicates, starvation};
 pub use plant::{Plant, PlantFault, faults, plant};
@@ -73,4 +74,13 @@ fn cut(row: &mut [f64]) {
 
 fn add(row: &mut [f64], amount: f64, direction: &[f64]) {
     row.iter_mut().zip(direction).for_each(|(x, d)| *x += amount * d);
+}
+
+/// Draws directions as columns, with independent normal entries and a mean squared norm of 1.
+fn directions(length: usize, count: usize, random: &mut Random) -> Matrix {
+    let mut directions = Matrix::zeros(length, count);
+    for j in 0..count {
+        directions.column_mut(j).iter_mut().for_each(|x| *x = random.normal() / (length as f64).sqrt());
+    }
+    directions
 }
