@@ -77,7 +77,6 @@ impl Columns {
         Ok(needs_more)
     }
 
-    /// Checks that both have the same names and kind of scale. If only `other` has names, they are copied.
     pub(crate) fn agree(&mut self, other: &Self) -> Result<(), Error> {
         if let (Some(own), Some(found)) = (&self.names, &other.names) {
             length("the columns of the other model", found.len(), own.len())?;
@@ -96,7 +95,6 @@ impl Columns {
         Err(Error::Merge(format!("standardize must be {own} as in the first model, got {found}")))
     }
 
-    /// Merges the statistics of another model's columns. Names and kind of scale must match.
     pub(crate) fn merge(&mut self, other: &Self) -> Result<(), Error> {
         self.agree(other)?;
         self.standardizer.merge(&other.standardizer)

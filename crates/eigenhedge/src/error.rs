@@ -260,18 +260,43 @@ macro_rules! by_name {
         }
     };
 }
-pub(crate) use by_name;
+
+/// Gives an enum `Display` and `FromStr` by the names of its values, the last of which has a number of rows: `name:ROWS`.
+macro_rules! by_name_or_rows {
+    ($type:ty, $what:literal, $($value:ident => $name:literal),+; $last:ident => $word:literal) => {
+        impl std::str::FromStr for $type {
+            type Err = $crate::error::Error;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                let found = match text.split_once(':') {
+                    $(None if text == $name => Some(Self::$value),)+
+                    Some(($word, rows)) => rows.parse().ok().filter(|rows| *rows > 0).map(Self::$last),
+                    _ => None,
+                };
+                found.ok_or_else(|| $crate::error::Error::name($what, &[$($name,)+ concat!($word, ":ROWS")], text))
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                match self {
+                    $(Self::$value => out.write_str($name),)+
+                    Self::$last(rows) => write!(out, concat!($word, ":{}"), rows),
+                }
+            }
+        }
+    };
+}
+pub(crate) use {by_name, by_name_or_rows};
 
 fn partner(atom: &Option<usize>) -> String {
     atom.map_or_else(|| "itself".into(), |atom| format!("atom {atom}"))
 }
 
-/// Returns the value if `holds` is true, and otherwise an error that states the rule.
 pub(crate) fn require(holds: bool, name: &'static str, rule: &'static str, value: f64) -> Result<f64, Error> {
     if holds { Ok(value) } else { Err(Error::Parameter { name, rule, value }) }
 }
 
-/// Returns the value if it is positive and finite. Otherwise, including NaN, returns `Err`.
 pub fn positive(name: &'static str, value: f64) -> Result<f64, Error> {
     require(value > 0.0 && value.is_finite(), name, "positive and finite", value)
 }
@@ -280,7 +305,6 @@ pub(crate) fn at_least_one(name: &'static str, count: usize) -> Result<(), Error
     require(count > 0, name, "at least 1", 0.0).map(drop)
 }
 
-/// Checks that every entry satisfies the rule. The error contains the first entry that does not.
 pub(crate) fn every(
     what: &'static str,
     list: &[f64],
@@ -304,17 +328,14 @@ pub(crate) fn add_square(total: f64, square: f64) -> Result<f64, Error> {
     if total + square < LARGEST_TOTAL { Ok(total + square) } else { Err(Error::Total { square, total }) }
 }
 
-/// Returns the value if it is finite and not negative. Otherwise, including NaN, returns `Err`.
 pub fn not_negative(name: &'static str, value: f64) -> Result<f64, Error> {
     require(value >= 0.0 && value.is_finite(), name, "finite and not negative", value)
 }
 
-/// Returns the value if it is in `(0, 1]`. Otherwise, including NaN, returns `Err`.
 pub fn factor(name: &'static str, value: f64) -> Result<f64, Error> {
     require(value > 0.0 && value <= 1.0, name, "greater than 0 and at most 1", value)
 }
 
-/// Returns the value if it is in `[0, 1)`. Otherwise, including NaN, returns `Err`.
 pub fn fraction(name: &'static str, value: f64) -> Result<f64, Error> {
     require((0.0..1.0).contains(&value), name, "at least 0 and less than 1", value)
 }

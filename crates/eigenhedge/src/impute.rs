@@ -49,7 +49,6 @@ struct Few {
 const LEAST_PIVOT: f64 = 1e-6;
 /// Minimum ridge penalty, the factor of each squared coordinate in the objective.
 const LEAST_RIDGE: f64 = 1e-12;
-/// Maximum ridge penalty.
 const LARGEST_RIDGE: f64 = 1e12;
 /// Smallest divisor `1 - h` of a leave-one-out error, where h is the leverage of the cell.
 const LEAST_LEFT: f64 = 1e-3;

@@ -85,7 +85,6 @@ pub(crate) struct Blend {
 }
 
 impl Blend {
-    /// Creates a blend that mixes in the share `alpha` of the weight `e^b`.
     pub fn with(b: f64, alpha: f64) -> Self {
         Self { b, alpha, kept: alpha * num::kept(b), dropped: alpha * b.exp() }
     }

@@ -7,7 +7,6 @@ use crate::scratch::Scratch;
 use crate::state::{LARGEST, count, ensure, entries};
 use serde::{Deserialize, Serialize};
 
-/// Number of recent values of which the median is taken.
 const WINDOW: usize = 101;
 /// Minimum number of values for which a median is returned.
 const ENOUGH: usize = 10;

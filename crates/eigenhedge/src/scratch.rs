@@ -12,3 +12,20 @@ impl<T> PartialEq for Scratch<T> {
         true
     }
 }
+
+/// Replaces the entries of a list, whose memory is used again.
+#[inline]
+pub(crate) fn refill<T, I: IntoIterator>(list: &mut Vec<T>, values: I)
+where
+    Vec<T>: Extend<I::Item>,
+{
+    list.clear();
+    list.extend(values);
+}
+
+/// Makes the list one of this many zeros.
+#[inline]
+pub(crate) fn zero(list: &mut Vec<f64>, length: usize) {
+    list.clear();
+    list.resize(length, 0.0);
+}

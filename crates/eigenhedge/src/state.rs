@@ -24,7 +24,6 @@ const MOST_ROWS: u64 = 1 << 53;
 /// Largest relative error that rounding can cause in a sum of probabilities or a trace.
 pub(crate) const TRACE: f64 = 1e-6;
 
-/// Returns `Err` with this sentence unless the condition holds. The sentence states the condition.
 pub(crate) fn ensure(condition: bool, sentence: &'static str) -> Result<(), Error> {
     if condition { Ok(()) } else { Err(Error::State(sentence)) }
 }
@@ -39,7 +38,6 @@ pub(crate) fn energy(name: &'static str, value: f64) -> Result<(), Error> {
     require((0.0..=LARGEST).contains(&value), name, "finite and not negative", value).map(drop)
 }
 
-/// Checks that the number of rows or events is at most 2^53.
 pub(crate) fn count(name: &'static str, value: u64) -> Result<(), Error> {
     require(value <= MOST_ROWS, name, "at most 2^53", value as f64).map(drop)
 }

@@ -92,7 +92,6 @@ impl PivotedCholesky {
         self.remaining.iter().map(|d| d.max(0.0)).sum()
     }
 
-    /// Returns the rows of L for the pivots, a lower triangular matrix.
     pub(super) fn pivot_block(&self) -> Matrix {
         let mut block = Matrix::zeros(self.rank(), self.rank());
         for j in 0..self.rank() {

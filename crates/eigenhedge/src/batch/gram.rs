@@ -25,7 +25,6 @@ where
     if largest > 0.0 { Err(Error::Underflow { largest }) } else { Ok(()) }
 }
 
-/// Computes the kernel row of a point and checks its values. Returns `k(x, x)`.
 pub(super) fn checked_row<D: Dictionary>(
     dictionary: &mut D,
     point: &D::Point,
@@ -37,7 +36,6 @@ pub(super) fn checked_row<D: Dictionary>(
     Ok(own)
 }
 
-/// Number of points whose kernel rows are computed at once.
 pub(super) const BLOCK: usize = 128;
 
 /// Computes the kernel rows of blocks of points with all atoms. Calls `take(first, rows, own)` for each block, in which

@@ -87,7 +87,6 @@ pub(crate) fn fix_sign(column: &mut [f64]) -> f64 {
     1.0
 }
 
-/// Returns each eigenvalue as a share of the total, or zeros if the total is zero.
 fn shares(eigenvalues: &[f64], total: f64) -> Vec<f64> {
     eigenvalues.iter().map(|value| if total > 0.0 { value / total } else { 0.0 }).collect()
 }

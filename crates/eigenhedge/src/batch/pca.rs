@@ -20,7 +20,7 @@
 
 use super::{Center, check_kept, fix_sign};
 use crate::error::{Error, at_least_one};
-use crate::linalg::{Matrix, add_lower_product, largest_pairs, multiply, orthonormal_to, symmetric_eigen, top};
+use crate::linalg::{Matrix, add_lower_product, largest_pairs, multiplied, orthonormal_to, symmetric_eigen, top};
 use crate::num::{dot, largest as largest_entry, unit};
 use crate::row::check_row;
 use serde::{Deserialize, Serialize};
@@ -171,8 +171,7 @@ pub(crate) fn of_factor(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     let mut gram = Matrix::zeros(columns.columns(), columns.columns());
     add_lower_product(&mut gram, columns.view().transpose(), columns.view());
     let (mut values, weights) = largest(&gram, kept);
-    let mut directions = Matrix::default();
-    multiply(&mut directions, columns.view(), weights.view());
+    let mut directions = multiplied(columns.view(), weights.view());
     let mut components = Matrix::zeros(columns.rows(), 0);
     for j in 0..kept {
         let direction = directions.column_mut(j);
@@ -187,7 +186,6 @@ pub(crate) fn of_factor(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     (values, components)
 }
 
-/// Returns a unit vector orthogonal to all columns. There must be fewer columns than rows.
 fn arbitrary_direction(columns: &Matrix) -> Vec<f64> {
     let inside = |i: usize| (0..columns.columns()).map(|j| columns.column(j)[i].powi(2)).sum::<f64>();
     let outermost = (0..columns.rows()).min_by(|a, b| inside(*a).total_cmp(&inside(*b))).unwrap_or(0);

@@ -136,7 +136,6 @@ impl<D: Dictionary> KernelRidge<D> {
         Ok(Posterior { means, variances })
     }
 
-    /// Predicts points in blocks. Calls `take(factor, rows, own)` with the factor L and with the kernel rows of each block.
     fn predict_blocks<P: Borrow<D::Point>>(
         &mut self,
         points: &[P],

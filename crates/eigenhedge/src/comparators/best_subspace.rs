@@ -7,8 +7,7 @@
 //! eigendecomposition per evaluation. Rows longer than [`BestSubspace::LONGEST`] are not supported.
 
 use super::best_loss;
-use super::mean::Mean;
-use super::running_scatter::RunningScatter;
+use super::running_scatter::{Mean, RunningScatter};
 use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::memory::{check_numbers, product};
@@ -45,21 +44,15 @@ impl BestSubspace {
     }
 
     pub(crate) fn after(uncharged: RunningScatter, length: usize) -> Self {
-        let charged = RunningScatter::new(length, uncharged.mean().is_some());
+        let charged = RunningScatter::new(length, uncharged.mean.is_some());
         Self { charged, uncharged: Some(Box::new(uncharged)) }
     }
 
     /// Adds a row.
     pub fn add(&mut self, row: &[f64]) {
-        self.add_weighted(row, 1.0);
+        self.charged.add_weighted(row, 1.0);
     }
 
-    /// Adds a row with a weight.
-    pub fn add_weighted(&mut self, row: &[f64], weight: f64) {
-        self.charged.add_weighted(row, weight);
-    }
-
-    /// Adds the rows of another comparator. The result is exact. Length and centering must match.
     pub(super) fn merge(&mut self, mut other: Self) {
         let (own, others) = (self.take_uncharged(), other.take_uncharged());
         self.uncharged = match (own, others) {
@@ -90,11 +83,11 @@ impl BestSubspace {
             found.0.iter_mut().enumerate().for_each(|(j, energy)| *energy += dot(vector, directions.column(j)).powi(2));
             found.1 += dot(vector, vector);
         };
-        if let Some(between) = self.charged.mean().and_then(Mean::between_left_out) {
+        if let Some(between) = self.charged.mean.as_ref().and_then(Mean::between_left_out) {
             add(&between);
         }
         let Some(uncharged) = &self.uncharged else { return found };
-        if let (Some(mean), Some(others)) = (self.charged.mean(), uncharged.mean())
+        if let (Some(mean), Some(others)) = (&self.charged.mean, &uncharged.mean)
             && let Some(between) = mean.between(others)
         {
             add(&between);

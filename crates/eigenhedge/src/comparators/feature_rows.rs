@@ -14,7 +14,7 @@ use super::best_loss;
 use crate::batch::{PivotedCholesky, center_gram, gram};
 use crate::error::Error;
 use crate::kernel::{VectorKernel, Vectors};
-use crate::linalg::{Matrix, multiply, symmetric_eigenvalues};
+use crate::linalg::{multiplied, symmetric_eigenvalues};
 use crate::state::{self, energy, ensure, entries};
 use serde::{Deserialize, Serialize};
 
@@ -127,8 +127,7 @@ impl FeatureRows {
                 energy -= count * mean * mean;
             }
         }
-        let mut small = Matrix::default();
-        multiply(&mut small, factor.view().transpose(), factor.view());
+        let small = multiplied(factor.view().transpose(), factor.view());
         let values = symmetric_eigenvalues(small.view());
         let top: f64 = values.iter().rev().take(kept).map(|v| v.max(0.0)).sum();
         let error = cholesky.trace_error().max(0.0);

@@ -4,7 +4,7 @@ use super::best::{Best, BestMethod};
 use super::best_subspace::BestSubspace;
 use super::feature_rows::FeatureRows;
 use super::leading_directions::LeadingDirections;
-use super::mean::Mean;
+use super::running_scatter::Mean;
 use super::sketch::Sketch;
 use super::{best_loss, best_losses};
 use crate::error::Error;
@@ -64,8 +64,7 @@ impl Hindsight {
         }
     }
 
-    /// Creates a comparator without rows, for the features of rows.
-    pub fn of_features(kernel: VectorKernel, length: usize, centered: bool) -> Self {
+    pub(crate) fn of_features(kernel: VectorKernel, length: usize, centered: bool) -> Self {
         Self::Features(Box::new(FeatureRows::new(kernel, length, centered)))
     }
 
@@ -94,7 +93,6 @@ impl Hindsight {
         }
     }
 
-    /// Changes the base point of the mean in one column, in which all previous plain rows must have been equal to it.
     pub(crate) fn begin_column(&mut self, column: usize, value: f64) {
         match self {
             Self::Exact(best) => best.charged.mean.iter_mut().for_each(|mean| mean.begin_column(column, value)),
@@ -117,10 +115,10 @@ impl Hindsight {
     }
 
     /// Adds a row with a weight. For features the weight is ignored.
-    pub fn add_weighted(&mut self, row: &[f64], weight: f64) {
+    pub(crate) fn add_weighted(&mut self, row: &[f64], weight: f64) {
         match self {
-            Self::Exact(best) => best.add_weighted(row, weight),
-            Self::Sketched(sketch) => sketch.add_weighted(row, weight),
+            Self::Exact(best) => _ = best.charged.add_weighted(row, weight),
+            Self::Sketched(sketch) => _ = sketch.add_weighted(row, weight),
             Self::Features(rows) => rows.add(row),
         }
     }
@@ -133,7 +131,6 @@ impl Hindsight {
         }
     }
 
-    /// Adds the rows of another comparator with the same parameters, exactly or within the interval of the sketch.
     pub(crate) fn merge(self, other: Self) -> Result<Self, Error> {
         match (self, other) {
             (Self::Exact(mut best), Self::Exact(other)) => {
@@ -205,7 +202,7 @@ impl Hindsight {
 
     fn running_mean(&self) -> Option<Cow<'_, Mean>> {
         match self {
-            Self::Exact(best) => best.charged.mean().map(Cow::Borrowed),
+            Self::Exact(best) => best.charged.mean.as_ref().map(Cow::Borrowed),
             Self::Sketched(sketch) => sketch.whole_mean(),
             Self::Features(_) => None,
         }

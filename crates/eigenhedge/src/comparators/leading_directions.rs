@@ -20,7 +20,7 @@ use super::best::Best;
 use super::best_loss;
 use crate::error::Error;
 use crate::linalg::checks::{orthonormal, shape};
-use crate::linalg::{Matrix, multiply, symmetric_eigen, symmetric_times};
+use crate::linalg::{Matrix, multiplied, multiply, symmetric_eigen, symmetric_times};
 use crate::num::dot;
 use crate::random::Random;
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,6 @@ pub struct LeadingDirections {
     basis: Matrix,
 }
 
-/// Number of directions in addition to the `kept` leading ones.
 const BESIDES: usize = 8;
 /// Maximum number of passes over the matrix per evaluation.
 const PASSES: usize = 2;
@@ -68,11 +67,10 @@ impl LeadingDirections {
         best
     }
 
-    /// Runs one pass, which improves the basis. Returns an interval that contains the best loss, or `None` on overflow.
     fn pass(&mut self, scatter: &Matrix, kept: usize) -> Option<(f64, f64)> {
-        let (mut product, mut small, mut turned) = (Matrix::default(), Matrix::default(), Matrix::default());
+        let (mut product, mut turned) = (Matrix::default(), Matrix::default());
         symmetric_times(&mut product, scatter, &self.basis);
-        multiply(&mut small, self.basis.view().transpose(), product.view());
+        let small = multiplied(self.basis.view().transpose(), product.view());
         let ritz = symmetric_eigen(&small);
         let trace: f64 = (0..scatter.rows()).map(|j| scatter.column(j)[j]).sum();
         let squares: f64 = (0..scatter.rows()).map(|j| column_squares(scatter, j)).sum();

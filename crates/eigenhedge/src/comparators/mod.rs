@@ -20,34 +20,28 @@
 //! ```
 
 mod best;
-mod best_pair;
 mod best_subspace;
 mod feature_rows;
 mod hindsight;
 mod leading_directions;
-mod mean;
 pub mod partition;
 mod partitions;
 mod pending_rows;
-mod refine;
 mod running_scatter;
 mod sketch;
 mod sparse_sketch;
 
-pub use best::{Best, BestMethod};
-pub use best_pair::BestPair;
+use crate::linalg::{Eigen, Matrix, largest_sum, symmetric_eigenvalues};
+pub use best::{Best, BestMethod, BestPair};
 pub use best_subspace::BestSubspace;
 pub use hindsight::Hindsight;
 pub(crate) use hindsight::retained;
 pub use leading_directions::LeadingDirections;
-pub(crate) use mean::Mean;
 pub use partition::{Blocks, Partition};
 pub use partitions::Partitions;
-pub(crate) use running_scatter::RunningScatter;
+pub(crate) use running_scatter::{Mean, RunningScatter};
 pub use sketch::Sketch;
 pub(crate) use sketch::bracket;
-
-use crate::linalg::{Eigen, Matrix, largest_sum, symmetric_eigenvalues};
 
 /// Minimum matrix size for computing only the largest eigenvalues.
 const LARGE: usize = 128;

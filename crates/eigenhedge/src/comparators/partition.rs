@@ -167,7 +167,6 @@ impl Blocks {
         }
     }
 
-    /// Merges neighbouring blocks in pairs. This halves their number and doubles their length.
     pub(crate) fn join_pairs(&mut self) {
         let mut joined: Vec<PartMoments> = Vec::with_capacity(self.blocks.len().div_ceil(2));
         for (i, block) in self.blocks.drain(..).enumerate() {
@@ -220,7 +219,6 @@ impl Blocks {
         (1..=table.len()).map(|segments| self.traced(&table[..segments])).collect()
     }
 
-    /// Reconstructs the best partition from the table of segment starts, from the end backwards.
     fn traced(&self, table: &[Vec<(f64, usize)>]) -> Partition {
         let mut end = self.blocks.len();
         let loss = table[table.len() - 1][end].0;

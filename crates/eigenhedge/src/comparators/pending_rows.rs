@@ -12,7 +12,7 @@
 use crate::error::Error;
 use crate::linalg::{CANCELLED, Cells, Combinations, Eigen, Matrix};
 use crate::num::dot;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, refill};
 use crate::state::{LARGEST, count, energy, ensure, entries, length};
 use serde::{Deserialize, Serialize};
 
@@ -76,8 +76,7 @@ impl PendingRows {
         self.weight += weight;
         self.weights.push(weight);
         let factor = if is_centered { (weight * before / self.weight).sqrt() } else { weight.sqrt() };
-        coefficients.clear();
-        coefficients.extend(mean.iter().map(|a| -factor * a));
+        refill(coefficients, mean.iter().map(|a| -factor * a));
         coefficients.push(factor);
         self.energy += factor * factor * centered.max(0.0);
         let step = if is_centered { weight / self.weight } else { 0.0 };

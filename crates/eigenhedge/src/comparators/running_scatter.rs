@@ -3,18 +3,17 @@
 //! Merging is exact: with weights s and t and means m and m', the scatter of all rows is the sum of both plus `s t/(s + t) (m -
 //! m')(m - m')ᵀ`.
 
-use super::mean::{Mean, check_mean, weigh};
 use crate::error::Error;
 use crate::linalg::checks::{energies, scatter, shape};
 use crate::linalg::{Matrix, add_lower_product};
 use crate::num::dot;
-use crate::state::ensure;
+use crate::state::{self, energy, ensure};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RunningScatter {
-    pub(super) mean: Option<Mean>,
+    pub mean: Option<Mean>,
     /// Lower triangle of the scatter matrix.
     scatter: Matrix,
     /// Most recent rows that are not yet in the matrix, one per column. There are fewer than [`block_rows`] of them.
@@ -45,10 +44,6 @@ impl RunningScatter {
         scatter("the scatter matrix of all rows", &self.scatter)?;
         energies("the energy of the last rows", &self.block)?;
         ensure(self.block.columns() < block_rows(length), "the last rows must be fewer than a block")
-    }
-
-    pub fn mean(&self) -> Option<&Mean> {
-        self.mean.as_ref()
     }
 
     /// Adds a weighted row. Returns the increase of the trace.
@@ -126,4 +121,133 @@ impl RunningScatter {
         let energies = (0..directions.columns()).map(|j| along(directions.column(j))).collect();
         (energies, (0..length).map(|j| scatter.column(j)[j]).sum::<f64>())
     }
+}
+
+/// Running mean, stored as a base point plus a displacement. A large distance of the rows from the origin affects the
+/// precision only when the base point is subtracted, not in later steps.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Mean {
+    /// Base point, usually the first row. The vector is empty before the first row.
+    base: Vec<f64>,
+    way: Vec<f64>,
+    pub weight: f64,
+    /// True if the base point is a row that does not count in the mean.
+    left_out: bool,
+}
+
+impl Mean {
+    pub const NONE: Self = Self { base: Vec::new(), way: Vec::new(), weight: 0.0, left_out: false };
+
+    /// Returns the mean of the same rows after centering, which is zero.
+    pub fn at_zero(&self, length: usize) -> Self {
+        Self { base: vec![0.0; length], way: vec![0.0; length], weight: self.weight, left_out: false }
+    }
+
+    /// Sets the base point, which is otherwise the first row, to a row that does not count in the mean.
+    pub fn begin_at(&mut self, base: &[f64]) {
+        self.base = base.to_vec();
+        self.way = vec![0.0; base.len()];
+        self.left_out = true;
+    }
+
+    /// Creates the mean of other rows, from its displacement from the base point of this mean and its weight.
+    pub fn beside(&self, way: Vec<f64>, weight: f64) -> Self {
+        Self { base: self.base.clone(), way, weight, left_out: self.left_out }
+    }
+
+    /// Changes the base point in one column. All previous rows must have been equal to the base point in this column.
+    pub fn begin_column(&mut self, column: usize, value: f64) {
+        self.base[column] = value;
+    }
+
+    /// Adds a row of weight w = `own` and replaces the row by its contribution to the scatter matrix: `√(w W/(W + w))`
+    /// times its displacement from the mean of the previous rows, whose total weight is W.
+    pub fn add(&mut self, row: &mut [f64], own: f64) {
+        if self.base.is_empty() {
+            self.begin_at(row);
+            self.left_out = false;
+        }
+        let before = self.weight;
+        self.weight += own;
+        let root = (own * before / self.weight).sqrt();
+        let step = own / self.weight;
+        for ((x, base), way) in row.iter_mut().zip(&self.base).zip(&mut self.way) {
+            let z = (*x - base) - *way;
+            *way += step * z;
+            *x = root * z;
+        }
+    }
+
+    fn way_to(&self, other: &Self) -> Option<Vec<f64>> {
+        let way = |i: usize| (other.base[i] - self.base[i]) + (other.way[i] - self.way[i]);
+        (self.weight > 0.0 && other.weight > 0.0).then(|| (0..self.way.len()).map(way).collect())
+    }
+
+    /// Returns the vector by which the displacement between two means contributes to the scatter of all rows: `√(s t/(s
+    /// + t)) (m' - m)` for total weights s and t. Returns `None` if either has no rows.
+    pub fn between(&self, other: &Self) -> Option<Vec<f64>> {
+        let root = (self.weight * (other.weight / (self.weight + other.weight))).sqrt();
+        let mut way = self.way_to(other)?;
+        way.iter_mut().for_each(|x| *x *= root);
+        Some(way)
+    }
+
+    /// Moves to the mean of both sets. Returns what the displacement adds to the scatter, if both have rows.
+    pub fn merge(&mut self, other: &Self) -> Option<Vec<f64>> {
+        let between = self.between(other);
+        match self.way_to(other) {
+            Some(step) => {
+                let share = other.weight / (self.weight + other.weight);
+                self.way.iter_mut().zip(&step).for_each(|(way, step)| *way += share * step);
+                self.weight += other.weight;
+            }
+            None if other.weight > 0.0 => self.clone_from(other),
+            None => {}
+        }
+        between
+    }
+
+    /// Returns the vector that the base row would add to the scatter, or `None` if the base row counts in the mean.
+    pub fn between_left_out(&self) -> Option<Vec<f64>> {
+        let root = (self.weight / (self.weight + 1.0)).sqrt();
+        self.left_out.then(|| self.way.iter().map(|x| root * x).collect())
+    }
+
+    /// Returns the base row if the mean does not include it, and marks it as included. Returns `None` otherwise.
+    pub fn take_left_out(&mut self) -> Option<Vec<f64>> {
+        std::mem::take(&mut self.left_out).then(|| self.base.clone())
+    }
+
+    /// Returns the base point, and the displacement of the mean from it.
+    pub fn parts(&self) -> (&[f64], &[f64]) {
+        (&self.base, &self.way)
+    }
+
+    pub fn value(&self) -> Option<Vec<f64>> {
+        (self.weight > 0.0).then(|| self.base.iter().zip(&self.way).map(|(base, way)| base + way).collect())
+    }
+
+    pub fn squared_way(&self) -> f64 {
+        dot(&self.way, &self.way)
+    }
+}
+
+pub(super) fn weigh(row: &mut [f64], weight: f64, mean: Option<&mut Mean>) {
+    match mean {
+        Some(mean) => mean.add(row, weight),
+        None if weight == 1.0 => {}
+        None => row.iter_mut().for_each(|x| *x *= weight.sqrt()),
+    }
+}
+
+pub(super) fn check_mean(mean: Option<&Mean>, length: usize, centered: bool) -> Result<(), Error> {
+    ensure(mean.is_some() == centered, "the comparator must be centered if the learner is")?;
+    let Some(Mean { base, way, weight, left_out: _ }) = mean else { return Ok(()) };
+    energy("the weight of the rows", *weight)?;
+    state::length("the way to the mean of the rows", way.len(), base.len())?;
+    if *weight > 0.0 || !base.is_empty() {
+        state::length("the mean of the rows", base.len(), length)?;
+    }
+    energy("the squared norm of the first row", dot(base, base))?;
+    energy("the squared way to the mean", dot(way, way))
 }

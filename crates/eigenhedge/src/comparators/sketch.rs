@@ -24,8 +24,8 @@
 //! References: Liberty, KDD 2013; Ghashami, Liberty, Phillips & Woodruff, SIAM J. Comput. 2016 (merging).
 
 use super::best::Best;
-use super::mean::{Mean, check_mean, weigh};
 use super::pending_rows::{PendingRows, shrinking_rotation};
+use super::running_scatter::{Mean, check_mean, weigh};
 use crate::error::{Error, at_least_one};
 use crate::linalg::checks::{energies, shape};
 use crate::linalg::{Cells, Eigen, Matrix, STREAK, add_lower_product, multiply, symmetric_eigenvalues};
@@ -51,12 +51,13 @@ use serde::{Deserialize, Serialize};
 pub struct Sketch {
     /// Number of retained directions ℓ.
     pub(super) retained: usize,
-    pub(super) mean: Option<Mean>,
+    pub(crate) mean: Option<Mean>,
     pub(super) rows: u64,
     /// Energy (the sum of squares after centering) of each column of the rows.
-    pub(super) energies: Vec<f64>,
-    pub(super) shrinkage: f64,
-    pub(super) buffer: Matrix,
+    pub(crate) energies: Vec<f64>,
+    /// Upper bound on the energy along any unit vector that the buffer leaves out.
+    pub(crate) shrinkage: f64,
+    pub(crate) buffer: Matrix,
     pub(super) pending: PendingRows,
     pub(super) sparse_streak: usize,
     #[serde(skip)]
@@ -74,7 +75,6 @@ pub(super) struct Working {
     pub(super) shift: Option<Cells>,
 }
 
-/// Number of rows of the buffer that are rotated at once.
 const BLOCK: usize = 512;
 
 impl Sketch {
@@ -120,35 +120,13 @@ impl Sketch {
         self.energies.iter().sum::<f64>() + self.pending_energy()
     }
 
-    pub(crate) fn energies(&self) -> &[f64] {
-        &self.energies
-    }
-
-    pub(crate) fn mean(&self) -> Option<&Mean> {
-        self.mean.as_ref()
-    }
-
-    pub(crate) fn buffer(&self) -> &Matrix {
-        &self.buffer
-    }
-
-    /// Returns Δ, an upper bound on the energy along any unit vector that B leaves out.
-    pub(crate) fn shrinkage(&self) -> f64 {
-        self.shrinkage
-    }
-
     /// Adds a row.
     pub fn add(&mut self, row: &[f64]) {
         self.add_weighted(row, 1.0);
     }
 
-    /// Adds a weighted row.
-    pub fn add_weighted(&mut self, row: &[f64], weight: f64) {
-        self.add_row(row, weight);
-    }
-
     /// Adds a weighted row. Returns the increase of the energy.
-    pub(crate) fn add_row(&mut self, row: &[f64], weight: f64) -> f64 {
+    pub(crate) fn add_weighted(&mut self, row: &[f64], weight: f64) -> f64 {
         self.sparse_streak = 0;
         self.settle();
         self.add_dense(row, weight)
@@ -240,7 +218,6 @@ pub(crate) fn bracket(sketch: &Matrix, energy: f64, kept: usize, most: f64) -> B
     bracket_of(&gram, energy, kept, most)
 }
 
-/// Computes the interval of [`bracket`] from the lower triangle of the Gram matrix of the sketch.
 pub(super) fn bracket_of(gram: &Matrix, energy: f64, kept: usize, most: f64) -> Best {
     let values = symmetric_eigenvalues(gram.view());
     let largest = values.len().saturating_sub(kept);

@@ -1,15 +1,14 @@
 //! Sparse rows in a sketch: they are collected first, and absorbed many at a time.
 
 use super::best::Best;
-use super::mean::Mean;
 use super::pending_rows::{PendingRows, shrinking_rotation};
+use super::running_scatter::Mean;
 use super::sketch::{Sketch, Working, add_squares, bracket_of, fill_gram};
 use crate::linalg::{Cells, Matrix, STREAK};
 use crate::num::dot;
 use std::borrow::Cow;
 
 impl Sketch {
-    /// Adds a weighted row whose cells are zero except at these positions, which ascend.
     pub(super) fn add_filled(&mut self, row: &[f64], filled: &[u32], weight: f64) {
         self.sparse_streak = (self.sparse_streak + 1).min(STREAK);
         let is_known = self.mean.as_ref().is_none_or(|mean| !mean.parts().0.is_empty());
@@ -56,7 +55,6 @@ impl Sketch {
         self.mean.iter_mut().for_each(|mean| mean.begin_at(row));
     }
 
-    /// Changes the base point of the mean in one column, in which all previous rows must have been equal to it.
     pub(super) fn begin_column(&mut self, column: usize, value: f64) {
         self.settle();
         self.scratch.0.shift = None;
@@ -119,7 +117,6 @@ impl Sketch {
         self.pending = pending;
     }
 
-    /// Returns the contribution to the scatter of the displacement between the pending and the other mean.
     fn between(&self, pending: &PendingRows) -> Option<Vec<f64>> {
         self.mean.as_ref()?.between(&self.mean_of(pending)?)
     }

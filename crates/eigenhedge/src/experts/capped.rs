@@ -24,7 +24,7 @@ use crate::error::{self, Error};
 use crate::learner::{Learner, Loss};
 use crate::mixing::Mixing;
 use crate::random::Random;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, refill};
 use crate::simplex::{CapScratch, Complement, Select, cap};
 
 /// Capped Hedge: exponential weights over experts, projected onto the capped simplex.
@@ -146,8 +146,7 @@ impl Learner<[f64]> for CappedHedge {
 
     fn choose(&mut self, random: &mut Random) {
         let choice = &mut self.scratch.0.1;
-        choice.probabilities.clear();
-        choice.probabilities.extend(self.log_dropped.iter().map(|weight| weight.exp()));
+        refill(&mut choice.probabilities, self.log_dropped.iter().map(|weight| weight.exp()));
         choice.commit(self.select, random);
     }
 

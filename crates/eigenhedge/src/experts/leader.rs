@@ -17,7 +17,7 @@ use super::{DrawnExperts, check_kept, check_losses};
 use crate::error::Error;
 use crate::learner::{Learner, Loss};
 use crate::random::Random;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, refill};
 use crate::simplex::{Complement, LimitScratch, Precision, Select, keep_largest};
 
 /// Follow-the-leader: drops the `d` experts with the smallest total losses.
@@ -73,8 +73,7 @@ impl Learner<[f64]> for Leader {
         let Working { log_weights, limit, choice } = &mut self.scratch.0;
         let (mut nobody, exact) = (Complement::finite(0.0, 0), Precision::default());
         keep_largest(&self.totals, &mut nobody, self.kept, exact, log_weights, limit);
-        choice.probabilities.clear();
-        choice.probabilities.extend(log_weights.iter().map(|weight| weight.exp()));
+        refill(&mut choice.probabilities, log_weights.iter().map(|weight| weight.exp()));
         choice.commit(Select::Systematic, random);
     }
 

@@ -19,7 +19,7 @@ use super::{check_kept, check_losses, sum_at};
 use crate::error::{self, Error};
 use crate::learner::{Learner, Loss};
 use crate::random::Random;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, refill};
 
 /// Follow-the-perturbed-leader: drops the `d` experts with the smallest total losses after adding Gumbel noise.
 ///
@@ -72,10 +72,8 @@ impl Learner<[f64]> for PerturbedLeader {
     fn choose(&mut self, random: &mut Random) {
         let PerturbedTotals { totals, dropped } = &mut self.scratch.0;
         let count = self.totals.len() - self.kept;
-        totals.clear();
-        totals.extend(self.totals.iter().map(|total| total + (-random.uniform().ln()).ln() / self.eta));
-        dropped.clear();
-        dropped.extend(0..totals.len());
+        refill(totals, self.totals.iter().map(|total| total + (-random.uniform().ln()).ln() / self.eta));
+        refill(dropped, 0..totals.len());
         dropped.select_nth_unstable_by(count - 1, |&a, &b| totals[a].total_cmp(&totals[b]));
         dropped.truncate(count);
     }

@@ -80,7 +80,6 @@ impl Fleet<Model> {
         Ok(())
     }
 
-    /// Returns true if threads pay off for these groups of rows, and all their models fit into memory.
     fn is_for_threads(&self, keys: &[&str], groups: &[&[usize]]) -> bool {
         threads() > 1
             && keys.len() >= WORTHWHILE
@@ -135,7 +134,6 @@ impl Fleet<Model> {
     }
 }
 
-/// Runs the trials of all groups. Each thread takes about the same number of rows.
 fn learn(work: &mut [(usize, Group<'_>)], rows: &[&[f64]], aligns: bool) {
     let count = threads().min(work.len());
     let mut shares: Vec<(usize, Vec<&mut Group<'_>>)> = (0..count).map(|_| (0, Vec::new())).collect();
@@ -156,7 +154,6 @@ fn learn(work: &mut [(usize, Group<'_>)], rows: &[&[f64]], aligns: bool) {
     });
 }
 
-/// Returns the positions of all keys, grouped by key, in the order of the first occurrences.
 fn together(keys: &[&str]) -> Vec<usize> {
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut numbered = Vec::with_capacity(keys.len());

@@ -6,7 +6,6 @@ use crate::model::Model;
 use crate::saved::{Refusal, SavedKind};
 use crate::standardize::Standardize;
 
-/// Maximum length of a key in bytes.
 pub(super) const LONGEST_KEY: u32 = 1 << 20;
 
 /// A model or a monitor that can be a member of a fleet.

@@ -167,7 +167,6 @@ impl<T: FleetMember> Fleet<T> {
         member
     }
 
-    /// Calls `work` with the member of a key. Returns the slot of the member and the result.
     fn slot_after<R>(&mut self, key: &str, work: impl FnOnce(&mut T) -> Result<R, Error>) -> Result<(usize, R), Error> {
         self.clock += 1;
         let (slot, outcome) = match self.positions.get(key) {
@@ -232,7 +231,6 @@ impl<T: FleetMember> Fleet<T> {
         self.places.push(place);
     }
 
-    /// Adds a new key with its member. Returns the slot of the member.
     fn enter(&mut self, key: &str, member: T) -> Result<usize, Error> {
         self.make_room()?;
         let slot = self.slots.len();

@@ -3,14 +3,14 @@
 //! Cost: two passes per trial over the n × P matrix of P weight vectors. No allocation once all vectors exist.
 
 use super::SavedWeights;
-use super::step::{VectorStep, move_column};
+use super::rule::{VectorStep, move_column};
 use super::weights::Weights;
 use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::linalg::checks::shape;
 use crate::num::{dot, largest};
 use crate::row::check_row;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, refill};
 use crate::simplex::Multiplicity;
 use crate::state::{LARGEST, entries, length};
 use serde::{Deserialize, Serialize};
@@ -75,8 +75,7 @@ impl Weights for AmbientWeights {
     fn load_point(&mut self, point: &[f64], outputs: &mut Vec<f64>) -> Result<f64, Error> {
         check_row("row", point, self.vectors.rows())?;
         let deviation = &mut self.scratch.0.deviation;
-        deviation.clear();
-        deviation.extend(point.iter().zip(&self.base).zip(&self.moved).map(|((x, base), moved)| x - base - moved));
+        refill(deviation, point.iter().zip(&self.base).zip(&self.moved).map(|((x, base), moved)| x - base - moved));
         let square = dot(deviation, deviation);
         if !square.is_finite() {
             return Err(Error::Overflow { largest: largest(point) });
@@ -105,8 +104,7 @@ impl Weights for AmbientWeights {
 
     fn learn(&mut self, _: &[f64], step: &VectorStep) {
         let Working { deviation, deflated } = &mut self.scratch.0;
-        deflated.clear();
-        deflated.extend(deviation.iter().map(|x| step.scale * x));
+        refill(deflated, deviation.iter().map(|x| step.scale * x));
         for p in 0..self.vectors.columns() {
             move_column(self.vectors.column_mut(p), deflated, step.keep[p], step.push[p], step.remove[p]);
         }

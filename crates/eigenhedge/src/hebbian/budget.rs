@@ -32,7 +32,6 @@ struct Neighbour {
     share: f64,
 }
 
-/// Placeholder for an atom without neighbours.
 const NOBODY: Neighbour = Neighbour { atom: usize::MAX, share: f64::NEG_INFINITY };
 
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -14,14 +14,14 @@
 
 use super::SavedWeights;
 use super::budget::Budget;
-use super::step::{VectorStep, move_column};
+use super::rule::{VectorStep, move_column};
 use super::weights::{Change, Weights};
 use crate::error::{Error, at_least_one};
 use crate::kernel::{Dictionary, Vectors};
 use crate::linalg::Matrix;
 use crate::linalg::checks::shape;
 use crate::num::dot;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, refill, zero};
 use crate::simplex::Multiplicity;
 use crate::state::{LARGEST, State, energy, ensure, entries, length};
 use serde::{Deserialize, Serialize};
@@ -180,8 +180,7 @@ impl<D: Dictionary> Weights for FeatureWeights<D> {
             outputs.iter_mut().zip(&self.shrink).for_each(|(y, shrink)| *y *= shrink);
             return Ok(*square);
         }
-        centered.clear();
-        centered.extend(row.iter().zip(&self.image).map(|(k, image)| k - image));
+        refill(centered, row.iter().zip(&self.image).map(|(k, image)| k - image));
         self.coefficients.transpose_times(centered, outputs);
         outputs.iter_mut().zip(&self.shrink).for_each(|(y, shrink)| *y *= shrink);
         let center_square = dot(&self.center, &self.image);
@@ -222,8 +221,7 @@ impl<D: Dictionary> Weights for FeatureWeights<D> {
     fn learn(&mut self, point: &D::Point, step: &VectorStep) {
         let atom = self.admit(point);
         let Self { coefficients, shrink, center, scratch: Scratch(Working { deflated, .. }), .. } = self;
-        deflated.clear();
-        deflated.resize(coefficients.rows(), 0.0);
+        zero(deflated, coefficients.rows());
         deflated.iter_mut().zip(center.iter()).for_each(|(d, mu)| *d = -step.scale * mu);
         atom.into_iter().for_each(|atom| deflated[atom] += step.scale);
         let deflates = step.deflates() || !center.is_empty();

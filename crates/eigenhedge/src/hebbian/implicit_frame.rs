@@ -12,12 +12,12 @@
 //! determine the loss are then shortened ([`ImplicitFrame::shorten`]). R is therefore only an estimate when vectors cancel, or
 //! when the kernel is not positive definite: any R gives losses between zero and the energy of the row.
 
-use super::step::{VectorStep, move_column};
+use super::rule::{VectorStep, move_column};
 use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::linalg::checks::shape;
 use crate::num::dot;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, zero};
 use crate::state::ensure;
 use serde::{Deserialize, Serialize};
 
@@ -99,8 +99,7 @@ impl ImplicitFrame {
     fn project_dependent(&mut self, products: &[f64], apart: f64, coordinates: &mut Vec<f64>) {
         let Self { triangle, scratch: Scratch(Working { basis, inner, .. }) } = self;
         let rows = triangle.rows();
-        coordinates.clear();
-        coordinates.resize(triangle.columns(), 0.0);
+        zero(coordinates, triangle.columns());
         basis.resize(rows, 0);
         inner.clear();
         for (p, product) in products.iter().enumerate() {
@@ -140,8 +139,7 @@ impl ImplicitFrame {
 
     pub fn advance(&mut self, step: &VectorStep, coordinates: &[f64], residual: f64) {
         let Self { triangle, scratch: Scratch(Working { point, .. }) } = self;
-        point.clear();
-        point.resize(triangle.rows(), 0.0);
+        zero(point, triangle.rows());
         for p in 0..triangle.columns() {
             let column = &mut triangle.column_mut(p)[..=p];
             move_column(column, point, step.keep[p], step.push[p], step.remove[p]);

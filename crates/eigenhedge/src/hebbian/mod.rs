@@ -38,15 +38,8 @@ mod ambient;
 mod budget;
 mod feature;
 mod implicit_frame;
-mod rate;
 mod rule;
-mod step;
 pub(crate) mod weights;
-
-pub use ambient::AmbientWeights;
-pub use feature::FeatureWeights;
-pub use rate::Rate;
-pub use rule::Rule;
 
 use crate::error::{self, Error, require};
 use crate::learner::{Learner, Loss};
@@ -56,13 +49,15 @@ use crate::memory::{check_numbers, product};
 use crate::num::LARGEST_TOTAL;
 use crate::random::Random;
 use crate::recent_median::Clip;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, refill, zero};
 use crate::state::{self, State, energy, ensure, within};
 use crate::subspace::{Instance, NEGLIGIBLE, NormBound, RunningCenter, SLACK, check_kept};
+pub use ambient::AmbientWeights;
+pub use feature::FeatureWeights;
 use implicit_frame::{ImplicitFrame, LONGEST};
-use rule::RuleInputs;
+pub use rule::{Rate, Rule};
+use rule::{RuleInputs, VectorStep};
 use serde::{Deserialize, Serialize};
-use step::VectorStep;
 use weights::{Change, Weights};
 
 /// Parameters of a Hebbian learner.
@@ -156,9 +151,7 @@ struct Working {
     taught: Vec<f64>,
     /// Coordinates of the row from which the frame is updated.
     framed: Vec<f64>,
-    /// Distance of the row from the span of the weight vectors.
     residual: f64,
-    /// Coordinates from which the loss is computed.
     coordinates: Vec<f64>,
     step: VectorStep,
     change: Change,
@@ -288,8 +281,7 @@ impl<W: Weights> Hebbian<W> {
         *is_loaded = false;
         *square = match self.weights.load_point(point, outputs) {
             Err(Error::Underflow { largest }) if largest <= NEGLIGIBLE * self.largest_square.sqrt() => {
-                outputs.clear();
-                outputs.resize(self.weights.count(), 0.0);
+                zero(outputs, self.weights.count());
                 0.0
             }
             other => other?,
@@ -303,8 +295,7 @@ impl<W: Weights> Hebbian<W> {
         error::add_square(self.energy, *square)?;
         step.clear();
         step.scale = self.clip.factor(self.params.clip, square.sqrt());
-        taught.clear();
-        taught.extend(outputs.iter().map(|y| step.scale * y));
+        refill(taught, outputs.iter().map(|y| step.scale * y));
         let scale = match self.params.norm_bound {
             NormBound::Running => self.largest_square.max(*square * step.scale * step.scale),
             NormBound::Given(bound) if *square > bound * bound * (1.0 + SLACK) => {
@@ -376,7 +367,6 @@ impl<W: Weights> Hebbian<W> {
         }
     }
 
-    /// Moves the center, and removes atoms that exceed the budget.
     fn follow(&mut self, point: &W::Point) {
         let Working { change, displaced, square, step, is_loaded, .. } = &mut self.scratch.0;
         *is_loaded = false;

@@ -1,7 +1,5 @@
 //! The three learning rules of Hebbian learners.
 
-use super::rate::Rate;
-use super::step::VectorStep;
 use crate::error::{Error, at_least_one, positive, require};
 use crate::linalg::Matrix;
 use crate::num::dot;
@@ -87,6 +85,104 @@ pub(super) struct RuleInputs<'a> {
     pub lateral: &'a Matrix,
 }
 
+/// An update of the weight vectors `w_1 … w_P` towards a point.
+///
+/// The vectors are processed in order. The deflated point d starts as `scale` times the point. For each vector:
+///
+/// ```text
+/// w ← keep·w + push·d,      d ← d - remove·w      (with the w before the update)
+/// ```
+///
+/// The map is linear in (w, d), so it applies equally to vectors, to coefficients over a dictionary and to a triangular factor.
+#[derive(Debug, Clone, Default)]
+pub struct VectorStep {
+    /// Factor by which the point is multiplied.
+    pub scale: f64,
+    pub keep: Vec<f64>,
+    /// Multiple of the deflated point that is added to each vector.
+    pub push: Vec<f64>,
+    /// Multiple of each vector that is subtracted from the point before later vectors are updated.
+    pub remove: Vec<f64>,
+}
+
+impl VectorStep {
+    pub(super) fn clear(&mut self) {
+        self.scale = 1.0;
+        self.keep.clear();
+        self.push.clear();
+        self.remove.clear();
+    }
+
+    pub(super) fn is_still(&self) -> bool {
+        self.push.iter().all(|push| *push == 0.0)
+    }
+
+    pub(super) fn deflates(&self) -> bool {
+        self.remove.iter().rev().skip(1).any(|remove| *remove != 0.0)
+    }
+}
+
+pub(super) fn move_column(column: &mut [f64], point: &mut [f64], keep: f64, push: f64, remove: f64) {
+    if remove == 0.0 {
+        for (w, d) in column.iter_mut().zip(point) {
+            *w = keep * *w + push * *d;
+        }
+        return;
+    }
+    for (w, d) in column.iter_mut().zip(point) {
+        let before = *w;
+        *w = keep * before + push * *d;
+        *d -= remove * before;
+    }
+}
+
+/// Step size γ(t), relative to the square of the norm bound.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Rate {
+    /// Constant step `γ(t) = η`. The vectors follow drift, but keep fluctuating around the solution.
+    Constant {
+        /// Step size η.
+        eta: f64,
+    },
+    /// Decreasing step `γ(t) = η / (1 + (t-1)/half)`. The vectors converge on a stationary stream.
+    ///
+    /// For large t this is `η·half / t`. The angle to a component then decreases like `t^-½` if `η·half` times the gap below
+    /// its eigenvalue exceeds one half, and more slowly otherwise.
+    Decreasing {
+        /// Initial step size η.
+        eta: f64,
+        /// Number of trials until the step has halved.
+        half: f64,
+    },
+}
+
+impl Rate {
+    /// Returns the step size γ(t) of a trial. Trials are counted from 1.
+    pub fn at(&self, trial: u64) -> f64 {
+        match self {
+            Self::Constant { eta } => *eta,
+            Self::Decreasing { eta, half } => eta / (1.0 + (trial as f64 - 1.0) / half),
+        }
+    }
+
+    /// Returns the step size η of the first trial.
+    pub fn eta(&self) -> f64 {
+        match self {
+            Self::Constant { eta } | Self::Decreasing { eta, .. } => *eta,
+        }
+    }
+
+    pub(super) fn check(&self) -> Result<(), Error> {
+        positive("eta", self.eta())?;
+        if let Self::Decreasing { half, .. } = self {
+            positive("step-half-life", *half)?;
+        }
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,5 +196,12 @@ mod tests {
         assert_eq!(clocks(2), [0, 0, 0, 0, 0, 0, 1, 2, 3]);
         assert_eq!(rule.clock(2, 3, 1000), Some(994));
         assert_eq!(Rule::Apex { stage: None }.clock(2, 3, 5), Some(5));
+    }
+
+    #[test]
+    fn a_decreasing_step_starts_at_eta_and_is_halved_after_half() {
+        let rate = Rate::Decreasing { eta: 0.4, half: 10.0 };
+        assert_eq!((rate.at(1), rate.at(11)), (0.4, 0.2));
+        assert!((rate.at(10_001) * 10_000.0 / 4.0 - 1.0).abs() < 2e-3);
     }
 }

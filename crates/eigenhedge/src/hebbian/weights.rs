@@ -1,6 +1,6 @@
 //! Interface of weight vectors, independent of their space.
 
-use super::step::VectorStep;
+use super::rule::VectorStep;
 use crate::error::Error;
 use crate::simplex::Multiplicity;
 

@@ -1,8 +1,9 @@
 //! Dictionaries of points of any type that has a kernel.
 
-use super::checks::check_values;
+use super::values::check_values;
 use super::{Dictionary, Kernel};
 use crate::error::Error;
+use crate::scratch::refill;
 use crate::simplex::Multiplicity;
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
@@ -67,8 +68,7 @@ impl<K: Kernel<X>, X: ?Sized + ToOwned> Dictionary for Items<K, X> {
 
     fn row(&mut self, point: &X, row: &mut Vec<f64>) -> Result<f64, Error> {
         self.kernel.check(point)?;
-        row.clear();
-        row.extend(self.atoms.iter().map(|atom| self.kernel.value(atom.borrow(), point)));
+        refill(row, self.atoms.iter().map(|atom| self.kernel.value(atom.borrow(), point)));
         let itself = self.kernel.value(point, point);
         check_values(itself, row)?;
         Ok(itself)

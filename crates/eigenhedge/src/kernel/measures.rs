@@ -7,6 +7,7 @@
 //! and agrees with them up to rounding.
 
 use crate::linalg::Matrix;
+use crate::scratch::{refill, zero};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, Par};
 use pulp::{Arch, Simd, WithSimd};
@@ -14,13 +15,9 @@ use pulp::{Arch, Simd, WithSimd};
 /// Quantity of two vectors on which an elementary kernel depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Measure {
-    /// Inner product `a·b`.
     Product,
-    /// Squared distance `|a - b|²`.
     SquaredDistance,
-    /// Sum of absolute differences `Σ|a_i - b_i|`.
     AbsoluteDistance,
-    /// Cosine `a·b / (|a| |b|)`.
     Cosine,
     /// Number of pairs of entries that the vectors rank in opposite order.
     Discordance,
@@ -56,8 +53,7 @@ impl Measure {
                 Arch::new().dispatch(Cosines { squares, square, values: out });
             }
             Self::Discordance => {
-                out.clear();
-                out.extend((0..atoms.columns()).map(|atom| discordant(atoms.column(atom), point)));
+                refill(out, (0..atoms.columns()).map(|atom| discordant(atoms.column(atom), point)));
             }
         }
     }
@@ -70,8 +66,7 @@ impl Measure {
         out: &mut Vec<f64>,
     ) {
         let count = atoms.columns();
-        out.clear();
-        out.resize(count * points.columns(), 0.0);
+        zero(out, count * points.columns());
         match self {
             Self::SquaredDistance => Arch::new().dispatch(Tiles { atoms, points, out, term: SquaredDifference }),
             Self::AbsoluteDistance => Arch::new().dispatch(Tiles { atoms, points, out, term: AbsoluteDifference }),
@@ -199,8 +194,7 @@ const BLOCK: usize = 2048;
 const GROUP: usize = 8;
 
 fn all_sums(atoms: &Matrix, point: &[f64], out: &mut Vec<f64>, term: impl Term) {
-    out.clear();
-    out.resize(atoms.columns(), 0.0);
+    zero(out, atoms.columns());
     Arch::new().dispatch(AllSums { atoms, point, out, term });
 }
 

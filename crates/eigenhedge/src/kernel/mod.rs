@@ -33,7 +33,6 @@
 //! # Ok::<(), eigenhedge::Error>(())
 //! ```
 
-mod checks;
 mod item_dictionary;
 mod item_rows;
 mod items;
@@ -42,7 +41,6 @@ mod laws;
 mod measures;
 mod precomputed;
 mod registry;
-mod rows;
 mod scale;
 mod values;
 mod vector_dictionary;
@@ -58,6 +56,7 @@ pub use vector_kernels::VectorKernel;
 
 use crate::error::Error;
 use crate::linalg::Matrix;
+use crate::scratch::refill;
 use crate::simplex::Multiplicity;
 
 /// Kernel function: the inner product of the feature vectors of two points.
@@ -124,8 +123,7 @@ pub trait Dictionary {
 
     /// Computes the kernel of an atom with every atom, in order.
     fn atom_row(&mut self, atom: usize, row: &mut Vec<f64>) {
-        row.clear();
-        row.extend((0..self.len()).map(|other| self.value(self.atom(atom), self.atom(other))));
+        refill(row, (0..self.len()).map(|other| self.value(self.atom(atom), self.atom(other))));
     }
 
     /// Returns the kernel of atom `atom` with atom `of_other` of another dictionary.

@@ -1,15 +1,14 @@
 //! Dictionaries of vectors.
 
-use super::checks::check_values;
 use super::item_rows::ItemRow;
 use super::measures::Measure;
-use super::rows::{Points, Row, Working};
+use super::values::{Points, Row, Working, check_values};
 use super::{Dictionary, VectorKernel, rows_one_by_one};
 use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::num::largest;
 use crate::row::check_row;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, refill};
 use crate::simplex::Multiplicity;
 use crate::state::{State, energy, ensure};
 use serde::{Deserialize, Serialize, Serializer};
@@ -34,7 +33,6 @@ pub struct Vectors {
     kernel: VectorKernel,
     /// Atoms as columns. There are none for a kernel on items.
     pub(crate) atoms: Matrix,
-    /// Atoms of a kernel on items.
     #[serde(serialize_with = "only_numbers")]
     items: Vec<ItemRow>,
     /// Squared norm of each atom. For lists of items, this is the kernel of the atom with itself.
@@ -119,8 +117,7 @@ impl Dictionary for Vectors {
         if self.kernel.takes_items() {
             check_row("row", point, point.len())?;
             let point = ItemRow::new(&self.kernel, point);
-            row.clear();
-            row.extend(self.items.iter().map(|atom| self.kernel.of_items(atom, &point)));
+            refill(row, self.items.iter().map(|atom| self.kernel.of_items(atom, &point)));
             let itself = self.kernel.of_items(&point, &point);
             return check_values(itself, row).map(|()| itself);
         }

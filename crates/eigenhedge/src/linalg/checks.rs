@@ -9,13 +9,11 @@ use std::ops::RangeInclusive;
 /// Largest deviation from orthonormality that is accepted as rounding error.
 pub(crate) const DRIFT: f64 = 1e-6;
 
-/// Checks the shape of a matrix. `what` names the matrix in the error.
 pub(crate) fn shape(what: &'static str, matrix: &Matrix, rows: usize, columns: usize) -> Result<(), Error> {
     let (expected, found) = ((rows, columns), (matrix.rows(), matrix.columns()));
     if found == expected { Ok(()) } else { Err(Error::Shape { what, expected, found }) }
 }
 
-/// Checks that every entry of the matrix is in the range. NaN fails.
 pub(crate) fn matrix_entries(what: &'static str, matrix: &Matrix, range: RangeInclusive<f64>) -> Result<(), Error> {
     (0..matrix.columns()).try_for_each(|j| entries(what, matrix.column(j), range.clone()))
 }

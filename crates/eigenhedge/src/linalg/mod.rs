@@ -4,7 +4,6 @@ pub(crate) mod checks;
 mod eigen;
 mod matrix;
 mod polar;
-mod row_blocks;
 mod small_product;
 mod sparse;
 
@@ -14,7 +13,7 @@ pub(crate) use eigen::{
     symmetric_eigenvalues, top,
 };
 pub use matrix::Matrix;
-pub(crate) use matrix::{Intake, Source, WINDOW, add_lower_product, multiply, symmetric_times};
+pub(crate) use matrix::{Intake, Source, WINDOW, add_lower_product, multiplied, multiply, symmetric_times};
 pub(crate) use polar::Polar;
 pub(crate) use small_product::{multiply_small, multiply_small_transposed};
 pub(crate) use sparse::{CANCELLED, Cells, Combinations, STREAK, add_multiple, filled_cells};

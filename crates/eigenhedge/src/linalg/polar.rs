@@ -15,6 +15,7 @@
 
 use super::{Matrix, multiply, multiply_small, multiply_small_transposed};
 use crate::num::dot;
+use crate::scratch::zero;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Polar {
@@ -33,7 +34,6 @@ const NEAR: f64 = 0.1;
 const LAST: f64 = 1e-8;
 /// Maximum number of Newton–Schulz steps. Five steps reduce a defect of 0.1 to rounding error.
 const MOST_STEPS: usize = 8;
-/// Maximum number of Jacobi sweeps. More than ten are rarely needed.
 const MOST_SWEEPS: usize = 40;
 
 impl Polar {
@@ -115,8 +115,7 @@ impl Polar {
             }
             // With fewer columns than rows, the squared distance of some unit vector from their span is at least this.
             let found = free.by_ref().find_map(|i| {
-                unit.clear();
-                unit.resize(rows, 0.0);
+                zero(unit, rows);
                 unit[i] = 1.0;
                 let mut square = 1.0;
                 for _ in 0..2 {

@@ -5,7 +5,6 @@
 //!
 //! Terms are added in the order of the columns of the left matrix, for any number of lanes.
 
-use super::row_blocks::{RowBlocks, in_row_blocks};
 use super::{Matrix, multiply};
 use pulp::{Arch, Simd, WithSimd};
 
@@ -68,7 +67,6 @@ impl<const TRANSPOSED: bool> RowBlocks for SmallProduct<'_, TRANSPOSED> {
 }
 
 impl<const TRANSPOSED: bool> SmallProduct<'_, TRANSPOSED> {
-    /// Computes `R` SIMD vectors of rows in each of `C` columns of the product.
     #[inline(always)]
     fn block<S: Simd, const R: usize, const C: usize>(&mut self, simd: S, row: usize, first: usize) {
         let Self { a, b, out } = self;
@@ -113,6 +111,31 @@ fn add_terms<S: Simd, const R: usize, const C: usize>(
         for r in 0..R {
             sums[r][c] = simd.mul_add_e_f64s(vectors[r], factor, sums[r][c]);
         }
+    }
+}
+
+pub(crate) trait RowBlocks {
+    /// Computes `R` SIMD vectors of rows from vector `row` on, in all columns of the product.
+    fn rows<S: Simd, const R: usize>(&mut self, simd: S, row: usize);
+}
+
+#[inline(always)]
+pub(crate) fn in_row_blocks<S: Simd>(simd: S, rows: usize, product: &mut impl RowBlocks) {
+    let vectors = rows.div_ceil(S::F64_LANES);
+    // The sums, the vectors of one column and one factor must fit into the registers: 32 with AVX-512, otherwise 16.
+    let most = if S::F64_LANES == 8 { 4 } else { 3 };
+    let (mut row, mut left) = (0, vectors.div_ceil(most));
+    while left > 0 {
+        // Blocks have nearly equal heights, because a low block does little work per factor that it reads.
+        let taken = (vectors - row).div_ceil(left);
+        match taken {
+            4 => product.rows::<S, 4>(simd, row),
+            3 => product.rows::<S, 3>(simd, row),
+            2 => product.rows::<S, 2>(simd, row),
+            _ => product.rows::<S, 1>(simd, row),
+        }
+        row += taken;
+        left -= 1;
     }
 }
 

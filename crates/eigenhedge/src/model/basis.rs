@@ -72,7 +72,6 @@ fn complete(columns: &mut Matrix, kept: usize) {
     }
 }
 
-/// Normalizes a vector with this squared norm and appends it.
 fn append_normalised(columns: &mut Matrix, vector: &[f64], square: f64) {
     let (count, norm) = (columns.columns(), square.sqrt());
     columns.resize(vector.len(), count + 1);
@@ -123,7 +122,6 @@ impl RowSpan for Feature<Vectors> {
 
 /// Weight vectors over plain rows or kernel features.
 pub(super) trait RowWeights: Weights {
-    /// Returns the atoms of the weight vectors. The list is empty for plain rows.
     fn atoms(&self) -> Vec<&[f64]> {
         Vec::new()
     }

@@ -19,9 +19,10 @@ use crate::columns::cannot_standardize;
 use crate::error::{Error, every};
 use crate::impute::{Imputation, ridge};
 use crate::kernel::{Dictionary, Vectors};
-use crate::linalg::{Matrix, multiply};
+use crate::linalg::{Matrix, multiplied, multiply};
 use crate::num::{dot, largest};
 use crate::row::{check_cells, check_row};
+use crate::scratch::refill;
 use crate::standardize::{Standardize, Standardizer};
 use crate::state::length;
 use serde::Serialize;
@@ -141,8 +142,8 @@ impl Embedding {
             return Ok(());
         };
         let EmbeddingBasis { columns, .. } = &self.basis;
-        let (mut along, mut projection) = (Matrix::default(), Matrix::default());
-        multiply(&mut along, columns.view().transpose(), block.view());
+        let mut projection = Matrix::default();
+        let along = multiplied(columns.view().transpose(), block.view());
         (0..rows.len()).for_each(|i| coordinates.extend_from_slice(along.column(i)));
         if with_losses {
             multiply(&mut projection, columns.view(), along.view());
@@ -185,8 +186,7 @@ impl Embedding {
                 let is_missing = |x: f64| fills && x.is_nan();
                 length("row", row.len(), center.len())?;
                 every("row", row, "finite", |x| x.is_finite() || is_missing(x))?;
-                deviation.clear();
-                deviation.extend(row.iter().zip(&*center).map(|(x, m)| *x - *m));
+                refill(deviation, row.iter().zip(&*center).map(|(x, m)| *x - *m));
                 let ridges = self.ridges.as_deref().filter(|_| row.iter().any(|x| x.is_nan()));
                 if let Some(ridges) = ridges {
                     self.imputation.fill(columns, ridges, deviation);

@@ -43,7 +43,6 @@ pub struct BoundInputs {
     /// Number of rows whose loss does not count, such as a first row that only sets the center.
     pub uncharged: u64,
     pub merges: u64,
-    /// Number of batches around a center.
     pub frozen: u64,
     pub filled_rows: u64,
     /// Upper bound on the squared distance of the mean of the counted rows from the initial center. The initial center
@@ -60,7 +59,6 @@ pub(super) struct Comparator {
 }
 
 impl Comparator {
-    /// Creates a comparator with one subspace for all rows.
     pub fn fixed(loss: f64) -> Self {
         Self { loss, changes: 0 }
     }

@@ -188,7 +188,6 @@ impl Model {
         Err(Error::Merge("the options of the models must be the same".to_owned()))
     }
 
-    /// Returns an error if the learned state depends on the order of rows, so that merging is impossible.
     pub(crate) fn check_mergeable(&self) -> Result<(), Error> {
         if self.segments > 0 {
             return Err(depends_on_order("segments must be 0"));
@@ -198,7 +197,6 @@ impl Model {
 }
 
 impl Spec {
-    /// Returns an error if the state of the learner depends on the order of rows.
     pub(crate) fn check_mergeable(&self) -> Result<(), Error> {
         let name = self.learner.entry().name;
         let sentence = match self {

@@ -39,12 +39,10 @@ impl Filled {
         self.row.clear();
     }
 
-    /// Marks a cell about which nothing is known.
     fn forget(&mut self, column: usize) {
         (self.row[column], self.errors[column]) = (f64::NAN, f64::NAN);
     }
 
-    /// Converts standard units to those of the raw row.
     pub(super) fn in_units_of(&mut self, standardizer: &Standardizer, raw: &[f64]) {
         if standardizer.how() == Standardize::None || self.row.is_empty() {
             return;
@@ -207,7 +205,6 @@ impl Model {
         self.learner.plain_mut().map_or_else(Vec::new, |portfolio| portfolio.heaviest_mut().direction_ridges(scales))
     }
 
-    /// Returns the mean loss per observed cell and the mean energy per kept direction so far.
     fn scales(&self) -> Scales {
         let rows = self.totals.charged() as f64;
         let cells = (rows * self.length as f64 - self.totals.missing_cells as f64).max(1.0);

@@ -5,15 +5,12 @@ mod basis;
 mod batch;
 mod embedding;
 mod guarantee;
-mod matrix;
 mod merge;
 mod missing;
-mod row_learner;
 #[cfg(test)]
 mod sparse_laws;
 mod step;
 mod summary;
-mod totals;
 
 pub use any::AnyLearner;
 use basis::EmbeddingBasis;
@@ -21,8 +18,8 @@ pub use embedding::{Embedding, LinearMap};
 use guarantee::{BoundInputs, Comparator, Guarantee, guarantee};
 pub use guarantee::{Reason, bound_holds};
 pub use missing::Filled;
+pub use summary::Totals;
 pub use summary::{Certificate, Member, ShiftingBound, Summary};
-pub use totals::Totals;
 
 use crate::columns::Columns;
 use crate::comparators::{Best, BestMethod, Hindsight, LeadingDirections, Partitions};
@@ -345,7 +342,6 @@ impl Model {
         }
     }
 
-    /// Returns an embedding in these directions around a center, in standard units.
     pub(crate) fn embedding_in(&self, directions: Matrix, center: Vec<f64>) -> Embedding {
         let basis = EmbeddingBasis::plain(directions, center).first(self.spec.kept);
         Embedding::new(basis, Vec::new()).with_scale(&self.columns.standardizer)

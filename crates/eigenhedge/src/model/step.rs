@@ -72,7 +72,6 @@ impl Model {
         Ok(loss)
     }
 
-    /// Clears cached results of the previous row and the resume state.
     pub(super) fn has_changed(&mut self) {
         self.scratch.0.frozen = None;
         self.resume_state.clear();
@@ -199,7 +198,6 @@ impl Model {
         Ok(())
     }
 
-    /// Runs trials with rows in standard units, without missing cells.
     fn step_block(
         &mut self,
         rows: &[&[f64]],

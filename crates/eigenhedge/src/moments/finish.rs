@@ -1,10 +1,11 @@
 //! Conversion of moments to a scatter matrix and to a learner.
 
 use super::{Held, Moments, squared};
+use crate::batch::{of_factor, of_scatter};
 use crate::columns::Columns;
 use crate::comparators::{Best, BestSubspace, Hindsight, RunningScatter, best_loss, bracket};
 use crate::error::Error;
-use crate::model::Model;
+use crate::model::{Embedding, Model};
 use crate::num::dot;
 use crate::registry::Kind;
 use crate::registry::options::Setup;
@@ -59,9 +60,9 @@ impl Moments {
                 Asked { scatter: LearnedScatter::Whole(scatter), energy, slack: Vec::new(), deviations }
             }
             Held::Sketched(held) => {
-                let mut sketch = held.buffer().clone();
+                let mut sketch = held.buffer.clone();
                 let deviations: Option<Vec<f64>> =
-                    standardized.then(|| held.energies().iter().map(|energy| deviation(*energy)).collect());
+                    standardized.then(|| held.energies.iter().map(|energy| deviation(*energy)).collect());
                 if let Some(deviations) = &deviations {
                     for j in 0..sketch.columns() {
                         sketch.column_mut(j).iter_mut().zip(deviations).for_each(|(x, s)| *x /= s);
@@ -69,8 +70,8 @@ impl Moments {
                 }
                 offset.iter().for_each(|offset| sketch.push_column(offset));
                 let scale = |i: usize| deviations.as_ref().map_or(1.0, |s| s[i] * s[i]);
-                let own: f64 = held.energies().iter().enumerate().map(|(i, energy)| energy / scale(i)).sum();
-                let slack = (0..self.length).map(|i| held.shrinkage() / scale(i)).collect();
+                let own: f64 = held.energies.iter().enumerate().map(|(i, energy)| energy / scale(i)).sum();
+                let slack = (0..self.length).map(|i| held.shrinkage / scale(i)).collect();
                 let energy = own + offset.map_or(0.0, |offset| dot(&offset, &offset));
                 Asked { scatter: LearnedScatter::Factor(sketch), energy, slack, deviations }
             }
@@ -189,8 +190,46 @@ impl Moments {
     fn variances(&self, deviations: &[f64]) -> Vec<f64> {
         let is_constant = |j: usize| match &self.held {
             Held::Exact(held) => held.whole().column(j)[j] == 0.0,
-            Held::Sketched(held) => held.energies()[j] == 0.0,
+            Held::Sketched(held) => held.energies[j] == 0.0,
         };
         deviations.iter().enumerate().map(|(j, s)| if is_constant(j) { 0.0 } else { s * s }).collect()
+    }
+}
+
+/// Smallest eigenvalue along a kept direction, as a share of the largest, for which the direction is accurate to 1e-8.
+const ACCURATE: f64 = 1e-8;
+
+/// Directions that a new model would keep after all rows, with the energy of the rows along each of them.
+#[derive(Debug, Clone)]
+pub struct Principal {
+    /// Directions and center. The probabilities of directions are unknown, and zero here.
+    pub embedding: Embedding,
+    /// Energy of the rows along each direction, and in total. The field is `None` if the energies are not known exactly.
+    pub energies: Option<(Vec<f64>, f64)>,
+}
+
+impl Moments {
+    /// Returns the directions that a model without rows would keep after [`Self::add_to`]. Costs the k leading eigenpairs
+    /// instead of all. Returns `None` if this is not accurate, because energies differ too much or are zero.
+    pub fn principal(&self, model: &Model) -> Option<Principal> {
+        if model.totals().rows > 0 || self.rows == 0 || model.length() != self.length {
+            return None;
+        }
+        let (spec, centered) = (model.spec(), model.spec().center.is_some());
+        let Asked { scatter, energy, .. } = self.asked(centered, false);
+        let most = spec.kept.min(self.length);
+        let (mut energies, directions) = match &scatter {
+            LearnedScatter::Whole(scatter) => of_scatter(scatter, most),
+            LearnedScatter::Factor(rows) if rows.columns() >= most => of_factor(rows, most),
+            LearnedScatter::Factor(_) => return None,
+        };
+        if !(energies[most - 1] >= ACCURATE * energies[0] && energies[0] > 0.0 && energy.is_finite()) {
+            return None;
+        }
+        energies.resize(spec.kept, 0.0);
+        let center = self.mean().filter(|_| centered).unwrap_or_else(|| vec![0.0; self.length]);
+        let is_exact = self.length <= BestSubspace::LONGEST && model.has_hindsight();
+        let energies = is_exact.then_some((energies, energy));
+        Some(Principal { embedding: model.embedding_in(directions, center), energies })
     }
 }

@@ -25,15 +25,11 @@
 //! Woodruff, SIAM J. Comput. 2016.
 
 mod finish;
-mod principal;
-
-pub use principal::Principal;
 
 use crate::columns::Columns;
 use crate::comparators::{BestSubspace, Mean, RunningScatter, Sketch, retained};
 use crate::error::{Error, add_square, at_least_one, every};
-use crate::linalg::Matrix;
-use crate::linalg::add_lower_product;
+use crate::linalg::{Matrix, add_lower_product};
 use crate::model::Model;
 use crate::num::{LARGEST_TOTAL, dot};
 use crate::registry::Missing;
@@ -42,6 +38,7 @@ use crate::saved::{Refusal, SavedKind, framed, unframed};
 use crate::standardize::{Standardize, Standardizer};
 use crate::state::{TRACE, count, energy, ensure, length, within};
 use crate::subspace::LearnedScatter;
+pub use finish::Principal;
 use serde::{Deserialize, Serialize};
 
 /// Moments of rows: count, mean and scatter matrix.
@@ -190,9 +187,9 @@ impl Moments {
     fn make_room(&mut self, more: usize) {
         if let Held::Sketched(sketch) = &self.held
             && self.length <= BestSubspace::LONGEST
-            && sketch.buffer().columns().saturating_add(more) > 2 * directions(self.length, self.kept)
+            && sketch.buffer.columns().saturating_add(more) > 2 * directions(self.length, self.kept)
         {
-            self.held = Held::Exact(Box::new(RunningScatter::of(sketch.mean().cloned(), squared(sketch.buffer()))));
+            self.held = Held::Exact(Box::new(RunningScatter::of(sketch.mean.clone(), squared(&sketch.buffer))));
         }
     }
 
@@ -201,7 +198,7 @@ impl Moments {
         let before = self.weight();
         let grown = match &mut self.held {
             Held::Exact(scatter) => scatter.add_weighted(row, weight),
-            Held::Sketched(sketch) => sketch.add_row(row, weight),
+            Held::Sketched(sketch) => sketch.add_weighted(row, weight),
         };
         self.rows += 1;
         self.largest_square = self.largest_square.max(square);
@@ -230,7 +227,7 @@ impl Moments {
         self.largest_deviation = self.largest_deviation.max(other.largest_deviation).max(apart);
         self.make_room(match &other.held {
             Held::Exact(_) => usize::MAX,
-            Held::Sketched(sketch) => sketch.buffer().columns() + 1,
+            Held::Sketched(sketch) => sketch.buffer.columns() + 1,
         });
         self.held = match (self.held, other.held) {
             (Held::Exact(mut own), Held::Exact(other)) => {
@@ -239,7 +236,7 @@ impl Moments {
             }
             (Held::Sketched(own), Held::Sketched(other)) => Held::Sketched(Box::new(own.merge(*other)?)),
             (Held::Exact(mut own), Held::Sketched(other)) => {
-                own.merge_rows(other.mean(), other.buffer());
+                own.merge_rows(other.mean.as_ref(), &other.buffer);
                 Held::Exact(own)
             }
             _ => return Err(Error::State("moments of one length must be held in one way")),
@@ -296,8 +293,8 @@ impl Moments {
     fn mean_parts(&self) -> &Mean {
         const NONE: &Mean = &Mean::NONE;
         match &self.held {
-            Held::Exact(scatter) => scatter.mean(),
-            Held::Sketched(sketch) => sketch.mean(),
+            Held::Exact(scatter) => scatter.mean.as_ref(),
+            Held::Sketched(sketch) => sketch.mean.as_ref(),
         }
         .unwrap_or(NONE)
     }
@@ -341,7 +338,7 @@ impl Moments {
             }
             Held::Sketched(sketch) => {
                 sketch.check_state(self.length, directions(self.length, self.kept), true)?;
-                let is_whole = self.length > BestSubspace::LONGEST || sketch.shrinkage() == 0.0;
+                let is_whole = self.length > BestSubspace::LONGEST || sketch.shrinkage == 0.0;
                 ensure(is_whole, "short rows must be held exactly")?;
                 sketch.energy()
             }

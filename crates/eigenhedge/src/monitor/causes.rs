@@ -14,7 +14,6 @@ use crate::scratch::Scratch;
 use crate::state::{LARGEST, entries, length};
 use serde::{Deserialize, Serialize};
 
-/// Number of causes reported per row.
 pub(super) const NAMED: usize = 3;
 
 /// Column that contributed to a score, and its share of the squared deviations.
@@ -48,7 +47,6 @@ impl Causes {
         self.contributions.fill(0.0);
     }
 
-    /// Resets all values to zero and changes the number of columns.
     pub fn reset(&mut self, width: usize) {
         self.clear();
         self.ranks.resize(width, 0.0);

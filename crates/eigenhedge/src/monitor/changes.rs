@@ -20,7 +20,6 @@ use crate::error::Error;
 use crate::state::{LARGEST, count, ensure, entries, within};
 use serde::{Deserialize, Serialize};
 
-/// Number of rows in the window.
 const WINDOW: usize = 100;
 /// Minimum number of rows after a change before it is reported.
 const SHORTEST: usize = 5;

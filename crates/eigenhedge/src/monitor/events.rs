@@ -80,7 +80,6 @@ impl Events {
         self.open.as_ref()
     }
 
-    /// Adds an alarm to the ongoing event, or starts a new event.
     pub fn enter(&mut self, alarm: Alarm, causes: &Causes) {
         let Alarm { row, position, score, ratio, is_stuck, is_moved } = alarm;
         self.last = position;

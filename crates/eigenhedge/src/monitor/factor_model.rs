@@ -20,12 +20,9 @@ use crate::scratch::Scratch;
 use crate::state::{ensure, entries, length};
 use serde::{Deserialize, Serialize};
 
-/// Inverse of the covariance of a factor model.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct FactorModel {
-    /// Factor B.
     factors: Matrix,
-    /// Diagonal of S⁻¹.
     precision: Vec<f64>,
     #[serde(skip)]
     scaled: Scratch<Matrix>,

@@ -71,7 +71,6 @@ impl Flags {
         self.columns.len()
     }
 
-    /// Sets the flag columns of a row to zero, because the shape does not use them.
     pub fn blank(&self, row: &mut [f64]) {
         self.columns.iter().for_each(|flag| row[flag.column] = 0.0);
     }
@@ -118,7 +117,6 @@ impl Flags {
     }
 }
 
-/// Returns the most common number in a sorted list, and its count.
 fn commonest(sorted: &[f64]) -> (f64, f64) {
     let mut best = (0.0, 0);
     for run in sorted.chunk_by(|a, b| a == b) {

@@ -148,7 +148,6 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Returns true if a column shows a fault that is new.
     fn are_new(&self) -> bool {
         self.stuck.is_some() || self.moved.is_some_and(|(_, is_new)| is_new) || self.silent.is_some()
     }
@@ -161,12 +160,10 @@ impl Columns {
     }
 }
 
-/// Changes of the incidents at a row.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Step {
     pub opened: Option<Incident>,
     pub closed: Option<Incident>,
-    /// Number of the ongoing incident.
     pub inside: Option<u64>,
     /// True if an alarm of the row is suppressed.
     pub is_quiet: bool,
@@ -187,7 +184,6 @@ struct Open {
     is_live: bool,
     /// Factors of the limits when the incident opened.
     factors: Scores,
-    /// Largest value of each score.
     peaks: Scores,
     /// True for each score that has exceeded its limit.
     exceeded: [bool; JUMP + 1],
@@ -195,7 +191,6 @@ struct Open {
     largest: [f64; 3],
 }
 
-/// Detector of incidents.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Incidents {
     pub scales: Scales,
@@ -209,7 +204,6 @@ pub(super) struct Incidents {
     since: [u64; REMEMBERED],
     numbers: VecDeque<u64>,
     open: Option<Open>,
-    /// Number of incidents so far.
     count: u64,
     #[serde(skip)]
     parts: Scratch<Parts>,
@@ -231,7 +225,6 @@ impl Incidents {
         }
     }
 
-    /// Returns the incident that is going on.
     pub fn open(&self) -> Option<&Incident> {
         self.open.as_ref().filter(|open| open.is_live).map(|open| &open.incident)
     }
@@ -247,7 +240,6 @@ impl Incidents {
         Some(Incident { is_over: true, ..open.incident })
     }
 
-    /// Continues the numbers of an earlier reference.
     pub fn continue_from(&mut self, earlier: &Self) {
         self.count = earlier.count;
         self.numbers.clone_from(&earlier.numbers);

@@ -69,7 +69,6 @@ impl LastRows {
     }
 }
 
-/// Returns the maximum number of rows of this width in the buffer.
 fn room(width: usize) -> usize {
     (MOST_NUMBERS / width.max(1)).max(FEWEST_ROWS)
 }

@@ -28,7 +28,6 @@ pub(super) const RECENT_STEP: f64 = 1.0 / 50.0;
 /// which a drift ends, and the limit for possible outliers in the warm-up.
 pub(super) const TENTH: f64 = 0.1;
 
-/// Minimum effective number of rows.
 const FEWEST: f64 = 4.0;
 /// Number of scores in the window that should exceed the limit. It determines the length of the window.
 const PASSING: f64 = 5.0;

@@ -37,6 +37,10 @@ pub struct MonitorOption {
 }
 
 impl MonitorOption {
+    const fn new(name: &'static str, placeholder: &'static str, help: &'static str) -> Self {
+        Self { name, placeholder, help, default: "", set: |_, _| Ok(()), get: |_| None }
+    }
+
     /// Returns the option with this name, or `None` if there is none.
     pub fn find(name: &str) -> Option<&'static Self> {
         MONITOR_OPTIONS.iter().find(|option| option.name == name)
@@ -60,56 +64,42 @@ impl MonitorOption {
 /// All options of a monitor. If several are set, they are set in this order: a number of directions replaces a share.
 pub const MONITOR_OPTIONS: &[MonitorOption] = &[
     MonitorOption {
-        name: "share",
-        placeholder: "F",
-        help: "Share of the energy of normal rows that the directions must explain",
-        default: "",
         set: |options, text| {
             let is_share = |share: &f64| *share > 0.0 && *share < 1.0;
-            options.kept = Kept::Share(parse("share", "a number between 0 and 1", text, is_share)?);
-            Ok(())
+            parse("share", "a number between 0 and 1", text, is_share).map(|share| options.kept = Kept::Share(share))
         },
         get: |options| match options.kept {
             Kept::Share(share) => Some(Value::Number(share)),
             Kept::Count(_) => None,
         },
+        ..MonitorOption::new("share", "F", "Share of the energy of normal rows that the directions must explain")
     },
     MonitorOption {
-        name: "k",
-        placeholder: "K",
-        help: "Number of directions to keep",
         default: "as many as explain the share of the energy",
         set: |options, text| {
-            options.kept = Kept::Count(parse("k", "a whole number of at least 1", text, |k| *k > 0)?);
-            Ok(())
+            parse("k", "a whole number of at least 1", text, |k| *k > 0).map(|k| options.kept = Kept::Count(k))
         },
         get: |options| match options.kept {
             Kept::Count(k) => Some(Value::Count(k as u64)),
             Kept::Share(_) => None,
         },
+        ..MonitorOption::new("k", "K", "Number of directions to keep")
     },
     MonitorOption {
-        name: "mode",
-        placeholder: "MODE",
         help: "Adaptation: adapt (the alarm limit follows the last rows), or freeze:ROWS (nothing changes after the first \
                ROWS rows)",
-        default: "",
         set: |options, text| text.parse().map(|mode| options.mode = mode),
         get: |options| Some(Value::Text(options.mode.to_string())),
+        ..MonitorOption::new("mode", "MODE", "")
     },
     MonitorOption {
-        name: "limit",
-        placeholder: "RULE",
         help: "Alarm limit: auto:ALPHA or conformal:P, a quantile of the last scores that this share of normal rows exceeds",
-        default: "",
         set: |options, text| text.parse().map(|limit| options.limit = limit),
         get: |options| Some(Value::Text(options.limit.to_string())),
+        ..MonitorOption::new("limit", "RULE", "")
     },
     MonitorOption {
-        name: "lags",
-        placeholder: "W|auto",
         help: "Number of previous rows to append to each row, or auto: about 5 for 10 columns, 2 for 50",
-        default: "",
         set: |options, text| {
             options.lags = match text {
                 "auto" => Choose::Auto,
@@ -119,16 +109,14 @@ pub const MONITOR_OPTIONS: &[MonitorOption] = &[
         },
         get: |options| {
             Some(match options.lags {
-                Choose::Auto => Value::from("auto"),
-                Choose::Fixed(lags) => Value::from(lags),
+                Choose::Auto => "auto".into(),
+                Choose::Fixed(lags) => lags.into(),
             })
         },
+        ..MonitorOption::new("lags", "W|auto", "")
     },
     MonitorOption {
-        name: "differences",
-        placeholder: "WHEN",
         help: "Also score the differences between rows: auto (if levels are strongly autocorrelated), on or off",
-        default: "",
         set: |options, text| {
             options.differences = match text {
                 "auto" => Choose::Auto,
@@ -140,16 +128,14 @@ pub const MONITOR_OPTIONS: &[MonitorOption] = &[
         },
         get: |options| {
             Some(match options.differences {
-                Choose::Auto => Value::from("auto"),
-                Choose::Fixed(is_on) => Value::Flag(is_on),
+                Choose::Auto => "auto".into(),
+                Choose::Fixed(is_on) => is_on.into(),
             })
         },
+        ..MonitorOption::new("differences", "WHEN", "")
     },
     MonitorOption {
-        name: "standardize",
-        placeholder: "BOOL",
         help: "Standardize each column with its mean and standard deviation over the normal rows",
-        default: "",
         set: |options, text| {
             options.standardize = match text {
                 "true" => true,
@@ -159,70 +145,54 @@ pub const MONITOR_OPTIONS: &[MonitorOption] = &[
             Ok(())
         },
         get: |options| Some(Value::Flag(options.standardize)),
+        ..MonitorOption::new("standardize", "BOOL", "")
     },
     MonitorOption {
-        name: "warm-up",
-        placeholder: "ROWS",
-        help: "Number of first rows that count as normal and have no score",
         default: "400, or 3 per column and lag if that is more",
         set: |options, text| {
-            options.warm_up = Some(parse("warm-up", "a whole number of rows", text, |rows| *rows > 0)?);
-            Ok(())
+            let rows = parse("warm-up", "a whole number of rows", text, |rows| *rows > 0);
+            rows.map(|rows| options.warm_up = Some(rows))
         },
         get: |options| options.warm_up.map(Value::Count),
+        ..MonitorOption::new("warm-up", "ROWS", "Number of first rows that count as normal and have no score")
     },
     MonitorOption {
-        name: "missing",
-        placeholder: "WHAT",
         help: "Handling of empty, NaN or null cells: fail, skip the row, or fill (from the other cells and the directions)",
-        default: "",
         set: |options, text| text.parse().map(|missing| options.missing = missing),
-        get: |options| Some(Value::from(options.missing.name())),
+        get: |options| Some(options.missing.name().into()),
+        ..MonitorOption::new("missing", "WHAT", "")
     },
     MonitorOption {
-        name: "event-gap",
-        placeholder: "ROWS",
-        help: "Alarms with at most this many rows between them form one event",
-        default: "",
         set: |options, text| {
-            options.event_gap = parse("event-gap", "a whole number of rows", text, |_| true)?;
-            Ok(())
+            parse("event-gap", "a whole number of rows", text, |_| true).map(|gap| options.event_gap = gap)
         },
         get: |options| Some(Value::Count(options.event_gap)),
+        ..MonitorOption::new("event-gap", "ROWS", "Alarms with at most this many rows between them form one event")
     },
     MonitorOption {
-        name: "change-time",
-        placeholder: "ROWS",
-        help: "Average number of rows between false reports of a change",
-        default: "",
         set: |options, text| {
             options.change_time = parse("change-time", "a number of rows", text, |_| true)?;
             options.check_times()
         },
         get: |options| Some(Value::Number(options.change_time)),
+        ..MonitorOption::new("change-time", "ROWS", "Average number of rows between false reports of a change")
     },
     MonitorOption {
-        name: "incident-time",
-        placeholder: "ROWS",
-        help: "Average number of rows between false incidents",
-        default: "",
         set: |options, text| {
             options.incident_time = parse("incident-time", "a number of rows", text, |_| true)?;
             options.check_times()
         },
         get: |options| Some(Value::Number(options.incident_time)),
+        ..MonitorOption::new("incident-time", "ROWS", "Average number of rows between false incidents")
     },
     MonitorOption {
-        name: "rebaseline",
-        placeholder: "WHEN",
         help: "Automatic acceptance of an incident as the new reference: never, or after:ROWS",
-        default: "",
         set: |options, text| text.parse().map(|rebaseline| options.rebaseline = rebaseline),
         get: |options| Some(Value::Text(options.rebaseline.to_string())),
+        ..MonitorOption::new("rebaseline", "WHEN", "")
     },
 ];
 
-/// Parses a value that must satisfy a condition.
 fn parse<T: FromStr>(name: &'static str, rule: &str, text: &str, is_valid: impl Fn(&T) -> bool) -> Result<T, Error> {
     text.parse().ok().filter(is_valid).ok_or_else(|| Error::name(name, &[rule], text))
 }

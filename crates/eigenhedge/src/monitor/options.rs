@@ -6,13 +6,11 @@ use crate::registry::Missing;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
-/// Default number of warm-up rows.
 const USUAL_WARM_UP: usize = 400;
 /// Default number of warm-up rows per value of a row (including lags), if that is more.
 const WARM_UP_PER_NUMBER: usize = 3;
 /// Minimum number of warm-up rows, in addition to lags.
 const LEAST_WARM_UP: usize = 20;
-/// Maximum number of lags.
 const MOST_LAGS: usize = 100;
 
 /// Adaptation after the warm-up.
@@ -27,27 +25,7 @@ pub enum Mode {
     Freeze(u64),
 }
 
-impl FromStr for Mode {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        let found = match text.split_once(':') {
-            None if text == "adapt" => Some(Self::Adapt),
-            Some(("freeze", rows)) => rows.parse().ok().filter(|rows| *rows > 0).map(Self::Freeze),
-            _ => None,
-        };
-        found.ok_or_else(|| Error::name("mode", &["adapt", "freeze:ROWS"], text))
-    }
-}
-
-impl fmt::Display for Mode {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Adapt => out.write_str("adapt"),
-            Self::Freeze(rows) => write!(out, "freeze:{rows}"),
-        }
-    }
-}
+crate::error::by_name_or_rows!(Mode, "mode", Adapt => "adapt"; Freeze => "freeze");
 
 /// Rule by which the alarm limit is computed from recent scores.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -118,27 +96,7 @@ pub enum Rebaseline {
     After(u64),
 }
 
-impl FromStr for Rebaseline {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        let found = match text.split_once(':') {
-            None if text == "never" => Some(Self::Never),
-            Some(("after", rows)) => rows.parse().ok().filter(|rows| *rows > 0).map(Self::After),
-            _ => None,
-        };
-        found.ok_or_else(|| Error::name("rebaseline", &["never", "after:ROWS"], text))
-    }
-}
-
-impl fmt::Display for Rebaseline {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Never => out.write_str("never"),
-            Self::After(rows) => write!(out, "after:{rows}"),
-        }
-    }
-}
+crate::error::by_name_or_rows!(Rebaseline, "rebaseline", Never => "never"; After => "after");
 
 /// Setting that can be chosen automatically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

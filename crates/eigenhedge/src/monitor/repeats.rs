@@ -14,7 +14,6 @@ use crate::error::Error;
 use crate::state::{LARGEST, count, ensure, length, within};
 use serde::{Deserialize, Serialize};
 
-/// Minimum limit, in rows.
 const FEWEST: u64 = 5;
 /// Probability of a run by chance at which its column counts as stuck.
 const CHANCE: f64 = 1e-6;
@@ -78,7 +77,6 @@ impl Column {
 }
 
 impl Repeats {
-    /// Fits the limits to the warm-up rows, in units of the input.
     pub fn fit(rows: &[Vec<f64>]) -> Self {
         let width = rows.first().map_or(0, Vec::len);
         let column = |j: usize| {
@@ -203,7 +201,6 @@ fn missing(cells: impl Iterator<Item = f64>) -> (u64, u64) {
     (run, limit)
 }
 
-/// Fits a column to its cells in the warm-up.
 fn fitted(cells: impl Iterator<Item = f64> + Clone) -> Column {
     let mut sorted: Vec<f64> = cells.clone().collect();
     let finest = finest_decimals(&sorted);

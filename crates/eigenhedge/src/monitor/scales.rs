@@ -26,9 +26,7 @@ use crate::scratch::Scratch;
 use crate::state::{LARGEST, ensure, entries, length, within};
 use serde::{Deserialize, Serialize};
 
-/// Memories of the levels, in rows.
 const LEVELS: [f64; 4] = [1.0, 4.0, 16.0, 64.0];
-/// Memories of the energies, in rows.
 const ENERGIES: [f64; 3] = [4.0, 16.0, 64.0];
 /// Number of scores with a memory: levels, then energies.
 pub(super) const REMEMBERED: usize = LEVELS.len() + ENERGIES.len();
@@ -56,7 +54,6 @@ const CAUTION: f64 = 0.6;
 /// Smallest exponent of a tail: lighter tails count as this one.
 const LEAST_TAIL: f64 = 0.1;
 
-/// Limits of one score.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Bar {
     pub limit: f64,
@@ -224,7 +221,6 @@ impl Scales {
         cells.zip(half_steps).for_each(|(((x, e), b), g)| *x -= (e - b).clamp(-g, *g));
     }
 
-    /// Returns the scores of a row, with the score of its flags.
     pub fn enter(&mut self, vector: &[f64], of_flags: f64) -> Scores {
         let (previous, difference) = (&mut self.previous.0, &mut self.difference.0);
         std::mem::swap(previous, &mut self.row);
@@ -290,7 +286,6 @@ impl Scales {
         self.begin_table();
     }
 
-    /// Forgets the previous row, because the next one does not follow it.
     pub fn begin_table(&mut self) {
         self.row = Split::default();
     }

@@ -31,7 +31,6 @@ const ROUNDING: f64 = 1e-9;
 /// Smallest variance of a direction from the Gram matrix of the rows, as a share of the largest. A smaller one would not be
 /// orthogonal to the others.
 const LEAST_VARIANCE: f64 = 1e-6;
-/// Number of rows in a block of matrix products.
 const BLOCK: usize = 256;
 /// Number of cross-validation folds of the warm-up.
 const FOLDS: usize = 5;
@@ -67,7 +66,6 @@ impl Kept {
     }
 }
 
-/// Position of a row, and of its missing cells.
 pub(super) type Gaps = (usize, Vec<usize>);
 
 /// Warm-up rows, as columns of a matrix, with weights.
@@ -123,10 +121,8 @@ pub(super) struct Shape {
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Parts {
-    /// Row minus the level.
     pub centered: Vec<f64>,
     pub coordinates: Vec<f64>,
-    /// Part of the row outside the directions.
     pub residual: Vec<f64>,
 }
 
@@ -222,7 +218,6 @@ impl Shape {
         self.mean.iter_mut().zip(means.iter().cycle()).for_each(|(mean, moved)| *mean = *moved);
     }
 
-    /// Fills in the NaN cells of a row, relative to the current level.
     pub fn fill(&mut self, row: &mut [f64], level: &[f64]) {
         let missing: Vec<usize> = (0..row.len()).filter(|j| row[*j].is_nan()).collect();
         row.iter_mut().zip(level).for_each(|(x, l)| *x = if x.is_nan() { 0.0 } else { *x - l });

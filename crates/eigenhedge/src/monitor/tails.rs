@@ -72,7 +72,6 @@ impl Tails {
     }
 }
 
-/// Returns an interpolated quantile of sorted numbers.
 pub(super) fn quantile(sorted: &[f64], level: f64) -> f64 {
     let place = level.clamp(0.0, 1.0) * (sorted.len() - 1) as f64;
     let below = place as usize;

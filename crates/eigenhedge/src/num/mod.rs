@@ -38,7 +38,6 @@ pub fn unit(size: f64) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
-/// Returns the largest absolute value, or zero for an empty slice.
 pub fn largest(values: &[f64]) -> f64 {
     values.iter().fold(0f64, |largest, x| largest.max(x.abs()))
 }

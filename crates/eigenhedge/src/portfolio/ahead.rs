@@ -29,18 +29,15 @@ const LARGEST_ENERGY: f64 = 1e200;
 /// Smallest squared norm of an earlier row for which a row whose squared norm underflows is negligible.
 const LEAST_SQUARE: f64 = 1e-200;
 
-/// Results of one trial of a portfolio.
 pub(crate) struct Ran<'a> {
     pub loss: Loss,
     /// Coordinates in the kept directions of the chosen member.
     pub coordinates: &'a [f64],
     /// Number of explicit directions of the chosen member.
     pub rank: usize,
-    /// Squared norm of the row, after centering by the chosen member.
     pub square: f64,
 }
 
-/// Member with the number of rows that it has learned.
 struct Piece<'a> {
     i: usize,
     member: &'a mut Subspace<Ambient, AnyRule>,
@@ -54,7 +51,6 @@ struct Done {
     traces: Vec<Trace>,
 }
 
-/// Work that several threads share.
 struct Work<'a> {
     rows: &'a [&'a [f64]],
     pieces: Mutex<VecDeque<Piece<'a>>>,

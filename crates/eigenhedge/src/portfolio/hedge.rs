@@ -67,7 +67,6 @@ impl AdaHedge {
         self.gaps += (mean - mix).max(0.0);
     }
 
-    /// Multiplies all previous losses by a factor.
     pub fn rescale(&mut self, factor: f64) {
         self.totals.iter_mut().for_each(|total| *total *= factor);
         self.gaps *= factor;
@@ -114,7 +113,6 @@ impl RecentLeader {
         self.rounding = self.memory * self.rounding + rounding;
     }
 
-    /// Multiplies all previous losses by a factor.
     pub fn rescale(&mut self, factor: f64) {
         self.totals.iter_mut().for_each(|total| *total *= factor);
         self.rounding *= factor;

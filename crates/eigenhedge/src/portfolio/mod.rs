@@ -199,12 +199,10 @@ impl<S: Span> Portfolio<S> {
         self.members[0].fixes_center()
     }
 
-    /// Announces that the next row is zero except at these positions, which ascend. The members share them.
     pub(crate) fn announce_filled(&mut self, filled: Option<&[u32]>) {
         self.members[0].announce_filled(filled);
     }
 
-    /// Sets whether aligned coordinates are computed for the following rows.
     pub(crate) fn set_aligns(&mut self, aligns: bool) {
         self.scratch.0.aligns = aligns;
     }
@@ -253,7 +251,6 @@ impl<S: Span> Portfolio<S> {
         self.members[holder].observe_aligned(way);
     }
 
-    /// Computes the loss of the current trial from the losses of the members.
     fn charge(&mut self, own: Vec<Loss>) -> Loss {
         let Working { chosen, losses, filling, .. } = &mut self.scratch.0;
         let mut loss = Loss::default();

@@ -65,106 +65,81 @@ pub struct Entry {
     pub source: &'static str,
 }
 
+const fn entry(kind: Kind, family: Family, name: &'static str) -> Entry {
+    Entry { kind, family, name, summary: "", guarantee: "none", cost: "O(n k)", source: "" }
+}
+
 /// Descriptions of all learners.
 pub const REGISTRY: &[Entry] = &[
     Entry {
-        kind: Kind::Auto,
-        family: Family::Portfolio,
-        name: "auto",
         summary: "Hedge over leaders of several memories and centers, and anchored: nothing to tune",
         guarantee: "best member + Hedge term, hence the bounds of its members",
         cost: "the sum of its members",
         source: "AdaHedge, fixed share",
+        ..entry(Kind::Auto, Family::Portfolio, "auto")
     },
     Entry {
-        kind: Kind::Tracking,
-        family: Family::Subspace,
-        name: "tracking",
         summary: "mirror descent over subspaces; follows drift with mixing",
         guarantee: "regret: JMLR Theorem 6; with fixed share also for changing subspaces",
         cost: "O(n u + u³), u ≈ k…3k",
         source: "JMLR Alg. 5, ICML Alg. 3",
+        ..entry(Kind::Tracking, Family::Subspace, "tracking")
     },
     Entry {
-        kind: Kind::Anchored,
-        family: Family::Subspace,
-        name: "anchored",
         summary: "follow the regularized leader: a smooth function of the scatter matrix of all rows",
         guarantee: "regret: JMLR Theorem 6; centered: Theorem 8, Corollary 9",
         cost: "O(w^2.5), w = min(n, rows)",
         source: "JMLR Alg. 6, ICML Alg. 6",
+        ..entry(Kind::Anchored, Family::Subspace, "anchored")
     },
     Entry {
-        kind: Kind::Leader,
-        family: Family::Subspace,
-        name: "leader",
         summary: "follow the leader: the best subspace so far",
         guarantee: "none: can be forced to n/(n-k) times the best",
         cost: "O(w^2.5), w = min(n, rows)",
         source: "JMLR §7",
+        ..entry(Kind::Leader, Family::Subspace, "leader")
     },
     Entry {
-        kind: Kind::ForgettingLeader,
-        family: Family::Subspace,
-        name: "forgetting-leader",
         summary: "follow the leader with forgetting: the best subspace of the recent rows",
-        guarantee: "none",
         cost: "O(w^2.5), w = min(n, rows)",
         source: "exponential windows",
+        ..entry(Kind::ForgettingLeader, Family::Subspace, "forgetting-leader")
     },
     Entry {
-        kind: Kind::PerturbedLeader,
-        family: Family::Subspace,
-        name: "perturbed-leader",
         summary: "the best subspace so far, after random noise of scale 1/eta",
         guarantee: "none: open in these papers",
         cost: "O(w³), w = min(n, rows)",
         source: "JMLR §4.1, §5.1",
+        ..entry(Kind::PerturbedLeader, Family::Subspace, "perturbed-leader")
     },
     Entry {
-        kind: Kind::ProductSets,
-        family: Family::Subspace,
-        name: "product-sets",
         summary: "Hedge over sets of eigenvectors, weighted by products; finite dimension only",
         guarantee: "none: conjectured in JMLR §5.1",
         cost: "O(w^2.5 + w k), w = min(n, rows)",
         source: "JMLR §4.1, §5.1",
+        ..entry(Kind::ProductSets, Family::Subspace, "product-sets")
     },
     Entry {
-        kind: Kind::Additive,
-        family: Family::Subspace,
-        name: "additive",
         summary: "gradient descent on the expected projection",
         guarantee: "regret: Nie, Kotłowski & Warmuth 2016; also for changing subspaces",
         cost: "O(n u + u³), u ≈ k…3k",
         source: "slides, Euclidean family",
+        ..entry(Kind::Additive, Family::Subspace, "additive")
     },
     Entry {
-        kind: Kind::Oja,
-        family: Family::Hebbian,
-        name: "oja",
         summary: "Oja's rule: one Hebbian weight vector; k = 1",
-        guarantee: "none",
-        cost: "O(n k)",
         source: "Oja 1982, Kashima",
+        ..entry(Kind::Oja, Family::Hebbian, "oja")
     },
     Entry {
-        kind: Kind::Gha,
-        family: Family::Hebbian,
-        name: "gha",
         summary: "generalized Hebbian algorithm: each weight vector learns from the residual of the earlier ones",
-        guarantee: "none",
-        cost: "O(n k)",
         source: "Oja 1992, Sanger 1989, Kashima",
+        ..entry(Kind::Gha, Family::Hebbian, "gha")
     },
     Entry {
-        kind: Kind::Apex,
-        family: Family::Hebbian,
-        name: "apex",
         summary: "APEX: Hebbian weight vectors that lateral weights keep apart",
-        guarantee: "none",
-        cost: "O(n k)",
         source: "Kung & Diamantaras 1990, Kashima",
+        ..entry(Kind::Apex, Family::Hebbian, "apex")
     },
 ];
 

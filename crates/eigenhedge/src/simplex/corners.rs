@@ -21,6 +21,7 @@
 //! References: Warmuth & Kuzmin, JMLR 2008, Algorithm 2 and Theorem 2.
 
 use crate::error::{Error, every, require};
+use crate::scratch::refill;
 
 /// Largest relative deviation from an integer for which a total counts as that integer.
 pub(crate) const WHOLE: f64 = 1e-9;
@@ -99,10 +100,8 @@ pub(crate) struct Peel {
 
 impl Peel {
     pub(crate) fn start(&mut self, probabilities: impl Iterator<Item = f64>, size: usize) {
-        self.remaining.clear();
-        self.remaining.extend(probabilities);
-        self.order.clear();
-        self.order.extend(0..self.remaining.len());
+        refill(&mut self.remaining, probabilities);
+        refill(&mut self.order, 0..self.remaining.len());
         (self.mass, self.size, self.steps) = (1.0, size, 0);
     }
 

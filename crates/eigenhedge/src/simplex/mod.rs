@@ -16,18 +16,15 @@
 //! ```
 
 pub(crate) mod cap;
-mod cap_scale;
 mod corners;
 mod keep_largest;
 pub(crate) mod sample;
-mod shift_and_clip;
 mod spectrum;
 
 pub(crate) use cap::{CapScratch, Complement, cap};
 pub use cap::{Capped, Multiplicity, cap_by_selection, cap_by_sorting};
 pub use corners::{Corner, Mixture, decompose};
-pub(crate) use keep_largest::{LimitScratch, Precision, keep_largest};
+pub(crate) use keep_largest::{LimitScratch, Precision, ShiftScratch, keep_largest, shift_and_clip};
 pub use sample::Select;
 pub(crate) use sample::{DrawScratch, draw};
-pub(crate) use shift_and_clip::{ShiftScratch, shift_and_clip};
 pub(crate) use spectrum::{Spectrum, others};

@@ -5,7 +5,6 @@
 //! and from time to time replace the columns by combinations of them.
 
 mod ambient;
-mod budget;
 mod feature;
 mod removal;
 
@@ -23,7 +22,6 @@ use crate::simplex::Multiplicity;
 
 /// Consistency check between the deserialized spans of a portfolio of learners.
 pub(crate) trait Beside {
-    /// Checks that this span is consistent with the first span of the portfolio.
     fn check_beside(&self, _first: &Self) -> Result<(), Error> {
         Ok(())
     }

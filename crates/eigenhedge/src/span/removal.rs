@@ -11,10 +11,14 @@
 //! Numerics: [`RIDGE`] times the largest diagonal entry is added to the diagonal, so that atoms may be equal. The ridge
 //! can only increase the distances, by at most its effect on the coefficients.
 
+use crate::error::{Error, at_least_one, require};
 use crate::linalg::Matrix;
+use crate::scratch::refill;
+use crate::state::{energy, ensure};
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::cholesky::llt::{factor, inverse};
 use faer::{Auto, Par, Spec};
+use serde::{Deserialize, Serialize};
 
 /// Inverse Gram matrix of the atoms and the atoms removed so far. Reusable as scratch space.
 #[derive(Debug, Clone, Default)]
@@ -23,7 +27,6 @@ pub(super) struct Removal {
     inverse: Matrix,
     /// Diagonal of the inverse for the remaining atoms, infinite for removed atoms.
     diagonal: Vec<f64>,
-    /// Removed atoms, in order of removal.
     pub gone: Vec<usize>,
     /// Vector q of each removed atom, one per column.
     taken: Matrix,
@@ -76,8 +79,7 @@ impl Removal {
         let done = factor::cholesky_in_place(self.factor.view_mut(), lift, Par::Seq, stack, params);
         assert!(done.is_ok(), "no pivot is left that is not positive");
         inverse::inverse(self.inverse.view_mut(), self.factor.view(), Par::Seq, stack);
-        self.diagonal.clear();
-        self.diagonal.extend((0..size).map(|j| self.inverse.column(j)[j]));
+        refill(&mut self.diagonal, (0..size).map(|j| self.inverse.column(j)[j]));
         self.gone.clear();
         self.taken.resize(size, 0);
     }
@@ -128,6 +130,58 @@ pub(super) fn give_up(coefficients: &mut [f64], atom: usize, share: &[f64]) {
     let amount = coefficients[atom];
     coefficients.iter_mut().zip(share).for_each(|(c, s)| *c += amount * s);
     coefficients[atom] = 0.0;
+}
+
+// Budget of a dictionary: the maximum number of atoms, the rule for admitting rows, and the cost of evictions.
+// A row is admitted unless a single atom represents all but a share `novelty` of its energy. Above the budget, atoms
+// are evicted (`feature/evict.rs`) until a sixteenth of the budget is free ([`AtomBudget::low`]), so that many rows share
+// the work of an eviction. Losses remain exact. The norms of the discarded parts are summed as a measure of the error.
+/// Budget of a dictionary: the maximum number of atoms, the novelty threshold for new atoms, and the accumulated error.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct AtomBudget {
+    pub atoms: usize,
+    novelty: f64,
+    pub error: f64,
+}
+
+/// Divisor of the budget: an eviction frees the budget divided by this number.
+const FREED: usize = 16;
+
+impl AtomBudget {
+    pub fn new(atoms: usize, novelty: f64) -> Result<Self, Error> {
+        at_least_one("budget", atoms)?;
+        require(novelty > 0.0 && novelty < 1.0, "novelty", "between 0 and 1", novelty)?;
+        Ok(Self { atoms, novelty, error: 0.0 })
+    }
+
+    pub fn check_state(&self, built: &Self, atoms: usize) -> Result<(), Error> {
+        let parameters = (self.atoms, self.novelty) == (built.atoms, built.novelty);
+        ensure(parameters && atoms <= self.atoms, "the atoms must be within the budget of the learner")?;
+        energy("the cost of the budget", self.error)
+    }
+
+    pub fn low(&self) -> usize {
+        self.atoms + 1 - (self.atoms / FREED).max(1)
+    }
+
+    /// Returns the atom that represents a row best, and the coefficient of the row's projection on it. Returns `None`
+    /// if every atom would lose more than the share `novelty` of the row's energy. `own` is the kernel of the row with
+    /// itself, and `squares` contains the kernel of each atom with itself.
+    pub fn carrier(&self, row: &[f64], own: f64, squares: &[f64]) -> Option<(usize, f64)> {
+        let least = (1.0 - self.novelty) * own;
+        let close = |(kernel, square): (&f64, &f64)| kernel * kernel >= least * square;
+        // Without an early exit the loop vectorizes. Rows with a matching atom are rare.
+        if !row.iter().zip(squares).fold(false, |any, pair| any | close(pair)) {
+            return None;
+        }
+        let carried = |atom: &usize| row[*atom] * row[*atom] / squares[*atom];
+        let atom = (0..row.len()).max_by(|a, b| carried(a).total_cmp(&carried(b)))?;
+        Some((atom, row[atom] / squares[atom]))
+    }
+
+    pub fn charge(&mut self, norm: f64) {
+        self.error += norm;
+    }
 }
 
 #[cfg(test)]

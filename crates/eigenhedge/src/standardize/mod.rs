@@ -24,7 +24,6 @@
 use crate::error::Error;
 use crate::state::{LARGEST, count, energy, ensure, length, within};
 use serde::{Deserialize, Serialize};
-use std::{fmt, str::FromStr};
 
 /// Method of scaling the columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -39,29 +38,7 @@ pub enum Standardize {
     Warmup(u64),
 }
 
-impl FromStr for Standardize {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        let found = match text.split_once(':') {
-            None if text == "none" => Some(Self::None),
-            None if text == "running" => Some(Self::Running),
-            Some(("warmup", rows)) => rows.parse().ok().filter(|rows| *rows > 0).map(Self::Warmup),
-            _ => None,
-        };
-        found.ok_or_else(|| Error::name("standardize", &["none", "running", "warmup:ROWS"], text))
-    }
-}
-
-impl fmt::Display for Standardize {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::None => out.write_str("none"),
-            Self::Running => out.write_str("running"),
-            Self::Warmup(rows) => write!(out, "warmup:{rows}"),
-        }
-    }
-}
+crate::error::by_name_or_rows!(Standardize, "standardize", None => "none", Running => "running"; Warmup => "warmup");
 
 /// Statistics of the columns, and the scale computed from them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -17,24 +17,18 @@
 //! assert_eq!((stream.rows.len(), stream.cuts()), (300, vec![100, 200]));
 //! ```
 
-mod adversary;
 mod drift;
-mod faults;
 mod hard;
 mod plant;
 mod smooth;
-mod stationary;
-
-pub use adversary::{charge_surest, coins, leader_trap, starvation};
-pub use drift::{drifting, recurring, switching, three_subspaces};
-pub use faults::faults;
-pub use hard::{HARD, Hard, near_duplicates};
-pub use plant::{Plant, PlantFault, plant};
-pub use smooth::{oscillations, random_walk, sines, turning_images};
-pub use stationary::{iid, signal_and_noise};
 
 use crate::linalg::Matrix;
 use crate::num::dot;
+use crate::random::Random;
+pub use drift::{drifting, iid, recurring, signal_and_noise, switching, three_subspaces};
+pub use hard::{HARD, Hard, charge_surest, coins, leader_trap, near_duplicates, starvation};
+pub use plant::{Plant, PlantFault, faults, plant};
+pub use smooth::{oscillations, random_walk, sines, turning_images};
 
 /// Rows, and the subspaces from which they were drawn.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,4 +74,13 @@ fn cut(row: &mut [f64]) {
 
 fn add(row: &mut [f64], amount: f64, direction: &[f64]) {
     row.iter_mut().zip(direction).for_each(|(x, d)| *x += amount * d);
+}
+
+/// Draws directions as columns, with independent normal entries and a mean squared norm of 1.
+fn directions(length: usize, count: usize, random: &mut Random) -> Matrix {
+    let mut directions = Matrix::zeros(length, count);
+    for j in 0..count {
+        directions.column_mut(j).iter_mut().for_each(|x| *x = random.normal() / (length as f64).sqrt());
+    }
+    directions
 }

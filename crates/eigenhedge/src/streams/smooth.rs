@@ -1,21 +1,11 @@
 //! Smooth streams, in which consecutive rows differ little.
 
-use super::add;
-use crate::linalg::Matrix;
+use super::{add, directions};
 use crate::random::Random;
 use std::f64::consts::TAU;
 
 fn normals(length: usize, random: &mut Random) -> Vec<f64> {
     (0..length).map(|_| random.normal()).collect()
-}
-
-/// Draws directions as columns, with independent normal entries and a mean squared norm of 1.
-fn directions(length: usize, count: usize, random: &mut Random) -> Matrix {
-    let mut directions = Matrix::zeros(length, count);
-    for j in 0..count {
-        directions.column_mut(j).iter_mut().for_each(|x| *x = random.normal() / (length as f64).sqrt());
-    }
-    directions
 }
 
 /// Generates an isotropic random walk. The norm of a step is about a tenth of the norm of the first row.

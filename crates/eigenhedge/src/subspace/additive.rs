@@ -19,7 +19,7 @@ use super::rule::{Directions, Observed, Rule};
 use crate::error::{self, Error};
 use crate::linalg::Matrix;
 use crate::num::kept;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, refill};
 use crate::simplex::{Complement, Multiplicity, ShiftScratch, Spectrum, shift_and_clip};
 use crate::state::{State, ensure, entries, length, within};
 use serde::{Deserialize, Serialize};
@@ -62,8 +62,7 @@ impl Additive {
 
     fn weigh(&mut self) {
         self.complement = Complement { log_weight: (-self.common).ln_1p(), multiplicity: self.frame.others() };
-        self.log_weights.clear();
-        self.log_weights.extend(self.frame.values.iter().map(|p| (-p).ln_1p()));
+        refill(&mut self.log_weights, self.frame.values.iter().map(|p| (-p).ln_1p()));
     }
 }
 

@@ -15,7 +15,6 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.aligned.basis.columns() > 0
     }
 
-    /// Moves the aligned basis of another learner to this learner.
     pub(crate) fn take_basis(&mut self, other: &mut Self) {
         let (theirs, kept) = (&mut other.aligned.basis, other.kept);
         theirs.resize(other.span.columns(), kept);

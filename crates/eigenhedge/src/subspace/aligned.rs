@@ -14,7 +14,7 @@
 use crate::error::Error;
 use crate::linalg::checks::shape;
 use crate::linalg::{Matrix, Polar, multiply, multiply_small};
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, refill};
 use serde::{Deserialize, Serialize};
 
 /// Basis in which coordinates are reported, expressed in the columns of the span.
@@ -75,8 +75,7 @@ impl Aligned {
     pub fn observe(&mut self, columns: &[f64], unit: f64, offset: &[f64]) {
         let Working { coordinates, part, .. } = &mut self.scratch.0;
         let known = self.basis.rows();
-        part.clear();
-        part.extend(columns[..known].iter().map(|c| c * unit));
+        refill(part, columns[..known].iter().map(|c| c * unit));
         part.iter_mut().zip(offset).for_each(|(c, more)| *c += more);
         self.basis.transpose_times(part, coordinates);
     }

@@ -32,7 +32,7 @@ use super::scatter::Scatter;
 use super::{check_scale, price};
 use crate::error::{self, Error};
 use crate::linalg::Matrix;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, refill};
 use crate::simplex::{CapScratch, Complement, LimitScratch, Multiplicity, Precision, Spectrum, cap, keep_largest};
 use crate::state::{State, ensure, length};
 use serde::{Deserialize, Serialize};
@@ -153,8 +153,7 @@ impl Anchored {
         self.count_others();
         match self.law {
             Law::Exponential { eta } => {
-                self.log_weights.clear();
-                self.log_weights.extend(self.scatter.values().iter().map(|value| -eta * (value / norm_square)));
+                refill(&mut self.log_weights, self.scatter.values().iter().map(|value| -eta * (value / norm_square)));
                 self.complement.log_weight = 0.0;
                 let mut nothing = Complement::finite(0.0, 0);
                 let rest = if self.as_printed { &mut nothing } else { &mut self.complement };
@@ -165,8 +164,7 @@ impl Anchored {
                 }
             }
             Law::ProductSets { eta } => {
-                self.log_weights.clear();
-                self.log_weights.extend(self.scatter.values().iter().map(|value| eta * (value / norm_square)));
+                refill(&mut self.log_weights, self.scatter.values().iter().map(|value| eta * (value / norm_square)));
                 let Working { products, .. } = &mut self.scratch.0;
                 drop_by_products(&mut self.log_weights, &mut self.complement, self.kept, products);
             }

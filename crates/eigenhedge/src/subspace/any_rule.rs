@@ -45,47 +45,36 @@ impl State for AnyRule {
     }
 }
 
+macro_rules! forward {
+    (&mut $self:ident: $($name:ident($($a:ident: $t:ty),*) $(-> $out:ty)?;)+) => {
+        $(fn $name(&mut $self, $($a: $t),*) $(-> $out)? {
+            delegate!($self, rule => rule.$name($($a),*))
+        })+
+    };
+    (&$self:ident: $($name:ident($($a:ident: $t:ty),*) -> $out:ty;)+) => {
+        $(fn $name(&$self, $($a: $t),*) -> $out {
+            delegate!($self, rule => rule.$name($($a),*))
+        })+
+    };
+}
+
 impl Rule for AnyRule {
-    fn directions(&self) -> &dyn Directions {
-        delegate!(self, rule => rule.directions())
+    forward! {&self:
+        directions() -> &dyn Directions;
+        is_noisy() -> bool;
+        log_weights() -> &[f64];
+        complement() -> &Complement;
+        mean_energy(i: usize, trials: u64) -> Option<f64>;
+        resolution() -> f64;
+        price() -> f64;
     }
-    fn directions_mut(&mut self) -> &mut dyn Directions {
-        delegate!(self, rule => rule.directions_mut())
-    }
-    fn grow(&mut self, columns: usize) {
-        delegate!(self, rule => rule.grow(columns))
-    }
-    fn perturb(&mut self, random: &mut Random) {
-        delegate!(self, rule => rule.perturb(random))
-    }
-    fn is_noisy(&self) -> bool {
-        matches!(self, Self::Perturbed(_))
-    }
-    fn log_weights(&self) -> &[f64] {
-        delegate!(self, rule => rule.log_weights())
-    }
-    fn complement(&self) -> &Complement {
-        delegate!(self, rule => rule.complement())
-    }
-    fn update(&mut self, instance: &Observed, norm_square: f64) {
-        delegate!(self, rule => rule.update(instance, norm_square))
-    }
-    fn rotation(&mut self, max_pending: usize) -> Option<&Matrix> {
-        delegate!(self, rule => rule.rotation(max_pending))
-    }
-    fn rotated(&mut self) {
-        delegate!(self, rule => rule.rotated())
-    }
-    fn mean_energy(&self, i: usize, trials: u64) -> Option<f64> {
-        delegate!(self, rule => rule.mean_energy(i, trials))
-    }
-    fn resolution(&self) -> f64 {
-        delegate!(self, rule => rule.resolution())
-    }
-    fn price(&self) -> f64 {
-        delegate!(self, rule => rule.price())
-    }
-    fn reduce(&mut self, rotation: &Matrix) {
-        delegate!(self, rule => rule.reduce(rotation))
+    forward! {&mut self:
+        directions_mut() -> &mut dyn Directions;
+        grow(columns: usize);
+        perturb(random: &mut Random);
+        update(instance: &Observed, norm_square: f64);
+        rotation(max_pending: usize) -> Option<&Matrix>;
+        rotated();
+        reduce(rotation: &Matrix);
     }
 }

@@ -5,6 +5,7 @@ use super::{Rule, Subspace};
 use crate::impute::{Imputation, ridge};
 use crate::linalg::Matrix;
 use crate::num::kept;
+use crate::scratch::refill;
 use crate::span::{Ambient, Span};
 
 /// Noise and signal levels from which ridge factors are computed.
@@ -62,17 +63,14 @@ impl<R: Rule> Subspace<Ambient, R> {
     fn gather(&mut self, scales: Scales, working: &mut Fill) {
         let Fill { order, probabilities, ridges, directions, basis, expanded, .. } = working;
         let weights = self.rule.log_weights();
-        order.clear();
-        order.extend((0..weights.len()).filter(|i| self.energy(*i, scales) > 0.0));
+        refill(order, (0..weights.len()).filter(|i| self.energy(*i, scales) > 0.0));
         let energy = |i: usize| self.energy(i, scales);
         order.sort_unstable_by(|a, b| {
             weights[*a].total_cmp(&weights[*b]).then(energy(*b).total_cmp(&energy(*a))).then(a.cmp(b))
         });
         order.truncate(2 * self.kept + MORE);
-        probabilities.clear();
-        probabilities.extend(order.iter().map(|i| kept(weights[*i])));
-        ridges.clear();
-        ridges.extend(order.iter().map(|i| ridge(scales.noise, energy(*i))));
+        refill(probabilities, order.iter().map(|i| kept(weights[*i])));
+        refill(ridges, order.iter().map(|i| ridge(scales.noise, energy(*i))));
         self.rule.directions_mut().select(order, directions);
         directions.resize(self.span.columns(), order.len());
         self.span.write_directions(directions, expanded, basis);

@@ -19,7 +19,9 @@ use super::choice::complement_mass;
 use super::{AnyRule, Instance, Rule, Subspace, Symmetric, Working};
 use crate::error::Error;
 use crate::learner::{Learner, Loss};
-use crate::linalg::{Matrix, add_lower_product, largest_value, multiply, reduced_pairs, symmetric_eigen, top};
+use crate::linalg::{
+    Matrix, add_lower_product, largest_value, multiplied, multiply, reduced_pairs, symmetric_eigen, top,
+};
 use crate::num::{dot, exp, unit};
 use crate::row::check_row;
 use crate::span::Ambient;
@@ -40,7 +42,6 @@ pub(crate) struct Lot {
     /// Their scatter matrix. It is empty if there are many more columns than rows.
     scatter: Matrix,
     trace: f64,
-    /// Largest eigenvalue for the most recent offset of a center.
     last_square: Option<(Vec<f64>, f64)>,
     /// Most recently learned member: what determined its pairs, and these.
     last_pairs: Option<(Before, Pairs)>,
@@ -95,7 +96,6 @@ impl Lot {
         self.centered.columns()
     }
 
-    /// Returns the largest eigenvalue of the scatter matrix around a center.
     fn largest_square(&mut self, offset: &[f64]) -> f64 {
         if let Some((_, square)) = self.last_square.as_ref().filter(|(last, _)| last == offset) {
             return *square;
@@ -180,13 +180,12 @@ impl Lot {
         if !values.iter().all(|value| *value > LEAST_FROM_GRAM * values[0]) {
             return None;
         }
-        let (mut vectors, mut along, mut inner) = (Matrix::default(), Matrix::default(), Matrix::default());
-        multiply(&mut vectors, all.view(), coordinates.view());
+        let mut vectors = multiplied(all.view(), coordinates.view());
         vectors.for_each_column(|j, column| column.iter_mut().for_each(|x| *x /= values[j].sqrt()));
         vectors.orthonormalise();
         // The best pairs in the span of these vectors.
-        multiply(&mut along, vectors.view().transpose(), all.view());
-        multiply(&mut inner, along.view(), along.view().transpose());
+        let mut along = multiplied(vectors.view().transpose(), all.view());
+        let inner = multiplied(along.view(), along.view().transpose());
         let eigen = symmetric_eigen(&inner);
         let (best, turns) = top(&eigen.values, &eigen.vectors, values.len());
         multiply(&mut along, vectors.view(), turns.view());
@@ -320,8 +319,7 @@ impl Subspace<Ambient, AnyRule> {
         let (forget, values) = (rule.forget.powi(rows), values.to_vec());
         let Pairs { values, vectors, dropped } = lot.pairs(Before { forget, offset, directions, values, max_rank });
         if self.aligned.basis.columns() > 0 {
-            let mut rotation = Matrix::default();
-            multiply(&mut rotation, self.span.vectors().view().transpose(), vectors.view());
+            let rotation = multiplied(self.span.vectors().view().transpose(), vectors.view());
             self.aligned.follow(&rotation);
         }
         self.span.replace_columns(vectors);

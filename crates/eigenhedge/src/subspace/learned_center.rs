@@ -45,7 +45,6 @@ pub(super) struct LearnedCenter {
     gram: [[f64; SOURCES]; SOURCES],
     moments: [f64; SOURCES],
     pub coefficients: [f64; SOURCES],
-    /// Weights of the rows in the sources.
     weights: [f64; SOURCES],
     sizes: RecentMedian,
     /// Distances of recent rows from the mean, if rows are clipped.
@@ -65,12 +64,10 @@ pub(super) struct Working {
 }
 
 impl LearnedCenter {
-    /// Starts the center at a row of this weight.
     pub fn begin(&mut self, weight: f64) {
         self.weights = [weight; SOURCES];
     }
 
-    /// Adds a row to the regression.
     pub fn add(&mut self, gram: &[[f64; SOURCES]; SOURCES], moments: &[f64; SOURCES], size: f64, weight: f64) {
         let weight = weight * self.sizes.shortening(size, LARGEST_SIZE);
         self.sizes.push(size);
@@ -80,7 +77,6 @@ impl LearnedCenter {
         self.moments.iter_mut().zip(moments).for_each(|(own, more)| *own = FORGET * *own + weight * more);
     }
 
-    /// Solves the regression.
     pub fn solve(&mut self) {
         let trace: f64 = (0..SOURCES).map(|j| self.gram[j][j]).sum();
         self.coefficients = [0.0; SOURCES];

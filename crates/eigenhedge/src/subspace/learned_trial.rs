@@ -3,6 +3,7 @@
 use super::learned_center::{EXPLAINED, Working};
 use super::{Rule, Subspace};
 use crate::num::exp;
+use crate::scratch::refill;
 use crate::span::{Ambient, SOURCES, SourceMove, Span};
 use crate::state::LARGEST;
 
@@ -27,11 +28,9 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         let Working { along, row, excess, .. } = &mut learned.scratch.0;
         let common = self.rule.complement().log_weight.exp();
         let (whole, factor) = (EXPLAINED + (1.0 - EXPLAINED) * common, 1.0 - EXPLAINED);
-        excess.clear();
-        excess.extend(self.scratch.0.dropped.iter().map(|dropped| factor * (common - dropped)));
+        refill(excess, self.scratch.0.dropped.iter().map(|dropped| factor * (common - dropped)));
         let scale = self.scratch.0.observed.unit_square.sqrt();
-        row.clear();
-        row.extend(self.rule.directions().coordinates().iter().map(|a| scale * a));
+        refill(row, self.rule.directions().coordinates().iter().map(|a| scale * a));
         for (b, along) in before.iter().zip(&*along) {
             row.iter_mut().zip(along).for_each(|(a, more)| *a += b * more);
         }

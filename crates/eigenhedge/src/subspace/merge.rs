@@ -19,7 +19,7 @@ use super::aligned::Aligned;
 use super::{AnyRule, Rule, Subspace};
 use crate::error::{self, Error};
 use crate::kernel::Dictionary;
-use crate::linalg::{Matrix, add_lower_product, multiply};
+use crate::linalg::{Matrix, add_lower_product, multiplied, multiply};
 use crate::num::dot;
 use crate::span::{Ambient, Feature, Growth, Span, TakenIn};
 
@@ -41,7 +41,6 @@ pub(crate) struct Learned<'a> {
 
 #[derive(Debug)]
 pub(crate) enum LearnedScatter {
-    /// Scatter matrix in the coordinates of the rows.
     Whole(Matrix),
     /// Factor X of the matrix `X Xᵀ`.
     Factor(Matrix),
@@ -226,7 +225,7 @@ fn sandwiched(x: &Matrix, inner: Option<&Matrix>) -> Matrix {
     if x.columns() == 0 {
         return Matrix::zeros(x.rows(), x.rows());
     }
-    let (mut half, mut product) = (Matrix::default(), Matrix::default());
+    let mut half = Matrix::default();
     let left = match inner {
         Some(inner) => {
             multiply(&mut half, x.view(), inner.view());
@@ -234,6 +233,6 @@ fn sandwiched(x: &Matrix, inner: Option<&Matrix>) -> Matrix {
         }
         None => x.view(),
     };
-    multiply(&mut product, left, x.view().transpose());
+    let product = multiplied(left, x.view().transpose());
     product
 }

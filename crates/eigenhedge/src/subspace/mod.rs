@@ -19,7 +19,6 @@ mod learned_center;
 mod learned_trial;
 mod load;
 mod merge;
-mod outside;
 mod pair;
 mod past_average;
 mod perturbed;
@@ -27,25 +26,8 @@ mod product_weights;
 mod reconstruct;
 mod rule;
 mod scatter;
-mod trace;
 mod tracking;
 mod trial;
-
-pub use additive::Additive;
-pub use anchored::{Anchored, Law};
-pub use any_rule::AnyRule;
-pub use average::Average;
-pub use center::RunningCenter;
-pub(crate) use center::{check_center_memory, check_center_prior};
-pub(crate) use fill::{Fill, Scales};
-pub(crate) use frozen_center::{Frozen, Lot};
-pub use instance::{Instance, Symmetric};
-pub(crate) use merge::{Learned, LearnedScatter};
-pub use pair::{Pair, PairGain};
-pub use perturbed::Perturbed;
-pub use rule::{Directions, Observed, Rule};
-pub(crate) use trace::{Drawn, Trace};
-pub use tracking::Tracking;
 
 use crate::error::{self, Error};
 use crate::learner::Learner;
@@ -53,15 +35,29 @@ use crate::linalg::Matrix;
 use crate::num::{LARGEST_TOTAL, kept};
 use crate::random::Random;
 use crate::recent_median::Clip;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, refill};
 use crate::simplex::{Complement, Multiplicity, Select};
 use crate::span::Span;
 use crate::state::{LARGEST, State, count, energy, ensure, length, within};
+pub use additive::Additive;
 use aligned::Aligned;
-use choice::DrawnDirections;
+pub use anchored::{Anchored, Law};
+pub use any_rule::AnyRule;
+pub use average::Average;
+pub use center::RunningCenter;
+pub(crate) use center::{check_center_memory, check_center_prior};
+use choice::{DrawnDirections, Outside};
+pub(crate) use fill::{Fill, Scales};
+pub(crate) use frozen_center::{Frozen, Lot};
+pub use instance::{Instance, Symmetric};
 use learned_center::LearnedCenter;
-use outside::Outside;
+pub(crate) use merge::{Learned, LearnedScatter};
+pub use pair::{Pair, PairGain};
+pub use perturbed::Perturbed;
+pub use rule::{Directions, Observed, Rule};
 use serde::{Deserialize, Serialize};
+pub use tracking::Tracking;
+pub(crate) use trial::{Drawn, Trace};
 
 /// Bound Q on the norms of rows. Learning rates are divided by Q². Losses are in units of the input.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -203,7 +199,6 @@ impl<S: Span + State> State for Subspace<S, AnyRule> {
 }
 
 impl<S: Span, R: Rule> Subspace<S, R> {
-    /// Creates a learner that keeps `kept` directions. Returns `Err` if `kept` or an option is out of range.
     pub(crate) fn new(kept: usize, mut span: S, rule: R, options: Options) -> Result<Self, Error> {
         check_kept(kept, span.dimension())?;
         if let NormBound::Given(bound) = options.norm_bound {
@@ -252,7 +247,6 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         &self.rule
     }
 
-    /// Announces that the next point is zero except at these positions, which ascend.
     pub(crate) fn announce_filled(&mut self, filled: Option<&[u32]>) {
         self.span.announce_filled(filled);
     }
@@ -364,12 +358,10 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     fn gather_directions(&mut self, most: usize) {
         let Working { order, directions, importance, .. } = &mut self.scratch.0;
         let weights = self.rule.log_weights();
-        order.clear();
-        order.extend((0..weights.len()).filter(|i| weights[*i] < 0.0));
+        refill(order, (0..weights.len()).filter(|i| weights[*i] < 0.0));
         order.sort_unstable_by(|a, b| weights[*a].total_cmp(&weights[*b]).then(b.cmp(a)));
         order.truncate(most);
-        importance.clear();
-        importance.extend(order.iter().map(|i| kept(weights[*i])));
+        refill(importance, order.iter().map(|i| kept(weights[*i])));
         self.rule.directions_mut().select(order, directions);
         directions.resize(self.span.columns(), order.len());
     }

@@ -24,7 +24,7 @@ use crate::mixing::Mixing;
 use crate::num::{dot, largest};
 use crate::random::Random;
 use crate::row::check_row;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, refill};
 use crate::simplex::Select;
 use crate::span::{Ambient, Span};
 use serde::{Deserialize, Serialize};
@@ -70,9 +70,7 @@ struct Centers {
 #[derive(Debug, Clone, Default)]
 struct Working {
     rows: [Vec<f64>; 2],
-    /// Eigenvector of the dilation for its positive eigenvalue.
     plus: Vec<f64>,
-    /// Eigenvector of the dilation for its negative eigenvalue.
     minus: Vec<f64>,
 }
 
@@ -120,8 +118,7 @@ impl Pair {
         check_row("right row", y, self.lengths.1)?;
         let mut rows = std::mem::take(&mut self.scratch.0.rows);
         rows.iter_mut().zip([x, y]).for_each(|(row, given)| {
-            row.clear();
-            row.extend_from_slice(given);
+            given.clone_into(row);
         });
         if let Some(Centers { means, rows: count }) = &self.centers {
             let means = if *count > 0.0 { [&means[0][..], &means[1]] } else { [x, y] };
@@ -200,10 +197,8 @@ impl Pair {
         // Both parts are scaled to the norm √(|x| |y|), for any norms of the rows.
         let scale = |own: f64, other: f64| if size > 0.0 { (other / own).sqrt() } else { 0.0 };
         let (left, right) = (scale(left, right), scale(right, left));
-        plus.clear();
-        plus.extend(x.iter().map(|x| left * x).chain(y.iter().map(|y| right * y)));
-        minus.clear();
-        minus.extend(x.iter().map(|x| left * x).chain(y.iter().map(|y| -right * y)));
+        refill(plus, x.iter().map(|x| left * x).chain(y.iter().map(|y| right * y)));
+        refill(minus, x.iter().map(|x| left * x).chain(y.iter().map(|y| -right * y)));
         Ok(size)
     }
 }

@@ -15,7 +15,7 @@
 use super::frame::Frame;
 use crate::error::Error;
 use crate::linalg::checks::{matrix_entries, shape};
-use crate::linalg::{Eigen, Matrix, multiply};
+use crate::linalg::{Eigen, Matrix, multiplied, multiply};
 use crate::scratch::Scratch;
 use crate::simplex::{Complement, Multiplicity};
 use crate::state::within;
@@ -67,8 +67,7 @@ impl PastAverage {
 
     /// Updates the sum after columns were lost: coordinates c become `rotationᵀ c`.
     pub fn reduce(&mut self, rotation: &Matrix) {
-        let mut half = Matrix::default();
-        multiply(&mut half, rotation.view().transpose(), self.sum.view());
+        let half = multiplied(rotation.view().transpose(), self.sum.view());
         multiply(&mut self.sum, half.view(), rotation.view());
     }
 

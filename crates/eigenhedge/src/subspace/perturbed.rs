@@ -30,7 +30,7 @@ use crate::error::{self, Error};
 use crate::linalg::checks::{orthonormal, shape};
 use crate::linalg::{Eigen, Matrix};
 use crate::random::Random;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, zero};
 use crate::simplex::{Complement, Multiplicity, Spectrum};
 use crate::state::{State, ensure, length};
 use serde::{Deserialize, Serialize};
@@ -114,8 +114,7 @@ impl Perturbed {
         self.complement.log_weight = if share > 0.0 { (-share).ln_1p() } else { 0.0 };
         let size = self.directions.columns();
         let dropped = size + from_complement as usize - self.kept;
-        self.log_weights.clear();
-        self.log_weights.resize(dropped, 0.0);
+        zero(&mut self.log_weights, dropped);
         self.log_weights.resize(size, f64::NEG_INFINITY);
     }
 }
@@ -187,6 +186,10 @@ impl Rule for Perturbed {
         // Only the ratio of signal and noise matters, so both are scaled to at most 1 and cannot overflow.
         let (signal, scale) = if self.eta > 1.0 { (1.0, 1.0 / self.eta) } else { (self.eta, 1.0) };
         self.follow(signal, |diagonal| scale * random.normal() * if diagonal { std::f64::consts::SQRT_2 } else { 1.0 });
+    }
+
+    fn is_noisy(&self) -> bool {
+        true
     }
 
     fn resolution(&self) -> f64 {

@@ -14,6 +14,7 @@
 
 use crate::experts::SetDistribution;
 use crate::num::log_sum_exp;
+use crate::scratch::zero;
 use crate::simplex::{Complement, Multiplicity};
 
 #[derive(Debug, Clone, Default)]
@@ -37,8 +38,7 @@ pub(super) fn drop_by_products(
     };
     let ProductScratch { sets, reach, taken, passed } = scratch;
     sets.fill(log_weights, kept);
-    reach.clear();
-    reach.resize(kept + 1, 0.0);
+    zero(reach, kept + 1);
     let mut binomial = 0.0;
     for drawn in 0..=kept {
         reach[kept - drawn] = binomial + sets.entry(log_weights.len(), kept - drawn);

@@ -9,6 +9,7 @@
 
 use super::{Rule, Subspace, Working};
 use crate::num::dot;
+use crate::scratch::refill;
 use crate::span::{Ambient, Span};
 
 /// Share of its original length below which the remainder of a vector is treated as rounding error.
@@ -47,8 +48,7 @@ impl<R: Rule> Subspace<Ambient, R> {
             lost.iter_mut().zip(&across).for_each(|(l, g)| *l += length * g);
         }
         self.span.subtract(&dropped, &mut lost);
-        out.clear();
-        out.extend(row.iter().zip(&lost).map(|(x, l)| x + l));
+        refill(out, row.iter().zip(&lost).map(|(x, l)| x + l));
     }
 
     /// Returns a uniform unit vector orthogonal to the explicit directions and to `outside`, if there is one.

@@ -25,7 +25,6 @@ impl Default for Observed {
 
 /// Explicit directions of a rule. All vectors are in coordinates of the columns of the span.
 pub trait Directions {
-    /// Returns the number of columns of the span.
     fn columns(&self) -> usize;
 
     /// Computes the coordinates of a point in the directions. Returns the squared length of its part outside them.

@@ -33,7 +33,7 @@ use crate::error::{self, Error};
 use crate::linalg::Matrix;
 use crate::mixing::{Blend, Mixing};
 use crate::num::kept;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, refill};
 use crate::simplex::{CapScratch, Complement, Multiplicity, Spectrum, cap};
 use crate::state::{LARGEST_LOG, State, ensure, entries, within};
 use serde::{Deserialize, Serialize};
@@ -109,8 +109,7 @@ impl Tracking {
     fn fold(&mut self, allowance: f64) {
         let common = self.complement.log_weight;
         let ranking = &mut self.scratch.0.ranking;
-        ranking.clear();
-        ranking.extend(self.frame.values.iter().filter(|w| **w != common));
+        refill(ranking, self.frame.values.iter().filter(|w| **w != common));
         let explicit = ranking.len();
         let enough = self.max_rank.min(FEW.max(self.kept + 4));
         if explicit <= enough || (explicit <= self.max_rank && allowance == 0.0) {

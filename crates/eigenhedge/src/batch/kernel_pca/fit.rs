@@ -5,7 +5,7 @@ use crate::batch::cholesky::PivotedCholesky;
 use crate::batch::gram::{center, trace};
 use crate::batch::{Center, Expansion, fix_sign};
 use crate::error::{Error, require};
-use crate::linalg::{Matrix, largest_pairs, multiply, symmetric_eigen, top};
+use crate::linalg::{Matrix, largest_pairs, multiplied, multiply, symmetric_eigen, top};
 use crate::num::dot;
 use faer::Par;
 use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
@@ -65,8 +65,7 @@ impl<D> KernelPca<D> {
         let (t, rank) = (cholesky.factor.rows(), cholesky.rank());
         let mut rows = cholesky.factor.clone();
         let mean = if about == Center::Mean { subtract_means(&mut rows) } else { vec![0.0; rank] };
-        let mut scatter = Matrix::default();
-        multiply(&mut scatter, rows.view().transpose(), rows.view());
+        let scatter = multiplied(rows.view().transpose(), rows.view());
         let eigen = symmetric_eigen(&scatter);
         let (values, mut directions) = top(&eigen.values, &eigen.vectors, kept.min(rank));
         let mut model = Self::empty(dictionary, t, kept);

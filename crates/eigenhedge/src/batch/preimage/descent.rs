@@ -19,7 +19,6 @@ use crate::row::check_row;
 
 /// Minimum decrease of the objective in an accepted step, as a share of the predicted decrease.
 const ENOUGH: f64 = 1e-4;
-/// Maximum number of halvings of a step.
 const HALVINGS: usize = 60;
 /// Share of the terms of the objective below which a change counts as a rounding error.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;

@@ -21,10 +21,9 @@ use crate::kernel::{Dictionary, VectorKernel, Vectors};
 use crate::linalg::{Matrix, multiply};
 use crate::num::dot;
 use crate::row::check_row;
+use crate::scratch::refill;
 
-/// Maximum number of halvings of a step.
 const HALVINGS: usize = 30;
-/// Number of searches that advance together.
 const TOGETHER: usize = 64;
 
 /// Finds the best pre-image by fixed-point iteration from `start` and from the `restarts` atoms with the largest f.
@@ -123,8 +122,7 @@ impl<'a> Search<'a> {
         // The step means nothing if f is at the level of its rounding error.
         let means_something = reached > 16.0 * f64::EPSILON * sizes && reached >= f64::MIN_POSITIVE;
         self.done = self.converged || self.steps >= stop.steps || !means_something;
-        self.target.clear();
-        self.target.extend(combined.iter().map(|sum| sum / reached));
+        refill(&mut self.target, combined.iter().map(|sum| sum / reached));
         (self.size, self.halvings) = (1.0, 0);
         self.propose();
     }
@@ -132,8 +130,7 @@ impl<'a> Search<'a> {
     /// Computes the next point, at `size` times the way to the target. A distant target can be wrong or infinite.
     fn propose(&mut self) {
         loop {
-            self.next.clear();
-            self.next.extend(self.point.iter().zip(&self.target).map(|(z, t)| z + self.size * (t - z)));
+            refill(&mut self.next, self.point.iter().zip(&self.target).map(|(z, t)| z + self.size * (t - z)));
             if self.done || self.next.iter().all(|x| x.is_finite()) {
                 return;
             }

@@ -6,8 +6,8 @@
 //! [`Eigen::compute_graded`] decomposes a scatter matrix again in the directions of its small eigenvalues, so that columns
 //! in small units keep their precision next to columns in large ones.
 
-use crate::linalg::{Matrix, multiply, symmetric_times};
-use crate::num::unit;
+use crate::linalg::{Matrix, multiplied, multiply, symmetric_times};
+use crate::num::{dot, unit};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, SelfAdjointEvdParams, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::prelude::ReborrowMut;
@@ -80,8 +80,7 @@ impl Eigen {
             let mut vectors = self.vectors.clone();
             vectors.resize(matrix.rows(), count);
             symmetric_times(&mut image, matrix, &vectors);
-            let mut inner = Matrix::default();
-            multiply(&mut inner, vectors.view().transpose(), image.view());
+            let inner = multiplied(vectors.view().transpose(), image.view());
             part.compute(inner.view());
             multiply(&mut image, vectors.view(), part.vectors.view());
             (0..count).for_each(|j| self.vectors.column_mut(j).copy_from_slice(image.column(j)));
@@ -170,6 +169,31 @@ pub fn symmetric_eigen(matrix: &Matrix) -> Eigen {
     let mut eigen = Eigen::default();
     eigen.compute(matrix.view());
     eigen
+}
+
+/// Smallest share of a direction's length that must remain after the basis is projected out, to exceed rounding.
+const DEPENDENT: f64 = 1e-8;
+
+/// Makes a vector orthogonal to the columns and normalizes it. Returns false if it lies in their span.
+pub(crate) fn orthonormal_to(columns: &Matrix, vector: &mut [f64]) -> bool {
+    let mut overlaps = Vec::new();
+    let mut whole = dot(vector, vector).sqrt();
+    let first = whole;
+    // Two passes are enough unless nearly everything cancels. In that case the vector is rejected before a fourth pass.
+    for _ in 0..4 {
+        columns.transpose_times(vector, &mut overlaps);
+        let left = columns.subtract_times(&overlaps, vector).sqrt();
+        if !(left > DEPENDENT * first) {
+            return false;
+        }
+        let done = left > 0.5 * whole;
+        whole = left;
+        if done {
+            vector.iter_mut().for_each(|x| *x /= left);
+            return true;
+        }
+    }
+    false
 }
 
 #[cfg(test)]

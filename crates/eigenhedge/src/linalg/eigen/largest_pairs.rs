@@ -17,9 +17,9 @@
 //! References: Wu and Simon, *Thick-restart Lanczos method for large symmetric eigenvalue problems*, 2000.
 
 use super::Eigen;
-use super::orthonormal::orthonormal_to;
+use super::dense::orthonormal_to;
 use super::tridiagonal::reduced_pairs;
-use crate::linalg::{Matrix, multiply, symmetric_times};
+use crate::linalg::{Matrix, multiplied, multiply, symmetric_times};
 use crate::num::{dot, unit};
 use crate::random::Random;
 
@@ -192,9 +192,8 @@ impl Basis {
         multiply(&mut self.product, self.vectors.view().transpose(), self.images.view());
         self.eigen.compute(self.product.view());
         let (values, coordinates) = top(&self.eigen.values, &self.eigen.vectors, width);
-        let (mut vectors, mut images) = (Matrix::default(), Matrix::default());
-        multiply(&mut vectors, self.vectors.view(), coordinates.view());
-        multiply(&mut images, self.images.view(), coordinates.view());
+        let vectors = multiplied(self.vectors.view(), coordinates.view());
+        let images = multiplied(self.images.view(), coordinates.view());
         (values, vectors, images)
     }
 
@@ -233,8 +232,7 @@ pub(super) mod tests {
         for j in 0..n {
             scaled.column_mut(j).iter_mut().for_each(|x| *x *= values[j]);
         }
-        let mut matrix = Matrix::default();
-        multiply(&mut matrix, scaled.view(), q.view().transpose());
+        let matrix = multiplied(scaled.view(), q.view().transpose());
         matrix
     }
 

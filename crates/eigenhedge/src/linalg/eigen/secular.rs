@@ -12,9 +12,8 @@
 //!
 //! Numerics: the caller scales the problem to unit size.
 
-use super::root::{MOST_STEPS, Root};
 use super::secular_batch;
-use super::secular_simd::{Point, pole_sums};
+use super::secular_simd::{MOST_STEPS, Point, Root, pole_sums};
 use pulp::Simd;
 
 /// Computes all `count` roots in ascending order. The first `count` poles must be strictly ascending and have positive

@@ -6,8 +6,7 @@
 //!
 //! The root above the last pole needs no special case, because the padding poles above it have zero weight.
 
-use super::root::{MOST_STEPS, Root};
-use super::secular_simd::{Sides, abs, neg, reciprocals, select};
+use super::secular_simd::{MOST_STEPS, Root, Sides, abs, neg, reciprocals, select};
 use pulp::Simd;
 
 /// Maximum number of poles that this solver accepts.

@@ -137,3 +137,13 @@ pub(super) fn cauchy_sum<S: Simd>(simd: S, poles: &[f64], terms: &[f64], point: 
     }
     simd.reduce_sum_f64s(sum)
 }
+
+pub(super) const MOST_STEPS: usize = 100;
+
+/// Root `λ = pole + offset` of the secular equation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Root {
+    pub origin: usize,
+    /// Signed distance from that pole. It is positive if the pole is the lower end of the gap.
+    pub offset: f64,
+}

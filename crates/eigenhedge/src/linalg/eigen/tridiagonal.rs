@@ -15,11 +15,11 @@
 //! References: Parlett, *The Symmetric Eigenvalue Problem*, chapters 4, 7 and 8; Reinsch, *A stable rational QR algorithm*, 1971;
 //! Jessup and Ipsen, *Improving the accuracy of inverse iteration*, 1992.
 
-use super::dense::comfortable;
-use super::orthonormal::orthonormal_to;
+use super::dense::{comfortable, orthonormal_to};
 use crate::linalg::Matrix;
 use crate::num::dot;
 use crate::random::Random;
+use crate::scratch::refill;
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::evd::tridiag::{tridiag_in_place, tridiag_in_place_scratch};
 use faer::linalg::householder::{
@@ -33,7 +33,6 @@ use faer::{Conj, Par};
 const RESIDUAL: f64 = 1e-13;
 /// Maximum size of a matrix that is reduced by own loops. The products of a larger one are worth their overhead.
 const SMALL: usize = 128;
-/// Maximum number of steps of the QL algorithm for one eigenvalue.
 const TURNS: usize = 60;
 /// Smallest squared length of a vector that is reflected.
 const LEAST_SQUARE: f64 = 1e-290;
@@ -41,7 +40,6 @@ const LEAST_SQUARE: f64 = 1e-290;
 const LOOK_EVERY: usize = 4;
 /// Growth of the largest eigenvalue in this number of steps, as a share of it, after which it counts as found.
 const SETTLED: f64 = 1e-10;
-/// Maximum number of steps of inverse iteration.
 const STEPS: usize = 5;
 
 /// Returns the `kept` largest eigenvalues in descending order, with their eigenvectors. Returns `None` if a pair is not
@@ -89,8 +87,7 @@ fn reduce(matrix: &mut Matrix) -> (Tridiagonal, Vec<f64>) {
         if k + 1 == n {
             break;
         }
-        v.clear();
-        v.extend_from_slice(&matrix.column(k)[k + 1..]);
+        matrix.column(k)[k + 1..].clone_into(&mut v);
         let (first, square) = (v[0], dot(&v, &v));
         let rest = dot(&v[1..], &v[1..]);
         if rest < LEAST_SQUARE {
@@ -103,8 +100,7 @@ fn reduce(matrix: &mut Matrix) -> (Tridiagonal, Vec<f64>) {
         let factor = 2.0 / (rest + v[0] * v[0]);
         factors[k] = factor;
         matrix.column_mut(k)[k + 1..].copy_from_slice(&v);
-        w.clear();
-        w.extend((k + 1..n).map(|j| factor * dot(&matrix.column(j)[k + 1..], &v)));
+        refill(&mut w, (k + 1..n).map(|j| factor * dot(&matrix.column(j)[k + 1..], &v)));
         let along = 0.5 * factor * dot(&v, &w);
         w.iter_mut().zip(&v).for_each(|(w, v)| *w -= along * v);
         for j in k + 1..n {
@@ -116,7 +112,6 @@ fn reduce(matrix: &mut Matrix) -> (Tridiagonal, Vec<f64>) {
     (Tridiagonal { diagonal, beside }, factors)
 }
 
-/// Applies the reflections of [`reduce`] to the columns of a matrix.
 fn reflect(reflections: &Matrix, factors: &[f64], columns: &mut Matrix) {
     for (k, factor) in factors.iter().enumerate().rev().filter(|(_, factor)| **factor != 0.0) {
         let v = &reflections.column(k)[k + 1..];

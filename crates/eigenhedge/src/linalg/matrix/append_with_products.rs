@@ -3,9 +3,10 @@
 //! Cost: the vectors are read and written once. If products are requested, the columns are read once for all vectors.
 
 use super::products::{PART, Products};
-use super::subtract_projection::BLOCK;
-use super::{Matrix, subtract_projection::Columns};
+use super::subtract_projection::{BLOCK, Columns, SubtractTimes};
+use super::{Matrix, products};
 use crate::num::dot;
+use crate::scratch::zero;
 use crate::threads::share_out;
 use pulp::{Arch, Simd, WithSimd};
 use std::ops::Range;
@@ -19,7 +20,6 @@ pub(crate) struct Intake {
     sums: Vec<f64>,
     stride: usize,
     columns: usize,
-    /// Partial sums, one group for each part of the rows.
     partial: Vec<f64>,
 }
 
@@ -50,14 +50,12 @@ impl Intake {
     fn prepare(&mut self, columns: usize, vectors: usize, products: bool, parts: usize) -> usize {
         (self.columns, self.stride) = if products { (columns, 1 + columns + vectors) } else { (0, 1) };
         let size = vectors * self.stride;
-        self.partial.clear();
-        self.partial.resize(size * parts, 0.0);
+        zero(&mut self.partial, size * parts);
         size
     }
 
     fn add_up(&mut self, size: usize) {
-        self.sums.clear();
-        self.sums.resize(size, 0.0);
+        zero(&mut self.sums, size);
         for part in self.partial.chunks(size) {
             self.sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
         }
@@ -102,12 +100,10 @@ struct Part<'a> {
     source: &'a Source<'a>,
     columns: Columns<'a>,
     stride: usize,
-    /// Row of the matrix at which the slots start.
     first: usize,
 }
 
 impl Part<'_> {
-    /// Copies the rows to `slots` and sums them, part by part. `sums` has `size` numbers for each part.
     fn add_all(&self, rows: Range<usize>, mut slots: Slots<'_>, sums: &mut [f64], size: usize) {
         let slots = &mut slots[..self.source.points.len()];
         let starts = rows.clone().step_by(PART);
@@ -185,5 +181,67 @@ impl WithSimd for Place<'_> {
         if let Some(step) = step {
             moving.iter_mut().zip(&*place).for_each(|(m, z)| *m += step * z);
         }
+    }
+}
+
+impl Matrix {
+    /// Writes `x - A c` to the spare column, which [`Self::adopt_spare`] appends. Returns its squared norm.
+    pub(crate) fn spare_residual(&mut self, x: &[f64], coefficients: &[f64]) -> f64 {
+        assert_eq!((x.len(), coefficients.len()), (self.rows, self.columns), "shapes agree");
+        let (columns, residual) = self.columns_and_spare();
+        Arch::new().dispatch(SubtractTimes { columns, coefficients, from: Some(x), x: residual })
+    }
+
+    pub(crate) fn transpose_times_spare(&mut self, out: &mut Vec<f64>) {
+        let (columns, residual) = self.columns_and_spare();
+        products::transpose_times(columns, residual, out);
+    }
+
+    /// Subtracts `A c` from the spare column and returns the squared norm of the result.
+    pub(crate) fn subtract_from_spare(&mut self, coefficients: &[f64]) -> f64 {
+        assert_eq!(coefficients.len(), self.columns, "shapes agree");
+        let (columns, residual) = self.columns_and_spare();
+        Arch::new().dispatch(SubtractTimes { columns, coefficients, from: None, x: residual })
+    }
+
+    pub(crate) fn spare(&mut self) -> &[f64] {
+        self.columns_and_spare().1
+    }
+
+    pub(crate) fn adopt_spare(&mut self) {
+        self.columns_and_spare();
+        self.columns += 1;
+    }
+
+    pub(crate) fn adopt_spare_scaled(&mut self, scale: f64) {
+        let (_, residual) = self.columns_and_spare();
+        residual.iter_mut().for_each(|x| *x *= scale);
+        self.columns += 1;
+    }
+
+    /// Overwrites the spare column with the vector stored `distance` columns after it.
+    pub(crate) fn draw_spare(&mut self, distance: usize) {
+        let (rows, stride) = (self.rows, self.stride);
+        let (_, room) = self.columns_and_room();
+        room.copy_within(distance * stride..distance * stride + rows, 0);
+    }
+
+    /// Computes the products of the last column with `count` spare vectors, the first `distance` columns after it.
+    pub(crate) fn last_times_spares(&self, distance: usize, count: usize, out: &mut Vec<f64>) {
+        let from = self.start + (self.columns - 1) * self.stride;
+        let vectors = Columns {
+            entries: &self.data[from + distance * self.stride..],
+            stride: self.stride,
+            rows: self.rows,
+            count,
+        };
+        products::transpose_times(vectors, self.column(self.columns - 1), out);
+    }
+
+    fn columns_and_spare(&mut self) -> (Columns<'_>, &mut [f64]) {
+        self.reserve(self.columns + 1);
+        let (columns, spare) = self.columns_and_room();
+        let rows = columns.rows;
+        (columns, &mut spare[..rows])
     }
 }

@@ -4,7 +4,10 @@
 //! products are computed. A general product would copy them twice.
 
 use super::{LINE, Matrix};
+use crate::num::dot;
+use crate::scratch::zero;
 use crate::threads::{share_out, worthwhile};
+use faer::{Accum, MatRef, Par};
 use pulp::{Arch, Simd, WithSimd};
 
 impl Matrix {
@@ -107,8 +110,7 @@ impl WithSimd for CombineSome<'_> {
 
 #[inline(always)]
 fn combine<S: Simd>(simd: S, mut grid: impl Grid<S::f64s>, lanes: usize, rotation: &Matrix, working: &mut Vec<f64>) {
-    working.clear();
-    working.resize(rotation.columns() * 3 * S::F64_LANES, 0.0);
+    zero(working, rotation.columns() * 3 * S::F64_LANES);
     let working = S::as_mut_simd_f64s(working).0;
     let mut row = 0;
     while row + 3 <= lanes {
@@ -172,6 +174,61 @@ fn products<S: Simd, const B: usize, const C: usize>(
     for c in 0..C {
         for b in 0..B {
             out[c * B + b] = sums[c][b];
+        }
+    }
+}
+
+impl Matrix {
+    pub(crate) fn mirror(&mut self) {
+        for start in (0..self.columns).step_by(LINE) {
+            for i in start + 1..self.rows {
+                for j in start..(start + LINE).min(i) {
+                    let value = self.column(j)[i];
+                    self.column_mut(i)[j] = value;
+                }
+            }
+        }
+    }
+
+    /// Computes `y ← y + A x` for a symmetric matrix A. Only the lower triangle is read, once.
+    pub(crate) fn add_symmetric_product(&self, x: &[f64], y: &mut [f64]) {
+        assert_eq!((x.len(), y.len()), (self.rows, self.columns), "one entry for each column");
+        Arch::new().dispatch(SymmetricProduct { lower: self, x, y });
+    }
+}
+
+pub(crate) fn add_lower_product(out: &mut Matrix, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
+    use faer::linalg::matmul::triangular::{BlockStructure, matmul};
+    let (lower, whole) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
+    matmul(out.view_mut(), lower, Accum::Add, a, whole, b, whole, 1.0, Par::Seq);
+}
+
+/// Computes `out = s x` on one thread, where `lower` holds the lower triangle of the symmetric matrix s. Resizes `out`.
+pub(crate) fn symmetric_times(out: &mut Matrix, lower: &Matrix, x: &Matrix) {
+    use faer::linalg::matmul::triangular::{BlockStructure, matmul};
+    out.resize(lower.rows(), x.columns());
+    let (whole, s) = (BlockStructure::Rectangular, lower.view());
+    let (below, above) = (BlockStructure::TriangularLower, BlockStructure::StrictTriangularUpper);
+    matmul(out.view_mut(), whole, Accum::Replace, s, below, x.view(), whole, 1.0, Par::Seq);
+    matmul(out.view_mut(), whole, Accum::Add, s.transpose(), above, x.view(), whole, 1.0, Par::Seq);
+}
+
+struct SymmetricProduct<'a> {
+    lower: &'a Matrix,
+    x: &'a [f64],
+    y: &'a mut [f64],
+}
+
+impl WithSimd for SymmetricProduct<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { lower, x, y } = self;
+        for (j, amount) in x.iter().enumerate() {
+            let column = &lower.column(j)[j..];
+            let (own, below) = y[j..].split_at_mut(1);
+            own[0] += column[0] * amount + dot(&column[1..], &x[j + 1..]);
+            below.iter_mut().zip(&column[1..]).for_each(|(y, entry)| *y += amount * entry);
         }
     }
 }

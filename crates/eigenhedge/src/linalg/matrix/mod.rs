@@ -5,12 +5,10 @@
 mod append_with_products;
 mod combine;
 mod products;
-mod spare;
 mod subtract_projection;
-mod symmetric;
 
 pub(crate) use append_with_products::{Intake, Source, WINDOW};
-pub(crate) use symmetric::{add_lower_product, symmetric_times};
+pub(crate) use combine::{add_lower_product, symmetric_times};
 
 use crate::num::dot;
 use faer::{Accum, MatMut, MatRef, Par};
@@ -408,6 +406,12 @@ impl<'de> Deserialize<'de> for Matrix {
 pub(crate) fn multiply(out: &mut Matrix, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
     out.resize(a.nrows(), b.ncols());
     faer::linalg::matmul::matmul(out.view_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
+}
+
+pub(crate) fn multiplied(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Matrix {
+    let mut out = Matrix::default();
+    multiply(&mut out, a, b);
+    out
 }
 
 #[cfg(test)]

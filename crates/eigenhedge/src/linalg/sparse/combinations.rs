@@ -15,9 +15,9 @@
 use super::{Cells, SparseRows};
 use crate::error::Error;
 use crate::linalg::checks::{DRIFT, shape};
-use crate::linalg::{Matrix, multiply};
+use crate::linalg::{Matrix, multiplied, multiply};
 use crate::num::dot;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, refill, zero};
 use crate::state::{ensure, length};
 use serde::{Deserialize, Serialize};
 
@@ -58,8 +58,7 @@ pub(crate) fn add_multiple(to: &mut [f64], factor: f64, vector: &[f64]) {
 fn copy_by_row(matrix: &Matrix, by_row: &mut Vec<f64>) {
     const ROWS: usize = 64;
     let columns = matrix.columns();
-    by_row.clear();
-    by_row.resize(matrix.rows() * columns, 0.0);
+    zero(by_row, matrix.rows() * columns);
     for (block, rows) in by_row.chunks_mut(ROWS * columns).enumerate() {
         for j in 0..columns {
             let column = &matrix.column(j)[block * ROWS..];
@@ -76,10 +75,8 @@ impl Combinations {
         self.scratch.0.by_row_columns = 0;
         self.sparse.clear();
         self.sparse_at.clear();
-        self.dense_at.clear();
-        self.dense_at.extend(0..vectors);
-        self.squares.clear();
-        self.squares.extend((0..vectors).map(|j| defect.column(j)[j] + if j < columns { 1.0 } else { 0.0 }));
+        refill(&mut self.dense_at, 0..vectors);
+        refill(&mut self.squares, (0..vectors).map(|j| defect.column(j)[j] + if j < columns { 1.0 } else { 0.0 }));
         for matrix in [&mut self.coefficients, &mut self.products] {
             matrix.reset(vectors, columns);
         }
@@ -105,16 +102,14 @@ impl Combinations {
     }
 
     pub fn times_cells(&mut self, dense: &Matrix, cells: &Cells, out: &mut Vec<f64>) {
-        out.clear();
-        out.resize(self.vectors(), 0.0);
+        zero(out, self.vectors());
         let Working { by_row, by_row_columns, some, .. } = &mut self.scratch.0;
         if *by_row_columns == 0 && dense.columns() > 0 {
             *by_row_columns = dense.columns();
             copy_by_row(dense, by_row);
         }
         let columns = *by_row_columns;
-        some.clear();
-        some.resize(columns, 0.0);
+        zero(some, columns);
         if columns > 0 {
             cells.iter().for_each(|(i, x)| add_multiple(some, x, &by_row[i * columns..][..columns]));
         }
@@ -128,8 +123,7 @@ impl Combinations {
 
     pub fn times_dense(&self, dense: &Matrix, vector: &[f64], out: &mut Vec<f64>) {
         let mut some = Vec::new();
-        out.clear();
-        out.resize(self.vectors(), 0.0);
+        zero(out, self.vectors());
         dense.transpose_times(vector, &mut some);
         self.dense_at.iter().zip(&some).for_each(|(at, x)| out[*at] = *x);
         self.sparse.dense_products(vector, &mut some);
@@ -220,8 +214,8 @@ impl Combinations {
     }
 
     pub fn write(&self, dense: &Matrix, combinations: &Matrix, out: &mut Matrix) {
-        let (mut expanded, mut rotation) = (Matrix::default(), Matrix::default());
-        multiply(&mut expanded, self.coefficients.view(), combinations.view());
+        let mut rotation = Matrix::default();
+        let expanded = multiplied(self.coefficients.view(), combinations.view());
         self.dense_rows(&expanded, &mut rotation);
         multiply(out, dense.view(), rotation.view());
         self.add_sparse(&expanded, out);
@@ -229,8 +223,7 @@ impl Combinations {
 
     /// Adds combinations of the columns to `out`, but only the contribution of the sparse vectors.
     pub fn add_sparse_to(&self, combinations: &Matrix, out: &mut Matrix) {
-        let mut expanded = Matrix::default();
-        multiply(&mut expanded, self.coefficients.view(), combinations.view());
+        let expanded = multiplied(self.coefficients.view(), combinations.view());
         self.add_sparse(&expanded, out);
     }
 
@@ -248,7 +241,6 @@ impl Combinations {
         (self.scratch.0.rotation, self.scratch.0.working) = (rotation, working);
     }
 
-    /// Copies the rows of `coefficients` that belong to dense vectors.
     fn dense_rows(&self, coefficients: &Matrix, out: &mut Matrix) {
         out.reset(self.dense_at.len(), coefficients.columns());
         for j in 0..coefficients.columns() {
@@ -257,7 +249,6 @@ impl Combinations {
         }
     }
 
-    /// Adds the contribution of the sparse vectors to combinations of all vectors.
     fn add_sparse(&self, coefficients: &Matrix, out: &mut Matrix) {
         for j in 0..coefficients.columns() {
             let (from, to) = (coefficients.column(j), out.column_mut(j));

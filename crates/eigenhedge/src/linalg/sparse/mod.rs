@@ -1,12 +1,11 @@
 //! Sparse vectors, and columns that are combinations of dense and sparse vectors.
 
-mod cells;
 mod combinations;
 mod rows;
 
-pub(crate) use cells::{Cells, filled_cells};
 pub(crate) use combinations::{Combinations, add_multiple};
 use rows::SparseRows;
+pub(crate) use rows::{Cells, filled_cells};
 
 /// Number of consecutive sparse rows before they are treated as such.
 pub(crate) const STREAK: usize = 4;

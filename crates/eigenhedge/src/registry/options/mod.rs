@@ -4,7 +4,6 @@
 //! an error message. Values that only the learner can check, such as a `max-rank` less than k, are checked when the learner is
 //! built.
 
-mod choices;
 mod entry;
 mod table;
 mod value;

@@ -3,10 +3,10 @@
 //! The command line, Python, the resume check, `inspect`, summaries and the book use the options in this order. In texts,
 //! `{name}` is replaced by the option name as the program spells it.
 
-use super::choices::{
-    best_methods, centers, coordinates, items, kernels, learners, missing_policies, mixing_rules, selects,
+use super::entry::{
+    OptionEntry, Readers, best_methods, centers, coordinates, items, kernels, learners, missing_policies, mixing_rules,
+    selects,
 };
-use super::entry::{OptionEntry, Readers};
 use super::{Type, Value, exact};
 use crate::comparators::BestMethod;
 use crate::error;
@@ -28,7 +28,6 @@ const HEBBIAN: &[Kind] = &[Kind::Oja, Kind::Gha, Kind::Apex];
 const TRACKING: &[Kind] = &[Kind::Tracking];
 const UNRATED: &[Kind] = &[Kind::Auto, Kind::Leader, Kind::ForgettingLeader];
 
-/// Value of the number of segments that means `auto`.
 pub(crate) const AUTO_SEGMENTS: usize = usize::MAX;
 
 /// All options.

@@ -26,7 +26,6 @@ impl Clone for UpcomingBlock {
 }
 
 impl UpcomingBlock {
-    /// Starts a block of `points` points stored after `columns` columns.
     pub fn begin(&mut self, points: usize, columns: usize) {
         self.clear();
         (self.points, self.first) = (points, columns);
@@ -37,7 +36,6 @@ impl UpcomingBlock {
         (self.points, self.loaded, self.stored) = (0, 0, 0);
     }
 
-    /// Returns the number of points not loaded yet.
     pub fn left(&self) -> usize {
         self.points - self.loaded
     }
@@ -59,8 +57,7 @@ impl UpcomingBlock {
 
     /// Copies the inner products of point `point` of the block with all stored vectors to `out`.
     pub fn products(&self, point: usize, out: &mut Vec<f64>) {
-        out.clear();
-        out.extend_from_slice(self.intake.products(point));
+        self.intake.products(point).clone_into(out);
         out.extend_from_slice(&self.since[point * WINDOW..][..self.stored]);
     }
 

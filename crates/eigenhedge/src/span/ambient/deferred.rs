@@ -15,6 +15,7 @@
 
 use crate::linalg::Matrix;
 use crate::num::dot;
+use crate::scratch::refill;
 use serde::{Deserialize, Serialize};
 
 /// Last columns of a span that are not written out yet. They are stored as combinations of vectors.
@@ -60,8 +61,7 @@ impl Deferred {
 
     /// Converts coordinates in the columns to coefficients of the stored vectors (at unit length).
     pub fn expand(&self, coordinates: &[f64], coefficients: &mut Vec<f64>) {
-        coefficients.clear();
-        coefficients.extend_from_slice(coordinates);
+        coordinates.clone_into(coefficients);
         self.write_out(coordinates, coefficients);
     }
 
@@ -78,8 +78,7 @@ impl Deferred {
     /// Computes the products of `z - V x` with the stored vectors, from those of z and x = `coefficients`.
     fn products_left(&self, products: &[f64], coefficients: &[f64], left: &mut Vec<f64>) {
         let written = products.len() - self.columns();
-        left.clear();
-        left.extend(products.iter().zip(coefficients).map(|(product, x)| product - x));
+        refill(left, products.iter().zip(coefficients).map(|(product, x)| product - x));
         for j in 0..self.columns() {
             let own = written + j;
             let gram = &self.gram.column(j)[..=own];

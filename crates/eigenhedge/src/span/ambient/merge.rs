@@ -42,7 +42,6 @@ impl Ambient {
         vectors
     }
 
-    /// Replaces the columns by orthonormal vectors.
     pub(crate) fn replace_columns(&mut self, columns: Matrix) {
         self.leave_sparse();
         self.scratch.0.block.clear();

@@ -152,7 +152,6 @@ impl Sources {
         });
     }
 
-    /// Checks a deserialized state for rows of this length and this number of columns.
     pub(super) fn check_state(&self, row_length: usize, columns: usize) -> Result<(), Error> {
         for vector in self.offsets.iter().chain([&self.mean]) {
             length("the sources of the center", vector.len(), row_length)?;

@@ -17,7 +17,6 @@
 use crate::linalg::{Cells, Combinations, Matrix};
 use serde::{Deserialize, Serialize};
 
-/// Columns and origin of a span of sparse rows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Sparse {
     pub(super) columns: Combinations,
@@ -27,7 +26,6 @@ pub(super) struct Sparse {
     pub(super) origin_products: Vec<f64>,
     /// Number of dense vectors when the columns were last written out.
     pub(super) written: usize,
-    /// Number of rows since the most recent sparse row.
     pub(super) dense_streak: usize,
 }
 

@@ -46,7 +46,6 @@ impl State for Ambient {
     }
 }
 
-/// Returns true if the columns are all unit vectors of the space, in order.
 fn are_unit_vectors(columns: &Matrix) -> bool {
     let is_unit = |j: usize| columns.column(j).iter().enumerate().all(|(i, x)| *x == f64::from(u8::from(i == j)));
     columns.rows() == columns.columns() && (0..columns.columns()).all(is_unit)

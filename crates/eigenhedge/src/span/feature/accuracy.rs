@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::linalg::checks::shape;
 use crate::linalg::{Matrix, multiply};
 use crate::num::dot;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, refill};
 use crate::state::{LARGEST, entries, length};
 use serde::{Deserialize, Serialize};
 
@@ -82,17 +82,14 @@ impl Accuracy {
         let Working { rounded, product, .. } = &mut self.scratch.0;
         multiply(product, self.errors.view(), change.view());
         multiply(&mut self.errors, change.view().transpose(), product.view());
-        rounded.clear();
-        rounded.extend((0..change.columns()).map(|j| ROUNDING * size(change.column(j), &self.sizes)));
+        refill(rounded, (0..change.columns()).map(|j| ROUNDING * size(change.column(j), &self.sizes)));
         rounded.iter().enumerate().for_each(|(j, more)| self.errors.column_mut(j)[j] += more);
-        self.sizes.clear();
-        self.sizes.extend(sizes);
+        refill(&mut self.sizes, sizes);
     }
 
     /// Resets the errors after the images were recomputed. `sizes` are the sizes of the columns.
     pub fn refresh(&mut self, sizes: impl Iterator<Item = f64>) {
-        self.sizes.clear();
-        self.sizes.extend(sizes);
+        refill(&mut self.sizes, sizes);
         let columns = self.sizes.len();
         self.errors.reset(columns, columns);
         self.sizes.iter().enumerate().for_each(|(j, size)| self.errors.column_mut(j)[j] = ROUNDING * size);

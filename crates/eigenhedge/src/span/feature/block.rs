@@ -14,7 +14,7 @@ use super::{DOUBTFUL, Feature, LARGEST_SIZE, RESOLVED, descend};
 use crate::cancel;
 use crate::error::Error;
 use crate::kernel::Dictionary;
-use crate::linalg::{Matrix, add_multiple, multiply};
+use crate::linalg::{Matrix, add_multiple, multiplied, multiply};
 use crate::memory::{check_numbers, product};
 use crate::num::dot;
 use crate::simplex::Multiplicity;
@@ -57,7 +57,6 @@ struct ProjectedBlock {
 }
 
 impl<D: Dictionary> Feature<D> {
-    /// Number of points in a block.
     pub(crate) const BLOCK: usize = 128;
 
     /// Adds columns until the span contains a block of points minus the origin, except for residuals that are not resolved.
@@ -102,7 +101,7 @@ impl<D: Dictionary> Feature<D> {
         let square = self.origin.as_ref().map_or(0.0, |origin| origin.square);
         // Inner products of the residuals, first with those of the new atoms and then with each other.
         let (mut parts, mut product) = (Matrix::zeros(to.overlaps.len(), own.len()), Matrix::default());
-        let (mut gram, mut with_points) = (Matrix::default(), Matrix::default());
+        let mut with_points = Matrix::default();
         for (j, overlap) in overlaps.iter().enumerate() {
             let kernels = rows.column(j)[atoms..].iter().zip(&to.overlaps);
             let moved = kernels.map(|(kernel, other)| kernel - other - overlap + square);
@@ -113,7 +112,7 @@ impl<D: Dictionary> Feature<D> {
             add_columns(&mut parts, -1.0, &product);
         }
         solve_lower_triangular_in_place(to.factor.view(), parts.view_mut(), Par::Seq);
-        multiply(&mut gram, parts.view().transpose(), parts.view());
+        let mut gram = multiplied(parts.view().transpose(), parts.view());
         multiply(&mut product, before.view().transpose(), before.view());
         add_columns(&mut gram, 1.0, &product);
         let expansions = self.expand_block(to, &before, &parts);
@@ -132,9 +131,9 @@ impl<D: Dictionary> Feature<D> {
                 gram.column_mut(j)[i] = moved - gram.column(j)[i];
             }
         }
-        let (mut sizes, mut scaled) = (Matrix::default(), expansions.clone());
+        let mut scaled = expansions.clone();
         scaled.for_each_column(|_, column| column.iter_mut().zip(&self.squares.0).for_each(|(e, square)| *e *= square));
-        multiply(&mut sizes, scaled.view().transpose(), expansions.view());
+        let mut sizes = multiplied(scaled.view().transpose(), expansions.view());
         own.iter().enumerate().for_each(|(j, own)| sizes.column_mut(j)[j] += own);
         Ok(ProjectedBlock { own, overlaps, squares, before, parts, expansions, gram, with_points, sizes })
     }
@@ -226,8 +225,7 @@ impl<D: Dictionary> Feature<D> {
         self.coefficients.resize(atoms + new.len(), columns + new.len());
         to.factor.resize(parts.rows() + new.len(), parts.rows() + new.len());
         to.before.resize(old, parts.rows() + new.len());
-        let mut product = Matrix::default();
-        multiply(&mut product, expansions.view(), combinations.view());
+        let product = multiplied(expansions.view(), combinations.view());
         for (a, j) in new.iter().enumerate() {
             let (of_old, of_new) = self.coefficients.column_mut(columns + a).split_at_mut(atoms);
             of_old.copy_from_slice(product.column(a));

@@ -17,6 +17,7 @@
 use super::{Feature, Working, descend};
 use crate::kernel::Dictionary;
 use crate::linalg::{Matrix, multiply};
+use crate::scratch::zero;
 use crate::span::removal::give_up;
 
 /// Norm of an atom's part in all unit columns and the origin up to which the atom counts as unused.
@@ -42,8 +43,7 @@ impl<D: Dictionary> Feature<D> {
         self.know_squares();
         let Some(budget) = &mut self.budget else { return };
         let Working { costs, going, .. } = &mut self.scratch.0;
-        costs.clear();
-        costs.resize(self.dictionary.len(), 0.0);
+        zero(costs, self.dictionary.len());
         for j in 0..self.coefficients.columns() {
             costs.iter_mut().zip(self.coefficients.column(j)).for_each(|(cost, a)| *cost += a * a);
         }
@@ -90,8 +90,7 @@ impl<D: Dictionary> Feature<D> {
         let Working { parts, costs, going, gram, removal, .. } = &mut self.scratch.0;
         removal.begin(gram);
         while removal.left() > low {
-            costs.clear();
-            costs.resize(gram.columns(), 0.0);
+            zero(costs, gram.columns());
             for j in 0..parts.columns() {
                 costs.iter_mut().zip(parts.column(j)).for_each(|(cost, part)| *cost += part * part);
             }

@@ -32,8 +32,7 @@ mod state;
 mod trial;
 
 use super::Span;
-use super::budget::AtomBudget;
-use super::removal::Removal;
+use super::removal::{AtomBudget, Removal};
 use crate::error::Error;
 use crate::kernel::{Dictionary, mix};
 use crate::linalg::{Eigen, Matrix, multiply};

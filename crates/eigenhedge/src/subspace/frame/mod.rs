@@ -17,9 +17,9 @@
 mod state;
 
 use super::rule::{Directions, Observed};
-use crate::linalg::{Factor, FactorScratch, Matrix, multiply, orthonormal_to, symmetric_eigen};
+use crate::linalg::{Factor, FactorScratch, Matrix, multiplied, orthonormal_to, symmetric_eigen};
 use crate::num::dot;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, refill};
 use crate::simplex::Multiplicity;
 use serde::{Deserialize, Serialize};
 
@@ -144,8 +144,7 @@ impl Frame {
 
     /// Replaces the directions and values. The directions are the first columns of the matrix, one per value.
     pub fn replace(&mut self, directions: &Matrix, values: impl Iterator<Item = f64>) {
-        self.values.clear();
-        self.values.extend(values);
+        refill(&mut self.values, values);
         self.rotation.resize(directions.rows(), self.values.len());
         self.rotation.for_each_column(|j, column| column.copy_from_slice(directions.column(j)));
     }
@@ -202,15 +201,14 @@ impl Frame {
                 self.values.push(common);
             }
         }
-        let (mut along, mut sum, mut turned) = (Matrix::default(), Matrix::default(), Matrix::default());
         let rows = coordinates.rows();
-        multiply(&mut along, self.rotation.view().subrows(0, rows).transpose(), coordinates.view());
+        let along = multiplied(self.rotation.view().subrows(0, rows).transpose(), coordinates.view());
         let mut scaled = along.clone();
         scaled.for_each_column(|j, column| column.iter_mut().for_each(|x| *x *= rate * instance.weights[j]));
-        multiply(&mut sum, scaled.view(), along.view().transpose());
+        let mut sum = multiplied(scaled.view(), along.view().transpose());
         self.values.iter().enumerate().for_each(|(j, value)| sum.column_mut(j)[j] += value);
         let mut eigen = symmetric_eigen(&sum);
-        multiply(&mut turned, self.rotation.view(), eigen.vectors.view());
+        let mut turned = multiplied(self.rotation.view(), eigen.vectors.view());
         if rate < 0.0 {
             eigen.values.reverse();
             turned.reverse_columns();
@@ -235,8 +233,7 @@ impl Frame {
     /// true. Values are ascending after a positive update and descending after a negative one.
     pub fn retain(&mut self, pass: impl Fn(usize, f64) -> bool) {
         let Working { factor, working, keep, is_rotated, .. } = &mut self.scratch.0;
-        keep.clear();
-        keep.extend(self.values.iter().enumerate().map(|(i, value)| pass(i, *value)));
+        refill(keep, self.values.iter().enumerate().map(|(i, value)| pass(i, *value)));
         if std::mem::take(is_rotated) {
             self.rotation.retain_columns(keep);
         } else {
@@ -269,11 +266,11 @@ impl Frame {
     /// Updates the frame after the span has lost columns: the matrix is compressed to the remaining ones. Directions
     /// whose new value is `common` up to rounding are no longer explicit.
     pub fn reduce(&mut self, rotation: &Matrix, common: f64) {
-        let (mut reduced, mut scaled, mut compressed) = (Matrix::default(), Matrix::default(), Matrix::default());
-        multiply(&mut reduced, rotation.view().transpose(), self.rotation.view());
+        let mut scaled = Matrix::default();
+        let reduced = multiplied(rotation.view().transpose(), self.rotation.view());
         scaled.clone_from(&reduced);
         scaled.for_each_column(|j, column| column.iter_mut().for_each(|x| *x *= self.values[j] - common));
-        multiply(&mut compressed, scaled.view(), reduced.view().transpose());
+        let compressed = multiplied(scaled.view(), reduced.view().transpose());
         let eigen = symmetric_eigen(&compressed);
         let largest = eigen.values.iter().fold(0f64, |a, v| a.max(v.abs()));
         self.columns = rotation.columns();

@@ -14,11 +14,10 @@ use super::row_sum::{ROUNDING, RowSum};
 use crate::error::Error;
 use crate::linalg::checks::{orthonormal, shape};
 use crate::linalg::{Eigen, Factor, FactorScratch, Matrix, multiply};
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, zero};
 use crate::state::{State, ensure};
 use serde::{Deserialize, Serialize};
 
-/// Scatter matrix with all its eigenvalues. Eigenvectors are products of a basis and later factors.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(in super::super) struct Chained {
     /// Matrix at the most recent decomposition, and the rows since then.
@@ -98,8 +97,7 @@ impl Directions for Chained {
         self.basis.transpose_times(&columns[..size], coordinates);
         coordinates.extend_from_slice(&columns[size..]);
         for factor in &self.chain.factors[..self.chain.used] {
-            image.clear();
-            image.resize(factor.size, 0.0);
+            zero(image, factor.size);
             factor.apply_transpose(&coordinates[..factor.size], image, working);
             coordinates[..factor.size].copy_from_slice(image);
         }
@@ -122,8 +120,7 @@ impl Directions for Chained {
             coordinates[..factor.size].copy_from_slice(image);
         }
         let size = self.basis.columns();
-        out.clear();
-        out.resize(self.basis.rows(), 0.0);
+        zero(out, self.basis.rows());
         for (j, weight) in coordinates[..size].iter().enumerate() {
             out.iter_mut().zip(self.basis.column(j)).for_each(|(o, b)| *o += weight * b);
         }
@@ -153,13 +150,11 @@ impl Directions for Chained {
 }
 
 impl Chained {
-    /// Sets the number of columns. New columns have no energy and are eigenvectors themselves.
     pub fn grow(&mut self, columns: usize) {
         self.values.resize(columns, 0.0);
         self.sum.grow(columns);
     }
 
-    /// Computes `C ← forget · C + Σ w z zᵀ`. The last dyad must be the most recently observed point.
     pub fn add(&mut self, forget: f64, instance: &Observed) {
         fade(&mut self.values, forget);
         self.sum.fade(forget);
@@ -203,7 +198,6 @@ impl Chained {
         }
     }
 
-    /// Updates the matrix after the span has lost columns: `C ← Rᵀ C R` for R = `rotation`.
     pub fn reduce(&mut self, rotation: &Matrix) {
         self.sum.reduce(rotation);
         self.values.truncate(rotation.columns());

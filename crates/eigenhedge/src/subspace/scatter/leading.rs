@@ -27,9 +27,9 @@ use super::chained::Chained;
 use super::row_sum::RowSum;
 use crate::error::Error;
 use crate::linalg::checks::{matrix_entries, shape};
-use crate::linalg::{Eigen, Matrix, largest_pairs, multiply, orthonormal_to, symmetric_times, top};
+use crate::linalg::{Eigen, Matrix, largest_pairs, multiplied, multiply, orthonormal_to, symmetric_times, top};
 use crate::num::dot;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, zero};
 use crate::simplex::Multiplicity;
 use crate::state::{LARGEST, State, energy, ensure};
 use serde::{Deserialize, Serialize};
@@ -54,18 +54,15 @@ const MOST: usize = 48;
 const APART: f64 = 0.01;
 /// Distance between these eigenvalues, as a share of the larger one, that counts as a tie.
 const TIED: f64 = 1e-4;
-/// Number of rows that are added to the matrix at once.
 const BLOCK: usize = 64;
 /// Drift from orthonormality above which the directions are orthonormalized.
 const DRIFT: f64 = 1e-13;
 
-/// Scatter matrix with its leading eigenpairs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(in super::super) struct Leading {
     sum: RowSum,
     /// Directions with their Ritz values, in ascending order.
     pub(super) frame: Frame,
-    /// Products of the matrix with the directions.
     images: Matrix,
     pub trace: f64,
     #[serde(skip)]
@@ -147,7 +144,6 @@ impl Leading {
         Self { sum, frame, images: directions, trace, scratch: Scratch::default() }
     }
 
-    /// Takes the sum of rows out of a matrix that is no longer used.
     pub(super) fn take_sum(&mut self) -> RowSum {
         std::mem::take(&mut self.sum)
     }
@@ -167,7 +163,6 @@ impl Leading {
         self.sum.collect().clone()
     }
 
-    /// Sets the number of columns. New columns have no energy.
     pub fn grow(&mut self, columns: usize) {
         self.sum.grow(columns);
         self.frame.grow(columns);
@@ -207,8 +202,7 @@ impl Leading {
             inner.column_mut(j)[j] += self.frame.values[j];
             self.images.column_mut(j).iter_mut().zip(point).for_each(|(entry, x)| *entry += amount * x);
         }
-        self.scratch.0.next.clear();
-        self.scratch.0.next.extend_from_slice(self.frame.outside());
+        self.frame.outside().clone_into(&mut self.scratch.0.next);
         let accurate = self.refine(kept);
         if self.sum.recent() >= BLOCK {
             self.refresh();
@@ -216,7 +210,6 @@ impl Leading {
         accurate
     }
 
-    /// Adds the recent rows to the matrix and computes the images afresh.
     fn refresh(&mut self) {
         if self.frame.rotation.drift() > DRIFT {
             self.frame.heal();
@@ -263,8 +256,7 @@ impl Leading {
             if added == 0 || steps >= MOST.max(4 * kept) || !worst.1.is_finite() {
                 break false;
             }
-            next.clear();
-            next.extend_from_slice(residuals.column(worst.0));
+            residuals.column(worst.0).clone_into(next);
             is_block = is_dense;
             check = steps + 1 + steps / 2;
         };
@@ -279,8 +271,7 @@ impl Leading {
     pub fn reduce(&mut self, rotation: &Matrix, kept: usize) -> bool {
         let matrix = self.sum.reduce(rotation);
         self.trace = (0..matrix.columns()).map(|j| matrix.column(j)[j]).sum();
-        let mut directions = Matrix::default();
-        multiply(&mut directions, rotation.view().transpose(), self.frame.rotation.view());
+        let mut directions = multiplied(rotation.view().transpose(), self.frame.rotation.view());
         directions.orthonormalise_any();
         let values = std::mem::take(&mut self.frame.values);
         self.frame.grow(rotation.columns());
@@ -288,8 +279,7 @@ impl Leading {
         self.refresh();
         let Working { inner, next, .. } = &mut self.scratch.0;
         multiply(inner, directions.view().transpose(), self.images.view());
-        next.clear();
-        next.resize(rotation.columns(), 0.0);
+        zero(next, rotation.columns());
         self.refine(kept)
     }
 }

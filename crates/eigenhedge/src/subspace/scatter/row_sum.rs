@@ -1,9 +1,9 @@
 //! Sum of weighted dyads of rows. The most recent rows are stored, and are added in blocks by one matrix product.
 
-use super::restrict::restrict;
 use crate::error::Error;
 use crate::linalg::checks::{energies, shape};
-use crate::linalg::{Eigen, Matrix, multiply};
+use crate::linalg::{Eigen, Matrix, multiplied, multiply};
+use crate::scratch::zero;
 use crate::state::{LARGEST, ensure, entries, within};
 use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
@@ -54,7 +54,6 @@ impl RowSum {
         self.recent.rows()
     }
 
-    /// Sets the number of columns. New columns have no energy.
     pub fn grow(&mut self, columns: usize) {
         self.recent.resize(columns, self.recent.columns());
     }
@@ -75,8 +74,7 @@ impl RowSum {
     /// Computes `out = C x`.
     pub fn times(&self, x: &[f64], out: &mut Vec<f64>, products: &mut Vec<f64>) {
         let size = self.matrix.columns();
-        out.clear();
-        out.resize(x.len(), 0.0);
+        zero(out, x.len());
         self.matrix.add_symmetric_product(&x[..size], &mut out[..size]);
         if self.matrix_scale != 1.0 {
             out.iter_mut().for_each(|y| *y *= self.matrix_scale);
@@ -98,8 +96,7 @@ impl RowSum {
             return;
         }
         multiply(out, self.matrix.view(), x.view());
-        let mut products = Matrix::default();
-        multiply(&mut products, self.recent.view().transpose(), x.view());
+        let mut products = multiplied(self.recent.view().transpose(), x.view());
         for j in 0..x.columns() {
             out.column_mut(j).iter_mut().for_each(|y| *y *= self.matrix_scale);
             let of_rows = products.column_mut(j).iter_mut().zip(&self.recent_weights);
@@ -148,8 +145,7 @@ impl RowSum {
         if rotation.columns() < rotation.rows() {
             restrict(&mut self.matrix, rotation, &mut Eigen::default());
         } else {
-            let mut half = Matrix::default();
-            multiply(&mut half, rotation.view().transpose(), self.matrix.view());
+            let half = multiplied(rotation.view().transpose(), self.matrix.view());
             multiply(&mut self.matrix, half.view(), rotation.view());
         }
         self.recent.resize(rotation.columns(), 0);
@@ -159,4 +155,22 @@ impl RowSum {
     pub fn replace(&mut self, matrix: Matrix) {
         *self = Self::from(matrix);
     }
+}
+
+/// Share of the trace below which an eigenvalue may be a rounding error.
+const LOST: f64 = 64.0 * f64::EPSILON;
+
+/// Computes `C ← Rᵀ C R` after the span has lost columns. If a lost direction had most of the energy, the other entries are
+/// rounding errors of its own. Eigenvalues at the level of these errors, and negative ones, are therefore set to zero.
+pub(in super::super) fn restrict(matrix: &mut Matrix, rotation: &Matrix, eigen: &mut Eigen) {
+    let trace: f64 = (0..matrix.columns()).map(|j| matrix.column(j)[j]).sum();
+    let half = multiplied(rotation.view().transpose(), matrix.view());
+    multiply(matrix, half.view(), rotation.view());
+    eigen.compute(matrix.view());
+    let (roots, gone) = (&mut eigen.vectors, LOST * trace);
+    for (j, value) in eigen.values.iter().enumerate() {
+        let root = if *value > gone { value.sqrt() } else { 0.0 };
+        roots.column_mut(j).iter_mut().for_each(|x| *x *= root);
+    }
+    multiply(matrix, roots.view(), roots.view().transpose());
 }

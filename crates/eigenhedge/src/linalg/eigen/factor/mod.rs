@@ -18,11 +18,11 @@
 
 mod state;
 
-use super::cauchy_columns::{self, Points};
-use super::cauchy_product::{self, CauchyProduct};
-use super::root::Root;
+use super::cauchy_columns::{self, CauchyProduct, Points};
+use crate::scratch::{refill, zero};
+
 use super::secular;
-use super::secular_simd::{self, Point};
+use super::secular_simd::{self, Point, Root};
 use crate::linalg::{Matrix, multiply};
 use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
@@ -56,9 +56,7 @@ pub struct Factor {
     poles: Vec<f64>,
     /// Recomputed weights z. The list is padded with zeros like the poles.
     weights: Vec<f64>,
-    /// Nearest pole of each root. The list is padded like the poles.
     origins: Vec<f64>,
-    /// Offset of each root from its nearest pole. The list is padded like the poles.
     offsets: Vec<f64>,
     scales: Vec<f64>,
     order: Vec<Source>,
@@ -93,8 +91,7 @@ impl Factor {
         assert_eq!(values.len(), z.len(), "one coordinate for each value");
         self.size = values.len();
         let sign = if sigma < 0.0 { -1.0 } else { 1.0 };
-        scratch.values.clear();
-        scratch.values.extend(values.iter().map(|v| sign * v));
+        refill(&mut scratch.values, values.iter().map(|v| sign * v));
         z.clone_into(&mut scratch.z);
         self.deflate(sigma.abs(), scratch);
         let scale = self.find_roots(sigma.abs(), scratch);
@@ -121,8 +118,7 @@ impl Factor {
     /// Splits the directions into active and deflated ones. The values of the active ones are ascending and distinct.
     fn deflate(&mut self, sigma: f64, scratch: &mut FactorScratch) {
         let FactorScratch { sorted, values, z, deflated, .. } = scratch;
-        sorted.clear();
-        sorted.extend(0..values.len());
+        refill(sorted, 0..values.len());
         sorted.sort_unstable_by(|&a, &b| values[a].total_cmp(&values[b]));
         self.rotations.clear();
         self.active.clear();
@@ -189,10 +185,8 @@ impl Factor {
         // At most 2^1023, because the inverse of a subnormal size would be infinite.
         let scale = (-size.log2().floor()).min(1023.0).exp2();
         self.poles.extend(self.active.iter().map(|&j| values[j] * scale));
-        scratch.squares.clear();
-        scratch.squares.extend(self.active.iter().map(|&j| (sigma * scale) * (z[j] * z[j])));
-        self.weights.clear();
-        self.weights.extend(self.active.iter().map(|&j| 1f64.copysign(z[j])));
+        refill(&mut scratch.squares, self.active.iter().map(|&j| (sigma * scale) * (z[j] * z[j])));
+        refill(&mut self.weights, self.active.iter().map(|&j| 1f64.copysign(z[j])));
         secular_simd::fill_up(&mut self.poles, &mut scratch.squares);
         Arch::new().dispatch(Solve { factor: self, squares: &scratch.squares, roots: &mut scratch.roots });
         scale
@@ -207,8 +201,7 @@ impl Factor {
             input[r.deflated] = r.cos * a - r.sin * b;
             input[r.kept] = r.sin * a + r.cos * b;
         }
-        terms.clear();
-        terms.extend(self.active.iter().zip(&self.weights).map(|(&j, w)| w * input[j]));
+        refill(terms, self.active.iter().zip(&self.weights).map(|(&j, w)| w * input[j]));
         terms.resize(self.poles.len(), 0.0);
         Arch::new().dispatch(CauchyRows { factor: self, input, terms, out });
     }
@@ -260,8 +253,7 @@ impl Factor {
     /// Computes `out = E y`: converts coordinates from the new directions to the old ones.
     pub fn apply(&self, y: &[f64], out: &mut [f64], scratch: &mut FactorScratch) {
         let terms = &mut scratch.terms;
-        terms.clear();
-        terms.resize(self.active.len(), 0.0);
+        zero(terms, self.active.len());
         for (value, source) in y.iter().zip(&self.order) {
             match *source {
                 Source::Root(i) => terms[i] = self.scales[i] * value,
@@ -300,7 +292,7 @@ impl Factor {
                 product.column_mut(out).copy_from_slice(q.column(*j));
             }
         }
-        if self.active.len() <= cauchy_product::MOST {
+        if self.active.len() <= cauchy_columns::MOST {
             Arch::new().dispatch(CauchyProduct { q, active: &self.active, cauchy, to: places, out: product });
         } else {
             gathered.resize(q.rows(), self.active.len());
@@ -315,7 +307,6 @@ impl Factor {
         std::mem::swap(q, product);
     }
 
-    /// Lists the roots that are kept, in output order, and the position of each among the kept directions.
     fn place(&self, keep: &[bool], roots: &mut Vec<usize>, places: &mut Vec<usize>) {
         roots.clear();
         places.clear();
@@ -358,8 +349,7 @@ impl WithSimd for Solve<'_> {
         factor.origins.resize(full, factor.poles[full - 1]);
         factor.offsets.resize(full, 4.0);
         factor.weights.resize(full, 0.0);
-        factor.scales.clear();
-        factor.scales.resize(full, 0.0);
+        zero(&mut factor.scales, full);
         let Factor { poles, weights, origins, offsets, scales, .. } = factor;
         cauchy_columns::recompute_weights(simd, poles, origins, offsets, count, weights);
         cauchy_columns::inverse_norms(simd, &poles[..count], &weights[..count], origins, offsets, scales);

@@ -18,7 +18,6 @@ impl Factor {
         self.check_isometry()
     }
 
-    /// Checks that every rotation is in range and that no two outputs have the same source.
     fn check_places(&self) -> Result<(), Error> {
         let sentence = "a change must lead from all directions to all directions";
         for rotation in &self.rotations {
