@@ -11,7 +11,7 @@
 //! | read only some columns, or skip bad rows | [`Selector`], [`OnBadRow`] |
 //! | read several files as one table, compressed files (`.gz`, `.zst`), or a sheet of a workbook | [`Source::Several`]; by extension |
 //! | read one value per row as one column per tag | [`Pivot`] |
-//! | get the text and time columns of a row | [`Layout::keep`], [`Layout::time`], [`Stream::kept`] |
+//! | get the text and time columns of a row | [`Layout::keep`], [`Layout::time`], [`Row::kept`] |
 //! | report how a table was read, and irregular times | [`Stream::read_as`], [`Stream::times`] |
 //! | end the wait for rows when a signal arrives | [`Stop`] |
 //! | limit memory | [`MaxMemory`] |

@@ -74,7 +74,9 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
         }
         let outcome = session.learn(args.quiet, &outputs.answers.target, &signal)?;
         let engine = &mut session.engine;
-        engine.write_metrics()?;
+        if let Some(metrics) = &mut engine.metrics {
+            metrics.write(&engine.watched.hold().journal)?;
+        }
         if outcome == Outcome::Left {
             return Ok(());
         }

@@ -134,20 +134,6 @@ impl Monitors<'_> {
         notices.iter().filter(|one| Notice::URGENT.contains(&one.kind.as_str())).for_each(|one| hook.tell(one));
     }
 
-    pub fn write_metrics(&mut self) -> Result<()> {
-        let Self { metrics: Some(metrics), watched, .. } = self else { return Ok(()) };
-        metrics.write(&watched.hold().journal)
-    }
-
-    pub fn shared(&self) -> Arc<Shared<Watched>> {
-        Arc::clone(&self.watched)
-    }
-
-    pub fn facts_so_far(&self, stream: &Stream) -> Facts {
-        let fresh = self.monitors.fleet.fresh();
-        self.facts(stream, Some(fresh.options().warm_up_rows(fresh.width())))
-    }
-
     fn facts(&self, stream: &Stream, running: Option<u64>) -> Facts {
         let [trained, started] =
             [&self.args.train, &self.args.start_from].map(|path| path.as_deref().map(printable_path));
@@ -183,7 +169,9 @@ pub struct MonitorPages {
 
 impl MonitorPages {
     pub fn of(session: &Session<'_, Monitors<'_>>) -> Self {
-        Self { watched: session.engine.shared(), facts: session.engine.facts_so_far(&session.stream) }
+        let (engine, fresh) = (&session.engine, session.engine.monitors.fleet.fresh());
+        let facts = engine.facts(&session.stream, Some(fresh.options().warm_up_rows(fresh.width())));
+        Self { watched: Arc::clone(&engine.watched), facts }
     }
 }
 

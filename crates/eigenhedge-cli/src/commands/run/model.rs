@@ -96,10 +96,6 @@ impl<'a> OneModel<'a> {
         self.learned.hold()
     }
 
-    pub fn shared(&self) -> Arc<Shared<Learned>> {
-        Arc::clone(&self.learned)
-    }
-
     pub fn finish(self) -> Result<Learned> {
         self.answers.finish()?;
         self.reconstructions.finish()?;
@@ -334,7 +330,7 @@ pub struct RunPages {
 impl RunPages {
     pub fn of(session: &Session<'_, OneModel<'_>>) -> Self {
         let source = file_name(&session.stream.source()).to_owned();
-        Self { learned: session.engine.shared(), source, columns: session.stream.columns().to_vec() }
+        Self { learned: Arc::clone(&session.engine.learned), source, columns: session.stream.columns().to_vec() }
     }
 }
 
