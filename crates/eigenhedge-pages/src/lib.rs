@@ -15,7 +15,9 @@
 mod axis;
 mod calendar;
 mod chart;
+pub mod compare;
 mod curve;
+pub mod directions;
 mod downsample;
 pub mod escape;
 mod focus;

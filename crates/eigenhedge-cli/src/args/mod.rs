@@ -4,7 +4,6 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-mod directions;
 mod monitor;
 mod monitor_options;
 mod options;
@@ -15,7 +14,7 @@ mod reproduce;
 mod serve;
 mod table;
 
-pub use directions::Directions;
+pub use eigenhedge_pages::directions::Directions;
 pub use monitor::MonitorArgs;
 pub use options::{OfKernels, OfRun, OptionArgs, typed};
 pub use outputs::{AnswersAs, KeepArgs, LiveArgs, OutArgs};
