@@ -90,6 +90,7 @@ pub fn sentence(error: Error) -> String {
 }
 
 #[cfg(target_family = "wasm")]
+#[link(wasm_import_module = "env")]
 unsafe extern "C" {
     /// Returns a time in milliseconds.
     safe fn now() -> f64;
