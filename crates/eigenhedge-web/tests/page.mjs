@@ -233,12 +233,15 @@ try {
       if (!options.includes(file) && result === "filled") continue;
       check(`${name}: ${result} as from the program, largest difference ${gap(got[result], read(file))}`, close(got[result], read(file)), difference(got[result], read(file)));
     }
-    // The saved model goes on in the program, and here.
+    // The saved model goes on in the program, and here; then one that the program has saved.
     writeFileSync(join(folder, "web.eh"), Buffer.from(got.model));
-    execFileSync(program, ["run", name, "--start-from", "web.eh", "--out", "on.csv", "--quiet"], { cwd: folder });
-    await browser.choose([path, join(folder, "web.eh")]);
-    const { coordinates } = await compute("run", {});
-    check(`${name}: the saved model goes on as in the program, largest difference ${gap(coordinates, read("on.csv"))}`, close(coordinates, read("on.csv")), difference(coordinates, read("on.csv")));
+    for (const saved of ["web.eh", "program.eh"]) {
+      const save = saved === "web.eh" ? ["--snapshot", "program.eh"] : [];
+      execFileSync(program, ["run", name, "--start-from", saved, "--out", "on.csv", ...save, "--quiet"], { cwd: folder });
+      await browser.choose([path, join(folder, saved)]);
+      const { coordinates } = await compute("run", {});
+      check(`${name}: ${saved} goes on as in the program, largest difference ${gap(coordinates, read("on.csv"))}`, close(coordinates, read("on.csv")), difference(coordinates, read("on.csv")));
+    }
   }
   await browser.choose([table("plain.csv.gz")]);
   const untimed = (text) => text.split("\n").map((line) => line.slice(0, line.startsWith("charged") ? undefined : 73)).join("\n");
