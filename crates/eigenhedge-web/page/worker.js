@@ -52,7 +52,11 @@ const tasks = {
 async function work(data) {
   try {
     if (data.packed) await begin(data.packed);
-    else postMessage(await tasks[data.task](data));
+    else {
+      const answer = await tasks[data.task](data);
+      // Results are handed over without a copy, which would hold up the page.
+      postMessage(answer, Object.values(answer).flatMap((result) => result?.buffer ?? []));
+    }
   } catch (error) {
     postMessage({ error: error.message });
   }
