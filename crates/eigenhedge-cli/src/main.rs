@@ -13,7 +13,6 @@ mod inputs;
 mod live;
 mod plan;
 mod say;
-mod scaled;
 mod stdout;
 mod stop;
 mod table;

@@ -3,6 +3,7 @@
 use crate::args::Directions;
 use crate::args::{AnswersAs, KeepArgs, LiveArgs, OfRun, OptionArgs, RunArgs, SummaryForm, typed};
 use crate::destination::{Destination, judge_outputs, judge_page, judge_plot};
+use crate::directions::choose_k;
 use crate::table::{self, Usage};
 use anyhow::anyhow;
 use eigenhedge::options::{Options, Setup, spelled};
@@ -86,7 +87,7 @@ impl Beginning {
         let tried = setup(&args.options.options(Kind::Auto, 1))?;
         let items = tried.text_items();
         let layout = Layout { items, ..layout.clone() };
-        let k = Directions::choose(args.k, source, &layout, standardize, args.quiet)?;
+        let k = choose_k(args.k, source, &layout, standardize, args.quiet)?;
         Ok(Self::Setup(setup(&args.options.options(Kind::Auto, k))?.into()))
     }
 }

@@ -3,11 +3,13 @@
 use crate::args::{BadRow, BesideArgs, TableArgs};
 pub use crate::inputs::{Usage, is_dash};
 use crate::inputs::{inputs, is_workbook, paths_of};
-use crate::scaled::ScaledStream;
+use crate::say::say_short_warm_up;
 use anyhow::anyhow;
 use eigenhedge::kernel::{TextItems, VectorKernel};
 use eigenhedge::{Kind, Missing, Model, Standardize};
-use eigenhedge_io::{Error, Format, Layout, OnBadRow, Pivot, Selector, Source, Stream, printable, printable_path};
+use eigenhedge_io::{
+    Error, Format, Layout, OnBadRow, Pivot, ScaledStream, Selector, Source, Stream, printable, printable_path,
+};
 use eigenhedge_pages::file_name;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -60,7 +62,7 @@ pub fn open_with_missing(
     let source = source(paths)?;
     let stream = Stream::open(&source, &Layout { missing, ..layout(args, &source)? })?;
     say_reading(&stream);
-    Ok(ScaledStream::new(stream, args.standardize.unwrap_or_default()))
+    Ok(ScaledStream::new(stream, args.standardize.unwrap_or_default()).with_short_warm_up(say_short_warm_up))
 }
 
 /// Prints to standard error how a table is read. Ignores errors, because standard error may be closed.

@@ -15,6 +15,8 @@
 mod axis;
 mod calendar;
 mod chart;
+pub mod compare;
+pub mod directions;
 mod downsample;
 pub mod escape;
 mod focus;

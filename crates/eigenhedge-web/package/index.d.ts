@@ -94,3 +94,15 @@ export function monitorTable(
   files: Record<string, Uint8Array>,
   options?: Record<string, OptionValue>,
 ): { table: object; page: string; summary: string; events: string; model: Uint8Array };
+
+/** Learns tables in memory, like `eigenhedge run`. `filled` is there with `missing: "fill"`. */
+export function runTable(
+  files: Record<string, Uint8Array>,
+  options?: Record<string, OptionValue>,
+): { table: object; page: string; summary: string; coordinates: string; filled?: string; model: Uint8Array };
+
+/** Compares learners on tables in memory, like `eigenhedge compare`. */
+export function compareTable(
+  files: Record<string, Uint8Array>,
+  options?: Record<string, OptionValue>,
+): { table: object; page: string; summary: string };

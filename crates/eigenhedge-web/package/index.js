@@ -126,16 +126,23 @@ export function load(bytes) {
   return opened(engine.json("load", 0, bytes));
 }
 
-/** Watches tables in memory, like `eigenhedge monitor`. Options have the names of the command line. */
-export function monitorTable(files, options = {}) {
+function read(task, files, options) {
   try {
     for (const [name, bytes] of Object.entries(files)) engine.addFile(name, bytes.length)(0, bytes);
-    const { object, table } = engine.json("run_open", 0, JSON.stringify(options));
+    const { object, table } = engine.json("table_open", 0, JSON.stringify([task, options]));
     unused.register(table, object);
-    while (!engine.json("run_step", object, "1000").done);
-    const [page, summary] = ["page", "summary"].map((name) => engine.text(`run_${name}`, object));
-    return { table, page, summary, events: engine.text("run_events", object), model: engine.call("run_save", object) };
+    let progress;
+    do progress = engine.json("table_step", object, "1000"); while (!progress.done);
+    const result = (name) => [name, engine[name === "model" ? "call" : "text"]("table_result", object, name)];
+    return { table, ...Object.fromEntries(progress.results.map(result)) };
   } finally {
     engine.clearFiles();
   }
 }
+
+/** Watches tables in memory, like `eigenhedge monitor`. Options have the names of the command line. */
+export const monitorTable = (files, options = {}) => read("monitor", files, options);
+/** Learns tables in memory, like `eigenhedge run`. */
+export const runTable = (files, options = {}) => read("run", files, options);
+/** Compares learners on tables in memory, like `eigenhedge compare`. */
+export const compareTable = (files, options = {}) => read("compare", files, options);

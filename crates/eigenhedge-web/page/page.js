@@ -3,26 +3,28 @@
 const $ = (id) => document.getElementById(id);
 const module = $("module").textContent;
 const workerText = $("worker").textContent;
-let worker, files, pending, results, table;
+let worker, files, results, table;
+/** Functions that take the answers of the worker, in order. */
+let pending = [];
 
 function startWorker() {
   worker?.terminate();
+  pending = [];
   const address = URL.createObjectURL(new Blob([workerText], { type: "text/javascript" }));
   worker = new Worker(address);
   worker.onmessage = ({ data }) => {
     if (data.reading !== undefined) show("reading", data.reading, "reading the files");
     else if (data.progress) {
-      const { rows, incidents, alarms, share } = data.progress;
-      show("running", share, `${rows} rows, ${alarms} alarms, ${incidents} incidents`);
-    } else pending?.(data);
+      show("running", data.progress.share, data.progress.words);
+    } else pending.shift()?.(data);
   };
-  worker.onerror = (event) => pending?.({ error: event.message });
+  worker.onerror = (event) => pending.shift()?.({ error: event.message });
   worker.postMessage({ packed: module });
 }
 
 function ask(task, more = {}) {
   return new Promise((resolve, reject) => {
-    pending = (data) => (data.error ? reject(new Error(data.error)) : resolve(data));
+    pending.push((data) => (data.error ? reject(new Error(data.error)) : resolve(data)));
     worker.postMessage({ task, ...more });
   });
 }
@@ -51,13 +53,16 @@ function typed(text) {
   return options;
 }
 
-function options() {
+/** Choices that are options of the same name, by task. */
+const FIELDS = { monitor: ["warm-up"], run: ["k", "learner", "standardize", "missing"], compare: ["k", "standardize", "missing"] };
+
+function options(of) {
   const chosen = typed($("more").value);
   const left = [...$("exclude").querySelectorAll("input:not(:checked)")].map((box) => box.value);
   if (left.length) chosen.exclude = left.join(",");
   if ($("time").value) chosen.time = $("time").value;
-  if ($("group").value) chosen["group-by"] = $("group").value;
-  if ($("warm-up").value.trim()) chosen["warm-up"] = $("warm-up").value.trim();
+  if (of === "monitor" && $("group").value) chosen["group-by"] = $("group").value;
+  for (const id of FIELDS[of]) if ($(id).value.trim()) chosen[id] = $(id).value.trim();
   if ($("skip").checked) chosen["on-bad-row"] = "skip";
   return chosen;
 }
@@ -74,10 +79,10 @@ function column(name, checked) {
 /** Describes how the table was read, and fills the choices if they are empty. */
 function describe(found) {
   table = found;
-  const { source, readAs, names, columns, time, warmUp, isReady } = found;
+  const { source, readAs, names, columns, time, sentence, learners } = found;
   const detected = readAs ?? `${columns.length} columns of numbers${time ? `, time = ${time}` : ""}`;
-  const reference = isReady ? "The reference is that of the opened model." : `The first ${warmUp} rows are the reference.`;
-  $("read-as").textContent = `${source} is read as: ${detected}. ${reference}`;
+  $("read-as").textContent = `${source} is read as: ${detected}. ${sentence ?? ""}`;
+  if (learners && !$("learner").length) $("learner").replaceChildren(option("", "auto"), ...learners.slice(1).map((name) => option(name)));
   if ($("time").length) return;
   const all = names ?? columns;
   $("time").replaceChildren(option("", time ? `${time} (found)` : "none found"), ...all.map((name) => option(name)));
@@ -86,10 +91,10 @@ function describe(found) {
 }
 
 /** Opens the files with the present choices. Returns true if the table can be read. */
-async function open(isLoaded = true) {
+async function open(isLoaded = true, of = document.body.dataset.task) {
   $("error").textContent = "";
   try {
-    describe((await ask("open", { files: isLoaded ? null : files, options: options() })).table);
+    describe((await ask("open", { files: isLoaded ? null : files, of, options: options(of) })).table);
     show("chosen");
     return true;
   } catch (error) {
@@ -103,18 +108,19 @@ async function open(isLoaded = true) {
 function choose(chosen) {
   files = [...chosen].filter((file) => !file.name.startsWith("."));
   for (const id of ["time", "group", "exclude", "read-as"]) $(id).replaceChildren();
-  $("warm-up").value = $("more").value = "";
+  for (const id of ["more", ...FIELDS.monitor, ...FIELDS.run]) $(id).value = "";
   $("skip").checked = false;
   startWorker();
   return open(false);
 }
 
-async function run() {
-  if (!(await open())) return;
+async function run(of = document.body.dataset.task) {
+  if (!(await open(true, of))) return;
   show("running", 0, "starting");
   try {
     results = await ask("run");
-    $("summary").textContent = results.summary;
+    $("summary").textContent = new TextDecoder().decode(results.summary);
+    for (const name in SAVED) $(`save-${name}`).hidden = !results[name];
     show("done");
     // A new frame: a browser may not draw one again that was hidden when its page was replaced.
     const frame = document.createElement("iframe");
@@ -129,7 +135,6 @@ async function run() {
 }
 
 function cancel() {
-  pending = null;
   startWorker();
   show("reading", 0, "cancelled");
   return open(false);
@@ -160,6 +165,14 @@ async function dropped(items) {
   return all;
 }
 
+/** Ending and type of the file of each result. */
+const SAVED = {
+  page: [".html", "text/html"],
+  events: ["-incidents.csv", "text/csv"],
+  coordinates: ["-coordinates.csv", "text/csv"],
+  filled: ["-filled.csv", "text/csv"],
+  model: [".eh", "application/octet-stream"],
+};
 const stem = () => table.source.replace(/ and \d+ more files?$/, "").replace(/\.[^.]*$/, "");
 for (const id of ["files", "folder"]) {
   $(id).onchange = ({ target }) => {
@@ -168,14 +181,22 @@ for (const id of ["files", "folder"]) {
     target.value = "";
   };
 }
-$("run").onclick = run;
+$("monitor").onclick = $("learn").onclick = () => run();
+$("compare").onclick = () => run("compare");
 $("cancel").onclick = cancel;
 $("back").onclick = () => show("chosen");
 $("again").onclick = () => show("start");
-$("save-page").onclick = () => save(`${stem()}.html`, results.page, "text/html");
-$("save-events").onclick = () => save(`${stem()}-incidents.csv`, results.events, "text/csv");
-$("save-model").onclick = () => save(`${stem()}.eh`, results.model, "application/octet-stream");
-for (const id of ["time", "group", "exclude", "warm-up", "skip", "more"]) $(id).onchange = () => open();
+for (const [name, [ending, type]] of Object.entries(SAVED)) {
+  $(`save-${name}`).onclick = () => save(stem() + ending, results[name], type);
+}
+for (const id of ["time", "group", "exclude", "skip", "more", ...FIELDS.monitor, ...FIELDS.run]) $(id).onchange = () => open();
+for (const tab of document.querySelectorAll("[role=tab]")) {
+  tab.onclick = () => {
+    document.body.dataset.task = tab.dataset.task;
+    for (const other of document.querySelectorAll("[role=tab]")) other.ariaSelected = String(other === tab);
+    if (document.body.dataset.state === "chosen") open();
+  };
+}
 document.ondragover = (event) => event.preventDefault();
 document.ondrop = async (event) => {
   event.preventDefault();

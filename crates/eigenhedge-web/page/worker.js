@@ -29,32 +29,34 @@ async function readFiles(files) {
 }
 
 const tasks = {
-  async open({ files, options }) {
+  async open({ files, of, options }) {
     if (files) await readFiles(files);
     if (table !== undefined) engine.remove(table);
-    const opened = engine.json("run_open", 0, JSON.stringify(options));
+    const opened = engine.json("table_open", 0, JSON.stringify([of, options]));
     table = opened.object;
     return { table: opened.table };
   },
   run() {
     let shown = performance.now();
     for (;;) {
-      const progress = engine.json("run_step", table, String(ROWS));
-      if (progress.done) break;
+      const progress = engine.json("table_step", table, String(ROWS));
+      if (progress.done) return Object.fromEntries(progress.results.map((name) => [name, engine.call("table_result", table, name)]));
       if (performance.now() - shown > PAUSE) {
         postMessage({ progress });
         shown = performance.now();
       }
     }
-    const results = { page: engine.call("run_page", table), events: engine.call("run_events", table) };
-    return { ...results, model: engine.call("run_save", table), summary: engine.text("run_summary", table) };
   },
 };
 
 async function work(data) {
   try {
     if (data.packed) await begin(data.packed);
-    else postMessage(await tasks[data.task](data));
+    else {
+      const answer = await tasks[data.task](data);
+      // Results are handed over without a copy, which would hold up the page.
+      postMessage(answer, Object.values(answer).flatMap((result) => result?.buffer ?? []));
+    }
   } catch (error) {
     postMessage({ error: error.message });
   }

@@ -1,6 +1,6 @@
 //! Monitors and models of rows that a program in JavaScript has as arrays of numbers.
 
-use crate::options::texts;
+use crate::options::{given_options, texts};
 use crate::reply::{Reply, read};
 use eigenhedge::options::{OPTIONS, Options};
 use eigenhedge::{Error, Kind, MONITOR_OPTIONS, Model, Monitor, MonitorOption, MonitorOptions, Verdict, checked_bytes};
@@ -176,13 +176,7 @@ impl Learner {
             None => Kind::Auto,
             Some((_, name)) => read(name.parse())?,
         };
-        let mut chosen = Options::new(learner, k);
-        for (name, text) in &texts {
-            let Some(option) = OPTIONS.iter().find(|option| spelling(option.name) == *name) else { continue };
-            let value = option.values.parse(text);
-            let wrong = || format!("{name} must be {}, got {text}", option.values.description());
-            chosen = chosen.with(option.name, value.ok_or_else(wrong)?);
-        }
+        let chosen = given_options(Options::new(learner, k), &texts, spelling, spelling)?;
         let setup = read(chosen.resolve(spelling))?.for_rows(dim).map_err(|error| sentence(&error))?;
         Ok(Self(Model::of(&setup, dim, true).map_err(|error| sentence(&error))?))
     }

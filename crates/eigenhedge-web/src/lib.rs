@@ -6,25 +6,28 @@
 //!
 //! wasm-bindgen would add a build tool and a page of generated code for thirty exports with one signature.
 
+mod compare;
 mod fleet;
 mod learners;
 mod options;
 mod reply;
 mod run;
+mod table;
+mod watch;
 
 use eigenhedge::{Fleet, Model, Monitor, SavedKind};
 use eigenhedge_io::fleet_of_bytes;
 use fleet::Group;
 use learners::{Learner, Watcher};
 use reply::{Reply, bytes, read};
-use run::Run;
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::sync::Arc;
+use table::Table;
 
 /// Object that a caller holds by its number.
 enum Object {
-    Run(Box<Run>),
+    Table(Box<dyn Table>),
     Monitor(Box<Watcher>),
     Model(Box<Learner>),
     Fleet(Box<Group>),
@@ -53,10 +56,10 @@ impl Module {
         serde_json::from_slice(&self.input).map_err(|error| error.to_string())
     }
 
-    /// Calls `work` with the input and the run of this number.
-    fn run(&mut self, number: u32, work: impl FnOnce(&mut Run, &[u8]) -> Reply) -> Reply {
+    /// Calls `work` with the input and the table of this number.
+    fn table(&mut self, number: u32, work: impl FnOnce(&mut dyn Table, &[u8]) -> Reply) -> Reply {
         match self.objects.get_mut(number as usize) {
-            Some(Some(Object::Run(run))) => work(run, &self.input),
+            Some(Some(Object::Table(table))) => work(&mut **table, &self.input),
             _ => Err("there is no such table".into()),
         }
     }
@@ -85,7 +88,7 @@ impl Module {
     /// Adds an object. Returns its kind and its number.
     fn added(&mut self, object: Object) -> Vec<u8> {
         let kind = match &object {
-            Object::Run(_) => "run",
+            Object::Table(_) => "table",
             Object::Monitor(_) => "monitor",
             Object::Model(_) => "model",
             Object::Fleet(_) => "fleet",
@@ -186,22 +189,17 @@ macro_rules! exports {
 }
 
 exports! {
-    /// Opens the files as one table, with options by name. The result says how the table is read.
-    run_open = |module, _| {
-        let run = Run::open(&module.files, &module.json()?)?;
-        let (description, object) = (run.description(), module.add(Object::Run(Box::new(run))));
+    /// Opens the files as one table. The input has the task and options by name. The result says how the table is read.
+    table_open = |module, _| {
+        let (task, options): (String, Value) = read(serde_json::from_slice(&module.input))?;
+        let table = table::open(&module.files, &task, &options)?;
+        let (description, object) = (table.description(), module.add(Object::Table(table)));
         Ok(bytes(&json!({ "object": object, "table": description })))
     };
-    /// Reads at most as many rows as the input says. The result is the progress.
-    run_step = |module, number| module.run(number, |run, input| run.step(input));
-    /// Returns the page of a table that was read to its end.
-    run_page = |module, number| module.run(number, |run, _| run.finished().map(|finished| finished.page.clone().into_bytes()));
-    /// Returns the list of incidents.
-    run_events = |module, number| module.run(number, |run, _| run.finished().map(|finished| finished.events.clone()));
-    /// Returns the summary as text.
-    run_summary = |module, number| module.run(number, |run, _| run.finished().map(|finished| finished.summary.clone().into_bytes()));
-    /// Returns the monitors as a file.
-    run_save = |module, number| module.run(number, |run, _| run.finished().map(|finished| finished.model.clone()));
+    /// Reads about as many rows as the input says. The result is the progress, and after the last row the names of the results.
+    table_step = |module, number| module.table(number, table::step);
+    /// Returns the result whose name is the input.
+    table_result = |module, number| module.table(number, |table, name| table::result(table, &String::from_utf8_lossy(name)));
     /// Creates a monitor: `dim`, `names` and options by name.
     monitor_new = |module, _| {
         let monitor = Watcher::create(&module.json()?)?;

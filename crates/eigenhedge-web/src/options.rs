@@ -1,8 +1,10 @@
 //! Options by name, with the names and texts of the command line.
 
-use eigenhedge::options::spelled;
-use eigenhedge::{Error, MONITOR_OPTIONS, MonitorOption, MonitorOptions};
+use crate::reply::read;
+use eigenhedge::options::{OPTIONS, Options, Setup, Spelling, spelled};
+use eigenhedge::{AnyLearner, Error, Kind, MONITOR_OPTIONS, MonitorOption, MonitorOptions, Standardize};
 use eigenhedge_io::{Layout, OnBadRow, Source, Stream, TABLE_OPTIONS};
+use eigenhedge_pages::directions::Directions;
 use eigenhedge_pages::monitor::{in_rows, usual_step};
 use serde_json::Value;
 
@@ -18,7 +20,7 @@ pub fn texts(options: &Value) -> Vec<(String, String)> {
 }
 
 /// Returns an option as it is typed, with its leading hyphens.
-fn typed(name: &str) -> String {
+pub fn typed(name: &str) -> String {
     if name == "k" { "-k".into() } else { format!("--{name}") }
 }
 
@@ -32,6 +34,81 @@ pub fn misfit(error: &Error) -> String {
     }
 }
 
+/// Returns the layout of a table. `is_own` is true for the names of the options that are not those of tables.
+fn layout(source: &Source, texts: &[(String, String)], is_own: impl Fn(&str) -> bool) -> Result<Layout, String> {
+    let mut layout = Layout { find_time: true, ..Layout::new(source.format()?) };
+    if let Some((name, _)) = texts.iter().find(|(name, _)| !TABLE_OPTIONS.contains(&name.as_str()) && !is_own(name)) {
+        return Err(format!("there is no option {}", typed(name)));
+    }
+    for name in TABLE_OPTIONS {
+        let Some((_, text)) = texts.iter().find(|(given, _)| given == name) else { continue };
+        let list = || text.split(',').map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect();
+        let values: Vec<String> = if Layout::takes_list(name) { list() } else { vec![text.clone()] };
+        layout.set(name, &values).map_err(|rule| format!("--{name} must be {rule}, got {text}"))?;
+    }
+    Ok(layout)
+}
+
+/// Options of a table and its learners.
+pub struct LearnerOptions {
+    pub layout: Layout,
+    pub k: Option<Directions>,
+    pub standardize: Standardize,
+    texts: Vec<(String, String)>,
+}
+
+impl LearnerOptions {
+    /// `is_own` is true for the names of the options that are neither of tables nor of all learners.
+    pub fn new(source: &Source, options: &Value, is_own: impl Fn(&str) -> bool) -> Result<Self, String> {
+        let texts = texts(options);
+        let known = |name: &str| is_own(name) || ["k", "standardize"].contains(&name);
+        let options = Self { layout: layout(source, &texts, known)?, k: None, standardize: Standardize::None, texts };
+        if options.text("group-by").is_some() {
+            return Err("--group-by needs the program: here one model learns all rows".into());
+        }
+        let k =
+            options.text("k").map(|text| Directions::from_text(text).map_err(|rule| format!("-k {rule}, got {text}")));
+        let how = options.text("standardize").map_or(Ok(Standardize::None), str::parse);
+        let standardize = how.map_err(|error| spelled(&error, typed))?;
+        Ok(Self { k: k.transpose()?, standardize, ..options })
+    }
+
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.texts.iter().find(|(given, _)| given == name).map(|(_, text)| &text[..])
+    }
+
+    /// Returns the names of the given options that are not those of tables, as they are typed.
+    pub fn of_learner(&self) -> impl Iterator<Item = String> {
+        self.texts.iter().filter(|(name, _)| !TABLE_OPTIONS.contains(&name.as_str())).map(|(name, _)| typed(name))
+    }
+
+    /// Returns the options of a learner that keeps k directions.
+    pub fn of(&self, learner: Kind, k: usize) -> Result<Options, String> {
+        given_options(Options::new(learner, k), &self.texts, |name| name.into(), typed)
+    }
+}
+
+/// Returns options with those that were given as texts, whose names are spelled.
+pub fn given_options(
+    options: Options,
+    texts: &[(String, String)],
+    spelling: Spelling,
+    typed: Spelling,
+) -> Result<Options, String> {
+    OPTIONS.iter().try_fold(options, |chosen, option| {
+        let Some((_, text)) = texts.iter().find(|(name, _)| *name == spelling(option.name)) else { return Ok(chosen) };
+        let wrong = || format!("{} must be {}, got {text}", typed(option.name), option.values.description());
+        Ok(chosen.with(option.name, option.values.parse(text).ok_or_else(wrong)?))
+    })
+}
+
+/// Resolves options to the settings of a learner, checked as far as possible without the data.
+pub fn setup(options: &Options) -> Result<Setup, String> {
+    let setup = read(options.resolve(typed))?;
+    AnyLearner::try_out(&setup).map_err(|error| spelled(&error, typed))?;
+    Ok(setup)
+}
+
 /// Options of a table and its monitors.
 pub struct TableOptions {
     pub layout: Layout,
@@ -43,18 +120,8 @@ pub struct TableOptions {
 impl TableOptions {
     pub fn new(source: &Source, options: &Value) -> Result<Self, String> {
         let texts = texts(options);
-        let mut layout = Layout { find_time: true, ..Layout::new(source.format()?) };
-        let is_known = |name: &str| TABLE_OPTIONS.contains(&name) || MonitorOption::find(name).is_some();
-        if let Some((name, _)) = texts.iter().find(|(name, _)| !is_known(name)) {
-            return Err(format!("there is no option --{name}"));
-        }
+        let mut layout = layout(source, &texts, |name| MonitorOption::find(name).is_some())?;
         let given = |wanted: &str| texts.iter().find(|(name, _)| name == wanted).map(|(_, text)| text.clone());
-        for name in TABLE_OPTIONS {
-            let Some(text) = given(name) else { continue };
-            let list = || text.split(',').map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect();
-            let values: Vec<String> = if Layout::takes_list(name) { list() } else { vec![text.clone()] };
-            layout.set(name, &values).map_err(|rule| format!("--{name} must be {rule}, got {text}"))?;
-        }
         let by = given("group-by");
         let mut monitor = MonitorOptions::default();
         // A table of options has an order: a number of directions replaces a share.

@@ -1,249 +1,258 @@
-//! Monitors over a table in memory, in steps: what `eigenhedge monitor --report --events --snapshot` does with files.
+//! A model of a table in memory, in steps: what `eigenhedge run --report --out --filled --snapshot` does with files.
 
-use crate::options::{TableOptions, misfit};
-use crate::reply::{Reply, bytes, read};
-use eigenhedge::{Fleet, Monitor, SavedKind, checked_bytes};
-use eigenhedge_io::{Answers, Error, Form, Layout, Row, Source, Stream, Target, fleet_of_bytes, printable};
-use eigenhedge_pages::monitor::{Inside, Journal, Occurrence, TableMonitors, check_width, fresh_monitor, page, text};
+use crate::options::{LearnerOptions, setup, typed};
+use crate::reply::read;
+use crate::table::{Results, Saved, Table, detected, seconds, sentence};
+use eigenhedge::options::{OPTIONS, spelled};
+use eigenhedge::registry::REGISTRY;
+use eigenhedge::{Columns, Kind, Missing, Model, Standardize, Standardizer, checked_bytes};
+use eigenhedge_io::{
+    Answers, Column, Error, Form, Layout, Row, Source, Stream, Target, answer_cells, answer_columns, filled_cells,
+    filled_columns, filled_names, refusal,
+};
+use eigenhedge_pages::directions::Directions;
+use eigenhedge_pages::number::readable;
+use eigenhedge_pages::run::{Recorder, page, text};
+use eigenhedge_pages::{counted, file_name};
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::collections::VecDeque;
 
-/// Table, its monitors and their record.
+/// Number of rows that set the scale of a kernel.
+const SCALE_ROWS: usize = 1000;
+
+/// Table and its model.
 pub struct Run {
-    source: Source,
-    options: TableOptions,
-    /// Name and monitors of the file from which the run goes on.
-    start: Option<(String, Vec<u8>)>,
-    /// Number of keys, if the table is read a second time.
-    keys: Option<u64>,
     stream: Stream,
-    monitors: TableMonitors,
-    journal: Journal,
-    events: Option<Answers>,
+    model: Model,
+    recorder: Recorder,
+    coordinates: Answers,
+    filled: Option<Answers>,
+    /// Rows that have set the scale of the columns and are not learned yet.
+    waiting: VecDeque<Row>,
     row: Row,
-    finished: Option<Finished>,
-}
-
-/// Results of a table that was read to its end.
-pub struct Finished {
-    pub page: String,
-    pub events: Vec<u8>,
-    pub model: Vec<u8>,
-    pub summary: String,
-}
-
-/// Returns the sentence of an error in a table, with the option that passes over bad rows.
-fn sentence(error: Error) -> String {
-    let hint = if error.is_row() && !error.is_advised() { "; --on-bad-row skip passes over bad rows" } else { "" };
-    let word = error.word().map(|word| format!("; --na-values {word} reads it as a missing cell"));
-    format!("{error:#}{}{hint}", word.unwrap_or_default())
+    rows_before: u64,
+    /// Time of the first row in seconds.
+    began: Option<f64>,
+    /// Sentence about a number of directions that was not given.
+    chosen: Option<String>,
+    results: Option<Results>,
 }
 
 impl Run {
-    /// Opens files as one table. A file whose name ends in `.eh` holds the monitors from which the run goes on.
-    pub fn open(files: &[(Arc<str>, Arc<[u8]>)], options: &Value) -> Result<Self, String> {
-        let (saved, mut tables): (Vec<_>, Vec<_>) = files.iter().partition(|(name, _)| name.ends_with(".eh"));
-        tables.sort_by(|a, b| a.0.cmp(&b.0));
-        let mut sources: Vec<Source> =
-            tables.into_iter().map(|(name, bytes)| Source::Bytes(name.clone(), bytes.clone())).collect();
-        let source = match sources.len() {
-            0 => return Err("a table is needed: choose a file of rows".into()),
-            1 => sources.remove(0),
-            _ => Source::Several(sources),
+    pub fn open(source: &Source, saved: Saved, options: &Value) -> Result<Self, String> {
+        let own = |name: &str| OPTIONS.iter().any(|option| option.name == name);
+        let options = LearnerOptions::new(source, options, own)?;
+        let (mut model, stream, chosen) = match saved {
+            None => Self::afresh(source, options)?,
+            Some(saved) => Self::going_on(source, saved, options)?,
         };
-        let options = TableOptions::new(&source, options)?;
-        let start = saved.first().map(|(name, bytes)| (printable(name), bytes.to_vec()));
-        Self::begin(source, options, start, None)
-    }
-
-    /// Opens the table at its first row, with new monitors or with those of a file.
-    fn begin(
-        source: Source,
-        options: TableOptions,
-        start: Option<(String, Vec<u8>)>,
-        keys: Option<u64>,
-    ) -> Result<Self, String> {
-        let by_key = options.by.is_some();
-        let open = |layout: &Layout| Stream::open(&source, layout).map_err(sentence);
-        let (stream, fleet) = match &start {
-            None => {
-                let stream = open(&options.layout)?;
-                let fresh = fresh_monitor(&options.monitor, &stream, misfit).map_err(sentence)?;
-                (stream, if by_key { Fleet::of_monitors(fresh) } else { Fleet::new(fresh) })
-            }
-            Some((name, saved)) => {
-                let fleet = opened(name, saved, by_key)?;
-                let monitor = fleet.fresh();
-                let (missing, model_columns) = (Some(monitor.options().missing), monitor.columns().names.clone());
-                let stream = open(&Layout { missing, model_columns, ..options.layout.clone() })?;
-                check_width(monitor, &stream).map_err(sentence)?;
-                (stream, Ok(fleet))
-            }
+        model.ask_for_coordinates(true);
+        let (texts, dialect) = (stream.kept_columns(), stream.reading().dialect());
+        let open = |columns: Vec<Column>| {
+            let answers = Answers::open(&Target::Memory, Form::Csv, columns, false, None);
+            answers.map(|answers| answers.with_dialect(dialect)).map_err(sentence)
         };
-        let monitors = TableMonitors::new(read(fleet)?, &stream, by_key, keys);
-        let names = stream.kept_columns();
-        let columns = Occurrence::columns(monitors.key.map(|key| &names[key]), monitors.has_times, false);
-        let events = Answers::open(&Target::Memory, Form::Csv, columns, false, None).map_err(sentence)?;
+        let fills = model.spec().missing == Missing::Fill;
         Ok(Self {
-            journal: Journal::new(monitors.fleet.keys()).with_charts(stream.columns().len(), by_key),
-            events: Some(events.with_dialect(stream.reading().dialect())),
+            recorder: Recorder::new(&model, stream.has_time()),
+            coordinates: open(answer_columns(&texts, model.spec().kept))?,
+            filled: if fills { Some(open(filled_columns(&texts, stream.columns()))?) } else { None },
+            rows_before: model.totals().rows,
+            waiting: VecDeque::new(),
             row: Row::default(),
-            finished: None,
-            source,
-            options,
-            start,
-            keys,
+            began: None,
+            results: None,
             stream,
-            monitors,
+            model,
+            chosen,
         })
     }
 
-    /// Returns what was detected in the table.
-    pub fn description(&self) -> Value {
-        let (stream, fresh) = (&self.stream, self.monitors.fleet.fresh());
-        json!({
-            "source": stream.source(),
-            "readAs": stream.read_as(),
-            "names": stream.names(),
-            "columns": stream.columns(),
-            "leftOut": stream.left_out(),
-            "time": stream.kept_columns().first().filter(|_| stream.has_time()),
-            "warmUp": fresh.options().warm_up_rows(fresh.width()),
-            "isReady": fresh.is_ready(),
-        })
+    fn afresh(source: &Source, options: LearnerOptions) -> Result<(Model, Stream, Option<String>), String> {
+        // The options are checked before the table is read.
+        let tried = setup(&options.of(Kind::Auto, 1)?)?;
+        let (items, missing, how) = (tried.text_items(), Some(tried.spec.missing), options.standardize);
+        let layout = Layout { items, missing, ..options.layout.clone() };
+        let (k, chosen) = Directions::of_table(options.k, source, &layout, how)?;
+        let mut setup = setup(&options.of(Kind::Auto, k)?)?;
+        if setup.lacks_gamma() && how == Standardize::None {
+            let (mut first, mut stream) = (Vec::new(), Stream::open(source, &layout).map_err(sentence)?);
+            while first.len() < SCALE_ROWS
+                && let Some(row) = stream.next_row().map_err(sentence)?
+            {
+                first.push(row.to_vec());
+            }
+            setup = setup.with_gamma_of(&first);
+        }
+        let stream = Stream::open(source, &layout).map_err(sentence)?;
+        let length = stream.columns().len();
+        let misfit = |error: eigenhedge::Error| sentence(stream.failure(spelled(&error, typed)));
+        let model = setup.for_rows(length).and_then(|setup| Model::of(&setup, length, true));
+        let columns = Columns::new(stream.own_names(), Standardizer::new(how, length));
+        Ok((model.map_err(misfit)?.with_columns(columns), stream, chosen))
     }
 
-    /// Reads rows, at most as many as the input says as text. Returns the progress.
-    pub fn step(&mut self, input: &[u8]) -> Reply {
-        let most: u64 = String::from_utf8_lossy(input).parse().unwrap_or(1);
-        let mut is_done = self.finished.is_some();
+    /// Goes on with a saved model, whose options stay, except how missing cells are read.
+    fn going_on(
+        source: &Source,
+        (name, saved): (String, Vec<u8>),
+        options: LearnerOptions,
+    ) -> Result<(Model, Stream, Option<String>), String> {
+        if let Some(option) = options.of_learner().find(|option| option != "--missing") {
+            return Err(format!("{option} has no effect with {name}, which holds the options of its learner"));
+        }
+        let refused = |reason: String| format!("{name}: {reason}");
+        let mut model = Model::from_bytes(&saved).map_err(|refusal| refused(refusal.to_string()))?;
+        model.resume_state.clear();
+        if options.text("missing").is_some() {
+            let missing = setup(&options.of(Kind::Auto, 1)?)?.spec.missing;
+            model.set_missing(missing).map_err(|error| refused(error.to_string()))?;
+        }
+        let (missing, model_columns) = (Some(model.spec().missing), model.columns().names.clone());
+        let items = model.setup().text_items();
+        let layout = Layout { missing, model_columns, items, ..options.layout };
+        let stream = Stream::open(source, &layout).map_err(sentence)?;
+        match (model.length(), stream.columns().len()) {
+            (length, found) if length == found => Ok((model, stream, None)),
+            (length, found) => {
+                let reason = format!("must have {length} selected columns like the model, got {found}");
+                Err(sentence(stream.failure(reason)))
+            }
+        }
+    }
+
+    /// Reads the next row. Returns false after the last.
+    fn next_row(&mut self) -> Result<bool, Error> {
+        if self.model.columns().standardizer.is_warming_up() {
+            self.warm_up()?;
+        }
+        if let Some(row) = self.waiting.pop_front() {
+            self.row = row;
+            return Ok(true);
+        }
+        let is_there = self.stream.next_row()?.is_some();
+        if is_there {
+            self.stream.deliver_into(&mut self.row);
+        }
+        Ok(is_there)
+    }
+
+    /// Reads the rows that set the scale of the columns.
+    fn warm_up(&mut self) -> Result<(), Error> {
+        let mut needs_more = true;
+        while needs_more && self.stream.next_row()?.is_some() {
+            let mut row = Row::default();
+            self.stream.deliver_into(&mut row);
+            match self.model.warm_up([row.numbers()]) {
+                Err((_, error)) => self.refuse(&row, &error)?,
+                Ok(more) => {
+                    needs_more = more;
+                    self.waiting.push_back(row);
+                }
+            }
+        }
+        self.model.settle();
+        Ok(())
+    }
+
+    fn refuse(&mut self, row: &Row, error: &eigenhedge::Error) -> Result<(), Error> {
+        let reason = refusal(error, |column| self.stream.label(column));
+        self.stream.refuse_row(row, reason)
+    }
+
+    fn learn(&mut self) -> Result<(), Error> {
+        let row = std::mem::take(&mut self.row);
+        let numbers = row.numbers();
+        let outcome = match row.filled() {
+            Some(filled) => self.model.step_filled(numbers, filled),
+            None => self.model.step(numbers),
+        };
+        match outcome {
+            Err(error) => self.refuse(&row, &error)?,
+            Ok(loss) => {
+                let (texts, model) = (&row.kept, &self.model);
+                self.coordinates.write(&answer_cells(row.number, texts, loss, model.coordinates()))?;
+                if let Some(filled) = &mut self.filled {
+                    let names = filled_names(numbers, self.stream.columns());
+                    let cells = model.filled().map_or(numbers, |filled| &filled.row);
+                    filled.write(&filled_cells(texts, cells, &names))?;
+                }
+                let moment = row.time.zip(texts.first().map(String::as_str));
+                self.recorder.enter(row.number, moment, loss, model);
+            }
+        }
+        self.row = row;
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<Results, String> {
+        let Self { stream, model, recorder, .. } = self;
+        let rows = model.totals().rows - self.rows_before;
+        if rows == 0 {
+            return Err(sentence(stream.failure("has no rows to learn from".into())));
+        }
+        let time = seconds() - self.began.unwrap_or_default();
+        let mut summary = model.summary().timed(time);
+        summary.skipped_rows += stream.skipped();
+        summary.rows_per_second = (time > 0.0).then_some(rows as f64 / time);
+        recorder.close(stream.row_number(), model, &summary);
+        let page = page(file_name(&stream.source()), stream.columns(), recorder, model, &summary);
+        let standardized = model.columns().standardizer.how() != Standardize::None;
+        let mut results = Results::from([
+            ("page", page.html().into_bytes()),
+            ("summary", text(&summary, model.spec(), standardized).into_bytes()),
+            ("model", read(checked_bytes(model))?),
+        ]);
+        let nowhere = || Answers::open(&Target::Nowhere, Form::Csv, Vec::new(), false, None).map_err(sentence);
+        let coordinates = std::mem::replace(&mut self.coordinates, nowhere()?);
+        results.insert("coordinates", coordinates.into_bytes().map_err(sentence)?);
+        if let Some(filled) = self.filled.take() {
+            results.insert("filled", filled.into_bytes().map_err(sentence)?);
+        }
+        Ok(results)
+    }
+}
+
+impl Table for Run {
+    fn description(&self) -> Value {
+        let mut description = detected(&self.stream);
+        let spec = self.model.spec();
+        let learners: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
+        description["learners"] = json!(learners);
+        let kept = counted(spec.kept as u64, "direction");
+        description["sentence"] = match &self.chosen {
+            None => format!("{} keeps {kept}.", spec.learner),
+            Some(chosen) => format!("{chosen}."),
+        }
+        .into();
+        description
+    }
+
+    fn step(&mut self, most: u64) -> Result<(), String> {
+        self.began.get_or_insert_with(seconds);
         for _ in 0..most {
-            if is_done || self.stream.next_row().map_err(sentence)?.is_none() {
-                is_done = is_done || self.end()?;
+            if self.results.is_some() {
                 break;
             }
-            self.stream.deliver_into(&mut self.row);
-            let seen = self.monitors.step(&self.row, &mut self.journal, &mut self.stream).map_err(sentence)?;
-            seen.into_iter().flat_map(|seen| seen.found).try_for_each(|one| self.list(&one))?;
-        }
-        let share = self.stream.progress().share().unwrap_or(0.0);
-        let (rows, totals) = (self.journal.rows, &self.journal.totals);
-        let (alarms, incidents) = (totals.alarms, totals.incidents);
-        Ok(bytes(&json!({ "done": is_done, "rows": rows, "alarms": alarms, "incidents": incidents, "share": share })))
-    }
-
-    fn list(&mut self, one: &Occurrence) -> Result<(), String> {
-        let (Some(events), true) = (&mut self.events, one.is_incident()) else { return Ok(()) };
-        let cells = one.cells(self.monitors.key.is_some(), self.monitors.has_times, false);
-        events.write(&cells).map_err(sentence)
-    }
-
-    /// Completes the results. If the table ends during the warm-up, starts again with a shorter one and returns false.
-    fn end(&mut self) -> Result<bool, String> {
-        if self.journal.is_too_short() {
-            let Some(rows) = self.monitors.shorter_warm_up(self.journal.rows, self.keys.is_some()) else {
-                return Err(sentence(self.monitors.too_short(&self.journal, &self.stream)));
-            };
-            let (layout, by) = (self.options.layout.clone(), self.options.by.clone());
-            let monitor = self.options.monitor.clone().with_warm_up(Some(rows));
-            let options = TableOptions { layout, monitor, by };
-            *self = Self::begin(self.source.clone(), options, self.start.take(), Some(self.monitors.keys()))?;
-            return Ok(false);
-        }
-        let model = read(self.saved())?;
-        let last = read(self.monitors.close(&mut self.journal, self.stream.columns()))?;
-        last.iter().try_for_each(|one| self.list(one))?;
-        let events = self.events.take().map_or(Ok(Vec::new()), Answers::into_bytes).map_err(sentence)?;
-        let started = self.start.as_ref().map(|(name, _)| name.clone());
-        let facts = self.monitors.facts(&self.stream, self.options.by.as_ref(), (None, started), None);
-        let (page, summary) = (page(&self.journal, &facts, &Inside::All).html(), text(&self.journal, &facts));
-        self.finished = Some(Finished { page, events, model, summary });
-        Ok(true)
-    }
-
-    /// Returns the monitors as a file: one monitor, or a fleet.
-    fn saved(&mut self) -> Result<Vec<u8>, eigenhedge::Error> {
-        let TableMonitors { fleet, key, .. } = &mut self.monitors;
-        if key.is_some() {
-            let mut bytes = Vec::new();
-            return fleet.write(&[], &mut bytes).map(|()| bytes);
-        }
-        checked_bytes(&fleet.get("")?.unwrap_or_else(|| fleet.fresh().clone()))
-    }
-
-    pub fn finished(&self) -> Result<&Finished, String> {
-        self.finished.as_ref().ok_or_else(|| "the table has not been read to its end".into())
-    }
-}
-
-/// Reads monitors from a file.
-fn opened(name: &str, saved: &[u8], by_key: bool) -> Result<Fleet<Monitor>, String> {
-    let refused = |reason: String| format!("{name}: {reason}");
-    match SavedKind::of(saved).map_err(|refusal| refused(refusal.to_string()))? {
-        SavedKind::Monitors if by_key => fleet_of_bytes(saved.to_vec()).map_err(refused),
-        SavedKind::Monitors => Err(refused("holds a monitor for each key: --group-by names them".into())),
-        _ => {
-            let monitor = Monitor::from_bytes(saved).map_err(|refusal| refused(refusal.to_string()))?;
-            if !monitor.is_ready() {
-                return Err(refused("must be past its warm-up".into()));
+            if self.next_row().map_err(sentence)? {
+                self.learn().map_err(sentence)?;
+            } else {
+                self.results = Some(self.end()?);
             }
-            read(Fleet::new(monitor))
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use eigenhedge::streams;
-
-    /// Returns a table of six sensors with a fault of the fifth from row 1200 on.
-    fn table(rows: usize, decimal: &str) -> Vec<(Arc<str>, Arc<[u8]>)> {
-        let mut text = "s0;s1;s2;s3;s4;s5\n".to_owned();
-        for (t, row) in streams::iid(6, 2, 0.3, rows, 3).rows.iter().enumerate() {
-            let cell = |(j, x): (usize, &f64)| format!("{:.4}", x + if j == 4 && t >= 1200 { 8.0 } else { 0.0 });
-            let cells: Vec<String> = row.iter().enumerate().map(cell).collect();
-            text += &(cells.join(";").replace('.', decimal) + "\n");
-        }
-        vec![("rows.csv".into(), text.into_bytes().into())]
+        Ok(())
     }
 
-    fn finish(files: &[(Arc<str>, Arc<[u8]>)], options: &Value, step: &str) -> Result<Run, String> {
-        let mut run = Run::open(files, options)?;
-        while !String::from_utf8_lossy(&run.step(step.as_bytes())?).contains("\"done\":true") {}
-        Ok(run)
+    fn progress(&self) -> String {
+        let totals = self.model.totals();
+        format!("{} rows, lost {}", totals.rows - self.rows_before, readable(totals.expected_loss))
     }
 
-    #[test]
-    fn a_fault_is_listed_in_the_dialect_of_the_table_however_long_the_steps() {
-        let files = table(1500, ",");
-        let [one, other] = ["7", "100000"].map(|step| finish(&files, &json!({ "warm-up": 300 }), step).unwrap());
-        let [one, other] = [&one, &other].map(|run| run.finished().unwrap());
-        assert_eq!((&one.page, &one.events, &one.model), (&other.page, &other.events, &other.model));
-        let events = String::from_utf8(one.events.clone()).unwrap();
-        let fault = events.lines().last().unwrap();
-        assert!(fault.starts_with("incident;") && fault.contains(";s4;0,"), "{events}");
-        assert!(one.page.contains("s4"), "{}", one.summary);
+    fn stream(&self) -> &Stream {
+        &self.stream
     }
 
-    #[test]
-    fn a_saved_monitor_goes_on_and_a_short_table_has_a_short_warm_up() {
-        let mut files = table(200, ".");
-        let run = finish(&files, &json!({}), "64").unwrap();
-        assert_eq!((run.keys, run.options.monitor.warm_up), (Some(1), Some(66)));
-        files.push(("saved.eh".into(), run.finished().unwrap().model.clone().into()));
-        let on = finish(&files, &json!({}), "64").unwrap();
-        assert!(on.finished().unwrap().summary.contains("saved.eh"), "{}", on.finished().unwrap().summary);
-    }
-
-    #[test]
-    fn errors_are_sentences() {
-        let files = table(50, ".");
-        let refused = |options: Value| finish(&files, &options, "64").err().unwrap();
-        assert_eq!(refused(json!({ "colour": "red" })), "there is no option --colour");
-        assert!(refused(json!({ "time": "s9" })).starts_with("rows.csv: there is no column \"s9\""));
-        assert!(refused(json!({ "warm-up": "2d" })).contains("the table has no times"));
-        assert!(refused(json!({ "warm-up": 60 })).contains("must have more rows than the warm-up, 60, got 50"));
-        assert!(Run::open(&[], &json!({})).is_err());
+    fn results(&self) -> Option<&Results> {
+        self.results.as_ref()
     }
 }

@@ -112,7 +112,7 @@ function same(one, other) {
 }
 
 /** Writes a table of a plant: times, eight sensors of two factors, a fault from row 2400 on. */
-function table(name, { german = false, keys = 0, broken = false } = {}) {
+function table(name, { german = false, keys = 0, broken = false, holes = false } = {}) {
   let seed = 7;
   const uniform = () => (seed = (seed * 16807) % 2147483647) / 2147483647;
   const normal = () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform());
@@ -128,6 +128,7 @@ function table(name, { german = false, keys = 0, broken = false } = {}) {
     const time = german ? `${day} ${clock}` : date.toISOString().slice(0, 19);
     const row = [time, ...(keys ? [`m${t % keys}`] : []), ...cells.map(text)];
     if (broken && t === 1000) row[2] = "defekt";
+    if (holes && t % 7 === 3) row[1 + (t % 8)] = "";
     lines.push(row);
   }
   const path = join(folder, name);
@@ -136,7 +137,53 @@ function table(name, { german = false, keys = 0, broken = false } = {}) {
   return path;
 }
 
+/** Returns the largest difference of two lists relative to the norm of a row, or null if other cells than numbers differ. */
+function gap(one, other) {
+  const rows = (text) => text.trim().split("\n").map((line) => line.split(line.includes(";") ? ";" : ","));
+  const [a, b] = [rows(one), rows(other)];
+  if (a.length !== b.length || a.some((row, i) => row.length !== b[i].length)) return null;
+  const number = (cell) => (cell === "" ? NaN : Number(cell.replace(",", ".")));
+  const norm = (row) => Math.hypot(...row.map(number).filter(Number.isFinite));
+  let largest = 0;
+  for (const [i, row] of a.entries()) {
+    for (const [j, cell] of row.entries()) {
+      if (cell === b[i][j]) continue;
+      largest = Math.max(largest, Math.abs(number(cell) - number(b[i][j])) / norm(b[i]));
+    }
+  }
+  return Number.isNaN(largest) ? null : largest;
+}
+
+/** Returns the largest difference of numbers in two texts, or null if they differ in anything else. */
+function drift(one, other) {
+  const parts = (text) => text.split(/([0-9]+\.[0-9]+(?:e-?[0-9]+)?)/);
+  const [a, b] = [parts(one), parts(other)];
+  if (a.length !== b.length) return null;
+  let largest = 0;
+  for (const [i, part] of a.entries()) {
+    if (part === b[i]) continue;
+    if (i % 2 === 0) return null;
+    largest = Math.max(largest, Math.abs(part - b[i]) / Math.max(Math.abs(b[i]), 1e-6));
+  }
+  return largest;
+}
+
+const close = (one, other) => gap(one, other) !== null && gap(one, other) <= 1e-9;
+const read = (name) => readFileSync(join(folder, name), "utf8");
+
 const browser = new Browser();
+/** Makes choices on a tab, and computes. Returns the results, tables as text and the model as numbers. */
+async function compute(task, choices, of = task) {
+  await browser.run(`document.querySelector('[role=tab][data-task=${task}]').click()`);
+  await browser.until("document.body.dataset.state === 'chosen'");
+  for (const [id, value] of Object.entries(choices)) await browser.run(`$(${JSON.stringify(id)}).value = ${JSON.stringify(value)}`);
+  await browser.run(`run(${JSON.stringify(of)})`);
+  const state = await browser.run("document.body.dataset.state");
+  if (state !== "done") throw new Error(`${of}: the page is in the state ${state}: ${await browser.run("$('error').textContent")}`);
+  const text = "([name, bytes]) => [name, name === 'model' ? [...bytes] : new TextDecoder().decode(bytes)]";
+  return browser.run(`Object.fromEntries(Object.entries(results).map(${text}))`);
+}
+
 try {
   await browser.open(pathToFileURL(page).href);
   const cases = [
@@ -170,7 +217,40 @@ try {
     const onward = readFileSync(join(folder, "on.csv"), "utf8");
     check(`${name}: the saved model goes on as in the program`, same(again, onward), difference(again, onward));
   }
+  const runs = [
+    ["holes.csv", { german: true, holes: true }, { missing: "fill" }, ["--missing", "fill", "--filled", "f.csv"]],
+    ["units.csv.gz", {}, { k: "3", standardize: "running", learner: "tracking" }, ["-k", "3", "--standardize", "running", "--learner", "tracking"]],
+  ];
+  for (const [name, how, choices, options] of runs) {
+    const path = table(name, how);
+    await browser.choose([path]);
+    const got = await compute("run", choices);
+    execFileSync(program, ["run", name, ...options, "--report", "r.html", "--out", "o.csv", "--quiet"], { cwd: folder });
+    // Exact values stand in the titles of numbers, and their last digits depend on the width of vectors.
+    const apart = drift(got.page, read("r.html"));
+    check(`${name}: the page of the run is that of the program, ${got.page.length} signs, largest difference ${apart}`, apart !== null && apart < 1e-9, difference(got.page, read("r.html")));
+    for (const [result, file] of [["coordinates", "o.csv"], ["filled", "f.csv"]]) {
+      if (!options.includes(file) && result === "filled") continue;
+      check(`${name}: ${result} as from the program, largest difference ${gap(got[result], read(file))}`, close(got[result], read(file)), difference(got[result], read(file)));
+    }
+    // The saved model goes on in the program, and here; then one that the program has saved.
+    writeFileSync(join(folder, "web.eh"), Buffer.from(got.model));
+    for (const saved of ["web.eh", "program.eh"]) {
+      const save = saved === "web.eh" ? ["--snapshot", "program.eh"] : [];
+      execFileSync(program, ["run", name, "--start-from", saved, "--out", "on.csv", ...save, "--quiet"], { cwd: folder });
+      await browser.choose([path, join(folder, saved)]);
+      const { coordinates } = await compute("run", {});
+      check(`${name}: ${saved} goes on as in the program, largest difference ${gap(coordinates, read("on.csv"))}`, close(coordinates, read("on.csv")), difference(coordinates, read("on.csv")));
+    }
+  }
+  await browser.choose([table("plain.csv.gz")]);
+  const untimed = (text) => text.split("\n").map((line) => line.slice(0, line.startsWith("charged") ? undefined : 73)).join("\n");
+  const compared = untimed((await compute("run", { k: "2" }, "compare")).summary);
+  const wanted = untimed(execFileSync(program, ["compare", "plain.csv.gz", "-k", "2"], { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }));
+  check("learners are compared as by the program", compared === wanted, difference(compared, wanted));
   await browser.choose([table("broken.csv", { broken: true })]);
+  await browser.run("document.querySelector('[role=tab]').click()");
+  await browser.until("document.body.dataset.state === 'chosen'");
   await browser.run("run()");
   const error = await browser.run("$('error').textContent");
   check(`a broken file: ${error}`, error.includes('broken.csv, line 1002, column "T1"') || error.includes("defekt"));
@@ -190,11 +270,15 @@ try {
     for (const scheme of ["light", "dark"]) {
       await browser.scheme(scheme);
       await browser.choose([table("plant.csv")]);
-      for (const state of ["chosen", "done"]) {
-        if (state === "done") await browser.run("run()");
-        for (const width of [1300, 400]) {
-          await browser.picture(join(process.env.EIGENHEDGE_PICTURES, `${state}-${width}-${scheme}.png`), width);
+      for (const task of ["monitor", "run", "compare"]) {
+        for (const state of ["chosen", "done"]) {
+          if (state === "done") await compute(task === "compare" ? "run" : task, {}, task);
+          else await browser.run(`show('chosen'); document.querySelector('[role=tab][data-task=${task === "compare" ? "run" : task}]').click()`);
+          for (const width of [1300, 400]) {
+            await browser.picture(join(process.env.EIGENHEDGE_PICTURES, `${task}-${state}-${width}-${scheme}.png`), width);
+          }
         }
+        await browser.run("show('chosen')");
       }
     }
   }

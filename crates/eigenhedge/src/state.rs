@@ -24,6 +24,24 @@ const MOST_ROWS: u64 = 1 << 53;
 /// Largest relative error that rounding can cause in a sum of probabilities or a trace.
 pub(crate) const TRACE: f64 = 1e-6;
 
+/// Saved form of a number whose largest value means that there is no limit: the same in files of 32-bit and 64-bit machines.
+pub(crate) mod no_limit {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(number: &usize, serializer: S) -> Result<S::Ok, S::Error> {
+        if *number == usize::MAX { u64::MAX } else { *number as u64 }.serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
+        u64::deserialize(deserializer).map(|number| usize::try_from(number).unwrap_or(usize::MAX))
+    }
+}
+
+/// Returns true if two numbers are equal except for their last digits, which depend on the machine's library of functions.
+pub(crate) fn nearly(one: f64, other: f64) -> bool {
+    one == other || (one - other).abs() <= 1e-12 * other.abs()
+}
+
 pub(crate) fn ensure(condition: bool, sentence: &'static str) -> Result<(), Error> {
     if condition { Ok(()) } else { Err(Error::State(sentence)) }
 }

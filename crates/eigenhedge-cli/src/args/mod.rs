@@ -13,6 +13,7 @@ mod outputs;
 mod serve;
 mod table;
 
+pub use eigenhedge_pages::directions::Directions;
 pub use monitor::MonitorArgs;
 pub use options::{OfKernels, OfRun, OptionArgs, typed};
 pub use outputs::{AnswersAs, KeepArgs, LiveArgs, OutArgs};
@@ -235,21 +236,4 @@ fn named<T: FromStr<Err = eigenhedge::Error>>(text: &str) -> Result<T, String> {
         eigenhedge::Error::Name { rule, .. } => format!("must be {rule}"),
         error => error.to_string(),
     })
-}
-
-/// Number of directions as typed.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Directions {
-    Number(usize),
-    /// Share of the energy that the directions explain.
-    Share(f64),
-}
-
-impl Directions {
-    /// Parses a number, or a share between 0 and 1.
-    pub fn from_text(text: &str) -> Result<Self, String> {
-        let share = text.parse().ok().filter(|share: &f64| *share > 0.0 && *share < 1.0).map(Self::Share);
-        let number = text.parse().ok().map(Self::Number);
-        number.or(share).ok_or_else(|| "must be a whole number, or a share between 0 and 1".to_owned())
-    }
 }

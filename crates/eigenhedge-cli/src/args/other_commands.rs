@@ -7,6 +7,7 @@ use clap::builder::{PossibleValuesParser, RangedU64ValueParser};
 use clap::{Args, ValueEnum};
 use eigenhedge::Kind;
 use eigenhedge::registry::{ExpertKind, defaults};
+use eigenhedge_pages::compare::{LEARNERS, WARM_UP};
 use std::path::PathBuf;
 
 /// Center that is subtracted from the rows.
@@ -32,7 +33,7 @@ pub struct CompareArgs {
     pub k: Option<Directions>,
     /// Learners to compare
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = learners(),
-          default_value = "auto,tracking,anchored,leader,forgetting-leader,additive")]
+          default_value = LEARNERS)]
     pub learners: Vec<Kind>,
     /// Center to subtract from each row: the running mean, or none
     #[arg(long, value_enum, value_name = "CENTER", default_value_t = CenterArg::Mean)]
@@ -40,7 +41,7 @@ pub struct CompareArgs {
     #[command(flatten)]
     pub options: OptionArgs<OfCompare>,
     /// Number of rows to fit the frozen PCA to; all losses are counted after them
-    #[arg(long, value_name = "ROWS", default_value_t = 100)]
+    #[arg(long, value_name = "ROWS", default_value_t = WARM_UP)]
     pub warm_up: usize,
     /// File for a plot of the cumulative losses (SVG)
     #[arg(long, value_name = "FILE.svg")]

@@ -5,9 +5,9 @@ use crate::args::{
     CenterArg, KernelPcaArgs, KernelRidgeArgs, MmdArgs, OfKernels, OptionArgs, PcaArgs, SummaryForm, TableArgs,
 };
 use crate::destination::{Destination, coordinate_names, judge_outputs};
+use crate::directions::reported;
 use crate::plan;
 use crate::say::{say, say_gamma};
-use crate::scaled::ScaledStream;
 use crate::stdout;
 use crate::table::{self, Usage};
 use crate::working::Working;
@@ -16,7 +16,7 @@ use eigenhedge::batch::preimage::{Stop, preimages};
 use eigenhedge::batch::{Center, KernelPca, KernelRidge, Pca, Solver, two_sample_test};
 use eigenhedge::kernel::{TextItems, VectorKernel, Vectors};
 use eigenhedge::{Kind, Random, Standardize};
-use eigenhedge_io::{Cell, Layout, Stream, number_cells, number_columns};
+use eigenhedge_io::{Cell, Layout, ScaledStream, Stream, number_cells, number_columns};
 use eigenhedge_pages::number::readable;
 use serde_json::json;
 use std::fmt::Write;
@@ -95,7 +95,7 @@ pub fn pca(args: &PcaArgs) -> Result<()> {
     judge_outputs([("the input", args.input.as_path())], &outputs)?;
     let (out, components) = (args.out.destination()?, Destination::new("--components", components, None)?);
     let table = read(&args.input, &args.table, false)?;
-    let k = Directions::of_rows(args.k, &table.rows, false);
+    let k = reported(Directions::of_rows(args.k, &table.rows), false);
     let mut coordinates = out.open(number_columns(&coordinate_names(k)))?;
     let mut directions = components.open(number_columns(&table.names))?;
     let working = Working::start(format!("PCA of {} rows", table.rows.len()), 0);
@@ -147,7 +147,7 @@ fn fit_kernel_pca(args: &KernelPcaArgs, table: &Rows) -> Result<KernelPca<Vector
             let most = MOST_CHOSEN.min(first.len().saturating_sub(1)).max(1);
             let model = KernelPca::fit(dictionary.clone(), first, most, center(args.center), Solver::auto(first.len()));
             let model = model.map_err(|error| anyhow!("{}: {error}", table.source))?;
-            Directions::of_shares(asked, &model.explained_ratio(), first.len(), false)
+            reported(Directions::of_shares(asked, &model.explained_ratio(), first.len()), false)
         }
     };
     let _working = working("kernel PCA", table.rows.len(), table.names.len(), 20 * k);

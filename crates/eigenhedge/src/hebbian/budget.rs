@@ -12,7 +12,7 @@
 use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::linalg::checks::shape;
-use crate::state::{ensure, entries, length};
+use crate::state::{ensure, entries, length, no_limit};
 use serde::{Deserialize, Serialize};
 
 /// Kernel values and nearest neighbours of the atoms, from which the atom to remove is chosen.
@@ -28,6 +28,7 @@ pub struct Budget {
 /// Nearest neighbour of an atom: the other atom of which some multiple approximates the atom best.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Neighbour {
+    #[serde(with = "no_limit")]
     atom: usize,
     share: f64,
 }

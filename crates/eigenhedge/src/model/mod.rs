@@ -31,7 +31,7 @@ use crate::registry::options::{AUTO_SEGMENTS, Coordinates, Setup};
 use crate::registry::{Missing, Spec};
 use crate::saved::{Refusal, SavedKind, framed, unframed};
 use crate::scratch::Scratch;
-use crate::state::ensure;
+use crate::state::{ensure, no_limit};
 use crate::subspace::Average;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -61,6 +61,7 @@ pub struct Model {
     totals: Totals,
     hindsight: Option<Hindsight>,
     partitions: Option<Partitions>,
+    #[serde(with = "no_limit")]
     segments: usize,
     coordinates: Coordinates,
     /// Columns without an observed cell so far, used only if the first cell of each column sets its center.

@@ -35,7 +35,7 @@ use crate::mixing::{Blend, Mixing};
 use crate::num::kept;
 use crate::scratch::{Scratch, refill};
 use crate::simplex::{CapScratch, Complement, Multiplicity, Spectrum, cap};
-use crate::state::{LARGEST_LOG, State, ensure, entries, within};
+use crate::state::{LARGEST_LOG, State, ensure, entries, nearly, no_limit, within};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -49,6 +49,7 @@ pub struct Tracking {
     frame: Frame,
     complement: Complement,
     past: Option<PastAverage>,
+    #[serde(with = "no_limit")]
     max_rank: usize,
     /// Cost of mixing and folding, which is added to the constant of the regret bound.
     price: f64,
@@ -178,8 +179,9 @@ impl Tracking {
 
 impl State for Tracking {
     fn check_state(&self, built: &Self) -> Result<(), Error> {
-        let parameters = |rule: &Self| (rule.eta, rule.mixing, rule.kept, rule.uniform, rule.max_rank, rule.merge);
-        ensure(parameters(self) == parameters(built), "the parameters of the rule must be those of the learner")?;
+        let parameters = |rule: &Self| (rule.eta, rule.mixing, rule.kept, rule.max_rank, rule.merge);
+        let same = parameters(self) == parameters(built) && nearly(self.uniform, built.uniform);
+        ensure(same, "the parameters of the rule must be those of the learner")?;
         self.frame.check_state(&built.frame)?;
         price(self.price)?;
         entries("logarithms of probabilities", &self.frame.values, -LARGEST_LOG..=0.0)?;

@@ -57,6 +57,7 @@ pub struct Feature<D> {
     #[serde(skip)]
     squares: Scratch<Vec<f64>>,
     /// Number of rows since the images were last recomputed.
+    #[serde(with = "crate::state::no_limit")]
     stale: usize,
     trials: u64,
     /// Hash of all changes of the dictionary. Spans over the same rows with equal hashes have equal dictionaries.

@@ -133,7 +133,7 @@ impl<D: Dictionary> Span for Feature<D> {
             self.refresh();
             if self.orthonormalise(false) {
                 // Columns must be removed, but only after the trial.
-                self.stale = usize::MAX - 1;
+                self.stale = usize::MAX;
             }
         }
     }

@@ -1,21 +1,21 @@
 //! Learners of a comparison, which learn lots of rows on all processors.
 
-use crate::scaled::ScaledStream;
-use anyhow::Result;
+use super::Comparison;
+use crate::downsample::Downsampler;
 use eigenhedge::Model;
-use eigenhedge_pages::Downsampler;
+use eigenhedge_io::{Error, ScaledStream};
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
 
 pub struct Contestant {
     pub name: String,
     pub run: Model,
     pub total: f64,
     pub curve: Downsampler,
-    pub spent: Duration,
+    /// Time spent in seconds.
+    pub spent: f64,
 }
 
 #[derive(Default)]
@@ -34,12 +34,14 @@ const LOT_ROWS: usize = 256;
 const LOT_NUMBERS: usize = 1 << 16;
 
 impl RowLot {
-    /// Reads at most `most` rows. On an error, the lot has the rows before it.
-    pub fn read(&mut self, stream: &mut ScaledStream, most: usize) -> Result<Read> {
+    /// Reads rows that the comparison learns together. On an error, the lot has the rows before it.
+    pub fn read(&mut self, stream: &mut ScaledStream, comparison: &Comparison) -> Result<Read, Error> {
         self.rows.clear();
         self.places.clear();
-        let fit = (LOT_NUMBERS / stream.columns().len().max(1)).clamp(1, LOT_ROWS);
-        while self.rows.len() < most.min(fit) {
+        let length = stream.columns().len().max(1);
+        let fit = (LOT_NUMBERS / length).clamp(1, LOT_ROWS).min(comparison.rows_to_fit());
+        stream.stream().allow("the rows of the warm-up", 32 * (comparison.waiting_rows() * length) as u128)?;
+        while self.rows.len() < fit {
             let Some(row) = stream.next_row()? else { return Ok(Read::Ended) };
             self.rows.push(row.to_vec());
             self.places.push(stream.place());
@@ -52,8 +54,8 @@ impl RowLot {
 pub fn learn_lot(
     contestants: &mut [Contestant],
     rows: &[Vec<f64>],
-    first: u64,
-    centered: bool,
+    (first, centered): (u64, bool),
+    clock: fn() -> f64,
 ) -> Result<(), (usize, eigenhedge::Error)> {
     let rows: Vec<&[f64]> = rows.iter().map(|row| &row[..]).collect();
     let count = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(contestants.len());
@@ -62,7 +64,7 @@ pub fn learn_lot(
         let mut refused = Vec::new();
         let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
         while let Some((position, contestant)) = next() {
-            if let Err((i, error)) = contestant.learn(&rows, first, centered) {
+            if let Err((i, error)) = contestant.learn(&rows, (first, centered), clock) {
                 refused.push((i, position, error));
             }
         }
@@ -78,8 +80,13 @@ pub fn learn_lot(
 }
 
 impl Contestant {
-    fn learn(&mut self, rows: &[&[f64]], first: u64, centered: bool) -> Result<(), (usize, eigenhedge::Error)> {
-        let (start, mut number) = (Instant::now(), first);
+    fn learn(
+        &mut self,
+        rows: &[&[f64]],
+        (first, centered): (u64, bool),
+        clock: fn() -> f64,
+    ) -> Result<(), (usize, eigenhedge::Error)> {
+        let (start, mut number) = (clock(), first);
         let Self { run, total, curve, spent, .. } = self;
         let outcome = run.step_each(rows, |_, loss| {
             if !(centered && number == 0) {
@@ -88,7 +95,7 @@ impl Contestant {
             }
             number += 1;
         });
-        *spent += start.elapsed();
+        *spent += clock() - start;
         outcome
     }
 }

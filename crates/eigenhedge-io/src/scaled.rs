@@ -1,17 +1,22 @@
 //! Rows in standard units, for commands whose model has no scale of its own.
 
-use crate::say::say_short_warm_up;
-use anyhow::Result;
+use crate::error::Error as TableError;
+use crate::refusal::refusal;
+use crate::row::Row;
+use crate::stream::Stream;
 use eigenhedge::{Error, Standardize, Standardizer};
-use eigenhedge_io::{Row, Stream, refusal};
 use std::collections::VecDeque;
+
+type Result<T> = std::result::Result<T, TableError>;
 
 /// Memory of a buffered row in bytes, in addition to its numbers and texts.
 const ROW: usize = 256;
 
+/// Stream whose rows are in standard units.
 pub struct ScaledStream {
     stream: Stream,
     standardizer: Standardizer,
+    on_short_warm_up: fn(Standardize, u64),
     waiting: VecDeque<Row>,
     /// Most recently returned row in units of the table.
     delivered: Option<Row>,
@@ -21,9 +26,17 @@ pub struct ScaledStream {
 }
 
 impl ScaledStream {
+    /// Scales the rows of a stream.
     pub fn new(stream: Stream, how: Standardize) -> Self {
-        let standardizer = Standardizer::new(how, stream.columns().len());
-        Self { stream, standardizer, waiting: VecDeque::new(), delivered: None, is_counted: true, row: Vec::new() }
+        let (standardizer, waiting) = (Standardizer::new(how, stream.columns().len()), VecDeque::new());
+        let on_short_warm_up = |_, _| ();
+        Self { stream, standardizer, on_short_warm_up, waiting, delivered: None, is_counted: true, row: Vec::new() }
+    }
+
+    /// Sets what is called after a warm-up that may be shorter than wanted, with the number of its rows.
+    #[must_use]
+    pub fn with_short_warm_up(self, on_short_warm_up: fn(Standardize, u64)) -> Self {
+        Self { on_short_warm_up, ..self }
     }
 
     /// Returns the stream of unscaled rows. It may be ahead of the scaled rows.
@@ -31,22 +44,27 @@ impl ScaledStream {
         &self.stream
     }
 
+    /// Returns the names of the columns.
     pub fn columns(&self) -> &[String] {
         self.stream.columns()
     }
 
+    /// Returns the name of the table.
     pub fn source(&self) -> String {
         self.stream.source()
     }
 
+    /// Returns the place of the most recently returned row.
     pub fn place(&self) -> String {
         self.delivered.as_ref().map_or_else(|| self.stream.place(), Row::place)
     }
 
+    /// Returns the number of the most recently returned row.
     pub fn row_number(&self) -> u64 {
         self.delivered.as_ref().map_or(0, |row| row.number)
     }
 
+    /// Returns the copied cells of the most recently returned row.
     pub fn kept(&self) -> &[String] {
         self.delivered.as_ref().map_or(&[], |row| &row.kept)
     }
@@ -55,11 +73,12 @@ impl ScaledStream {
     pub fn refuse(&mut self, reason: String) -> Result<()> {
         self.is_counted = true;
         match &self.delivered {
-            Some(row) => Ok(self.stream.refuse_row(row, reason)?),
+            Some(row) => self.stream.refuse_row(row, reason),
             None => Ok(()),
         }
     }
 
+    /// Returns the next row in standard units, or `None` after the last.
     pub fn next_row(&mut self) -> Result<Option<&[f64]>> {
         if let (false, Some(last)) = (std::mem::replace(&mut self.is_counted, true), &self.delivered) {
             self.standardizer.count_in(last.numbers());
@@ -114,7 +133,7 @@ impl ScaledStream {
             self.stream.allow("the rows of the warm-up", bytes as u128 * (self.waiting.len() as u128 + 1))?;
             self.waiting.push_back(row);
         }
-        say_short_warm_up(self.standardizer.how(), self.waiting.len() as u64);
+        (self.on_short_warm_up)(self.standardizer.how(), self.waiting.len() as u64);
         self.standardizer.settle();
         Ok(())
     }

@@ -1,0 +1,320 @@
+//! Comparison of learners with each other, with PCA of the first rows and with the best subspace in hindsight, on one stream.
+
+mod contestants;
+
+pub use contestants::{Read, RowLot};
+
+use crate::chart::{Chart, Series};
+use crate::chart::Curve;
+use crate::downsample::{Downsampler, Keep};
+use crate::file_name;
+use crate::multiples::Multiples;
+use crate::number::readable;
+use crate::page::{Block, Page, Table};
+use contestants::{Contestant, learn_lot};
+use eigenhedge::batch::{Center, Pca};
+use eigenhedge::comparators::{Best, Hindsight};
+use eigenhedge::{Error, Model};
+use serde_json::{Value, json};
+
+/// Learners that `compare` compares by default.
+pub const LEARNERS: &str = "auto,tracking,anchored,leader,forgetting-leader,additive";
+/// Number of rows to which PCA is fitted by default.
+pub const WARM_UP: usize = 100;
+
+/// Learners of one stream, with what they are compared to.
+pub struct Comparison {
+    contestants: Vec<Contestant>,
+    frozen: FrozenPca,
+    charged: Charged,
+    length: usize,
+    k: usize,
+    centered: bool,
+    /// Number of rows learned.
+    rows: u64,
+    clock: fn() -> f64,
+}
+
+/// Result of a comparison.
+pub struct Ranking<'a> {
+    lines: Vec<Line<'a>>,
+    best: Best,
+    comparison: &'a Comparison,
+}
+
+/// PCA that is fitted to the first rows and then frozen, with its loss curve.
+struct FrozenPca {
+    rows: Vec<Vec<f64>>,
+    wanted: usize,
+    pca: Option<Pca>,
+    total: f64,
+    curve: Downsampler,
+}
+
+/// Rows whose losses count: those after the fit of PCA, or all rows if there are too few for the fit.
+struct Charged {
+    from: u64,
+    rows: u64,
+    hindsight: Hindsight,
+}
+
+const POINTS: usize = 1000;
+
+fn curve() -> Downsampler {
+    Downsampler::new(Keep::First, POINTS, 1)
+}
+
+impl Comparison {
+    /// Starts a comparison of models that keep k directions of rows with `length` columns. PCA is fitted to the first `warm_up`
+    /// rows. `clock` returns the time in seconds.
+    pub fn new(
+        models: Vec<Model>,
+        (length, k): (usize, usize),
+        centered: bool,
+        warm_up: usize,
+        clock: fn() -> f64,
+    ) -> Result<Self, Error> {
+        let contestant = |run: Model| {
+            let name = run.spec().learner.entry().name.to_owned();
+            Contestant { name, run, total: 0.0, curve: curve(), spent: 0.0 }
+        };
+        let wanted = warm_up.max(k + 1);
+        Ok(Self {
+            contestants: models.into_iter().map(contestant).collect(),
+            frozen: FrozenPca { rows: Vec::new(), wanted, pca: None, total: 0.0, curve: curve() },
+            charged: Charged { from: 0, rows: 0, hindsight: Hindsight::new(length, centered, k)? },
+            length,
+            k,
+            centered,
+            rows: 0,
+            clock,
+        })
+    }
+
+    /// Returns the number of rows that the fit of PCA still needs. The losses of all learners start again after the last row of
+    /// the fit, so a lot ends there.
+    fn rows_to_fit(&self) -> usize {
+        let missing = (self.frozen.wanted as u64).saturating_sub(self.rows) as usize;
+        if missing == 0 { usize::MAX } else { missing }
+    }
+
+    fn waiting_rows(&self) -> usize {
+        self.frozen.rows.len()
+    }
+
+    /// Learns a lot of rows. An error has the position of its row.
+    pub fn learn(&mut self, rows: &[Vec<f64>]) -> Result<(), (usize, Error)> {
+        learn_lot(&mut self.contestants, rows, (self.rows, self.centered), self.clock)?;
+        rows.iter().enumerate().try_for_each(|(i, row)| self.charge(row).map_err(|error| (i, error)))
+    }
+
+    fn charge(&mut self, row: &[f64]) -> Result<(), Error> {
+        // The first row sets the center of centered learners, so its loss is not counted.
+        if self.centered && self.rows == 0 {
+            self.charged.hindsight.begin_at(row);
+            self.charged.from = 1;
+        } else {
+            self.charged.hindsight.add(row);
+            self.charged.rows += 1;
+        }
+        self.rows += 1;
+        if self.frozen.take(row, self.k, self.centered, self.rows)? {
+            let hindsight = Hindsight::new(self.length, self.centered, self.k)?;
+            self.charged = Charged { from: self.rows, rows: 0, hindsight };
+            for contestant in &mut self.contestants {
+                (contestant.total, contestant.curve) = (0.0, curve());
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the number of rows learned.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Compares the losses. Returns `None` if the best subspace in hindsight is unknown.
+    pub fn ranking(&self) -> Option<Ranking<'_>> {
+        let best = self.charged.hindsight.best(self.k)?;
+        Some(Ranking { lines: lines(&self.contestants, &self.frozen, best), best, comparison: self })
+    }
+}
+
+impl FrozenPca {
+    /// Adds the loss of row `number`, counted from 1, or stores the row. Returns true after the last row of the fit.
+    fn take(&mut self, row: &[f64], kept: usize, centered: bool, number: u64) -> Result<bool, Error> {
+        if let Some(pca) = &self.pca {
+            self.total += pca.loss(row)?;
+            self.curve.push(number - 1, &[self.total]);
+            return Ok(false);
+        }
+        self.rows.push(row.to_vec());
+        if self.rows.len() < self.wanted {
+            return Ok(false);
+        }
+        let center = if centered { Center::Mean } else { Center::None };
+        self.pca = Some(Pca::fit(&self.rows, kept, center)?);
+        self.rows = Vec::new();
+        Ok(true)
+    }
+
+    fn name(&self) -> String {
+        format!("PCA of the first {} rows", self.wanted)
+    }
+}
+
+impl Charged {
+    /// Returns a sentence that explains which rows count.
+    fn sentence(&self, frozen: &FrozenPca) -> String {
+        let rows = if self.rows == 1 { "1 row".to_owned() } else { format!("{} rows", self.rows) };
+        let from = if self.from == 0 { String::new() } else { format!(", from row {} on", self.from) };
+        let why = match (frozen.pca.is_some(), self.from) {
+            (true, _) => format!(": the PCA is fitted to the {} before", frozen.wanted),
+            (false, 0) => format!("; the PCA needs {} to be fitted to", frozen.wanted),
+            (false, _) => format!(": row 0 fixes the center, and the PCA needs {} rows to be fitted to", frozen.wanted),
+        };
+        format!("charged: {rows}{from}{why}")
+    }
+}
+
+/// Line of the result table. The best fixed subspace comes first, then PCA, then the learners by increasing loss.
+struct Line<'a> {
+    name: String,
+    loss: f64,
+    micros: Option<f64>,
+    curve: Option<&'a Downsampler>,
+}
+
+fn lines<'a>(contestants: &'a [Contestant], frozen: &'a FrozenPca, best: Best) -> Vec<Line<'a>> {
+    let mut lines = vec![Line { name: BEST.into(), loss: best.high(), micros: None, curve: None }];
+    if frozen.pca.is_some() {
+        lines.push(Line { name: frozen.name(), loss: frozen.total, micros: None, curve: Some(&frozen.curve) });
+    }
+    let mut ordered: Vec<&Contestant> = contestants.iter().collect();
+    ordered.sort_by(|a, b| a.total.total_cmp(&b.total));
+    lines.extend(ordered.into_iter().map(|contestant| {
+        let micros = 1e6 * contestant.spent / contestant.run.totals().rows.max(1) as f64;
+        let (name, loss) = (contestant.name.clone(), contestant.total);
+        Line { name, loss, micros: Some(micros), curve: Some(&contestant.curve) }
+    }));
+    lines
+}
+
+impl Ranking<'_> {
+    fn cells(&self) -> ([&'static str; 5], Vec<[String; 5]>) {
+        let energy = self.energy().unwrap_or(0.0);
+        let share = |loss: f64| if energy > 0.0 { format!("{:.2} %", 100.0 * (loss / energy)) } else { "-".into() };
+        let row = |line: &Line<'_>| {
+            let micros = line.micros.map_or("-".into(), |micros| format!("{micros:.1}"));
+            [line.name.clone(), readable(line.loss), share(line.loss), readable(line.loss - self.best.high()), micros]
+        };
+        (["learner", "expected loss", "of energy", "over best", "µs a row"], self.lines.iter().map(row).collect())
+    }
+
+    fn energy(&self) -> Option<f64> {
+        self.comparison.charged.hindsight.best(0).map(Best::high)
+    }
+
+    /// Returns the table as text.
+    pub fn text(&self) -> String {
+        let (head, rows) = self.cells();
+        let line = |[name, loss, share, over, micros]: [String; 5]| {
+            format!("{name:<34}{loss:>14}{share:>11}{over:>14}{micros:>12}\n")
+        };
+        let lines: String = std::iter::once(head.map(String::from)).chain(rows).map(line).collect();
+        lines + &self.comparison.charged.sentence(&self.comparison.frozen) + "\n"
+    }
+
+    /// Returns the table as a JSON object.
+    pub fn json(&self) -> Value {
+        let Comparison { charged, frozen, .. } = self.comparison;
+        let learner = |Line { name, loss, micros, .. }: &Line<'_>| {
+            Some(json!({ "learner": name, "expected_loss": loss, "microseconds_per_row": (*micros)? }))
+        };
+        let pca = frozen.pca.is_some().then(|| json!({ "fitted_rows": frozen.wanted, "loss": frozen.total }));
+        json!({
+            "rows": charged.rows,
+            "first_row": charged.from,
+            "energy": self.energy(),
+            "best_loss": self.best,
+            "pca": pca,
+            "learners": self.lines.iter().filter_map(learner).collect::<Vec<_>>(),
+        })
+    }
+
+    /// Returns the table and its plots as a page.
+    pub fn page(&self, source: &str) -> Page {
+        let (head, rows) = self.cells();
+        let exact = self.lines.iter().map(|line| vec![String::new(), line.loss.to_string()]).collect();
+        let table = Table {
+            title: "Least first".into(),
+            columns: head.map(String::from).to_vec(),
+            rows: rows.into_iter().map(Vec::from).collect(),
+            exact,
+            caption: self.comparison.charged.sentence(&self.comparison.frozen) + ".",
+            ..Table::default()
+        };
+        let multiples = multiples(&self.lines, self.best);
+        Page {
+            title: file_name(source).to_owned(),
+            subtitle: "eigenhedge compare: learners beside the best fixed subspace".into(),
+            blocks: vec![Block::Table(table), Block::Multiples(multiples), Block::Chart(self.chart())],
+            ..Page::default()
+        }
+    }
+
+    /// Returns a plot of the cumulative losses.
+    pub fn chart(&self) -> Chart {
+        chart(&self.lines, self.best)
+    }
+}
+
+/// Returns the largest loss of at most four times the median, so that one outlier does not hide the rest of the plot.
+fn top(lines: &[Line<'_>]) -> f64 {
+    const FAR: f64 = 4.0;
+    let mut losses: Vec<f64> = lines.iter().map(|line| line.loss).collect();
+    losses.sort_by(f64::total_cmp);
+    let usual = losses[losses.len() / 2];
+    losses.into_iter().rfind(|loss| *loss <= FAR * usual).unwrap_or(usual)
+}
+
+fn multiples(lines: &[Line<'_>], best: Best) -> Multiples {
+    let drawn = || lines.iter().filter_map(|line| Some((line, line.curve?.curve(&line.name, 0))));
+    let (first, last) = ends(lines).unwrap_or_default();
+    Multiples {
+        title: "What each has lost, row after row".into(),
+        caption: "All on the same axes, with the others drawn faintly behind; one that loses far more leaves its picture. Dashed: the \
+                  whole loss of the best fixed subspace, chosen with all rows known."
+            .into(),
+        notes: drawn().map(|(line, _)| format!("lost {}", readable(line.loss))).collect(),
+        curves: drawn().map(|(_, curve)| curve).collect(),
+        reference: Some(Curve { name: BEST.into(), rows: vec![first, last], values: vec![best.high(); 2] }),
+        top: 1.05 * top(lines),
+        dated: false,
+    }
+}
+
+/// Returns the first and the last row number of the curves, or `None` without a curve.
+fn ends(lines: &[Line<'_>]) -> Option<(f64, f64)> {
+    let rows = lines.iter().find_map(|line| line.curve)?.curve("", 0).rows;
+    Some((*rows.first()?, *rows.last()?))
+}
+
+fn chart(lines: &[Line<'_>], best: Best) -> Chart {
+    let mut chart = Chart::new("All of them, to zoom into", "row", "loss so far");
+    for line in lines {
+        if let Some(curve) = line.curve {
+            let curve = curve.curve(&line.name, 0);
+            chart = chart.with(Series::line(&curve.name, &curve.rows, &curve.values));
+        }
+    }
+    if let Some((first, last)) = ends(lines) {
+        chart = chart.with(Series::dashed("best fixed subspace, in all", &[first, last], &[best.high(); 2]));
+    }
+    let (top, most) = (top(lines), lines.iter().map(|line| line.loss).fold(0.0, f64::max));
+    chart.focus_y = (most > top).then_some((0.0, 1.05 * top));
+    chart.scale_switch = true;
+    chart
+}
+
+const BEST: &str = "best fixed subspace in hindsight";

@@ -1,0 +1,93 @@
+//! Number of directions: as typed, or as many as explain a share of the energy of the first rows.
+
+use eigenhedge::batch::{Center, Pca};
+use eigenhedge::{Missing, Standardize};
+use eigenhedge_io::{Layout, OnBadRow, Source, Stream};
+
+/// Share of the energy that the directions explain by default.
+const SHARE: f64 = 0.9;
+/// Number of first rows from which the directions are counted, and of their numbers.
+const FIRST: (usize, usize) = (1000, 1 << 20);
+/// Maximum number of directions that are chosen.
+const MOST: usize = 64;
+
+/// Number of directions as typed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Directions {
+    Number(usize),
+    /// Share of the energy that the directions explain.
+    Share(f64),
+}
+
+/// Number of directions, and a sentence that explains it unless it was given.
+pub type Chosen = (usize, Option<String>);
+
+impl Directions {
+    /// Parses a number, or a share between 0 and 1.
+    pub fn from_text(text: &str) -> Result<Self, String> {
+        let share = text.parse().ok().filter(|share: &f64| *share > 0.0 && *share < 1.0).map(Self::Share);
+        let number = text.parse().ok().map(Self::Number);
+        number.or(share).ok_or_else(|| "must be a whole number, or a share between 0 and 1".to_owned())
+    }
+
+    /// Returns the number of directions of a table of numbers. A table that cannot be read is left to the caller.
+    pub fn of_table(asked: Option<Self>, source: &Source, layout: &Layout, how: Standardize) -> Result<Chosen, String> {
+        if let Some(Self::Number(k)) = asked {
+            return Ok((k, None));
+        }
+        if layout.items.is_some() {
+            return Err("-k must be given when rows are texts or sets".into());
+        }
+        let layout = Layout { missing: Some(Missing::Skip), on_bad_row: OnBadRow::Skip, ..layout.clone() };
+        let Ok(mut stream) = Stream::open(source, &layout) else { return Ok((1, None)) };
+        let most = FIRST.0.min(FIRST.1 / stream.columns().len().max(1)).max(2);
+        let mut rows = Vec::new();
+        while let (true, Ok(Some(row))) = (rows.len() < most, stream.next_row()) {
+            rows.push(row.to_vec());
+        }
+        if how != Standardize::None {
+            standardize(&mut rows);
+        }
+        Ok(Self::of_rows(asked, &rows))
+    }
+
+    /// Returns the number of directions of these rows.
+    pub fn of_rows(asked: Option<Self>, rows: &[Vec<f64>]) -> Chosen {
+        if let Some(Self::Number(k)) = asked {
+            return (k, None);
+        }
+        let rows = &rows[..rows.len().min(FIRST.0)];
+        let most = rows.first().map_or(0, Vec::len).min(rows.len()).saturating_sub(1).min(MOST);
+        match Pca::fit(rows, most.max(1), Center::Mean) {
+            Ok(pca) => Self::of_shares(asked, &pca.explained_ratio(), rows.len()),
+            Err(_) => (1, None),
+        }
+    }
+
+    /// Returns the number of directions whose shares add up to the wanted share of these rows.
+    pub fn of_shares(asked: Option<Self>, shares: &[f64], rows: usize) -> Chosen {
+        let wanted = if let Some(Self::Share(share)) = asked { share } else { SHARE };
+        let mut sum = 0.0;
+        let enough = shares.iter().position(|share| {
+            sum += share;
+            sum >= wanted
+        });
+        let k = enough.map_or(shares.len(), |place| place + 1).max(1);
+        let percent = 100.0 * shares.iter().take(k).sum::<f64>();
+        let directions = if k == 1 { "1 direction explains" } else { &format!("{k} directions explain") };
+        let sentence =
+            format!("-k {k}: {directions} {percent:.0} % of the first {rows} rows; -k takes another number or a share");
+        (k, Some(sentence))
+    }
+}
+
+fn standardize(rows: &mut [Vec<f64>]) {
+    let count = rows.len() as f64;
+    for column in 0..rows.first().map_or(0, Vec::len) {
+        let mean = rows.iter().map(|row| row[column]).sum::<f64>() / count;
+        let deviation = (rows.iter().map(|row| (row[column] - mean).powi(2)).sum::<f64>() / count).sqrt();
+        if deviation > 0.0 {
+            rows.iter_mut().for_each(|row| row[column] /= deviation);
+        }
+    }
+}
