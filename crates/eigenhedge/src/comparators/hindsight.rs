@@ -170,7 +170,7 @@ impl Hindsight {
     /// Returns an interval that contains the total loss of the best k-dimensional subspace, for evaluations during a
     /// run. No n × n matrix is decomposed. The search for the directions starts from those of the previous call, which
     /// are stored in `leading`. Returns `None` for kernel features.
-    pub fn best_on_the_way(&self, kept: usize, leading: &mut LeadingDirections) -> Option<Best> {
+    pub(crate) fn best_on_the_way(&self, kept: usize, leading: &mut LeadingDirections) -> Option<Best> {
         match self {
             // This is cheapest after a full block of rows.
             Self::Exact(best) => Some(leading.best(&best.charged.whole(), kept)),

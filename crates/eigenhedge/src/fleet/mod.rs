@@ -128,7 +128,7 @@ impl<T: FleetMember> Fleet<T> {
     }
 
     /// Returns the member that learns the rows of all keys, mutably. The option is `None` if there is no such member.
-    pub fn common_mut(&mut self) -> &mut Option<T> {
+    pub(crate) fn common_mut(&mut self) -> &mut Option<T> {
         &mut self.common
     }
 
@@ -216,7 +216,7 @@ impl<T: FleetMember> Fleet<T> {
     }
 
     /// Adds a key whose member is already in the store.
-    pub fn insert_stored(&mut self, key: &str, place: u64) -> Result<(), Error> {
+    pub(crate) fn insert_stored(&mut self, key: &str, place: u64) -> Result<(), Error> {
         if self.positions.contains_key(key) {
             return Err(Error::State("each key must have one member"));
         }

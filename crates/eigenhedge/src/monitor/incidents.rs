@@ -261,7 +261,10 @@ impl Incidents {
         (follows, is_alarm): (bool, bool),
     ) -> Step {
         let scores = self.scales.enter(vector, of_flags);
-        self.remember(number);
+        if self.numbers.len() == REMEMBERED_ROWS {
+            self.numbers.pop_front();
+        }
+        self.numbers.push_back(number);
         let error = self.scales.error();
         let decay = RAISE * error / (FORGETTING * self.time);
         self.raised.iter_mut().for_each(|raised| *raised = (*raised - decay).max(0.0));
@@ -367,13 +370,6 @@ impl Incidents {
         incident
     }
 
-    fn remember(&mut self, number: u64) {
-        if self.numbers.len() == REMEMBERED_ROWS {
-            self.numbers.pop_front();
-        }
-        self.numbers.push_back(number);
-    }
-
     pub fn check_state(&self, d: usize, width: usize) -> Result<(), Error> {
         self.scales.check_state(d)?;
         within("the time between incidents", self.time, 1.0..=1e9)?;
@@ -417,14 +413,9 @@ impl Open {
         if severity > incident.severity {
             (incident.severity, incident.peak) = (severity, number);
         }
-        let found = [(Sign::Stuck, columns.stuck.is_some()), (Sign::Silent, columns.silent.is_some())];
-        for (sign, _) in found
-            .into_iter()
-            .chain([(Sign::Moved, columns.moved.is_some_and(|(_, is_new)| is_new))])
-            .filter(|(_, is)| *is)
-        {
-            incident.set(sign, true);
-        }
+        incident.signs[Sign::Stuck as usize] |= columns.stuck.is_some();
+        incident.signs[Sign::Silent as usize] |= columns.silent.is_some();
+        incident.signs[Sign::Moved as usize] |= columns.moved.is_some_and(|(_, is_new)| is_new);
         let has_scores = self.fastest.is_some() || !incident.signs[3..].contains(&true);
         let is_long = position - self.start >= SPIKE_ROWS;
         incident.set(Sign::Spike, has_scores && !is_long);

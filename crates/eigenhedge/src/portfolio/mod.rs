@@ -189,7 +189,7 @@ impl<S: Span> Portfolio<S> {
     }
 
     /// Returns the member with the largest weight, mutably, to compute its directions.
-    pub fn heaviest_mut(&mut self) -> &mut Subspace<S, AnyRule> {
+    pub(crate) fn heaviest_mut(&mut self) -> &mut Subspace<S, AnyRule> {
         let heaviest = self.heaviest();
         &mut self.members[heaviest]
     }

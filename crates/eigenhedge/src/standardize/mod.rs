@@ -270,7 +270,7 @@ impl Standardizer {
     }
 
     /// Converts like [`Self::undo`], with the scale that [`Self::apply`] used for `raw`, while the scale is running.
-    pub fn undo_like(&self, raw: &[f64], row: &mut [f64]) {
+    pub(crate) fn undo_like(&self, raw: &[f64], row: &mut [f64]) {
         if self.how != Standardize::Running {
             return self.undo(row);
         }

@@ -33,7 +33,7 @@ impl RunningCenter {
     }
 
     /// Returns true if this is the mean of all rows, with equal weights.
-    pub fn is_mean(self) -> bool {
+    pub(crate) fn is_mean(self) -> bool {
         self.forget == 1.0 && !self.learned
     }
 

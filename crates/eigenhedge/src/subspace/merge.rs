@@ -233,6 +233,5 @@ fn sandwiched(x: &Matrix, inner: Option<&Matrix>) -> Matrix {
         }
         None => x.view(),
     };
-    let product = multiplied(left, x.view().transpose());
-    product
+    multiplied(left, x.view().transpose())
 }

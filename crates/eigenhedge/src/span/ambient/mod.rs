@@ -176,14 +176,14 @@ impl Ambient {
     }
 
     /// Sets the origin that is subtracted from all points. Returns `Err` for a wrong length or a non-finite value.
-    pub fn with_origin(mut self, origin: Vec<f64>) -> Result<Self, Error> {
+    pub(crate) fn with_origin(mut self, origin: Vec<f64>) -> Result<Self, Error> {
         check_row("center", &origin, self.length)?;
         self.origin = Some(MovedOrigin::at(origin));
         Ok(self)
     }
 
     /// Returns the best number of points of this length to load in one block, or 1 if blocks are not faster.
-    pub fn block_points(length: usize) -> usize {
+    pub(crate) fn block_points(length: usize) -> usize {
         if length < LONG { 1 } else { (LARGEST_BLOCK / length).clamp(1, WINDOW) }
     }
 

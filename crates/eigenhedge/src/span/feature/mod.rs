@@ -192,7 +192,7 @@ impl<D: Dictionary> Feature<D> {
     }
 
     /// Returns the coefficients of the origin and its kernel with each atom, or `None` if the origin is zero.
-    pub fn origin_with_image(&self) -> Option<(&[f64], &[f64])> {
+    pub(crate) fn origin_with_image(&self) -> Option<(&[f64], &[f64])> {
         self.origin.as_ref().map(|origin| (&origin.coefficients[..], &origin.image[..]))
     }
 
