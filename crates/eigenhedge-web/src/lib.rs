@@ -9,6 +9,7 @@
 mod compare;
 mod fleet;
 mod learners;
+mod open;
 mod options;
 mod reply;
 mod run;
@@ -192,7 +193,7 @@ exports! {
     /// Opens the files as one table. The input has the task and options by name. The result says how the table is read.
     table_open = |module, _| {
         let (task, options): (String, Value) = read(serde_json::from_slice(&module.input))?;
-        let table = table::open(&module.files, &task, &options)?;
+        let table = open::open(&module.files, &task, &options)?;
         let (description, object) = (table.description(), module.add(Object::Table(table)));
         Ok(bytes(&json!({ "object": object, "table": description })))
     };

@@ -1,9 +1,7 @@
 //! Learners of a comparison, which learn lots of rows on all processors.
 
-use super::Comparison;
 use crate::downsample::Downsampler;
 use eigenhedge::Model;
-use eigenhedge_io::{Error, ScaledStream};
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
@@ -16,38 +14,6 @@ pub struct Contestant {
     pub curve: Downsampler,
     /// Time spent in seconds.
     pub spent: f64,
-}
-
-#[derive(Default)]
-pub struct RowLot {
-    pub rows: Vec<Vec<f64>>,
-    pub places: Vec<String>,
-}
-
-#[derive(PartialEq)]
-pub enum Read {
-    Full,
-    Ended,
-}
-
-const LOT_ROWS: usize = 256;
-const LOT_NUMBERS: usize = 1 << 16;
-
-impl RowLot {
-    /// Reads rows that the comparison learns together. On an error, the lot has the rows before it.
-    pub fn read(&mut self, stream: &mut ScaledStream, comparison: &Comparison) -> Result<Read, Error> {
-        self.rows.clear();
-        self.places.clear();
-        let length = stream.columns().len().max(1);
-        let fit = (LOT_NUMBERS / length).clamp(1, LOT_ROWS).min(comparison.rows_to_fit());
-        stream.stream().allow("the rows of the warm-up", 32 * (comparison.waiting_rows() * length) as u128)?;
-        while self.rows.len() < fit {
-            let Some(row) = stream.next_row()? else { return Ok(Read::Ended) };
-            self.rows.push(row.to_vec());
-            self.places.push(stream.place());
-        }
-        Ok(Read::Full)
-    }
 }
 
 /// Lets each learner learn all rows, on all processors. Returns the first row that a learner rejects, with its error.

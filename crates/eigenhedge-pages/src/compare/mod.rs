@@ -2,10 +2,7 @@
 
 mod contestants;
 
-pub use contestants::{Read, RowLot};
-
-use crate::chart::{Chart, Series};
-use crate::chart::Curve;
+use crate::chart::{Chart, Curve, Series};
 use crate::downsample::{Downsampler, Keep};
 use crate::file_name;
 use crate::multiples::Multiples;
@@ -15,6 +12,7 @@ use contestants::{Contestant, learn_lot};
 use eigenhedge::batch::{Center, Pca};
 use eigenhedge::comparators::{Best, Hindsight};
 use eigenhedge::{Error, Model};
+use eigenhedge_io::ScaledStream;
 use serde_json::{Value, json};
 
 /// Learners that `compare` compares by default.
@@ -62,6 +60,38 @@ const POINTS: usize = 1000;
 
 fn curve() -> Downsampler {
     Downsampler::new(Keep::First, POINTS, 1)
+}
+
+#[derive(Default)]
+pub struct RowLot {
+    pub rows: Vec<Vec<f64>>,
+    pub places: Vec<String>,
+}
+
+#[derive(PartialEq)]
+pub enum Read {
+    Full,
+    Ended,
+}
+
+const LOT_ROWS: usize = 256;
+const LOT_NUMBERS: usize = 1 << 16;
+
+impl RowLot {
+    /// Reads rows that the comparison learns together. On an error, the lot has the rows before it.
+    pub fn read(&mut self, stream: &mut ScaledStream, comparison: &Comparison) -> Result<Read, eigenhedge_io::Error> {
+        self.rows.clear();
+        self.places.clear();
+        let length = stream.columns().len().max(1);
+        let fit = (LOT_NUMBERS / length).clamp(1, LOT_ROWS).min(comparison.rows_to_fit());
+        stream.stream().allow("the rows of the warm-up", 32 * (comparison.waiting_rows() * length) as u128)?;
+        while self.rows.len() < fit {
+            let Some(row) = stream.next_row()? else { return Ok(Read::Ended) };
+            self.rows.push(row.to_vec());
+            self.places.push(stream.place());
+        }
+        Ok(Read::Full)
+    }
 }
 
 impl Comparison {
