@@ -232,8 +232,7 @@ pub(super) mod tests {
         for j in 0..n {
             scaled.column_mut(j).iter_mut().for_each(|x| *x *= values[j]);
         }
-        let matrix = multiplied(scaled.view(), q.view().transpose());
-        matrix
+        multiplied(scaled.view(), q.view().transpose())
     }
 
     /// Checks the pairs and the sum against the full decomposition. If `declines` is true, `largest_sum` may return
