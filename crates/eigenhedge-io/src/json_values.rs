@@ -39,7 +39,11 @@ enum Layout {
 
 impl Layout {
     fn of(start: &[u8]) -> Self {
-        let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
+        const MARK: &[u8] = b"\xef\xbb\xbf";
+        if MARK.starts_with(start) {
+            return Self::Unknown;
+        }
+        let start = start.strip_prefix(MARK).unwrap_or(start).trim_ascii_start();
         let Some((first, rest)) = start.split_first() else { return Self::Unknown };
         let breaks = || rest.iter().take_while(|byte| byte.is_ascii_whitespace()).any(|byte| b"\r\n".contains(byte));
         match (first, rest.trim_ascii_start().first()) {
