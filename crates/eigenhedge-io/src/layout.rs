@@ -20,7 +20,7 @@ pub struct Pivot {
     pub value: Selector,
     /// Length of an interval in seconds whose values are one row, or `None` if values of the same time are one row.
     pub every: Option<f64>,
-    /// True if a cell is the mean of the values of an interval, false if it is the last one.
+    /// True if a cell is the mean of the values in its interval, false if it is the last value.
     pub mean: bool,
 }
 

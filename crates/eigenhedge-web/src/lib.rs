@@ -109,7 +109,7 @@ impl Module {
         Ok(self.added(Object::Fleet(Box::new(fleet))))
     }
 
-    /// Reads a saved model, monitor or fleet. The result has its kind and its number.
+    /// Loads a saved model, monitor or fleet from the input buffer. Returns its kind and the number by which later calls refer to it.
     fn load(&mut self) -> Reply {
         let kind = SavedKind::of(&self.input).map_err(|refusal| refusal.to_string())?;
         let fleet = |group| Object::Fleet(Box::new(group));

@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 const PAUSE: Duration = Duration::from_millis(250);
-/// Ratio of the pause after a page to the time for building it, which is thus about a tenth of all time.
+/// Ratio of the pause after a page to the time for building it, up to the longest pause.
 const REST: u32 = 10;
 const LONGEST: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(50);

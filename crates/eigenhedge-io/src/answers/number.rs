@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-/// Range of absolute values for the fast formatter. Outside it would write exponents differently from `{:?}`.
+/// Range of absolute values for the fast formatter. Outside this range, its exponents would differ from those of `{:?}`.
 const PLAIN: std::ops::Range<f64> = 1e-4..1e16;
 
 /// Writes the shortest string that reads back as the same number.

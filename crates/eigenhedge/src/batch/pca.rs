@@ -141,7 +141,7 @@ fn subtract_mean(columns: &mut Matrix, base: &[f64]) -> Vec<f64> {
 /// Minimum matrix size for computing only the largest eigenvalues.
 const LARGE: usize = 256;
 
-/// Returns the largest eigenvalues of a matrix and their eigenvectors. Only the lower triangle is read.
+/// Returns the `kept` largest eigenvalues of a symmetric matrix and their eigenvectors. Only the lower triangle is read.
 fn largest(matrix: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     let found = if matrix.rows() >= LARGE { largest_pairs(matrix, kept) } else { None };
     found.unwrap_or_else(|| {

@@ -12,7 +12,7 @@ struct Rows {
     rows: Vec<Vec<f64>>,
 }
 
-/// Function of the number of a row and the rows before it.
+/// Generates the next row from its index, a random generator and the earlier rows.
 type NextRow<'a> = dyn FnMut(usize, &mut Random, &[Vec<f64>]) -> Vec<f64> + 'a;
 
 /// Generates a row with `filled` cells, which are more often in the first columns.

@@ -170,7 +170,8 @@ impl Moments {
         Self::new(model.length(), spec.kept, spec.missing)
     }
 
-    /// Adds rows for a model, in its standard units. An error has the position of its row, and nothing changes.
+    /// Scales rows to the standard units of the model and adds them. An error contains the index of the invalid row and leaves the
+    /// moments unchanged.
     pub fn update_for(&mut self, model: &Model, rows: &[&[f64]]) -> Result<(), Error> {
         let columns = model.columns();
         if columns.standardizer.how() == Standardize::None {

@@ -17,7 +17,8 @@ const MOST_LAGS: usize = 100;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Mode {
-    /// Updates the recent level and its limit with every row. The reference is fixed.
+    /// Updates the recent level and its limit with every row. The reference of the row scores is fixed. If a column wanders in
+    /// the warm-up, the baseline of incidents follows the rows slowly.
     #[default]
     Adapt,
     /// Does not adapt. Alarms depend only on the reference. The number is the number of warm-up rows from which the

@@ -20,7 +20,7 @@ const SENSORS: [(&str, f64, f64, i32); 12] = [
     ("AI701", 21.0, 0.4, 2),
     ("SI801", 1480.0, 12.0, 0),
 ];
-/// Number of rows of a day: one in five minutes.
+/// Number of rows per day, at one row every five minutes.
 const DAY: usize = 288;
 
 /// Fault of a plant.

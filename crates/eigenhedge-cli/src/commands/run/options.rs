@@ -120,8 +120,8 @@ pub fn layout_of_model(given: &Given, path: &Path, model: &Model, layout: &Layou
     Ok(Layout { missing, model_columns, items, ..layout.clone() })
 }
 
-/// Returns the options that affect the results, without those of the learner and without the columns, which
-/// the stream saves. The handling of bad rows may change, so that a run stopped by a bad row can be resumed
+/// Returns the options that must be the same when a run is resumed, including the names of its output files. The options of
+/// the learner and the columns are saved elsewhere. The handling of bad rows may change, so that a run stopped by a bad row can be resumed
 /// and skip it.
 ///
 /// `reading` describes how the table is read, or was read when the snapshot was saved.

@@ -201,7 +201,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// Returns the scatter matrix of sparse rows around 1. All rows but the first are tiny.
+    /// Returns the scatter matrix of sparse rows. Filled cells are near 1 in the first row and near `tiny` in the others.
     fn scatter(n: usize, rows: usize, tiny: f64, random: &mut Random) -> Matrix {
         let mut scatter = Matrix::default();
         scatter.resize(n, n);

@@ -244,7 +244,8 @@ fn fade(values: &mut [f64], factor: f64) {
     }
 }
 
-/// Returns the maximum number of factors, about `√w`: they then cost as much as a new decomposition, O(w³).
+/// Returns the maximum number of factors for w = `size` columns, about `√w`: they then cost as much as a new decomposition,
+/// O(w³).
 fn longest_chain(size: usize) -> usize {
     ((size as f64).sqrt() as usize).max(4)
 }

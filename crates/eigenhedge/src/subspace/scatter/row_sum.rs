@@ -84,7 +84,7 @@ impl RowSum {
         self.recent.subtract_times(products, out);
     }
 
-    /// Computes `out = C X`, by matrix products if the matrix has all columns.
+    /// Computes `out = C X` for the sum C of all rows, by matrix products if the stored part covers all rows of X.
     pub fn times_all(&self, x: &Matrix, out: &mut Matrix) {
         out.resize(x.rows(), x.columns());
         if self.matrix.columns() < x.rows() || x.columns() == 0 {
