@@ -1,7 +1,7 @@
 //! Downsampling of curves over streams of any length, in bounded memory.
 //!
-//! Update: rows are assigned to buckets of 2^s consecutive row numbers, with s = 0 at first. Each bucket keeps one row: its
-//! first or its largest. If a row would need one bucket too many, s grows by one and neighbouring buckets are merged. The first
+//! Update: rows are assigned to buckets of 2^s consecutive row numbers, with s = 0 at first. Each bucket keeps one row, its
+//! first or its largest, or the extremes of its rows. If a row would need one bucket too many, s grows by one and neighbouring buckets are merged. The first
 //! and the last row are also kept.
 //!
 //! Guarantee: at most `capacity` rows are returned, in increasing order. They include the first and the last row, and
@@ -10,7 +10,7 @@
 //!
 //! Cost: amortized O(width) per row; memory `capacity × width`; no allocation after warm-up.
 //!
-//! Curves are not smoothed or averaged. Each point is an actual row.
+//! Curves are not smoothed or averaged. Each value is that of an actual row.
 
 use crate::chart::Curve;
 use serde::de::Error as _;
@@ -23,6 +23,9 @@ pub enum Keep {
     First,
     /// Row with the largest first value, for values whose peaks matter, such as the loss of a row.
     Largest,
+    /// Smallest value of each curve in the first half, and largest value of each curve in the second half, at the first row of
+    /// the bucket.
+    Extremes,
 }
 
 /// Recorder of one or more curves over the same rows, with a limited number of points.
@@ -85,9 +88,13 @@ impl Downsampler {
         match self.rows.last_mut() {
             Some(kept) if bucket(*kept) == bucket(row) => {
                 let start = self.values.len() - self.width;
-                if self.keep == Keep::Largest && larger(self.last[0], self.values[start]) {
-                    *kept = row;
-                    self.values[start..].copy_from_slice(&self.last);
+                match self.keep {
+                    Keep::Largest if larger(self.last[0], self.values[start]) => {
+                        *kept = row;
+                        self.values[start..].copy_from_slice(&self.last);
+                    }
+                    Keep::Extremes => widen(&mut self.values[start..], &self.last),
+                    _ => (),
                 }
             }
             _ => {
@@ -110,8 +117,12 @@ impl Downsampler {
             let (from, row) = (i * self.width, self.rows[i]);
             let shares = length > 0 && (self.rows[length - 1] - first) >> self.shift == (row - first) >> self.shift;
             if shares {
-                let kept = self.values[(length - 1) * self.width];
-                if self.keep == Keep::First || !larger(self.values[from], kept) {
+                let (kept, merged) = self.values.split_at_mut(from);
+                let (kept, merged) = (&mut kept[(length - 1) * self.width..], &merged[..self.width]);
+                if self.keep == Keep::Extremes {
+                    widen(&mut kept[..self.width], merged);
+                }
+                if self.keep != Keep::Largest || !larger(merged[0], kept[0]) {
                     continue;
                 }
                 length -= 1;
@@ -141,6 +152,16 @@ impl Downsampler {
         let value = |values: &[f64]| values.get(index).copied().unwrap_or(f64::NAN);
         let (rows, values) = self.points().into_iter().map(|(row, values)| (row as f64, value(values))).unzip();
         Curve { name: name.into(), rows, values }
+    }
+}
+
+/// Replaces the first half of the values by the smaller ones of both lists, and the second half by the larger ones.
+fn widen(kept: &mut [f64], values: &[f64]) {
+    let half = kept.len() / 2;
+    for (i, (kept, value)) in kept.iter_mut().zip(values).enumerate() {
+        if if i < half { larger(-value, -*kept) } else { larger(*value, *kept) } {
+            *kept = *value;
+        }
     }
 }
 
@@ -239,6 +260,22 @@ mod tests {
                 if larger(value, kept.1) { *kept = (row, value); }
             }
             prop_assert_eq!(&curve.rows, &slow.values().map(|kept| kept.0).collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn the_extremes_of_each_bucket_are_kept(rows in stream(), capacity in 4usize..40) {
+            let mut curve = Downsampler::new(Keep::Extremes, capacity, 2);
+            rows.iter().for_each(|&(row, value)| curve.push(row, &[value, value]));
+            let Some((first, _)) = curve.ends else { return Ok(()) };
+            let mut slow: std::collections::BTreeMap<u64, (u64, f64, f64)> = Default::default();
+            for &(row, value) in &rows {
+                let kept = slow.entry((row - first) >> curve.shift).or_insert((row, value, value));
+                (kept.1, kept.2) = (kept.1.min(value), kept.2.max(value));
+            }
+            prop_assert_eq!(&curve.rows, &slow.values().map(|kept| kept.0).collect::<Vec<_>>());
+            let bits = |x: f64| if x.is_nan() { None } else { Some(x.to_bits()) };
+            let kept: Vec<_> = curve.values.chunks(2).map(|pair| (bits(pair[0]), bits(pair[1]))).collect();
+            prop_assert_eq!(kept, slow.values().map(|kept| (bits(kept.1), bits(kept.2))).collect::<Vec<_>>());
         }
 
         #[test]

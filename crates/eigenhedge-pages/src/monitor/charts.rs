@@ -39,7 +39,7 @@ impl Record {
         blocks.extend((!table.rows.is_empty()).then_some(Block::Table(table)));
         if columns.len() <= SIGNALS {
             let worst = worst_columns(columns, listed, if all { 6 } else { 2 }).into_iter();
-            blocks.extend(worst.map(|j| across.chart(signal(&self.signals.curve(&columns[j], j)))));
+            blocks.extend(worst.map(|j| across.chart(self.signal(&columns[j], j))));
         }
         blocks.push(across.chart(self.statistic(0, "Score", "score", SCORE, marked)));
         if all {
@@ -55,6 +55,26 @@ impl Record {
             }
         }
         blocks
+    }
+
+    /// Plots the column with this index, from the smallest to the largest value of each interval of rows.
+    fn signal(&self, name: &str, j: usize) -> Chart {
+        let (low, high) = (self.signals.curve(name, j), self.signals.curve(name, self.signals.width() / 2 + j));
+        let mut curve = Curve { name: low.name, rows: Vec::new(), values: Vec::new() };
+        for (i, (row, (least, most))) in low.rows.iter().zip(low.values.iter().zip(&high.values)).enumerate() {
+            curve.rows.push(*row);
+            curve.values.push(*least);
+            if least < most {
+                let next = low.rows.get(i + 1).unwrap_or(row);
+                curve.rows.push(0.5 * (row + next));
+                curve.values.push(*most);
+            }
+        }
+        let is_thinned = curve.rows.len() > low.rows.len();
+        let mut chart = Chart::new(name, "row", name).with(curve.series(Kind::Line));
+        let of_intervals = if is_thinned { ": the smallest and the largest value of each interval of rows" } else { "" };
+        chart.caption = format!("The column itself{of_intervals}.");
+        chart
     }
 
     /// Plots a statistic with its limit and with marked points. `place` is its index among the recorded values.
@@ -73,12 +93,6 @@ impl Record {
 fn points(name: &str, curve: &Curve, is_marked: impl Iterator<Item = bool>, tint: Tint) -> Series {
     let values = curve.values.iter().zip(is_marked).map(|(y, is)| if is { *y } else { f64::NAN });
     Series::points(name, &curve.rows, &values.collect::<Vec<_>>()).with_tint(tint)
-}
-
-fn signal(curve: &Curve) -> Chart {
-    let mut chart = Chart::new(&curve.name, "row", &curve.name).with(curve.series(Kind::Line));
-    chart.caption = "The column itself, at evenly spaced rows.".into();
-    chart
 }
 
 impl Across {

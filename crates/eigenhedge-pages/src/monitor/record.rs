@@ -21,7 +21,7 @@ pub(super) struct Record {
     pub rows: Downsampler,
     /// Score, and contribution of each column relative to the limit of Q.
     pub cells: Downsampler,
-    /// Values of the columns at evenly spaced rows.
+    /// Smallest value of each column in an interval of rows, then the largest of each.
     pub signals: Downsampler,
     /// False if the times are not in order. The axis then shows row numbers.
     pub is_in_order: bool,
@@ -80,7 +80,7 @@ impl Record {
         Self {
             rows: Downsampler::new(Keep::Largest, points, NUMBERS),
             cells: Downsampler::new(Keep::Largest, cells, 1 + width),
-            signals: Downsampler::new(Keep::First, points, signals(width)),
+            signals: Downsampler::new(Keep::Extremes, points / 2, 2 * signals(width)),
             is_in_order: true,
             last_time: f64::NEG_INFINITY,
             buffer: Vec::new(),
@@ -103,7 +103,10 @@ impl Record {
         self.buffer.clear();
         self.buffer.extend(std::iter::once(score).chain(shares.map(|share| share / q_limit)));
         self.cells.push(row, &self.buffer);
-        self.signals.push(row, &raw[..signals(raw.len())]);
+        let values = &raw[..signals(raw.len())];
+        self.buffer.clear();
+        self.buffer.extend(values.iter().chain(values));
+        self.signals.push(row, &self.buffer);
         if let Some(time) = time {
             self.is_in_order &= time >= self.last_time;
             self.last_time = time;
