@@ -72,7 +72,8 @@ impl Record {
         }
         let is_thinned = curve.rows.len() > low.rows.len();
         let mut chart = Chart::new(name, "row", name).with(curve.series(Kind::Line));
-        let of_intervals = if is_thinned { ": the smallest and the largest value of each interval of rows" } else { "" };
+        let of_intervals =
+            if is_thinned { ": the smallest and the largest value of each interval of rows" } else { "" };
         chart.caption = format!("The column itself{of_intervals}.");
         chart
     }
@@ -239,7 +240,11 @@ mod tests {
         let across = Across { times: Some(Curve { name: "time".into(), rows: rows.clone(), values: times }), marks };
         let curve = Curve { name: "score".into(), rows, values: values.to_vec() };
         let over = points("over", &curve, values.iter().map(|y| *y > 10.0), Tint::Drift);
-        let Block::Chart(chart) = across.chart(signal(&curve).with(over)) else { panic!() };
+        let Block::Chart(chart) =
+            across.chart(Chart::new("Score", "row", "score").with(curve.series(Kind::Line)).with(over))
+        else {
+            panic!()
+        };
         chart
     }
 
