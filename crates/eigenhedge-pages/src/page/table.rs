@@ -3,6 +3,9 @@
 use super::{heading, pointed};
 use crate::escape::markup;
 
+/// Number of characters from which a text is long: its column is not narrow on a narrow screen.
+const LONG: usize = 40;
+
 /// Table of strings. Columns in which most cells are numbers are aligned to the right.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Table {
@@ -35,8 +38,10 @@ impl Table {
         let cell = |row: usize, column: usize, text: &String| {
             let exact = self.exact.get(row).and_then(|row| row.get(column)).map_or("", String::as_str);
             let shade = self.shades.get(row).and_then(|row| row.get(column)).copied().unwrap_or(f64::NAN);
-            let class =
-                class(column).replace("number", if self.shades.is_empty() { "number" } else { "number shaded" });
+            let class = match class(column) {
+                "" if text.chars().count() >= LONG => " class=\"long\"".to_owned(),
+                class => class.replace("number", if self.shades.is_empty() { "number" } else { "number shaded" }),
+            };
             format!("<td{class}{}{}>{}</td>", pointed(exact), shaded(shade), markup(text))
         };
         let row = |(i, row): (usize, &Vec<String>)| {

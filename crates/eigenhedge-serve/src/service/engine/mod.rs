@@ -289,6 +289,32 @@ mod tests {
         assert!(racing.score(&read(None, "1,2\n3,4\n")).is_err());
     }
 
+    #[test]
+    fn sentences_of_open_incidents_are_those_of_the_page() {
+        let given = json!({"kind": "monitor", "warm_up": 100, "min_severity": "minor"});
+        let options = Arc::new(StreamOptions::new(&given).unwrap());
+        let mut engine =
+            Engine::new(Arc::clone(&options), Places { folder: std::env::temp_dir(), fleet_bytes: 1 << 20 });
+        let mut random = eigenhedge::Random::seeded(1);
+        let mut told = std::collections::BTreeSet::new();
+        for t in 0..300 {
+            let (u, fault) = (random.normal(), if t > 250 { 50.0 } else { 0.0 });
+            let body = format!("a,b,c\n{u},{},{}\n", u + 0.1 * random.normal(), fault + random.normal());
+            let mut memory = Memory::new(1 << 20).request();
+            let shape = engine.shape();
+            let given = (shape.as_deref(), None);
+            let rows = Rows::read(&options, given, (BodyForm::Csv, body.as_bytes()), &mut memory).unwrap();
+            engine.learn(&rows, 1e9);
+            let listed = engine.incidents(None);
+            let open = listed.as_array().unwrap().iter().filter(|one| one["end"].is_null());
+            let wanted: Vec<&str> = open.map(|one| one["sentence"].as_str().unwrap()).collect();
+            assert_eq!(engine.notices.open(), wanted, "{t}");
+            told.extend(engine.notices.open());
+        }
+        // A spike becomes a shift.
+        assert!(told.len() > 1, "{told:?}");
+    }
+
     /// The format of snapshots does not describe itself, so that no field of a notice may be left out.
     #[test]
     fn a_snapshot_with_notices_of_every_kind_can_be_read() {

@@ -82,6 +82,7 @@ impl Monitors {
                 Err(error) => outcome.refuse_row(&error, (rows, i, first), shape),
             }
         }
+        notices.refresh(journal, &names);
     }
 
     /// Scores rows with copies of the monitors, which do not learn.

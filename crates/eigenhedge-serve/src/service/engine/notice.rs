@@ -67,6 +67,23 @@ impl Notices {
         open.into_iter().map(|(_, sentence)| sentence).collect()
     }
 
+    /// Returns true if an ongoing incident has been told.
+    pub fn has_told(&self) -> bool {
+        !self.told.is_empty()
+    }
+
+    /// Updates the sentences of ongoing incidents that have been told.
+    pub fn refresh(&mut self, journal: &Journal, names: &[String]) {
+        if !self.has_told() {
+            return;
+        }
+        for one in journal.open_incidents(names) {
+            if let Some(Told { notice: Some((_, told)), .. }) = self.told.get_mut(&one.key) {
+                *told = sentence(&one);
+            }
+        }
+    }
+
     /// Adds notices: `opened` once an incident is severe and long, `worse` at a higher grade, `closed` if told.
     pub fn see(
         &mut self,

@@ -406,7 +406,7 @@ impl Handle {
             (&self.silence_due, notices.silences.due().to_bits()),
         ];
         all.into_iter().for_each(|(counter, value)| counter.store(value, Ordering::Relaxed));
-        if notices.count > before {
+        if notices.count > before || notices.has_told() {
             let open = notices.open();
             of_stream.incidents.store(open.len() as u64, Ordering::Relaxed);
             of_stream.silent.store(notices.silences.open.len() as u64, Ordering::Relaxed);
