@@ -158,7 +158,8 @@ where
 /// Number of splits whose weights are multiplied with the kernel matrix at once.
 const SPLITS: usize = 256;
 
-/// Returns `aᵀ K a` for each column a of `weights`, and adds the points to the sums. The dictionary stays empty.
+/// Returns `aᵀ K a` for each column a of `weights`, and adds the kernel values of all pairs to `sums`. The dictionary
+/// is empty before and after the call.
 fn squares<D: Dictionary>(
     dictionary: &mut D,
     points: &[&D::Point],

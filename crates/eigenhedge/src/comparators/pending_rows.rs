@@ -164,7 +164,8 @@ impl PendingRows {
     }
 }
 
-/// Computes the rotation that reduces a sketch to the retained directions, and the eigenvalue that is subtracted.
+/// Computes the scaled rotation that reduces a sketch to the retained directions, from the eigendecomposition of its
+/// Gram matrix. Returns the eigenvalue that is subtracted.
 pub(super) fn shrinking_rotation(eigen: &Eigen, retained: usize, rotation: &mut Matrix) -> f64 {
     let columns = eigen.values.len();
     let taken = if columns > retained { eigen.values[columns - retained - 1].max(0.0) } else { 0.0 };

@@ -12,8 +12,8 @@
 //! The parts of `level - mean` along and outside the directions follow the same recursion as the level. The parts of `x -
 //! level` are those of `x - mean` minus these, and need no products with the directions.
 //!
-//! Every row updates the level and the recent limit. If only calm rows did, clusters of normal rows would be excluded
-//! permanently.
+//! Every row updates the level and the recent limit. If only rows without an alarm did, a cluster of normal rows above
+//! the limit would cause alarms forever.
 //!
 //! **Calibration** is out of sample: the warm-up is divided into contiguous folds, and each is scored by a shape fitted to the
 //! others ([`Folds`]).
@@ -74,8 +74,9 @@ pub(super) struct Scored {
 }
 
 impl Channel {
-    /// Fits a channel to the warm-up, which has this shape. `flags` contains the flag scores of each row. Also returns the out-of-sample
-    /// scores from which the limits are computed.
+    /// Fits a channel to the rows of the warm-up. `folds` has their shape, and `flags` the scores of their flags,
+    /// relative to the warm-up and to the most recent rows. Also returns the reference scores of the rows, out of
+    /// sample.
     pub fn fit(sample: Sample<'_>, folds: &Folds, flags: &[[f64; 2]], rule: Limit) -> (Self, Vec<f64>) {
         let count = sample.rows.columns();
         let shape = folds.shape.clone();

@@ -55,7 +55,7 @@ impl Flags {
         Self { columns: (0..width).filter_map(flag).collect() }
     }
 
-    /// Updates the normal value of each flag that is constant in these rows.
+    /// Sets the normal value of each flag that is constant in these rows to that constant.
     pub fn adopt_constants(&mut self, rows: &[Vec<f64>]) {
         for flag in &mut self.columns {
             let mut cells = rows.iter().map(|row| row[flag.column]).filter(|x| !x.is_nan());
@@ -93,7 +93,7 @@ impl Flags {
         scores
     }
 
-    /// Adds the scores of raised flags to the squared deviations of their columns.
+    /// Adds twice the score of each raised flag to the squared deviation of its column.
     pub fn add_deviations(&self, deviations: &mut [f64]) {
         for flag in self.columns.iter().filter(|flag| flag.is_raised) {
             deviations[flag.column] -= 2.0 * WEIGHT * flag.rate.ln();

@@ -28,15 +28,15 @@ use std::ops::Range;
 const LEAST_RESIDUAL: f64 = 0.03;
 /// Share of the energy of a row below which values count as rounding errors.
 const ROUNDING: f64 = 1e-9;
-/// Smallest variance of a direction from the Gram matrix of the rows, as a share of the largest. A smaller one would not be
-/// orthogonal to the others.
+/// Smallest variance of a direction from the Gram matrix of the rows, as a share of the largest. A direction with a
+/// smaller variance would not be orthogonal to the others.
 const LEAST_VARIANCE: f64 = 1e-6;
 const BLOCK: usize = 256;
 /// Number of cross-validation folds of the warm-up.
 const FOLDS: usize = 5;
-/// Minimum number of rows and columns for which decompositions are avoided if there are many directions.
+/// Minimum number of values per row, or of rows and columns, for which repeated full decompositions are avoided.
 pub(super) const LARGE: usize = 512;
-/// Share of the rows or columns above which there are many directions, as its inverse.
+/// Inverse of the share of the rows or columns above which the directions are many.
 const FEW: usize = 12;
 /// Maximum number of values in a row, including lags.
 pub(super) const LARGEST: usize = 4096;
@@ -204,7 +204,7 @@ impl Shape {
         [self.floor, ROUNDING, ROUNDING]
     }
 
-    /// Writes the squared deviation of each value from its prediction by the other values of the row.
+    /// Computes the squared standardized deviation of each value from its prediction by the other values of the row.
     pub fn squared_deviations(&self, parts: &Parts, coordinates: &mut Vec<f64>, out: &mut Vec<f64>) {
         self.factors.squared_deviations(&parts.centered, &self.residual_energy, coordinates, out);
     }
@@ -253,8 +253,8 @@ impl Shape {
         change / (self.floor / ROUNDING).sqrt()
     }
 
-    /// Fills in the missing cells of a centered row, in which they are zero. `products` are those of the directions with the
-    /// row.
+    /// Fills in the missing cells of a centered row, in which they are zero. `products` are the inner products of the
+    /// directions with this row.
     fn fill_centered(&mut self, ridges: &[f64], missing: &[usize], products: &[f64], row: &mut [f64]) {
         let imputation = &mut self.imputation.0;
         if !imputation.fill_few(&self.basis, ridges, missing, products, row) {
@@ -312,7 +312,8 @@ fn centered(sample: Sample<'_>, without: Range<usize>) -> (Vec<f64>, Matrix) {
     (mean, centered)
 }
 
-/// Returns the energies of the rows along orthonormal directions. `outside` receives that of each column outside them.
+/// Returns the energies of the rows along orthonormal directions. `outside` receives the energy of each column outside
+/// them.
 fn split_energies(centered: &Matrix, basis: &Matrix, outside: &mut [f64]) -> Vec<f64> {
     let (mut along, mut explained) = (Matrix::default(), Matrix::default());
     multiply(&mut along, basis.view().transpose(), centered.view());
@@ -327,16 +328,17 @@ fn split_energies(centered: &Matrix, basis: &Matrix, outside: &mut [f64]) -> Vec
     energies
 }
 
-/// Returns true if the leading directions of this number of rows or columns are so many that only a full decomposition gives them.
+/// Returns true if a problem of this size, the smaller number of rows and columns, is large and has so many leading
+/// directions that only a full decomposition gives them.
 pub(super) fn is_dense(size: usize, directions: usize) -> bool {
     size >= LARGE && FEW * directions > size
 }
 
-/// Chooses a number of eigenvalues from the descending list.
+/// Returns the number of eigenvalues to keep from a descending list.
 type Count<'a> = &'a dyn Fn(&mut dyn Iterator<Item = f64>) -> usize;
 
-/// Returns the largest eigenvalues of `A Aᵀ`, in descending order, and their eigenvectors. `near` is a number that `count`
-/// may choose.
+/// Returns the largest eigenvalues of `A Aᵀ`, in descending order, and their eigenvectors. `count` chooses their
+/// number, and `near` is an estimate of it.
 fn leading(a: &Matrix, near: Option<usize>, count: Count<'_>) -> (Vec<f64>, Matrix) {
     let (d, n) = (a.rows(), a.columns());
     if n < d {
@@ -360,7 +362,7 @@ fn leading(a: &Matrix, near: Option<usize>, count: Count<'_>) -> (Vec<f64>, Matr
     (values, basis)
 }
 
-/// Returns the largest eigenvalues of a symmetric matrix, in descending order, and their eigenvectors.
+/// Returns the largest eigenvalues of a symmetric matrix like [`leading`], from its lower triangle.
 fn pairs(matrix: &Matrix, near: Option<usize>, count: Count<'_>) -> (Vec<f64>, Matrix) {
     if let Some((mut values, mut vectors)) = near.and_then(|k| separate_pairs(matrix, k)) {
         let k = count(&mut values.iter().copied());

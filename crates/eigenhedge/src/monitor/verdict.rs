@@ -45,9 +45,9 @@ impl fmt::Display for State {
 pub struct Verdict {
     /// Number of the row, counted from 0.
     pub row: u64,
-    /// Anomaly score relative to the reference: minus the sum of the logarithms of three tail probabilities. The fields
-    /// `score`, `q`, `t2` and `limit` are NaN during the warm-up, for skipped rows, and for the first rows after a gap,
-    /// which have too few previous rows.
+    /// Anomaly score relative to the reference: minus the sum of the logarithms of three tail probabilities, plus a
+    /// term for each nearly constant column at an unusual value. The fields `score`, `q`, `t2` and `limit` are NaN
+    /// during the warm-up, for skipped rows, and for the first rows after a gap, which have too few previous rows.
     pub score: f64,
     /// Q: squared length of the part of the row outside the span of the directions.
     pub q: f64,
@@ -55,13 +55,14 @@ pub struct Verdict {
     pub t2: f64,
     /// Score above which this row would be an alarm. It depends on the most recent rows.
     pub limit: f64,
-    /// True if the score exceeds the limit or an incident opens. Inside an incident, its first rows are no alarms.
+    /// True if the score exceeds the limit or an incident opens. The 250 rows of an incident after its report are not
+    /// alarms. With [`Mode::Freeze`](super::Mode::Freeze), incidents have no effect on alarms.
     pub alarm: bool,
     /// Number of the ongoing incident, if there is one.
     pub incident: Option<u64>,
     /// Incident reported at this row, if any.
     pub opened: Option<Incident>,
-    /// Incident that ended before this row, if any.
+    /// Incident that is reported as ended at this row, if any. Its last row may be some rows earlier.
     pub closed: Option<Incident>,
     /// Position of a stuck column, if there is one.
     pub stuck: Option<usize>,
