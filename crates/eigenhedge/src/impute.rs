@@ -28,7 +28,7 @@ pub(crate) struct Imputation {
     coefficients: Vec<f64>,
     /// Row of the directions times the inverse of the Cholesky factor.
     scaled: Vec<f64>,
-    /// System of the missing cells, with one column of B_M for each.
+    /// Small system for the missing cells, for [`Self::fill_few`].
     few: Few,
 }
 

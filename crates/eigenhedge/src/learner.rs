@@ -25,8 +25,8 @@ pub trait Learner<I: ?Sized> {
     fn incur(&mut self, instance: &I) -> Loss;
     /// Updates the state with the instance for which the loss was just computed.
     fn update(&mut self, instance: &I);
-    /// Precomputes results that the next trials share. Their outcomes do not change by a bit. An empty list cancels a
-    /// prefetch.
+    /// Precomputes results that the next trials share. Their outcomes are bit-identical with and without it. An empty
+    /// list cancels a prefetch.
     fn prefetch(&mut self, _upcoming: Upcoming<'_, I>)
     where
         I: Sized,

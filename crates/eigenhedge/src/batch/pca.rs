@@ -42,7 +42,7 @@ pub struct Pca {
 const NO_ENERGY: f64 = 1e-14;
 
 impl Pca {
-    /// Fits k components. k must not exceed the number of rows or their length.
+    /// Fits k = `kept` components. k must not exceed the number of rows or their length.
     pub fn fit<R: Borrow<[f64]>>(rows: &[R], kept: usize, center: Center) -> Result<Self, Error> {
         at_least_one("the number of rows", rows.len())?;
         let n = rows[0].borrow().len();

@@ -125,7 +125,7 @@ impl PendingRows {
         self.columns.add_to(&Matrix::zeros(vector.len(), 0), &self.mean, vector);
     }
 
-    /// Adds the energy of the rows in each column of the table, around their mean if they are centered.
+    /// Adds the energy of the pending rows in each column to `energies`, around their mean if they are centered.
     pub fn add_energies(&self, is_centered: bool, energies: &mut [f64]) {
         let (mut center, mut empty) = (vec![0.0; energies.len()], vec![self.weight; energies.len()]);
         if is_centered {

@@ -40,7 +40,7 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Returns the position of the first row with a result, or `None` if all rows were rejected.
+    /// Returns the position of the first accepted row, or `None` if all rows were rejected.
     fn first_row(&self) -> Option<usize> {
         self.rows.iter().zip(&self.results).find(|(_, result)| result.is_ok()).map(|(row, _)| *row)
     }

@@ -85,7 +85,7 @@ pub enum Reason {
     /// Rows were clipped.
     #[error("no theorem covers rows that were shortened before they were learned")]
     Clipped,
-    /// Rows had missing cells.
+    /// Missing cells of rows were filled in.
     #[error("no theorem covers rows whose missing cells were filled in")]
     Filled,
     /// Batches of rows were learned around a center.

@@ -203,7 +203,7 @@ impl Model {
         self.columns.warm_up(rows, self.length, self.spec.missing)
     }
 
-    /// Ends a warm-up with the rows seen so far.
+    /// Ends the warm-up that estimates the scale, with the rows seen so far.
     pub fn settle(&mut self) {
         self.columns.standardizer.settle();
     }

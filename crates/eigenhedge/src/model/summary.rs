@@ -85,7 +85,7 @@ pub struct Summary {
 pub struct ShiftingBound {
     /// Number of segments of the partition with the least bound.
     pub segments: usize,
-    /// Loss of that partition.
+    /// Total loss of the partition.
     pub best_loss: f64,
     /// Bound on the expected loss.
     pub bound: f64,
@@ -208,7 +208,7 @@ impl Summary {
 /// Ratio of the scales of two columns above which the smaller one hardly affects the directions.
 const UNEQUAL: f64 = 1e5;
 
-/// Returns advice to standardize if the roots of the columns' energies are very different.
+/// Returns advice to standardize if the root energies of two columns differ by more than the factor [`UNEQUAL`].
 fn advice(run: &Model) -> Option<String> {
     if run.columns.standardizer.how() != Standardize::None {
         return None;
@@ -302,11 +302,11 @@ pub struct Totals {
     pub frozen: u64,
     /// Total expected loss of the first rows that only set the center, one per merged run.
     pub first_row_loss: Option<f64>,
-    /// Expected loss.
+    /// Total expected loss.
     pub expected_loss: f64,
-    /// Loss of the drawn choices.
+    /// Total loss of the drawn choices.
     pub loss: f64,
-    /// Squared length of the kept coordinates.
+    /// Total squared length of the kept coordinates.
     pub kept_energy: f64,
     /// Number of rows skipped because of missing cells. They are not counted in `rows`.
     pub passed_over: u64,

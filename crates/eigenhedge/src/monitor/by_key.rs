@@ -106,7 +106,8 @@ mod tests {
                 })
                 .unwrap();
             borrowed += usize::from(is_borrowed);
-            // The deviations of forty rows of each key are the shared warm-up; eighty rows are that of one key.
+            // Forty deviations of each of the two keys fill the shared warm-up. The own warm-up of a key has eighty
+            // rows.
             assert_eq!(is_ready, number > 41, "{key} {number}");
             assert_eq!(is_borrowed, is_ready && number < 80, "{key} {number}");
         }

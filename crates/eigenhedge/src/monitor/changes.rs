@@ -34,7 +34,7 @@ const NEAR: usize = 10;
 const RATE: f64 = 1.75;
 /// Factor of `ln τ` in the threshold.
 const DEPENDENCE: f64 = 0.65;
-/// Ratio of the variance of a median to that of a mean.
+/// Ratio of the variance of a median to that of a mean, for normal values.
 const MEDIAN: f64 = 1.57;
 
 /// Change of the level of the score.

@@ -33,14 +33,15 @@ const BURST: f64 = 3.0;
 /// Raise of the logarithm of the limit by an alarm in a burst.
 const BURST_STEP: f64 = 0.03;
 
-/// Scoring of one kind of rows: shape of the warm-up, level of the most recent rows, and limits of both scores.
+/// Scoring of rows, or of the differences between them: shape of the warm-up, level of the most recent rows, and limits
+/// of both scores.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Channel {
     pub shape: Shape,
     reference: Tails,
     recent: Tails,
     level: Vec<f64>,
-    /// Coordinates of `level - mean` in the directions, and its part outside them.
+    /// Coordinates of `level - mean` in the directions. `level_outside` is its part outside them.
     level_along: Vec<f64>,
     level_outside: Vec<f64>,
     /// Limit of the reference score that a tenth of normal rows exceed.

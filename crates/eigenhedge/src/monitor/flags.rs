@@ -12,7 +12,8 @@ use crate::error::Error;
 use crate::state::{LARGEST, ensure, within};
 use serde::{Deserialize, Serialize};
 
-/// Minimum share of rows with the normal value. The quartiles and the deciles of such a column equal that value.
+/// Minimum share of rows with the normal value. The quartiles and the deciles of such a column equal that value, so
+/// that they give no scale.
 const COMMON: f64 = 0.9;
 /// Factor by which the logarithm of a probability is multiplied. A flag then counts like the squared
 /// deviation of a normal variable with this tail probability.

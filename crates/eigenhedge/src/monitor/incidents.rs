@@ -5,12 +5,12 @@
 //! limits that it exceeds by [`RAISE`]`/√n`, at most [`MOST_RAISED`] in all, and [`FORGETTING`] times the requested time between
 //! false incidents takes one raise back. A stream whose limits were too low on some time scale has a few incidents, then none.
 //!
-//! **End.** Of the scores that exceeded their limits, the one with the shortest memory of at least four rows determines
-//! the end. The incident lasts until this score is usual again: below the value that a share of normal scores exceeds
-//! (`scales`), or below [`UNCERTAIN`]`/√n` of the limit, or below both the limit and [`RETURNED`] of its largest value
-//! in the incident. If a limit is exceeded again within [`GAP`] rows, the incident continues. If a score suddenly
-//! becomes [`WORSE`] times as large as before, the incident ends and another one opens. An incident whose score never
-//! becomes usual lasts until it is accepted as the new reference.
+//! **End.** Of the scores that exceeded their limits, the first in the order of `scales` determines the end. A level of
+//! four rows replaces that of a single row. The incident lasts until this score is usual again: below the value that a
+//! share of normal scores exceeds (`scales`), or below [`UNCERTAIN`]`/√n` of the limit, or below both the limit and
+//! [`RETURNED`] of its largest value in the incident. If a limit is exceeded again within [`GAP`] rows, the incident
+//! continues. If a score suddenly becomes [`WORSE`] times as large as before, the incident ends and another one opens.
+//! An incident whose score never becomes usual lasts until it is accepted as the new reference.
 //!
 //! **Severity**: minus the decimal logarithm of the probability that normal rows have such an incident in the requested time.
 //!
@@ -34,7 +34,7 @@ const FORGETTING: f64 = 1.5;
 /// Multiple of its limit that the score of a single row or of a jump must exceed to open an incident. Less unusual rows
 /// are only alarms.
 const SINGLE: f64 = 1.2;
-/// Largest sum of raises.
+/// Largest sum of the raises of the logarithm of a limit.
 const MOST_RAISED: f64 = 3.0;
 /// Share of a limit, times the square root of the number of warm-up rows, below which a score is usual.
 const UNCERTAIN: f64 = 5.0;
@@ -61,7 +61,7 @@ const SPIKE_ROWS: u64 = 5;
 /// Index of the score of the level with the longest memory, which is the first to exceed its limit in a slow fault.
 const SLOWEST: usize = 3;
 
-/// Signs of an incident.
+/// Sign by which an incident is recognized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Sign {
@@ -96,13 +96,13 @@ pub struct Incident {
     pub incident: u64,
     /// Number of the estimated first row.
     pub start: u64,
-    /// Number of the row at which the incident was first known.
+    /// Number of the row at which the incident was reported.
     pub reported: u64,
     /// Number of the last row so far.
     pub end: u64,
     /// True if the incident has ended.
     pub is_over: bool,
-    /// Number of the row of the greatest severity.
+    /// Number of the row with the greatest severity.
     pub peak: u64,
     /// Minus the decimal logarithm of the probability that normal rows have such an incident in the requested time.
     pub severity: f64,
@@ -132,7 +132,7 @@ impl Incident {
     }
 }
 
-/// Returns a severity in a word.
+/// Returns a severity in a word: minor, major (at least 1) or critical (at least 3).
 pub fn grade(severity: f64) -> &'static str {
     match severity {
         s if s >= 3.0 => "critical",
@@ -183,9 +183,9 @@ struct Open {
     start: u64,
     reported: u64,
     end: u64,
-    /// Index of the score with the shortest memory that exceeded its limit, except the jump.
+    /// Smallest index of a score that exceeded its limit, except the jump: levels by increasing memory, then energies.
     fastest: Option<usize>,
-    /// True if only the slowest level exceeded its limit at the report.
+    /// True if, among the levels, only the slowest exceeded its limit at the report.
     is_slow: bool,
     is_live: bool,
     /// Factors of the limits when the incident opened.
@@ -207,7 +207,7 @@ pub(super) struct Incidents {
     is_borrowed: bool,
     /// False for a score that has not been usual since an incident.
     armed: [bool; REMEMBERED],
-    /// Position of the row at which each score ceased to be usual.
+    /// Position of the row after the last one at which each score was usual.
     since: [u64; REMEMBERED],
     numbers: VecDeque<u64>,
     open: Option<Open>,
@@ -241,8 +241,8 @@ impl Incidents {
         self.open.as_ref().filter(|open| open.is_live).map(|open| open.start)
     }
 
-    /// Ends the incident and returns it. If `even_live` is false, only an incident that already ended, but could still
-    /// reopen.
+    /// Ends the incident and returns it. If `even_live` is false, does so only for an incident that is over but could
+    /// still reopen.
     pub fn close(&mut self, even_live: bool) -> Option<Incident> {
         let open = self.open.take_if(|open| even_live || !open.is_live)?;
         Some(Incident { is_over: true, ..open.incident })

@@ -149,9 +149,9 @@ struct Differences {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MonitorTotals {
-    /// Number of rows, including the warm-up.
+    /// Number of rows, including the warm-up and skipped rows.
     pub rows: u64,
-    /// Number of warm-up rows.
+    /// Number of warm-up rows, or 0 until the warm-up has ended.
     pub warm_up: u64,
     /// Number of rows skipped because of missing cells.
     pub passed_over: u64,
@@ -219,7 +219,7 @@ impl Monitor {
         })
     }
 
-    /// Sets the names of the columns. If a name occurs twice, the columns are unnamed.
+    /// Sets the names of the columns. If a name occurs twice, or their number is wrong, the columns are unnamed.
     #[must_use]
     pub fn with_names(mut self, names: Option<Vec<String>>) -> Self {
         let names = names.filter(|names| names.len() == self.width);
@@ -242,7 +242,7 @@ impl Monitor {
         self.width
     }
 
-    /// Returns the counts of rows and alarms.
+    /// Returns the counts of rows, alarms and reports so far.
     pub fn totals(&self) -> MonitorTotals {
         self.totals
     }
@@ -352,7 +352,7 @@ impl Monitor {
         })
     }
 
-    /// Scores a row, in units of the input, and then learns from it. On an error nothing changes.
+    /// Scores a row, in units of the input, and then updates the state with it. On an error nothing changes.
     pub fn step(&mut self, raw: &[f64]) -> Result<Verdict, Error> {
         self.step_numbered(self.totals.rows, raw)
     }

@@ -102,7 +102,7 @@ crate::error::by_name_or_rows!(Rebaseline, "rebaseline", Never => "never"; After
 /// Setting that can be chosen automatically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Choose<T> {
-    /// Automatic choice from the data.
+    /// Automatic choice.
     Auto,
     /// Given value.
     Fixed(T),
@@ -120,7 +120,7 @@ pub enum Choose<T> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MonitorOptions {
-    /// Number of directions to keep.
+    /// Rule for the number of directions to keep.
     pub kept: Kept,
     /// Adaptation after the warm-up.
     pub mode: Mode,

@@ -43,7 +43,7 @@ struct Column {
     limit: u64,
     /// Limits for runs of values that are coarser than the warm-up. Entry k is for values with k decimals.
     coarse_limits: Vec<u64>,
-    /// Values that rested in the warm-up, in ascending order.
+    /// Values that repeated for at least [`FEWEST`] rows in the warm-up, in ascending order.
     rested: Vec<f64>,
     /// Length of the current run of missing cells.
     missing: u64,

@@ -4,10 +4,10 @@
 //! that contain a share `1 - 1/√n` of the energy of the n warm-up rows, at most [`LARGEST_SHARE`]. For long rows, P are
 //! the directions of the row scores (`channel`).
 //!
-//! **Scores.** A *level* is a running mean of the rows with a memory of 1, 4, 16 or 64 rows; its score is that of `level - b` (Q,
-//! T² and M by `shape`, tail probabilities by `tails`). An *energy* `e (exp(mean of ln(1 + s/e)) - 1)` averages the score s of
-//! single rows over 4, 16 or 64 rows, with e the value that a share [`USUAL`] of them exceeds. The *jump* is the score of the difference from
-//! the previous row.
+//! **Scores.** A *level* is a running mean of the rows with a memory of 1, 4, 16 or 64 rows. Its score is that of
+//! `level - b` (Q, T² and M by `shape`, tail probabilities by `tails`). An *energy* `e (exp(mean of ln(1 + s/e)) - 1)`
+//! averages the score s of single rows over 4, 16 or 64 rows, where e is the value that a share [`USUAL`] of the scores
+//! s exceeds in the warm-up. The *jump* is the score of the difference from the previous row.
 //!
 //! **Limits.** A share `α = m/(4 time)` of normal values of a score with memory m exceeds its limit, so that a false incident
 //! occurs about once in the requested time: the 95 % point plus the mean excess times `ln(0.05/α)`; at least Hill's estimate if the
@@ -96,7 +96,7 @@ impl Split {
     }
 }
 
-/// Scores of the rows on all time scales.
+/// Scoring of the rows on all time scales: directions, running means, limits and baseline.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Scales {
     shape: Shape,
@@ -125,7 +125,7 @@ pub(super) struct Scales {
 /// Scores of a row, in the order of levels, energies and jump.
 pub(super) type Scores = [f64; SCORES];
 
-/// Returns the rule for the directions of n warm-up rows.
+/// Returns the rule for the number of directions of n warm-up rows.
 pub(super) fn kept(n: usize) -> Kept {
     Kept::Share((1.0 - 1.0 / (n as f64).sqrt()).min(LARGEST_SHARE))
 }
@@ -350,7 +350,8 @@ impl Bar {
         Self { limit, usual, tail: tail.max(LEAST_TAIL) }
     }
 
-    /// Returns minus the decimal logarithm of the probability that normal rows exceed the limit this far.
+    /// Returns the severity of a score of `ratio` times its limit: minus the decimal logarithm of the probability that
+    /// a normal score above the limit is as large.
     pub fn severity(&self, ratio: f64) -> f64 {
         ratio.max(1.0).log10() / self.tail
     }

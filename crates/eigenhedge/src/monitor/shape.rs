@@ -26,7 +26,7 @@ use std::ops::Range;
 
 /// Minimum residual energy of a column, as a share of the mean over the columns.
 const LEAST_RESIDUAL: f64 = 0.03;
-/// Share of the energy of a row below which values count as rounding errors.
+/// Share of the mean energy of the columns below which an energy counts as a rounding error, and the floor of T² and M.
 const ROUNDING: f64 = 1e-9;
 /// Smallest variance of a direction from the Gram matrix of the rows, as a share of the largest. A direction with a
 /// smaller variance would not be orthogonal to the others.
@@ -285,7 +285,8 @@ impl Shape {
     }
 }
 
-/// Returns Q, T² and M of a row with these parts along and outside the directions, and these normal variances.
+/// Returns Q, T² and M of a row with these parts along and outside the directions. `variances` are those along the
+/// directions, and `energies` the residual energies of the columns.
 pub(super) fn statistics_of(along: &[f64], residual: &[f64], variances: &[f64], energies: &[f64]) -> [f64; 3] {
     let q = dot(residual, residual);
     let t2 = along.iter().zip(variances).map(|(t, s)| t * t / s).sum();
@@ -403,7 +404,7 @@ mod tests {
             add_lower_product(&mut covariance, a.view(), a.view().transpose());
             let mut eigen = Eigen::default();
             eigen.compute(covariance.view());
-            // As many as the rows allow, and more.
+            // The last two numbers of directions are as many as the rows allow, and more.
             for (k, near) in
                 [(1, None), (3, None), (3, Some(3)), (2, Some(3)), (4, Some(3)), (n.min(d) - 1, None), (d - 1, None)]
             {

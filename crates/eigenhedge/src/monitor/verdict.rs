@@ -17,7 +17,8 @@ pub enum State {
     Alarm,
     /// Inside an incident, without an alarm.
     Incident,
-    /// No score, neither an alarm nor inside an incident: a row of the warm-up, a row without numbers, or one after a gap.
+    /// No score, neither an alarm nor inside an incident: a row of the warm-up, a skipped row, or one of the first
+    /// after a gap.
     Unscored,
 }
 
@@ -43,7 +44,7 @@ impl fmt::Display for State {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// Number of the row, counted from 0.
+    /// Number of the row: counted from 0, or chosen by the caller.
     pub row: u64,
     /// Anomaly score relative to the reference: minus the sum of the logarithms of three tail probabilities, plus a
     /// term for each nearly constant column at an unusual value. The fields `score`, `q`, `t2` and `limit` are NaN
@@ -74,7 +75,7 @@ pub struct Verdict {
     pub change: Option<Change>,
     /// Event that ended before this row, if any.
     pub event: Option<Event>,
-    /// Main causes of the score.
+    /// Main causes of the score, or of the incident that opens.
     pub causes: [Option<Cause>; NAMED],
     /// True if the most recent rows, including this one, became the new reference.
     pub accepted: bool,

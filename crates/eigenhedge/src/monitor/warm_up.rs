@@ -36,7 +36,7 @@ const FILLINGS: usize = 8;
 const SETTLED: f64 = 1e-6;
 /// Autocorrelation time of the scores below which rows count as independent.
 const ISOLATED: f64 = 1.5;
-/// Median autocorrelation of the columns above which the differences between rows are scored too.
+/// Median over the columns of the autocorrelation at lag 1 from which the differences between rows are scored too.
 const AUTOCORRELATED: f64 = 0.95;
 
 impl Monitor {
