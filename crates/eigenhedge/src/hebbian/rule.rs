@@ -20,8 +20,8 @@ pub enum Rule {
     /// a_p ← a_p - γ ỹ_p (y_{<p} + ỹ_p a_p)
     /// ```
     ///
-    /// If the earlier vectors are fixed, `w_p + Σ_j a_pj w_j` moves exactly as w_p does in the simultaneous rule with β
-    /// = 1. The lateral weights converge to zero.
+    /// If the earlier vectors are fixed, `w_p + Σ_j a_pj w_j` moves exactly as w_p does in the simultaneous rule with
+    /// `β = 1`. The lateral weights converge to zero.
     Apex {
         /// Number of rows from which each vector learns before it is frozen and the next vector starts. The last vector
         /// is never frozen. `None` means that all vectors learn from every row.
