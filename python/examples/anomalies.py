@@ -2,9 +2,9 @@
 # # Faults among normal rows
 #
 # Two factors drive eight sensors. One sensor reads too high for 30 rows, one is stuck for 40 rows, and one changes its level
-# permanently. The monitor gets no information about these faults. Its reference is 1,000 normal rows. It checks every later row
-# in two ways. The row is an *alarm* if it is unusual compared with the reference and with the last rows. It is inside an
-# *incident* if something is wrong for some time.
+# permanently. The monitor gets no information about these faults. Its reference is 1,000 normal rows. Every later row gets
+# two verdicts. It is an *alarm* if it is unusual compared with the reference and with the last rows. It is inside an *incident*
+# if something is wrong over several rows.
 
 # %%
 import numpy as np
@@ -27,14 +27,15 @@ alarms = monitor.update(sensors[1000:1360], contributions=True)
 alarms
 
 # %% [markdown]
-# The plot shows scores, Q and T² with their limits. Points are alarms, shaded areas incidents, and dotted lines changes of
-# the level of the scores. The heat map shows the contribution of each column to Q. Row 0 is the first row of `update`.
+# The plot shows the score, Q (squared distance from the subspace) and T² (distance within it), with their limits. Points are
+# alarms, shaded areas incidents, and dotted lines changes of the level of the scores. The heat map shows the contribution of
+# each column to Q, relative to its limit. Row 0 is the first row of `update`.
 
 # %%
 alarms.plot()
 
 # %% [markdown]
-# The next cell prints the three most severe incidents, then changes. The third one is still going on at the end:
+# The next cell prints the three most severe incidents, then the changes. The incident of `s3` is still going on at the end:
 # `open_incidents` describes it.
 
 # %%
@@ -67,8 +68,8 @@ print(alarms.to_frame()[["row", "score", "limit", "state", "cause_1", "share_1"]
 # ## Compared with River's detectors
 #
 # Three factors drive ten sensors, and the weights that link the factors to the sensors change slowly. With
-# `rebaseline="after:200"`, an incident of 200 rows becomes the reference. In one row of fifty, the values are shuffled. Shuffling
-# does not make values larger; only the distance from the subspace reveals such a row.
+# `rebaseline="after:200"`, an incident of 200 rows becomes the reference. On average, one row of fifty has shuffled values.
+# Shuffling does not make values larger, so only the distance from the subspace reveals such a row.
 
 # %%
 rng = np.random.default_rng(2)

@@ -2,7 +2,7 @@
 # # Kernel features for an online classifier
 #
 # The classes are two rings. No line in the plane separates them. Rows arrive in blocks, and each row is used once. Online
-# kernel PCA with a budget of 60 atoms computes four features per row, and a linear classifier learns from these features.
+# kernel PCA with a budget of 60 atoms (stored rows) computes four features per row, from which a linear classifier learns.
 
 # %%
 import matplotlib.pyplot as plt
@@ -18,7 +18,7 @@ plain, through_features = SGDClassifier(random_state=0), SGDClassifier(random_st
 
 # %% [markdown]
 # `step_each` returns the features of each row, computed before the model learns from it. They are aligned from row to row, so a
-# classifier can keep learning from them. The basis of `transform` may turn after each block. Each block is classified before
+# classifier can keep learning from them. The basis of `transform` may rotate after each block. Each block is classified before
 # the classifiers learn from it, so the accuracy below is for unseen rows.
 
 # %%
@@ -37,8 +37,8 @@ print(f"{kernel_pca.n_samples_seen_} rows seen, gamma {kernel_pca.gamma_:.2f}, a
 assert late[1] > 0.95 > 0.8 > late[0]
 
 # %% [markdown]
-# The first plot shows the last rows in the plane. The second shows two of their four kernel features: the third one separates
-# most rows of the two rings. The third plot shows the accuracy per block.
+# The first plot shows the last rows in the plane. The second plot shows the first and the third of their four kernel features.
+# The third feature separates most rows of the two rings. The third plot shows the accuracy per block.
 
 # %%
 figure, axes = plt.subplots(1, 3, figsize=(10, 3.2), layout="constrained")

@@ -25,10 +25,10 @@ run = eigenhedge.run(sensors, 2)
 run
 
 # %% [markdown]
-# The best fixed plane is chosen with all rows known, but its loss is 16 times as large, because it is a compromise between
-# three planes. The bound covers the worst case and is far from tight here. `plot` draws the losses, the energy along the final
-# directions, the kept and lost energy over time, and the loadings. The final directions contain little of the total energy,
-# because they fit only the rows after the last change.
+# The best fixed plane is chosen with all rows known, but its loss is more than 16 times that of `auto`: it is a compromise
+# between three planes. The bound covers the worst case and is far from tight here. `plot` draws the losses, the energy along
+# the final directions, the kept and lost energy over the rows, and the loadings. The final directions contain little of the
+# total energy, because they fit only the rows after the last change.
 
 # %%
 run.plot()
@@ -44,9 +44,8 @@ for change in (600, 1200):
 print(f"the noise outside of the true plane: {0.2**2 * 10:.2f}")
 
 # %% [markdown]
-# Some learners follow changes, and others average over them. `anchored` is the default of the scikit-learn estimators. Its
-# directions are those of PCA of all rows so far, whatever their order. It suits a fixed set of rows, but not a stream that
-# changes.
+# Some learners follow changes, and others average over them. `anchored` is the default of `OnlinePCA`. Its directions are
+# those of PCA of all rows so far, in any order. It suits a fixed set of rows, but not a stream that changes.
 
 # %%
 pca = PCA(2).fit(X)

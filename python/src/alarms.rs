@@ -26,8 +26,8 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// Appends the verdict on the most recent row of the monitor, and what the row revealed. If `contributions` contains
-    /// the number of columns, also appends the contribution of each column.
+    /// Appends the verdict on the most recent row of the monitor, and the events, changes and incidents `found` at the
+    /// row. If `contributions` is given, it is the number of columns, and the contribution of each column is appended.
     pub fn enter(&mut self, monitor: &Monitor, verdict: Verdict, found: Vec<Occurrence>, contributions: Option<usize>) {
         let Verdict { row, score, q, t2, limit, alarm, .. } = verdict;
         let [q_limit, t2_limit] = monitor.statistic_limits(&verdict);
@@ -59,8 +59,9 @@ impl Answers {
         self.reports[2].extend(open);
     }
 
-    /// Returns a dictionary of arrays by name and of lists of events, changes and incidents. With keys, each list entry
-    /// contains its key. `limit` is the limit of the score by the reference alone, `names` are the columns.
+    /// Returns a dictionary of arrays and of lists of events, changes and incidents. `limit` is the limit of the score by
+    /// the reference alone. `width` is the number of columns if contributions were appended. `names` are the names of
+    /// the columns. If `by_key` is true, each list entry contains its key.
     pub fn into_dict<'py>(
         self,
         py: Python<'py>,

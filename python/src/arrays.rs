@@ -75,7 +75,7 @@ impl<'py> Given<'py> {
 }
 
 /// Rows of a table or lists of items. Rows of a table are copied before use, because other threads may write to the
-/// array while the interpreter lock is released. The rows that are learned are thus the rows that were checked.
+/// array while the interpreter lock is released. The library thus learns the same numbers that it has checked.
 pub struct Rows<'a> {
     source: Source<'a>,
     count: usize,
@@ -166,7 +166,8 @@ pub fn table<'py>(py: Python<'py>, entries: Vec<f64>, rows: usize, columns: usiz
     Ok(array.map_err(|error| PyValueError::new_err(error.to_string()))?.into_pyarray(py))
 }
 
-/// Reads the numeric columns of a file as the command line does. Returns their names, and the rows with NaN for missing cells.
+/// Reads the numeric columns of a file as the command line does. Returns their names, if the file has any, and the rows
+/// with NaN for missing cells.
 #[pyfunction]
 #[pyo3(name = "_read_table")]
 pub fn read_table(py: Python<'_>, path: PathBuf) -> PyResult<(Names, Array2<'_>)> {

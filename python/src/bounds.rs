@@ -194,7 +194,7 @@ functions! {
     fn divergence(k: usize, dimension: Dimension) -> Option<f64>;
     /// Returns `k log(N/k)`, the term that the papers print. It is at least `divergence`.
     ///
-    /// None unless 0 < k ≤ N/2.
+    /// None unless 0 < k ≤ N/2, and in infinite dimension.
     fn divergence_by_kept(k: usize, dimension: Dimension) -> Option<f64>;
     /// Returns `log C(n, k)`: the divergence of one set of k experts from the uniform distribution over all sets.
     fn set_divergence(k: usize, experts: usize) -> f64 where k <= experts, "at most the number of experts, {}";
@@ -212,8 +212,8 @@ functions! {
     fn set_experts(eta: f64, best: f64, k: usize, experts: usize) -> f64 where k < experts, "less than the number of experts, {}";
     /// Returns the lower bound on the total expected gain of `pair`, without mixing.
     ///
-    /// `best` is the gain of any subspace of k directions, and the norms of each pair of rows have a product of at most Q². None in
-    /// infinite dimension.
+    /// `best` is the gain of any subspace of k directions, and the norms of each pair of rows have a product of at most
+    /// Q². None in infinite dimension, and unless k < N.
     fn pair(setting: &Setting, best: Gain, rows: u64) -> Option<f64>;
     /// Returns `k log(N/(α d))`: the cost of one change of the comparator under fixed share with the rate `alpha`.
     ///
@@ -221,11 +221,13 @@ functions! {
     fn shift_cost(k: usize, dimension: Dimension, alpha: f64) -> Option<f64>;
     /// Returns the bound of tracking with fixed share against a comparator that changes `changes` times.
     ///
-    /// `best` is the loss of any partition of the rows into `changes + 1` segments, with any subspace for each.
+    /// `best` is the loss of any partition of the rows into `changes + 1` segments, with any subspace for each. None
+    /// unless k < N.
     fn shifting(setting: &Setting, best: f64, changes: usize, alpha: f64) -> Option<f64>;
     /// Returns the bound of the learner `additive`: `L + Q² (k(N-k)/N + 2 S min(k, N-k)) / (2η) + η/(2Q²) Σ|z|⁴`.
     ///
-    /// `changes` is the number S of changes of the comparator, and `squares_norm` is the root of Σ|z|⁴ over the rows.
+    /// `best` is the loss L of the comparator, and `changes` is the number S of its changes. `squares_norm` is the root
+    /// of Σ|z|⁴ over the rows. None unless k < N.
     fn additive(setting: &Setting, best: f64, changes: usize, squares_norm: f64) -> Option<f64>;
     /// Returns the rate `√(k(N-k)/(N T))` of `additive` for T = `rows` rows.
     ///
@@ -246,10 +248,16 @@ functions! {
     /// unless k < N.
     fn centered_on_the_mean(setting: &Setting, best: f64, first_square: f64, rows: u64) -> Option<f64>;
     /// Returns the bound of `anchored` with `eta="auto"`: `L* + 2 Q² D + 2 Q √D √(Q² D + L* + Q²)`.
+    ///
+    /// `best` is the loss L* of any subspace of k directions. None unless k < N.
     fn self_confident(setting: &Setting, best: f64) -> Option<f64>;
     /// Returns the rate `log(1 + √(2 D Q² / L))` for a best loss of at most `ceiling` = L. `scale` is Q².
+    ///
+    /// None unless D = `divergence` and L are positive.
     fn tuned_rate(divergence: f64, ceiling: f64, scale: f64) -> Option<f64>;
     /// Returns the bound `√(2 L D Q²) + D Q²` on the regret with `tuned_rate`.
+    ///
+    /// The arguments are those of `tuned_rate`.
     fn tuned_regret(divergence: f64, ceiling: f64, scale: f64) -> f64;
     /// Returns `√(Q² L* D)`: a regret that no learner can avoid on some sequences, up to a factor that tends to 1 (JMLR (19)).
     ///

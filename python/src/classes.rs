@@ -1,6 +1,6 @@
-//! What the classes and functions of the module repeat: read-only attributes, pickling, model files, and dictionaries.
+//! Macros for code that several classes need: read-only attributes, pickling, model files, and dictionaries.
 
-/// Adds attributes to a class, each with its documentation, its type and its value.
+/// Adds read-only attributes to a class, each with its documentation, its type and its value.
 macro_rules! attributes {
     ($class:ident, |$object:ident, $py:ident| { $($(#[$doc:meta])* $name:ident: $type:ty = $value:expr;)* }) => {
         #[pyo3::pymethods]
@@ -17,7 +17,7 @@ macro_rules! attributes {
     };
 }
 
-/// Pickles a class as the bytes of the field `state`. `$restored` is the object with a deserialized state.
+/// Pickles a class as the bytes of its field `state`. `$restored` builds the object from the deserialized state.
 macro_rules! pickled {
     ($class:ident, |$state:ident| $restored:expr) => {
         #[pyo3::pymethods]
@@ -37,12 +37,13 @@ macro_rules! pickled {
     };
 }
 
-/// Saves a class as the model file of `core`, whose resume state contains data of the Python side as JSON.
+/// Adds methods that save an object as the model file of `core`, whose resume state contains data of the Python side as
+/// JSON, and pickling by that file.
 macro_rules! model_file {
     ($class:ident) => {
         #[pyo3::pymethods]
         impl $class {
-            /// bytes: data stored by the calling program, as a JSON object. It is empty if there is no such data.
+            /// Return the data stored by the calling program: the bytes of a JSON object, or empty bytes without data.
             #[pyo3(name = "_resume_state")]
             fn resume_state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
                 Ok(PyBytes::new(py, &self.state(py)?.core.resume_state))
@@ -71,7 +72,8 @@ macro_rules! model_file {
                 crate::state::reduced(slf, "from_bytes", slf.get().to_bytes(slf.py())?)
             }
 
-            /// Returns the size of the model in bytes: parameters, state, random generator and summary, without scratch space.
+            /// Return the size of the model in bytes: parameters, state, random generator and summary. Scratch space is not
+            /// included.
             fn __sizeof__(&self, py: Python<'_>) -> PyResult<usize> {
                 Ok(size_of::<Self>() + self.to_bytes(py).map_or(0, |bytes| bytes.as_bytes().len()))
             }

@@ -31,7 +31,7 @@ pub fn refused_row(row: usize, error: &Error) -> PyErr {
     PyValueError::new_err(format!("row {row}: {}", sentence(error)))
 }
 
-/// Splits an error about one of several rows into the position of the row and the cause.
+/// Splits an error about one of several rows into the position of the row and the cause. Without a position, it is 0.
 pub fn apart(error: Error) -> (usize, Error) {
     match error {
         Error::At { point, error } => (point, *error),

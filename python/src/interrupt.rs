@@ -12,13 +12,13 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Maximum time between two checks for signals, unless a single row takes longer.
+/// Time after which signals are checked, at the end of the current range of rows.
 const PATIENCE: Duration = Duration::from_millis(100);
 /// Time between two checks for signals while another thread works.
 const POLL: Duration = Duration::from_millis(50);
-/// Number of rows before the first check of the time.
+/// Number of rows in the first range, unless the caller has other limits.
 const FIRST: usize = 4;
-/// Maximum number of rows between two checks of the time.
+/// Maximum number of rows in a range of [`each_lot`]. The time is checked after each range.
 pub const MOST: usize = 32;
 
 /// Calls `work` for successive ranges of `0..count`, with the interpreter lock released, and checks for signals

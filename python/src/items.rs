@@ -23,7 +23,7 @@ struct Held {
     error: Option<PyErr>,
 }
 
-/// Number of unused objects that may be stored before unused objects are dropped.
+/// Unused objects are dropped when more than this number plus twice the number of needed objects are stored.
 const SPARE: usize = 64;
 
 impl Objects {
@@ -50,7 +50,8 @@ impl Objects {
         self.held().objects.get(&number).map(|object| object.clone_ref(py))
     }
 
-    /// Returns the value of the kernel function. If it raises an exception, returns NaN, so that the row is rejected.
+    /// Returns the value of the kernel function. If it raises an exception or returns no number, stores the exception
+    /// and returns NaN, so that the row is rejected.
     fn value(&self, function: &Py<PyAny>, a: &[f64], b: &[f64]) -> f64 {
         Python::attach(|py| {
             let value = function.call1(py, (self.object(py, a), self.object(py, b)));

@@ -17,7 +17,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
-/// Smallest number of rows that are learned as a set. Fewer rows are faster one by one.
+/// Smallest number of rows that are learned as a set (see `learn_set`). Fewer rows are faster one by one.
 const LEAST_SET: usize = 32;
 
 /// Expected losses, losses and coordinates of rows.
@@ -149,8 +149,8 @@ impl PyModel {
         outcome.map(|()| true)
     }
 
-    /// Learns a set of rows at once, if the learner depends on the set of rows only and the set is large enough to be
-    /// faster than single rows. Returns false if nothing was learned.
+    /// Learns all rows at once, if this is possible for the kernel learner, because its state does not depend on the
+    /// order of rows, and if there are enough rows for it to be faster. Returns false if nothing was learned.
     #[pyo3(name = "_learn_set")]
     fn learn_set(&self, py: Python<'_>, rows: &Object<'_>) -> PyResult<bool> {
         let taken = Taken::new(py, self, rows)?;
@@ -186,10 +186,10 @@ impl PyModel {
 
     /// Run one trial for all rows: one choice, the sum of its losses, one update.
     ///
-    /// Use this method for rows that arrive in batches, or late. The bounds then depend on the largest eigenvalue of
-    /// the sum of ``x xᵀ`` over the batch instead of the squared norm of a row. A ``norm_bound`` must bound its square
-    /// root. A center stays until all rows are learned, and there is no bound. Rows are learned one by one until the model has
-    /// learned as many rows as the batch has.
+    /// Use this method for rows that arrive in batches, or late. Without a center, the bounds then depend on the largest
+    /// eigenvalue of the sum of ``x xᵀ`` over the batch instead of the squared norm of a row, and a ``norm_bound`` must
+    /// bound its square root. With a center, all rows are learned around the present center, and there is no bound. If
+    /// the model has learned fewer rows than the batch has, such a batch is learned row by row.
     ///
     /// Parameters
     /// ----------
@@ -222,9 +222,9 @@ impl PyModel {
         Ok(self.step_each_with(py, X, false, false, None)?.0)
     }
 
-    /// Runs one trial per row. Also returns the reconstructed rows if `reconstructions` is true, and the filled cells with
-    /// their standard errors if `filled` is true. Rows without missing cells are zero there. Writes the page of the run to
-    /// `report`.
+    /// Runs one trial per row. Also returns the reconstructed rows if `reconstructions` is true, and, if `filled` is
+    /// true, the rows with their missing cells filled in and the standard errors of these cells. Both are zero for rows
+    /// without missing cells. Writes the page of the run to `report`, if it is given.
     #[pyo3(name = "_step_each")]
     fn step_each_with<'py>(
         &self,
@@ -319,7 +319,7 @@ impl PyModel {
 struct Taken<'py> {
     points: Points,
     rows: Given<'py>,
-    /// Column names of the first table.
+    /// Column names of the table, if it has names and is the first one of the model.
     names: Names,
 }
 
@@ -334,7 +334,8 @@ impl<'py> Taken<'py> {
         Ok(Self { points, rows: given, names })
     }
 
-    /// Ends a call. An exception that a kernel function has raised replaces the error.
+    /// Ends a call: drops unused objects, sets the column names of a first table, and returns the outcome. An exception
+    /// that a kernel function has raised replaces the error.
     fn learned<T>(self, state: &mut State, outcome: PyResult<T>) -> PyResult<T> {
         self.points.forget(&state.core);
         state.name(self.names);

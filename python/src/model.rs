@@ -1,4 +1,4 @@
-//! The model: a learner with its summary, and the names and scales of its columns.
+//! The Python class `Model`: a learner with its summary, and the names and scales of its columns.
 
 use crate::arrays::{Array1, Array2, Names, Object, table, transposed};
 use crate::classes::{attributes, model_file};

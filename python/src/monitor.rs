@@ -21,7 +21,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
-/// Native part of :class:`eigenhedge.Monitor`, with data of the Python side.
+/// Native part of :class:`eigenhedge.Monitor`: the monitor, and the record for its page.
 #[pyclass(frozen, name = "Monitor", module = "eigenhedge._core")]
 pub struct PyMonitor {
     state: Mutex<State>,
@@ -47,7 +47,8 @@ impl PyMonitor {
     }
 }
 
-/// Options that are strings: the valid forms, and the form for which a number is short.
+/// Options whose values are strings: the name, the valid forms for messages, and the prefix that is put before a plain
+/// number, if numbers are accepted.
 const FORMS: [(&str, &str, Option<&str>); 3] = [
     ("limit", "auto:ALPHA, conformal:P or a number", Some("auto:")),
     ("rebaseline", "never, after:ROWS or a number of rows", Some("after:")),
@@ -58,14 +59,14 @@ fn form_of(name: &str) -> Option<&'static (&'static str, &'static str, Option<&'
     FORMS.iter().find(|(option, ..)| *option == name)
 }
 
-/// Returns an option value as text: a string, a Boolean, or a number.
+/// Returns the value of an option, a string, a Boolean or a number, as text.
 fn text_of(name: &str, value: &Object<'_>) -> PyResult<String> {
     let flag = value.extract::<bool>().ok();
     let number = value.extract::<f64>().ok().filter(|_| flag.is_none());
     let count = value.extract::<u64>().map(|count| count.to_string()).ok();
     let form = form_of(name);
     let text = value.extract::<String>().ok().or_else(|| match form {
-        // The text of Python, because it is part of messages.
+        // The number is written as Python writes it, because messages quote it.
         Some((.., short)) => short.filter(|_| number.is_some()).map(|short| format!("{short}{value}")),
         None => flag.map(|flag| flag.to_string()).or(count).or_else(|| number.map(exact)),
     });
@@ -109,7 +110,8 @@ impl PyMonitor {
         Ok(Self::of(monitor.with_names(names)))
     }
 
-    /// Adds rows to the warm-up, and ends it if there are enough rows. Returns true if the monitor is ready.
+    /// Adds rows to the warm-up, and ends it if there are enough rows. Begins a new record for the page. Returns true if
+    /// the monitor is ready.
     fn fit(&self, py: Python<'_>, rows: &Object<'_>) -> PyResult<bool> {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
@@ -206,7 +208,8 @@ impl PyMonitor {
         each(py, rows.count(), |i| {
             let row = rows.row(i);
             let mut verdict = monitor.step(row)?;
-            // Whether a column is stuck depends on earlier rows, and the order of these rows has no meaning.
+            // A column is stuck by comparison with earlier rows. The order of these rows has no meaning, so the row is
+            // judged again without them.
             if verdict.stuck.is_some() {
                 monitor = frozen.clone();
                 verdict = monitor.step(row)?;

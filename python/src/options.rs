@@ -205,7 +205,8 @@ pub fn median_gamma(rows: &Object<'_>, kernel: &Bound<'_, PyDict>) -> PyResult<O
     Ok(chosen.setup.clone().with_gamma_of(&rows.lot(0..count)).gamma())
 }
 
-/// Returns a sentence if the kernel matrix of the first rows is nearly the identity or nearly constant, and otherwise None.
+/// Returns a sentence if the kernel matrix of the first rows is nearly the identity or nearly constant. Otherwise returns
+/// None.
 #[pyfunction]
 #[pyo3(name = "_kernel_advice")]
 pub fn kernel_advice(rows: &Object<'_>, kernel: &Bound<'_, PyDict>) -> PyResult<Option<&'static str>> {
@@ -216,7 +217,7 @@ pub fn kernel_advice(rows: &Object<'_>, kernel: &Bound<'_, PyDict>) -> PyResult<
     Ok(chosen.dictionary(rows.length())?.kernel().advice(&rows.lot(0..count)))
 }
 
-/// Number of rows of which those without missing cells set the scale of a kernel.
+/// Maximum number of first rows from which γ of a kernel is computed, and to which advice refers.
 const SCALE_ROWS: usize = 1000;
 
 /// Return the registry of learners.
@@ -299,7 +300,8 @@ pub fn kernels(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     KERNELS.iter().map(entry).collect()
 }
 
-/// Set the number of threads for the members of ``auto`` and for long rows, for the whole process. Results do not depend on the number.
+/// Set the number of threads for the members of ``auto`` and for long rows, for the whole process. Results do not depend on
+/// the number.
 ///
 /// Parameters
 /// ----------

@@ -145,8 +145,8 @@ attributes! { Pair, |pair, py| {
     };
     /// float or None: total gain of the best fixed directions in hindsight. The value is None if rows are too long.
     best_gain: Option<f64> = lock(py, &pair.state)?.best_gain();
-    /// float or None: lower bound on the total expected gain (JMLR section 9). The value is None with mixing or without
-    /// a norm bound.
+    /// float or None: lower bound on the total expected gain (JMLR section 9). The value is None with mixing, without a
+    /// norm bound, or if rows are too long.
     bound: Option<f64> = {
         let state = lock(py, &pair.state)?;
         let known = state.setting.as_ref().zip(state.best_gain());

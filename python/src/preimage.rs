@@ -95,7 +95,7 @@ pub fn kernel_mean<'py>(
     Ok((square, values.into_pyarray(py)))
 }
 
-/// Number of rows of each sample from which γ is computed.
+/// Maximum number of first rows of each sample from which γ is computed.
 const SCALE_ROWS: usize = 100;
 
 /// Returns the squared maximum mean discrepancy of two samples: the biased value, the unbiased value if both samples
@@ -114,7 +114,7 @@ pub fn mmd(
     let mut random = Random::seeded(Named { name: "seed", value: seed }.whole::<u64>()?);
     let kernel = Chosen::new(kernel)?;
     let ((first, dictionary), (second, _)) = (kernel.rows(x)?, kernel.rows(y)?);
-    // Alternating rows of both samples, because the first rows set the scale.
+    // The rows of both samples alternate, because γ is computed from the first rows.
     let both = (0..SCALE_ROWS).flat_map(|i| [first.get(i), second.get(i)].into_iter().flatten());
     let both: Vec<&Vec<f64>> = both.collect();
     let kernel = kernel.scaled_for(&both);

@@ -1,4 +1,4 @@
-//! Names and values as in Python.
+//! Conversion of names and values to those of Python.
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;

@@ -33,13 +33,15 @@ pub fn restored<T: DeserializeOwned>(data: &[u8]) -> PyResult<T> {
     postcard::from_bytes(data).map_err(|error| PyValueError::new_err(format!("not a saved state: {error}")))
 }
 
-/// Model with the time spent learning, and a cache of the basis for its next row.
+/// Model with the rows that it has not learned yet, the time spent learning, the type of its rows, and a cached basis for
+/// its next row.
 pub struct State {
     /// Model. Its resume state contains data of the Python side as JSON (see `eigenhedge/_snapshot.py`).
     pub core: Model,
-    /// Moments of rows that the model has not learned yet, because nothing has been asked since.
+    /// Moments of rows that the model has not learned yet. It learns them when a result needs more than their leading
+    /// directions.
     pub moments: Option<Moments>,
-    /// Leading directions of the moments. The field is `None` if they have not been asked for.
+    /// Leading directions of the moments, or `None` if no result has needed them.
     pub principal: Option<Principal>,
     next: Option<Embedding>,
     pub spent: Duration,
@@ -63,7 +65,8 @@ impl State {
         Ok(())
     }
 
-    /// Computes the leading directions of the rows that were collected, or learns these rows.
+    /// Computes the leading directions of the rows that were collected. If this is impossible ([`Moments::principal`]),
+    /// learns these rows.
     pub fn embed(&mut self) -> Result<(), Error> {
         let start = Instant::now();
         self.principal = self.moments.as_ref().and_then(|moments| moments.principal(&self.core));
@@ -71,7 +74,8 @@ impl State {
         if self.principal.is_none() { self.settle() } else { Ok(()) }
     }
 
-    /// Returns the moments of the rows that were collected, to which more rows are added.
+    /// Removes and returns the moments of the rows that were collected, so that the caller can add rows. Without such
+    /// rows, returns empty moments.
     pub fn take_moments(&mut self) -> Result<Moments, Error> {
         self.principal = None;
         self.moments.take().map_or_else(|| Moments::for_model(&self.core), Ok)

@@ -72,7 +72,8 @@ fn snapshot(root: &Path, name: &str) -> PathBuf {
     root.join("xtask/api").join(format!("{name}.txt"))
 }
 
-/// Returns the lines of the public interface of a crate. The page `all.html` lists its items; other pages may be old.
+/// Returns the lines of the public interface of a crate. Only the pages that `all.html` lists are read, because others
+/// may be left from an older build.
 fn documented(folder: &Path, name: &str) -> Result<BTreeSet<String>, String> {
     let folder = folder.join(name);
     let all = read(&folder.join("all.html"))?;
@@ -96,7 +97,7 @@ fn documented(folder: &Path, name: &str) -> Result<BTreeSet<String>, String> {
 
 /// Returns the declaration, the public methods and the trait implementations on the page of an item.
 fn members(page: &str) -> Vec<String> {
-    // The rest is derived by the compiler.
+    // The rest of the page lists auto traits and blanket implementations.
     let page = page.split_once("id=\"synthetic-implementations\"").map_or(page, |(page, _)| page);
     let declaration =
         between(page, "<pre class=\"rust item-decl\"><code>", "</code></pre>").next().map_or("", |text| text);
@@ -136,7 +137,8 @@ fn unnamed<'a>(changelog: &str, changed: impl Iterator<Item = &'a String>) -> Ve
     names.into_iter().map(str::to_owned).collect()
 }
 
-/// Returns the name of the item, field, variant or method in a line of a snapshot. An implementation has that of its type.
+/// Returns the name of the item, field, variant or method in a line of a snapshot. For a trait implementation, this is
+/// the name of its type.
 fn name(line: &str) -> &str {
     let (path, member) = line.split_once(": ").unwrap_or((line, ""));
     if let Some(export) = member.strip_prefix("pub use ") {

@@ -60,7 +60,7 @@ fn reached<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>, from: &str) -> BTre
     seen
 }
 
-/// Returns the source of each module, without tests.
+/// Returns the source of each module, without test modules. The uses of `lib.rs` and `main.rs` are empty.
 pub fn sources(files: &[File]) -> BTreeMap<ModulePath, Source> {
     let parsed: Vec<_> = files.iter().map(|(path, text)| (path, tokens(text))).collect();
     let tests: Vec<_> =
@@ -170,7 +170,8 @@ pub fn absolute(module: &[String], path: &[String]) -> Option<ModulePath> {
     Some(absolute)
 }
 
-/// Returns the module in whose file a path ends.
+/// Returns the module in whose file a path ends, after exports are followed. `from` is the module that contains the path,
+/// and `depth` the number of exports followed so far.
 fn resolve<'a>(
     sources: &'a BTreeMap<ModulePath, Source>,
     from: &[String],

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Maximum relative increase over the count in the file.
+/// Maximum relative increase over the count in the file. A greater decrease is reported, but is no failure.
 const TOLERANCE: f64 = 0.10;
 const FILE: &str = "bench/instructions.json";
 const PROGRAMS: [&str; 2] = ["hot_paths", "read_rows"];
@@ -54,7 +54,8 @@ pub fn write(root: &Path) -> Result<(), String> {
     write_file(&root.join(FILE), text)
 }
 
-/// Prints all cases. Returns an error if a case is too expensive and the file is from the same compiler and processor.
+/// Prints all cases. Returns an error if a case is new or gone, or if a case is too expensive and the file is from the
+/// same compiler and processor.
 fn judge(kept: &CountTable, now: &CountTable) -> Result<(), String> {
     let same = kept.compiler == now.compiler && kept.processor == now.processor;
     let mut dearer = Vec::new();
@@ -159,7 +160,7 @@ impl Case {
 
     fn total(&self, rows: u64) -> Result<u64, String> {
         let mut valgrind = Command::new("valgrind");
-        // The report goes to standard output.
+        // The report of valgrind goes to standard output, which is read below.
         valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--log-fd=1"]);
         let report = output(valgrind.arg(&self.program).arg(&self.name).arg(rows.to_string()))?;
         let collected = report.lines().find_map(|line| line.split_once("Collected : ")).map(|(_, count)| count.trim());
@@ -174,7 +175,8 @@ fn compiler() -> Result<String, String> {
     Ok(output(Command::new(rustc).arg("--version"))?.trim().to_owned())
 }
 
-/// Returns a name of the vector instructions that the processor has under valgrind.
+/// Returns the architecture of the processor, and AVX2 if it has it. AVX-512 is left out, because valgrind does not
+/// support it.
 fn processor() -> &'static str {
     #[cfg(target_arch = "x86_64")]
     if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {

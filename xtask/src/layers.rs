@@ -8,7 +8,8 @@ use crate::files::{entries, read};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Crate whose modules are ordered: its sources, and the section of `ARCHITECTURE.md` with the table.
+/// Crate whose modules are ordered: its sources, the section of `ARCHITECTURE.md` with the table, and the column of the
+/// table, counted from 0, with the names of modules.
 struct Ordered {
     sources: &'static str,
     section: &'static str,
@@ -53,7 +54,8 @@ pub fn files(sources: &Path) -> Result<Vec<File>, String> {
     Ok(files)
 }
 
-/// Returns the names in backquotes in a column of a section's first table, up to a row about another crate.
+/// Returns the names in backquotes in a column of a section's first table, up to a row whose cell names a folder in
+/// `crates/`.
 fn table(text: &str, section: &str, column: usize) -> Vec<String> {
     let lines = text.lines().skip_while(|line| *line != section).skip_while(|line| !line.starts_with('|'));
     let cells =

@@ -58,7 +58,7 @@ cargo xtask pictures       draw the pictures of the book again
 cargo xtask man            write the manual pages to target/man
 cargo xtask help           print this help";
 
-/// Documentation, from which the public interface is read.
+/// Arguments of cargo that build the documentation, from which the public interface is read.
 const DOCUMENTATION: &str = "doc --workspace --no-deps --locked";
 
 /// Names and arguments of checks that run cargo, from cheap to expensive. Clippy compiles all targets, including benches,
@@ -147,7 +147,7 @@ fn command(root: &Path, words: &[&str]) -> Option<Result<(), String>> {
     })
 }
 
-/// Returns a command of cargo. Warnings of rustdoc are errors.
+/// Returns a command of cargo. For [`DOCUMENTATION`], warnings of rustdoc are errors.
 fn cargo(arguments: &str) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments.split(' ')).current_dir(root());
@@ -178,7 +178,8 @@ fn test(root: &Path) -> Result<(), String> {
         times += &format!("   {name:<14} {seconds:>7.1} s\n");
         Ok::<(), String>(())
     };
-    // Python packages are downloaded during compilation. The step that needs them reports errors.
+    // Python packages are downloaded during compilation. Errors are ignored here: the step that needs the packages
+    // reports them.
     let folder = root.to_owned();
     let environments = std::thread::spawn(move || (python::environment(&folder), spark::environment(&folder)));
     timed("layers", &|| layers::check(root))?;
@@ -191,13 +192,14 @@ fn test(root: &Path) -> Result<(), String> {
     timed("fuzz", &|| example("fuzz", &["--cases", FUZZED]))?;
     drop(environments.join());
     timed("wheel", &|| python::prepare(root))?;
-    // Both run in parallel, because neither keeps two cores busy.
+    // The tests of Python and of Spark run in parallel, because neither keeps two cores busy.
     timed("python, spark", &|| spark::test_beside(root, || python::check(root)))?;
     println!("== every check passed in {:.1} s\n{times}", start.elapsed().as_secs_f64());
     Ok(())
 }
 
-/// Runs a test of the service for longer, with `--seed S` or `size`: an option, its variable and default.
+/// Runs a soak test of the service. `size` contains the option for its length, the environment variable that passes it
+/// to the test, and its default. Other options are `--seed S` and `--max-memory BYTES`.
 fn soak_service(test: &str, size: (&str, &str, &str), arguments: &[&str]) -> Result<(), String> {
     let mut command = cargo("test --workspace --locked --test service");
     command.args([test, "--", "--nocapture", "--test-threads=1"]).env(size.1, size.2);

@@ -11,7 +11,8 @@ use std::process::Command;
 const QEMU: &str = "qemu-x86_64";
 /// Emulated processors: vector instructions, and name in QEMU.
 const EMULATED: [(&str, &str); 2] = [("AVX2", "Haswell"), ("neither", "Nehalem")];
-/// Maximum difference, relative to the largest loss so far or to the norm of the coordinates of a row.
+/// Maximum difference: of losses relative to the largest loss of the case so far, of coordinates relative to their norm in
+/// the row.
 const TOLERANCE: f64 = 1e-9;
 
 pub fn compare(root: &Path, arguments: &[&str]) -> Result<(), String> {
@@ -80,7 +81,7 @@ fn differences(here: &str, there: &str) -> Result<Vec<(String, f64, f64)>, Strin
     Ok(found)
 }
 
-/// Returns the result of a row: the name of its case, and two losses followed by the coordinates.
+/// Parses the result of a row: the name of its case, and two losses followed by the coordinates.
 fn answer(line: &str) -> Result<(&str, Vec<f64>), String> {
     let (name, numbers) = line.split_once(' ').ok_or_else(|| format!("not an answer: {line}"))?;
     let numbers: Result<Vec<f64>, _> = numbers.split(' ').map(str::parse).collect();

@@ -13,12 +13,13 @@ pub fn test(root: &Path) -> Result<(), String> {
     check(root)
 }
 
-/// Checks the Python sources, and installs a wheel of the development profile, without a test harness.
+/// Checks the Python sources, installs a wheel of the development profile, and builds the program and the Rust tests.
 pub fn prepare(root: &Path) -> Result<(), String> {
     let environment = environment(root)?;
     lint(root, &environment)?;
     install(root, &environment, "dev")?;
-    // This is the command of the tests: nothing is compiled twice, and the program is as new as the package.
+    // The arguments are those of the Rust tests, so that nothing is compiled twice. The Python tests run the program that
+    // this command builds.
     run(&mut cargo("test --workspace --no-run --locked"))
 }
 
@@ -26,7 +27,7 @@ pub fn check(root: &Path) -> Result<(), String> {
     let environment = environment(root)?;
     let stub = "mypy.stubtest --concise --mypy-config-file python/pyproject.toml eigenhedge._core";
     run(module(&environment, stub).current_dir(root))?;
-    // In the folder of the package, the sources would shadow the installed package.
+    // The tests start in the root: in the folder `python`, the sources would hide the installed package.
     let mut pytest = module(&environment, "pytest -q -p no:cacheprovider python/tests");
     run(pytest.current_dir(root).env("EIGENHEDGE_PROGRAM", root.join("target/debug/eigenhedge")))
 }

@@ -31,7 +31,8 @@ fn skipped(reason: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Builds every published crate from its package, in a new folder: cargo does not unpack a version twice.
+/// Builds every published crate from its package. The target folder is new, because cargo would use an unpacked package of
+/// the same version again.
 fn packages() -> Result<(), String> {
     let folder = root().join(format!("target/packages-{}", std::process::id()));
     let mut publish = cargo("publish --workspace --dry-run --locked --allow-dirty --target-dir");

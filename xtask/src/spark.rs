@@ -1,7 +1,7 @@
 //! Checks of the package on Spark: environment, tests and measurements.
 //!
 //! PySpark takes half a gigabyte and needs Java, so Spark has an environment of its own. If PySpark or Java is
-//! unavailable, a message is printed and nothing fails, unless `EIGENHEDGE_SPARK` is `required`.
+//! unavailable, the tests are skipped with a message, unless `EIGENHEDGE_SPARK` is `required`.
 
 use crate::python::{environment_with, install, interpreter, module, program};
 use crate::run;

@@ -5,10 +5,11 @@ use crate::{cargo, root};
 use std::path::Path;
 use std::process::Command;
 
-/// Returns a command of cargo that compiles for a target, or `None` without a compiler. That of rustup comes first.
+/// Returns a command of cargo that compiles for a target, or `None` without a compiler for it. The compiler of rustup is
+/// used if it has the target, and otherwise that of Debian.
 ///
-/// Debian's compiler has no built standard library for other targets, but its sources. It takes the flag that selects the
-/// parts to build, and a linker if the usual one is not part of Debian's packages.
+/// Debian's compiler has only the sources of the standard library for other targets. `library` is the flag that builds
+/// it, and `linker` replaces the usual linker if Debian's packages do not contain that one.
 pub fn cargo_for(target: &str, arguments: &str, library: &str, linker: Option<&str>) -> Option<Command> {
     let line = format!("{arguments} --target {target}");
     let installed = Command::new("rustup").args(["target", "list", "--installed"]).output().ok();

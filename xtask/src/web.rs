@@ -14,8 +14,8 @@ const NEEDED: &str = "it needs `rustup target add wasm32-unknown-unknown`, or De
                       rust-web-src and lld";
 const LARGEST: usize = 4_000_000;
 
-/// Builds the page and the package, and runs the example of the package. Returns the page, or `None` without a compiler for
-/// the target.
+/// Builds the page and the package, and runs the example of the package. Returns the path of the page, or `None` without a
+/// compiler for the target.
 pub fn build(root: &Path) -> Result<Option<PathBuf>, String> {
     let Some(mut compile) = cargo_for(TARGET, BUILD, "-Zbuild-std=std,panic_abort", Some("wasm-ld")) else {
         println!("== web: skipped: {NEEDED}");
@@ -57,7 +57,8 @@ fn page(root: &Path, module: &[u8]) -> Result<String, String> {
     Ok(parts.iter().fold(read("page/page.html")?, |page, (place, text)| page.replacen(place, text, 1)))
 }
 
-/// Runs the example of the package's README with Node, and compares what it prints with its comments.
+/// Runs the example of the package's README with Node, and compares its output with the comments in it. Packs the package
+/// if npm is installed.
 fn try_package(root: &Path, package: &Path) -> Result<(), String> {
     if !is_there("node") {
         println!("== the example of the package: skipped: it needs node");
@@ -81,7 +82,8 @@ fn try_package(root: &Path, package: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Opens the page in a browser and compares its results with those of the program. `program` is its path.
+/// Compares the results of the package, and those of the page in a browser, with the results of the program. `program` is
+/// its path, or `None` to build it. Skipped with a message if the page, Node or Chromium is missing.
 pub fn test(root: &Path, program: Option<&str>) -> Result<(), String> {
     let page = root.join("target/web/eigenhedge.html");
     if !page.is_file() || !is_there("node") || !is_there("chromium") {

@@ -8,7 +8,8 @@ use eigenhedge::Standardize;
 use eigenhedge_io::{Layout, Source};
 use eigenhedge_pages::directions::Chosen;
 
-/// Returns the number of directions of a table. A table that cannot be read is left to the command.
+/// Returns the number of directions of a table. For a table that cannot be read, returns 1, because the command reports
+/// the error.
 pub fn choose_k(
     asked: Option<Directions>,
     source: &Source,
@@ -26,7 +27,7 @@ pub fn choose_k(
     Ok(reported(Directions::of_table(asked, source, layout, how).map_err(Usage)?, quiet))
 }
 
-/// Reports a number of directions that was not given. Returns it.
+/// Reports a number of directions that was chosen and not given. Returns it.
 pub fn reported((k, sentence): Chosen, quiet: bool) -> usize {
     sentence.filter(|_| !quiet).iter().for_each(|sentence| say(sentence));
     k

@@ -56,7 +56,8 @@ pub fn kind_of(path: &Path) -> Result<SavedKind> {
     SavedKind::of(&head).map_err(|refusal| anyhow!("{name}: {refusal}{}", advice(&refusal)))
 }
 
-/// Reads the header of a saved file, and at most one byte more than it states, so that a device is not read forever.
+/// Reads a saved file: its header, and at most one byte more than the header states, so that a device is not read
+/// forever.
 fn bytes_of<T>(path: &Path, read: impl Fn(&[u8]) -> Result<T, Refusal>) -> io::Result<Vec<u8>> {
     const HEAD: u64 = 28;
     let mut file = File::open(path)?;

@@ -1,7 +1,7 @@
 //! Standard output, which may be closed.
 //!
-//! Rust's runtime replaces a closed standard stream by the null device, so that writes seem to succeed. A program started with
-//! `>&-` must not report success, so the stream is checked before the runtime starts.
+//! Rust's runtime replaces a closed standard stream by the null device, so that writes seem to succeed. A program
+//! started with `>&-` must not report success, so the stream is checked before the runtime starts.
 
 use anyhow::{Context, Result};
 use std::io::{self, StdoutLock, Write};
@@ -38,8 +38,8 @@ mod at_start {
         CLOSED.store(flags.is_err(), Ordering::Relaxed);
     }
 
-    // SAFETY: the loader calls the functions in this section one after the other, before `main`. This one makes a single system
-    // call and stores a byte. It uses nothing that the runtime must initialize.
+    // SAFETY: the loader calls the functions in this section one after the other, before `main`. This one makes a
+    // single system call and stores a byte. It uses nothing that the runtime must initialize.
     #[used]
     #[unsafe(link_section = ".init_array")]
     static LOOK: extern "C" fn() = look;

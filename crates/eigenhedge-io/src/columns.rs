@@ -35,7 +35,8 @@ pub(crate) struct Columns {
 pub(crate) struct TextColumn {
     pub position: usize,
     pub place: usize,
-    /// Number of leading columns in `kept` that are copied, with the text column only if [`Layout::keep`] names it.
+    /// Number of leading columns in `kept` whose cells are copied to the output. They include the text column only if
+    /// it is also the time column or one of [`Layout::keep`].
     pub kept: usize,
 }
 
@@ -62,7 +63,8 @@ impl Columns {
         select(names, count, layout, "", holds_text).map_err(|fault| Error::at(input.name(), fault))
     }
 
-    /// Selects like [`Self::choose`], with the first unnamed column for which `is_time` is true as the time column.
+    /// Selects like [`Self::choose`]. If the layout has no time column and asks to find one, the first column that no
+    /// option names and for which `is_time` is true becomes the time column.
     pub fn choose_with_time(
         input: &InputSource,
         layout: &Layout,
@@ -125,7 +127,7 @@ impl Columns {
         &self.kept[..self.text.map_or(kept, |text| text.kept)]
     }
 
-    /// Returns the columns of two states at these positions of a later table.
+    /// Returns the two-state columns with their positions in a later table.
     fn states_of_later(&self, later: &Self) -> Vec<TwoStates> {
         let place =
             |state: &TwoStates| later.selected.iter().position(|at| later.typed(*at) == self.typed(state.position));
@@ -162,7 +164,8 @@ impl Columns {
         Ok(Self { states: self.states_of_later(&later), has_time: self.has_time, ..later })
     }
 
-    /// Returns an error if a later table has a different number of columns, or a name that the first one does not have.
+    /// Returns an error if a later table has a column that the first one does not have, unless columns were selected.
+    /// Tables without names must have the same number of columns.
     pub fn judge_later(&self, later: &Self, layout: &Layout) -> Result<(), Fault> {
         let (Some(names), Some(found)) = (&self.names, &later.names) else {
             let same = self.count == later.count;
@@ -173,7 +176,8 @@ impl Columns {
         extra.map_or(Ok(()), |name| Err(Fault::ExtraColumn(name.clone())))
     }
 
-    /// Returns the names of the copied columns, or their positions if there are no names.
+    /// Returns the names of the copied columns, or their positions if there are no names. The name of the time column
+    /// is followed by that of the column with the time of day.
     pub fn kept_names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.beside().iter().map(|position| self.typed(*position)).collect();
         if let (Some(clock), Some(name)) = (self.clock, names.first_mut()) {
@@ -183,7 +187,8 @@ impl Columns {
         names
     }
 
-    /// Returns the names of the selected columns with their units, such as `TI502 [°C]`.
+    /// Returns the names of the selected columns with their units, such as `TI502 [°C]`. Units of more than 12
+    /// characters are left out.
     pub fn shown_names(&self) -> Vec<String> {
         const LONGEST: usize = 12;
         let unit =
@@ -214,9 +219,9 @@ impl Columns {
         self.features().iter().map(|position| self.typed(*position)).collect()
     }
 
-    /// Creates the error for columns that are not numeric. `bad` contains their positions and an example of each.
-    /// `time` is a column that may contain times. If `is_line`, other lines may hold numbers in these columns. `further` is
-    /// appended to the advice.
+    /// Creates the error for columns that are not numeric. `bad` contains their positions and an example of each. If
+    /// `by_position`, the advice names columns by position. If `is_line`, other lines may hold numbers in these
+    /// columns. `time` is a column that may contain times. `further` is appended to the advice.
     pub fn not_numeric(
         &self,
         place: &str,
@@ -260,7 +265,7 @@ impl Columns {
 }
 
 /// Selects columns from a table with these names, or with `count` unnamed columns. `list` describes in messages where
-/// the names come from. If non-numeric columns are left out, `holds_text` is called for each column.
+/// the names come from. If non-numeric columns are left out, `holds_text` is called for each selected column.
 pub(crate) fn select(
     names: Option<Vec<String>>,
     count: usize,
@@ -285,7 +290,7 @@ pub(crate) fn select(
         None => None,
         Some(selector) => find(selector, known, count, list)?.first().copied(),
     };
-    // Copied columns are features only if they are selected explicitly.
+    // A copied column is a feature only if `columns` names it. A pattern that matches it is not enough.
     let mut unwanted = vec![false; count];
     kept.iter().chain(&clock).for_each(|position| unwanted[*position] = true);
     let mut taken = vec![false; count];

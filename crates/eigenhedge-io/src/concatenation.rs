@@ -35,7 +35,7 @@ fn open_one(input: &InputSource, layout: &Layout, like: Option<&Columns>) -> Res
     Ok(opened)
 }
 
-/// Opens a source, several sources as one table. Returns the first of them too.
+/// Opens a source. Several inputs are read as one table. Also returns the first input.
 pub(crate) fn open(source: &Source, layout: &Layout) -> Result<(InputSource, Opened), Error> {
     let parts = source.parts();
     if parts.len() > 1 {

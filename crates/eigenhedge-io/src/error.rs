@@ -18,7 +18,7 @@ pub struct Error {
 
 impl std::fmt::Display for Error {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Names in files and of files may contain any characters.
+        // Names of files and of columns may contain control characters.
         out.write_str(&printable(&match &self.fault {
             fault @ (Fault::Unwritable(_) | Fault::Busy) => format!("{} {fault}", self.place),
             fault => format!("{}: {fault}", self.place),
@@ -75,7 +75,7 @@ impl Error {
         let word = found.strip_prefix('"')?.strip_suffix('"')?;
         let is_sign = |sign: char| sign.is_alphanumeric() || " _-./#!*?".contains(sign);
         let is_word = word.len() <= LONGEST_WORD && word.chars().all(is_sign) && word.parse::<f64>().is_err();
-        // A number with a wrong sign in it is no word.
+        // Text with digits that does not start with a letter, such as `1.2.3`, is a mistyped number and not a word.
         let has_digits = word.contains(|sign: char| sign.is_ascii_digit());
         (is_word && !word.is_empty() && (!has_digits || word.starts_with(char::is_alphabetic))).then_some(word)
     }

@@ -66,7 +66,8 @@ impl Format {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// Returns the format of a file extension before `.gz` or `.zst`. Workbooks and unknown extensions mean CSV.
+    /// Returns the format of a file by its extension. An ending `.gz`, `.zst` or that of a workbook is ignored. An
+    /// unknown extension means CSV.
     pub fn of_path(path: &Path) -> Self {
         let stem = path.file_stem().map(Path::new).filter(|_| Packing::of_path(path) != Packing::Plain);
         let path = stem.unwrap_or(path);

@@ -1,10 +1,10 @@
 //! Files of fleets, which have one learner per key: saved fleets, and a scratch file for members that are not in
 //! memory.
 //!
-//! Evicted members are written to an unnamed scratch file, which disappears when the program ends for any reason. The
-//! sizes of its blocks are powers of two, and freed blocks are reused, so that the file is at most about twice as large
-//! as its contents. If the fleet was opened from a saved file, the members in that file are read in place and never
-//! overwritten.
+//! Evicted members are written to an unnamed scratch file, which disappears when the program ends for any reason. Its
+//! blocks have at least 1 KiB and sizes that are powers of two, so that a larger block is at most about twice as large
+//! as its content. A freed block is reused for content of that size. If the fleet was opened from a saved file, the
+//! members in that file are read in place and never overwritten.
 
 use crate::error::{Error, Fault, printable_path};
 use crate::staging::{WholeFile, folder_of};
@@ -21,7 +21,7 @@ pub fn save_fleet<T: FleetMember>(path: &Path, fleet: &mut Fleet<T>, resume_stat
     file.finish()
 }
 
-/// Opens a saved fleet, with its resume state. Members are loaded on demand, at most `most` at a time.
+/// Opens a saved fleet, with its resume state. Members are loaded on demand. At most `most` are in memory at a time.
 pub fn open_fleet<T: FleetMember>(path: &Path, most: usize) -> Result<(Fleet<T>, Vec<u8>), Error> {
     let unreadable = |error| Error::at(printable_path(path), Fault::Unreadable(error));
     let refused = |reason: String| Error::at(printable_path(path), Fault::Refused(reason));
@@ -29,7 +29,7 @@ pub fn open_fleet<T: FleetMember>(path: &Path, most: usize) -> Result<(Fleet<T>,
     fleet_of(file, folder_of(path), most).map_err(refused)
 }
 
-/// Opens a saved fleet in memory, all of whose members stay there.
+/// Opens a saved fleet from its bytes. Members that have been used stay in memory.
 pub fn fleet_of_bytes<T: FleetMember>(bytes: Vec<u8>) -> Result<Fleet<T>, String> {
     fleet_of(io::Cursor::new(bytes), Path::new(""), usize::MAX).map(|(fleet, _)| fleet)
 }
@@ -65,7 +65,7 @@ pub struct GroupStore {
     parts: Vec<(u64, u64)>,
 }
 
-/// Number that [`Store::get`] takes for the first part of a saved fleet. Smaller ones are offsets in the file.
+/// Number that [`Store::get`] takes for the first part of a saved fleet. Smaller ones are offsets in the scratch file.
 const SAVED: u64 = 1 << 62;
 /// Size in bytes of a block header, which contains the logarithm of the block size and the length of the content.
 const HEAD: u64 = 16;

@@ -127,7 +127,8 @@ impl InputSource {
         self.memory.allow(what, wanted).map_err(|fault| self.fault(fault))
     }
 
-    /// Returns the size in bytes of a regular file that is read without conversion, or `None` for other sources.
+    /// Returns the size in bytes of a regular file, or of bytes in memory, that is read without conversion. Returns
+    /// `None` for other sources.
     pub fn size(&self) -> Option<u64> {
         self.file_size.filter(|_| self.packing == Packing::Plain && !self.recoded)
     }
@@ -137,7 +138,8 @@ impl InputSource {
         self.file_size.is_none()
     }
 
-    /// Returns true if standard input has bytes available now or within a few milliseconds.
+    /// Returns true if the source is standard input and has bytes available within 10 ms. Always false on systems other
+    /// than Unix.
     pub fn has_more(&self) -> bool {
         #[cfg(unix)]
         if self.source == Source::Standard {

@@ -1,8 +1,8 @@
-//! JSON in any layout as JSON lines: an array of rows over the whole text, or rows over several lines.
+//! Conversion of JSON in any layout to JSON lines: one array of rows, or rows that span several lines.
 
 use std::io::{self, Read};
 
-/// Number of bytes in which the first two signs of a text are looked for.
+/// Maximum number of bytes that are read to detect the layout.
 const LOOK: usize = 1 << 12;
 
 /// Returns true if these first bytes begin JSON that is not one row per line, or may do so.
@@ -55,19 +55,20 @@ impl Layout {
     }
 }
 
-/// Position in JSON values.
+/// State of the conversion between two bytes.
 #[derive(Debug, Default)]
 struct Values {
     depth: usize,
     in_text: bool,
     is_escaped: bool,
-    /// True while the bracket of an array of rows is to be left out.
+    /// True until the opening bracket of an array of rows has been removed.
     skips_bracket: bool,
     is_array: bool,
 }
 
 impl Values {
-    /// Replaces line breaks inside a row by spaces, and signs between the rows of an array by line breaks.
+    /// Replaces line breaks inside a row by spaces, and the commas between the rows of an array by line breaks. Removes
+    /// the brackets of that array.
     fn split(&mut self, bytes: &mut [u8]) {
         for byte in bytes {
             match *byte {
@@ -97,7 +98,7 @@ impl Values {
     }
 }
 
-/// Reader of JSON in any layout as JSON lines. Text that has one row per line passes unchanged.
+/// Reader that converts JSON in any layout to JSON lines. Text that has one row per line passes unchanged.
 pub(crate) struct JsonValues<R> {
     inner: R,
     layout: Layout,

@@ -9,7 +9,7 @@ use crate::timezone::Timezone;
 use eigenhedge::Missing;
 use eigenhedge::kernel::TextItems;
 
-/// Columns of a table in long format.
+/// Columns of a table in long format, in which each row has a time, a tag and a value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pivot {
     /// Column of times.
@@ -18,7 +18,7 @@ pub struct Pivot {
     pub tag: Selector,
     /// Column of values.
     pub value: Selector,
-    /// Length of an interval in seconds whose values are one row, or `None` if values of the same time are one row.
+    /// Length in seconds of the intervals whose values form one row, or `None` if values with equal times form one row.
     pub every: Option<f64>,
     /// True if a cell is the mean of the values in its interval, false if it is the last value.
     pub mean: bool,
@@ -47,7 +47,8 @@ pub struct Layout {
     pub columns: Vec<Selector>,
     /// Columns to leave out.
     pub exclude: Vec<Selector>,
-    /// Column names of a model. In a table with names, only selected columns with these names count, in this order.
+    /// Column names of a model. In a table with names, only the selected columns with these names are used, in this
+    /// order.
     pub model_columns: Option<Vec<String>>,
     /// True to leave out columns whose first rows contain no numbers. Later files may then have additional columns.
     pub only_numeric: bool,
@@ -69,11 +70,12 @@ pub struct Layout {
     pub has_key: bool,
     /// Properties detected by an earlier inspection of the first lines, or `None` to inspect them.
     pub found: Option<Reading>,
-    /// Kind of items, if rows are texts or sets: the only column has a text or a JSON array, one number per item.
+    /// Kind of items, if rows are texts or sets. The one selected column then has a text or a JSON array in each row,
+    /// and the row has one number per item. The value is `None` for rows of numbers.
     pub items: Option<TextItems>,
     /// Name of the array in an NPZ archive, or `None` for the only array.
     pub array: Option<String>,
-    /// Name of the sheet in a workbook, or `None` for the first visible sheet.
+    /// Name of the sheet in a workbook, or `None` for the first visible sheet that holds a table.
     pub sheet: Option<String>,
     /// Columns of a table with one value per row, which is read as a table with a column per tag. `None` for other tables.
     pub pivot: Option<Pivot>,
@@ -129,7 +131,7 @@ pub enum Selector {
     Position(usize),
     /// Name in the table.
     Name(String),
-    /// Pattern in which `*` matches any number of characters and `?` one character.
+    /// Pattern in which `*` matches any number of characters and `?` one byte, that is, one ASCII character.
     Pattern(String),
 }
 

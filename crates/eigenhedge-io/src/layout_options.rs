@@ -1,4 +1,4 @@
-//! Options of a layout by their names on the command line, for pages and requests, which have them as texts.
+//! Options of a layout by their names on the command line. Pages and requests of the service give them as texts.
 
 use crate::dates::duration;
 use crate::layout::{Layout, OnBadRow, Pivot, Selector};
@@ -35,7 +35,8 @@ impl Layout {
         LISTS.contains(&name)
     }
 
-    /// Sets the option of this name, one of [`TABLE_OPTIONS`]. Returns the rule for its values if the texts break it.
+    /// Sets the option of this name, one of [`TABLE_OPTIONS`]. If the texts are invalid, returns the rule for its
+    /// values as an error.
     pub fn set(&mut self, name: &str, texts: &[String]) -> Result<(), &'static str> {
         let text = texts.first().map_or("", String::as_str);
         let selectors = || texts.iter().map(|text| Selector::from_text(text)).collect::<Vec<_>>();

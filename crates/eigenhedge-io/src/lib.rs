@@ -1,28 +1,29 @@
 //! Input of rows from tables, and output of one answer per row.
 //!
-//! [`Stream`] reads a table of numbers one row at a time, in any supported format. [`Answers`] writes one line per row. Both
-//! can be stopped at any row and resumed, and the result is byte for byte that of an uninterrupted run: [`Stream::state`] and
-//! [`Answers::sync`] return their state as plain values that can be saved.
+//! [`Stream`] reads a table of numbers one row at a time, in any supported format. [`Answers`] writes one answer per
+//! row. Both can be stopped at any row and resumed, and the result is byte for byte that of an uninterrupted run:
+//! [`Stream::state`] and [`Answers::sync`] return their state as plain values that can be saved.
 //!
 //! | I want to | use |
 //! |---|---|
 //! | read rows from a file, a pipe or memory | [`Source`], [`Layout`] and [`Stream`] |
 //! | select a format: CSV, TSV, JSON lines, LIBSVM, NPY, NPZ; Parquet and Arrow with the feature `parquet` | [`Format`] |
 //! | read only some columns, or skip bad rows | [`Selector`], [`OnBadRow`] |
-//! | read several files as one table, compressed files (`.gz`, `.zst`), or a sheet of a workbook | [`Source::Several`]; by extension |
+//! | read several files as one table, compressed files (`.gz`, `.zst`), or a sheet of a workbook | [`Source::Several`]; recognized from the file |
 //! | read one value per row as one column per tag | [`Pivot`] |
 //! | get the text and time columns of a row | [`Layout::keep`], [`Layout::time`], [`Row::kept`] |
 //! | report how a table was read, and irregular times | [`Stream::read_as`], [`Stream::times`] |
 //! | end the wait for rows when a signal arrives | [`Stop`] |
 //! | limit memory | [`MaxMemory`] |
 //! | read an array of any shape | [`read_array`] |
-//! | write one line per row | [`Target`], [`Form`] and [`Answers`] |
+//! | write one answer per row | [`Target`], [`Form`] and [`Answers`] |
 //! | export a linear model | [`write_linear_map`] |
 //! | save a fleet, or store its members on disk | [`GroupStore`], [`save_fleet`], [`open_fleet`] |
 //! | write a file that is either complete or absent | [`write_whole`], [`write_private`], [`Reservation`] |
 //!
-//! **Cost.** Memory does not depend on the number of rows, except for an array in Fortran order from a pipe or an archive.
-//! A CSV cell costs some tens of nanoseconds.
+//! **Cost.** Memory does not depend on the number of rows, with three exceptions: an array in Fortran order from a pipe
+//! or an archive, a sheet of a workbook other than `.xlsx` and `.xlsm`, and a table in long format whose rows are not
+//! in the order of time. A CSV cell costs some tens of nanoseconds.
 //!
 //! **Numerics.** Text is read as the nearest double. The same matrix gives the same bits in every format.
 //!

@@ -1,8 +1,8 @@
 //! Memory limit for reading a table.
 //!
-//! A few bytes of a file can request any amount of memory: a column index, a number of rows in a header, a compressed block, a
-//! line without an end. Every reader checks a [`MaxMemory`] before it allocates, so that the result is an error message instead
-//! of a crash.
+//! A few bytes of a file can request any amount of memory: a column index, a number of rows in a header, a compressed
+//! block, a line without an end. Every reader checks a [`MaxMemory`] before it allocates, so that the result is an
+//! error message instead of a crash.
 
 use crate::error::Fault;
 
@@ -20,23 +20,25 @@ const UNITS: [(char, u32); 4] = [('K', 10), ('M', 20), ('G', 30), ('T', 40)];
 /// Maximum memory in bytes per byte of a line, for cells, names and positions.
 const LINE_FACTOR: u64 = 16;
 
-/// Default maximum length of a line in bytes. An endless line is rejected before it takes 256 MB.
+/// Default maximum length of a line in bytes. An endless line is rejected before it takes 256 MB of memory.
 const LONGEST_LINE: u64 = 64 << 20;
 
 impl MaxMemory {
-    /// Creates a limit of this many bytes.
+    /// Creates a limit of this many bytes. A line of text may have a sixteenth of them.
     pub fn of_bytes(bytes: u64) -> Self {
         Self { bytes, line: (bytes / LINE_FACTOR).max(1) }
     }
 
-    /// Creates a limit of half of the memory of the machine or process, or of 4 GiB if both are unknown.
+    /// Creates a limit of half of the memory of the machine or process, or of 4 GiB if both are unknown. A line of text
+    /// may have at most 64 MiB.
     pub fn of_machine() -> Self {
         const UNKNOWN: u64 = 8 << 30;
         let all = Self::of_bytes(system_memory().unwrap_or(UNKNOWN) / 2);
         Self { line: all.line.min(LONGEST_LINE), ..all }
     }
 
-    /// Parses a number of bytes with an optional binary unit, such as `500M` or `1.5G`.
+    /// Parses a number of bytes with an optional binary unit, such as `500M` or `1.5G`. Returns `None` if the text is
+    /// invalid or the number is zero.
     pub fn from_text(text: &str) -> Option<Self> {
         let text = text.trim().to_ascii_uppercase();
         let text = text.strip_suffix("IB").or_else(|| text.strip_suffix('B')).unwrap_or(&text);

@@ -1,14 +1,16 @@
 //! Reader of a table in long format, with a time, a tag and a value in each row, as a table with a column per tag.
 //!
-//! **Rows.** Values of the same time are one row. With [`Pivot::every`], values of the same interval are one row, whose time is
-//! the start of the interval; a cell is the last value (or the mean of the values) of the interval, and the last value before it
-//! if the interval has none. Otherwise the cells of other tags are missing.
+//! **Rows.** Values of the same time are one row. With [`Pivot::every`], values of the same interval are one row, whose
+//! time is the start of the interval. A cell is then the last value (or the mean of the values) of the interval, and
+//! the last value before it if the interval has none. Without it, the cells of tags without a value at that time are
+//! missing.
 //!
-//! **Order.** A value whose row is complete is late. It is left out and counted. If more than a tenth of the values of a file
-//! are late, for example because the tags follow one another, all values are loaded and sorted by time.
+//! **Order.** A value is late if its row has already been returned. Late values are left out and counted. If more than
+//! a tenth of the values of a file are late, for example because the tags follow one another, all values are loaded and
+//! sorted by time.
 //!
-//! **Tags.** The tags of a file are found by reading it once. Those of a pipe are the tags of its first [`FIRST_VALUES`] values;
-//! values of other tags are left out and counted.
+//! **Tags.** The tags of a file are found by reading it once. Those of a pipe are the tags of its first
+//! [`FIRST_VALUES`] values. Values of other tags are left out and counted.
 
 use crate::columns::select;
 use crate::concatenation;

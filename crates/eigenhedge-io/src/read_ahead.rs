@@ -1,8 +1,8 @@
 //! Reader that reads rows ahead on a second thread.
 //!
-//! The thread opens the table again, moves to the position of the first reader, and sends rows in batches. Each row
-//! comes with its texts, its place, its position, and its error if it has one. Rows, errors and positions are exactly
-//! those of the first reader. Only regular files are read ahead. Rows of a pipe are read on demand.
+//! The thread opens the table again, moves to the position of the reader that it replaces, and sends rows in batches.
+//! Each row comes with its texts, its place, its position, and its error if it has one. Rows, errors and positions are
+//! exactly those of the replaced reader. Only regular files are read ahead. Rows of a pipe are read on demand.
 //!
 //! Memory: batches of about [`NUMBERS`] numbers, or of one row if a row is longer. At most [`WAITING`] numbers wait, or
 //! [`FEWEST`] batches. A learner takes blocks of up to half as many numbers, so that it seldom waits for the reader.
@@ -23,7 +23,7 @@ use std::thread;
 const NUMBERS: usize = 1 << 14;
 /// Number of rows after which a batch is complete.
 const ROWS: usize = 256;
-/// Maximum number of values that wait to be received, unless there are fewer than [`FEWEST`] batches.
+/// Maximum number of values in waiting batches, unless [`FEWEST`] batches have more.
 const WAITING: usize = 1 << 19;
 const FEWEST: usize = 3;
 

@@ -26,7 +26,8 @@ pub struct ReadPosition {
 }
 
 pub(crate) trait Reader {
-    /// Reads the numbers and the copied cells of the next row. Returns false at the end. After a bad row, the next call goes on.
+    /// Reads the numbers and the copied cells of the next row. Returns false at the end. After a bad row, the next call
+    /// reads the row after it.
     fn read(&mut self, row: &mut Row) -> Result<bool, Error>;
     /// Returns the place of the most recently read row.
     fn place(&self) -> RowPlace;

@@ -4,7 +4,7 @@ use crate::recode::text_of;
 use crate::time_format::TimeFormat;
 use serde::{Deserialize, Serialize};
 
-/// Signs of a CSV table.
+/// Delimiter and decimal sign of a CSV table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dialect {
     /// Sign between cells.
@@ -24,7 +24,7 @@ impl Default for Dialect {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
     pub(crate) signs: Dialect,
-    /// True if the sign that is not the decimal separator groups thousands.
+    /// True if thousands are grouped by the point or the comma, whichever is not the decimal sign.
     pub(crate) has_groups: bool,
     pub(crate) skipped: u64,
     pub(crate) has_header: bool,

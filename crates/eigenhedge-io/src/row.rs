@@ -1,6 +1,6 @@
-//! Row of a table: its numbers, with the positions of its filled cells if they are known, and what stands beside them.
+//! Row of a table: its numbers, the positions of its filled cells if it is sparse, its copied cells, and its time.
 //!
-//! The time to read or erase a sparse row depends only on the number of its filled cells.
+//! Replacing a sparse row by one of the same length takes time in proportion to the filled cells only.
 
 use crate::error::RowPlace;
 

@@ -1,4 +1,5 @@
-//! Rows in standard units, for commands whose model has no scale of its own.
+//! Standardized rows, for commands whose model does not standardize. Standard units are deviations from the mean of a
+//! column, divided by its scale.
 
 use crate::error::Error as TableError;
 use crate::refusal::refusal;
@@ -33,7 +34,7 @@ impl ScaledStream {
         Self { stream, standardizer, on_short_warm_up, waiting, delivered: None, is_counted: true, row: Vec::new() }
     }
 
-    /// Sets what is called after a warm-up that may be shorter than wanted, with the number of its rows.
+    /// Sets the function that is called after the warm-up, with its number of rows. They may be fewer than requested.
     #[must_use]
     pub fn with_short_warm_up(self, on_short_warm_up: fn(Standardize, u64)) -> Self {
         Self { on_short_warm_up, ..self }

@@ -3,7 +3,8 @@
 use crate::error::{Fault, hint, quoted};
 use crate::layout::{Layout, Selector};
 
-/// Returns the columns that no option names, among which the time column is detected, or none if it need not be.
+/// Returns the columns that no option names, among which the time column is detected. Returns none if the layout
+/// already determines the time column.
 pub(crate) fn free_columns(
     names: Option<&[String]>,
     count: usize,
@@ -71,7 +72,8 @@ pub fn matches_pattern(pattern: &str, name: &str) -> bool {
     matches(pattern.as_bytes(), name.as_bytes())
 }
 
-/// Returns true if the text matches the wildcards `*` and `?`, in time at most proportional to both lengths.
+/// Returns true if the text matches the wildcards `*` and `?`. The time is at most proportional to the product of the
+/// lengths.
 fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
     // Position to resume from when the last star must match one more byte.

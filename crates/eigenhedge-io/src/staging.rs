@@ -5,12 +5,12 @@
 //! the new file gets its permissions.
 //!
 //! **Names.** `.NAME.eigenhedge-part` is for files written row by row, `.NAME.eigenhedge-next` for files written at
-//! once, `.NAME.eigenhedge-last` for files converted from a part, and `.NAME.eigenhedge-lock` for a [`Reservation`].
-//! The names are fixed, so that the next run can resume or remove the file that a killed run left.
+//! once, `.NAME.eigenhedge-last` for files converted or copied from another, and `.NAME.eigenhedge-lock` for a
+//! [`Reservation`]. The names are fixed, so that the next run can resume or remove the file that a killed run left.
 //!
-//! **Concurrency.** A staging file is locked during writing. If two programs write the same target, the second is refused, or
-//! waits if the first will finish soon. A staging file is created, never opened, unless a run is resumed. Links are not
-//! followed, so that a planted link cannot make another file be overwritten.
+//! **Concurrency.** A staging file is locked during writing. If two programs write the same target, the second is
+//! refused, or waits if the first will finish soon. A staging file is created, never opened, unless a run is resumed.
+//! Links are not followed, so that a planted link cannot make another file be overwritten.
 
 use crate::error::{Error, Fault, printable_path};
 use std::ffi::OsString;
@@ -124,7 +124,8 @@ impl Staging {
         write(&mut self.out).map_err(|error| self.place.refuse(error))
     }
 
-    /// Syncs the file and its folder. Returns its size. From then on the file is kept even if the run fails.
+    /// Syncs the file and its folder. Returns the size of the file. From then on the file is kept even if the run
+    /// fails.
     pub fn sync(&mut self) -> Result<u64, Error> {
         let mut sync = || {
             self.out.flush()?;
@@ -181,7 +182,8 @@ impl Drop for Staging {
     }
 }
 
-/// Recreates the staging file from the first `bytes` of a complete target, if they are exactly `lines` lines.
+/// Recreates the staging file from the first `bytes` of a complete target, if they are exactly `lines` lines. Does
+/// nothing if the staging file exists.
 pub(crate) fn cut_from_target(place: &Place, bytes: u64, lines: u64) -> Result<(), Error> {
     let part = place.beside("part");
     if fs::symlink_metadata(&part).is_ok() || !place.target.is_file() {
@@ -275,14 +277,14 @@ fn write_at_once(path: &Path, bytes: &[u8], is_private: bool) -> Result<(), Erro
     write().inspect_err(|_| drop(fs::remove_file(&next))).map_err(|error| place.refuse(error))
 }
 
-/// Lock that prevents other runs from writing a file. Dropping the lock releases it.
+/// Lock on a file that is written more than once. No other run can reserve the file until the lock is dropped.
 pub struct Reservation {
     lock: PathBuf,
     _file: File,
 }
 
 impl Reservation {
-    /// Reserves a file that is written more than once, or `None` for a device. Fails if another run has reserved it.
+    /// Reserves a file. Returns `None` for a device, and an error if another run has reserved the file.
     pub fn of(path: &Path) -> Result<Option<Self>, Error> {
         match Place::look(path)? {
             Kind::Device(_) => Ok(None),
@@ -351,7 +353,8 @@ fn create_locked(path: &Path, place: &Place, wait: bool) -> Result<File, TryLock
     }
 }
 
-/// Opens, or creates if `create`, and locks a file of an earlier run; again if another run renames it meanwhile.
+/// Opens and locks a file of an earlier run, or creates it if `create`. Tries again if another run renames or removes
+/// the file in the meantime.
 fn open_locked(path: &Path, create: bool) -> Result<File, TryLockError> {
     loop {
         let file = match open_existing(path) {
@@ -402,7 +405,8 @@ fn has_one_name(_: &fs::Metadata) -> bool {
     true
 }
 
-/// Restricts a new file, from the start, to the permissions of the file it will replace, or to its owner.
+/// Gives a new file, from the start, the permissions of the file that it will replace. If there is none, a private file
+/// is restricted to its owner.
 #[cfg(unix)]
 fn restrict(options: &mut OpenOptions, place: &Place) {
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};

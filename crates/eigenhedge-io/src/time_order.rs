@@ -24,7 +24,7 @@ pub(crate) struct TimeOrder {
     /// Longest step forward in seconds, and the row after it. The value is `None` before the first step.
     longest: Option<(f64, u64)>,
     steps: Vec<f64>,
-    /// Latest time without a key, while the clock repeats at most an hour.
+    /// Latest time for charts in a table without keys (see [`Self::in_order`]).
     #[serde(default)]
     latest: Option<f64>,
     /// Row before which the clock went back by an hour at the end of summer time.
@@ -52,7 +52,8 @@ impl TimeOrder {
         self.last.get(key).copied()
     }
 
-    /// Returns the time of a row for charts. While the clock repeats at most an hour, this is the latest time before.
+    /// Returns the time of a row for charts. After a step back of at most about an hour, this is the latest time before
+    /// the step, until the rows have caught up with it.
     fn in_order(&mut self, time: f64) -> f64 {
         let is_forward = self.steps.len() as u64 > self.back;
         match self.latest {
@@ -67,7 +68,8 @@ impl TimeOrder {
         steps.get(steps.len() / 2).copied().unwrap_or(f64::INFINITY)
     }
 
-    /// Returns true if a step back to this local time is the end of summer time: an hour, on a Sunday in spring or autumn.
+    /// Returns true if a step back to this local time is the end of summer time: by an hour, on a Sunday in spring or
+    /// autumn.
     fn ends_summer(&self, time: f64, step: f64) -> bool {
         let usual = self.usual();
         let date = DateTime::from_timestamp(time.floor() as i64, 0);

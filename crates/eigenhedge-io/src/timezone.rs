@@ -13,9 +13,9 @@ impl Timezone {
         name.parse().ok().map(Self)
     }
 
-    /// Returns the seconds since 1970 of a local time, which is given as if it were UTC. In the hour that is repeated at the
-    /// end of summer time, a time that is not after `last` is in the second pass. A time in the hour that is left out counts
-    /// from the hour before it.
+    /// Returns the seconds since 1970 of a local time, which is given as if it were UTC. In the hour that is repeated
+    /// at the end of summer time, a time that is not after `last` is in the second pass. A time in the hour that is
+    /// skipped at the start of summer time has the UTC offset of the day before.
     pub(crate) fn utc(self, local: f64, last: Option<f64>) -> f64 {
         let shift = |offset: i32| local - f64::from(offset);
         let Some(naive) = naive(local) else { return local };

@@ -27,7 +27,8 @@ impl Packing {
         }
     }
 
-    /// Returns the compression method for the first bytes of a text table. Returns an error for a method that cannot be read.
+    /// Returns the compression method for the first bytes of a text table, or an error for a method that cannot be
+    /// read.
     pub fn of_start(start: &[u8]) -> Result<Self, Fault> {
         match start {
             [0x1f, 0x8b, ..] => Ok(Self::Gzip),
@@ -92,7 +93,8 @@ impl Read for Unpacked {
     }
 }
 
-/// Reader of a pipe, which is decompressed if its first bytes say that it is compressed. They are read with the first row.
+/// Reader of a pipe, which is decompressed if its first bytes mark compressed data. These bytes are read when the first
+/// row is read.
 pub(crate) struct UnpackedPipe {
     inner: Box<dyn Read>,
     memory: MaxMemory,

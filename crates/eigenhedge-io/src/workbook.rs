@@ -1,7 +1,8 @@
-//! Workbooks of spreadsheet programs, converted to CSV on the fly, so that all that is detected in text tables is detected here.
+//! Workbooks of spreadsheet programs, converted to CSV on the fly. The detection for text tables therefore applies to
+//! them.
 //!
-//! Another thread reads the sheet and hands over pieces of text. A sheet of an `.xlsx` or `.xlsm` file is streamed; sheets of other
-//! workbooks are loaded. Each line is a row of the sheet. Dates are written in ISO 8601.
+//! Another thread reads the sheet and hands over pieces of text. A sheet of an `.xlsx` or `.xlsm` file is streamed.
+//! Sheets of other workbooks are loaded. Each line is a row of the sheet. Dates are written in ISO 8601.
 
 use crate::catch_panics::guarded;
 use crate::error::{Fault, hint};
@@ -14,7 +15,7 @@ use std::thread;
 
 const PIECE: usize = 1 << 16;
 const WAITING: usize = 4;
-/// Largest ratio of the memory for a workbook to the size of its file, for workbooks that are loaded.
+/// Assumed maximum ratio of the memory for an `.xls` workbook, which is loaded, to the size of its file.
 const LOADED: u128 = 20;
 
 /// Bytes of a workbook, in a file or in memory.
@@ -44,8 +45,8 @@ fn open_book(source: &Source) -> Result<Sheets<Box<dyn Bytes>>, Fault> {
     guarded(open).map_err(unsound)?.map_err(|error| unsound(error.to_string()))
 }
 
-/// Returns the name of the sheet to read, and the number of sheets: the sheet with this name, or the first visible one that
-/// holds a table.
+/// Returns the name of the sheet to read, and the number of sheets. It is the sheet with the name `wanted`, or else the
+/// first visible one that holds a table.
 pub(crate) fn sheet_of(source: &Source, wanted: Option<&str>, memory: MaxMemory) -> Result<(String, usize), Fault> {
     allow(source, memory)?;
     let book = open_book(source)?;
@@ -77,7 +78,8 @@ fn holds_table(source: &Source, sheet: &str) -> bool {
     guarded(|| send_sheet(source, sheet, &mut look)).is_ok_and(|sent| sent.is_ok()) && lines > 1
 }
 
-/// Returns an error if the texts of a workbook, or a workbook that is loaded, take too much memory.
+/// Returns an error if the shared texts of an `.xlsx` file, or an `.xls` file that is loaded, take too much memory.
+/// Other workbooks are not checked.
 fn allow(source: &Source, memory: MaxMemory) -> Result<(), Fault> {
     let mut bytes = bytes_of(source).map_err(Fault::Unreadable)?;
     let size = u128::from(bytes.seek(io::SeekFrom::End(0)).map_err(Fault::Unreadable)?);

@@ -71,7 +71,7 @@ impl LossTotals {
         (last(&self.mean), last(&self.deviation))
     }
 
-    /// Returns the absolute difference between the mean over the draws and the expected loss, in standard errors.
+    /// Returns the absolute difference between the mean over the draws and the expected total loss, in standard errors.
     pub fn surprise(&self, draws: usize) -> f64 {
         let (mean, deviation) = self.drawn();
         (mean - self.expected_total()).abs() / (deviation / (draws as f64).sqrt() + 1e-9 * (1.0 + mean))

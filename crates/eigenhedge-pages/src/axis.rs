@@ -1,7 +1,7 @@
 //! Axes: range, ticks and positions of values.
 //!
-//! Ticks are 1, 2 or 5 times a power of ten. On a logarithmic axis they are powers of ten, or 1, 2 and 5 times those if fewer
-//! than three decades are shown, or evenly spaced if the range is less than a factor of two.
+//! Ticks are 1, 2 or 5 times a power of ten. On a logarithmic axis they are powers of ten. They are 1, 2 and 5 times
+//! those if at most three decades are shown, and evenly spaced if the range is less than a factor of two.
 
 use crate::calendar;
 use crate::number;

@@ -14,11 +14,13 @@ pub struct Chart {
     /// True if the horizontal axis shows times, in seconds since 1970.
     pub dated_x: bool,
     pub log_y: bool,
-    /// True if a page offers a switch to a logarithmic vertical axis, which a chart with such an axis always has.
+    /// True if a page offers a switch between a linear and a logarithmic vertical axis. A chart with `log_y` always has
+    /// it.
     pub scale_switch: bool,
     /// Initial horizontal range, or `None` for the whole range. The page offers a switch to the whole range.
     pub focus_x: Option<(f64, f64)>,
-    /// Initial vertical range: that of a share, or without a few outliers (`focus`). `None` is the whole range.
+    /// Initial vertical range, for example from 0 to 100 percent, or without a few outliers (`focus`). `None` is the
+    /// whole range.
     pub focus_y: Option<(f64, f64)>,
     /// Vertical range of a logarithmic chart after it is switched to a linear axis, or `None` for the whole range.
     pub focus_plain: Option<(f64, f64)>,

@@ -6,7 +6,7 @@ use eigenhedge_io::{Layout, OnBadRow, Source, Stream};
 
 /// Share of the energy that the directions explain by default.
 const SHARE: f64 = 0.9;
-/// Number of first rows from which the directions are counted, and of their numbers.
+/// Maximum number of first rows, and of numbers in them, from which the number of directions is chosen.
 const FIRST: (usize, usize) = (1000, 1 << 20);
 /// Maximum number of directions that are chosen.
 const MOST: usize = 64;
@@ -30,7 +30,8 @@ impl Directions {
         number.or(share).ok_or_else(|| "must be a whole number, or a share between 0 and 1".to_owned())
     }
 
-    /// Returns the number of directions of a table of numbers. A table that cannot be read is left to the caller.
+    /// Returns the number of directions of a table of numbers. If the table cannot be read, returns 1, because the
+    /// caller reports the error.
     pub fn of_table(asked: Option<Self>, source: &Source, layout: &Layout, how: Standardize) -> Result<Chosen, String> {
         if let Some(Self::Number(k)) = asked {
             return Ok((k, None));

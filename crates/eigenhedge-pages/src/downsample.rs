@@ -1,8 +1,8 @@
 //! Downsampling of curves over streams of any length, in bounded memory.
 //!
 //! Update: rows are assigned to buckets of 2^s consecutive row numbers, with s = 0 at first. Each bucket keeps one row, its
-//! first or its largest, or the extremes of its rows. If a row would need one bucket too many, s grows by one and neighbouring buckets are merged. The first
-//! and the last row are also kept.
+//! first or its largest, or the extremes of its rows. If a row would need one bucket too many, s grows by one and
+//! neighbouring buckets are merged. The first and the last row are also kept.
 //!
 //! Guarantee: at most `capacity` rows are returned, in increasing order. They include the first and the last row, and
 //! with [`Keep::Largest`] also the largest of the whole stream. The result depends only on the rows, so that a saved

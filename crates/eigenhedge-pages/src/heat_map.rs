@@ -28,7 +28,8 @@ pub struct HeatMap {
     /// Increasing start positions of the cells. A cell ends where the next one starts, and the last has no width.
     pub places: Vec<f64>,
     pub lines: Vec<(String, Vec<f64>)>,
-    /// Largest value that is left blank, and smallest value with the darkest shade.
+    /// Ends of the scale of shades. Values below it are left blank, and so are values in its first sixteenth if it is
+    /// linear. Values above it have the darkest shade.
     pub range: (f64, f64),
     /// True if shades are linear in the value. Otherwise they are logarithmic.
     pub linear: bool,

@@ -5,11 +5,11 @@
 //! [`Chart`] is the data of a plot, and [`svg`] draws it as a self-contained picture. The command line, the service and the
 //! Python package share this crate, so that all three show the same page for a stream.
 //!
-//! Nothing depends on a clock: equal data gives equal bytes. Names, labels and titles may contain anything, such as
-//! `</script>`: all output passes through [`escape`].
+//! Nothing depends on a clock, except the times in a comparison: equal data gives equal bytes. Names, labels and titles
+//! may contain anything, such as `</script>`: all output passes through [`escape`].
 
 #![forbid(unsafe_code)]
-// Fields and functions whose names say it all need no comment here: the crate is no part of the stable interface.
+// Items with self-explanatory names need no comment, because this crate is not part of the stable interface.
 #![allow(missing_docs)]
 
 mod axis;

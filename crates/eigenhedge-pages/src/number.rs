@@ -6,7 +6,8 @@ pub fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Formats a number with five significant digits. Very large or small numbers have an exponent.
+/// Formats a number with five digits, or with all digits before the point if there are more. Very large or small
+/// numbers have an exponent.
 pub fn readable(value: f64) -> String {
     let size = value.abs();
     if size != 0.0 && !(1e-4..1e7).contains(&size) {
@@ -61,7 +62,7 @@ pub fn ticks(values: &[f64]) -> Vec<String> {
         s if s >= 1e4 && step >= 1e1 => (1e3, "k"),
         _ => (1.0, ""),
     };
-    // A value at a clipped end need not be a round number, so that it may need more digits.
+    // The step need not be round, for example if an end of the axis is clipped. The fewest decimals that show it are used.
     let decimals = (0..=8).find(|&decimals| {
         let scaled = step / unit * 10f64.powi(decimals);
         (scaled - scaled.round()).abs() < 1e-6 * scaled.max(1.0) && scaled.round() >= 1.0

@@ -1,4 +1,4 @@
-//! A comparison of learners on a table in memory, in steps: what `eigenhedge compare --report` does with files.
+//! A comparison of learners on a table in memory, in steps, like `eigenhedge compare --report` with files.
 
 use crate::options::{LearnerOptions, setup, typed};
 use crate::reply::read;

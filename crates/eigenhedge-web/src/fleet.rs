@@ -1,4 +1,4 @@
-//! Fleets: a model or a monitor for each key, of rows that a program in JavaScript has as arrays of numbers.
+//! Fleets for JavaScript: a model or a monitor for each key. Rows come as arrays of numbers.
 
 use crate::Object;
 use crate::learners::{Learner, Watcher, columns, names_of, page_of, rows, sentence, verdict_numbers};
@@ -102,7 +102,7 @@ impl Group {
         state
     }
 
-    /// Returns a copy of the member of a key.
+    /// Returns a copy of the member of a key, or `None` if the key is unknown.
     pub fn get(&mut self, key: &[u8]) -> Result<Option<Object>, String> {
         let key = String::from_utf8_lossy(key);
         Ok(match &mut self.members {
@@ -113,7 +113,7 @@ impl Group {
         })
     }
 
-    /// Returns the page of all keys. The input has its title and the name of the keys as JSON.
+    /// Returns the page of all keys. The input has the title of the page and the name of the key as JSON.
     pub fn report(&mut self, input: &[u8]) -> Reply {
         let Members::Monitors(fleet, journal) = &self.members else {
             return Err("report needs a fleet of monitors".into());

@@ -1,4 +1,4 @@
-//! Monitors and models of rows that a program in JavaScript has as arrays of numbers.
+//! Monitors and models for JavaScript. Rows come as arrays of numbers.
 
 use crate::options::{given_options, texts};
 use crate::reply::{Reply, read};
@@ -35,7 +35,7 @@ fn whole(options: &Value, name: &str) -> Result<usize, String> {
     number.filter(|number| *number > 0).ok_or_else(|| format!("{name} must be at least 1, got {value}"))
 }
 
-/// Returns an error for the first option whose name is unknown. `own` are names that no table has.
+/// Returns an error for the first option whose name is unknown. `own` are names that are valid but in no option table.
 fn check_names(
     texts: &[(String, String)],
     own: &[&str],
@@ -48,19 +48,19 @@ fn check_names(
     }
 }
 
-/// Returns the names of the columns of a monitor, or their numbers.
+/// Returns the names of the columns of a monitor, or their positions if there are no names.
 pub fn names_of(monitor: &Monitor) -> Vec<String> {
     let names = monitor.columns().names.clone();
     names.unwrap_or_else(|| (0..monitor.width()).map(|column| column.to_string()).collect())
 }
 
-/// Returns score, limit, alarm and incident of a row as numbers.
+/// Returns score, limit, alarm (0 or 1) and incident (NaN for none) of a row as numbers.
 pub fn verdict_numbers(verdict: &Verdict) -> [f64; 4] {
     let incident = verdict.incident.map_or(f64::NAN, |number| number as f64);
     [verdict.score, verdict.limit, f64::from(u8::from(verdict.alarm)), incident]
 }
 
-/// Returns the page of a record. `by` is the name of the keys.
+/// Returns the page of a record. `by` is the name of the key, or `None` for a single monitor.
 pub fn page_of(journal: &Journal, monitor: &Monitor, source: String, by: Option<String>) -> Vec<u8> {
     let facts = Facts {
         source,

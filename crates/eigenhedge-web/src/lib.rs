@@ -1,10 +1,11 @@
 //! Monitors and models for JavaScript, as plain exports of a WebAssembly module.
 //!
-//! A call has at most one object and one input, and returns bytes. The caller writes the input to the place that [`input`]
-//! returns, calls an export with the number of the object, and reads the result at [`output`]. The export returns 0, or 1 if
-//! the result is the sentence of an error. Numbers are float64 in little-endian order, everything else is JSON or text.
+//! A call has at most one object and one input, and returns bytes. The caller writes the input to the address that
+//! [`input`] returns, calls an export with the number of the object, and reads the result at [`output`]. The export
+//! returns 0, or 1 if the result is the sentence of an error. Numbers are float64 in little-endian order, everything
+//! else is JSON or text.
 //!
-//! wasm-bindgen would add a build tool and a page of generated code for thirty exports with one signature.
+//! wasm-bindgen would add a build tool and a page of generated code for some twenty exports with one signature.
 
 mod compare;
 mod fleet;
@@ -109,7 +110,8 @@ impl Module {
         Ok(self.added(Object::Fleet(Box::new(fleet))))
     }
 
-    /// Loads a saved model, monitor or fleet from the input buffer. Returns its kind and the number by which later calls refer to it.
+    /// Loads a saved model, monitor or fleet from the input. Returns its kind and the number by which later calls refer
+    /// to it.
     fn load(&mut self) -> Reply {
         let kind = SavedKind::of(&self.input).map_err(|refusal| refusal.to_string())?;
         let fleet = |group| Object::Fleet(Box::new(group));
@@ -123,7 +125,7 @@ impl Module {
     }
 }
 
-/// Returns the place of an input of this many bytes.
+/// Makes room for an input of this many bytes. Returns its address.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn input(length: usize) -> *mut u8 {
     MODULE.with_borrow_mut(|module| {
@@ -133,7 +135,7 @@ pub extern "C" fn input(length: usize) -> *mut u8 {
     })
 }
 
-/// Returns the place of the result of the last call.
+/// Returns the address of the result of the last call.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn output() -> *const u8 {
     MODULE.with_borrow(|module| module.output.as_ptr())
@@ -145,7 +147,8 @@ pub extern "C" fn output_length() -> usize {
     MODULE.with_borrow(|module| module.output.len())
 }
 
-/// Adds a file of this size whose name is the input. Returns the place of its bytes, or null if there is no memory.
+/// Adds a file of this size whose name is the input. Returns the address to which its bytes must be written, or null if
+/// there is not enough memory.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn add_file(size: usize) -> *mut u8 {
     MODULE.with_borrow_mut(|module| {
@@ -172,7 +175,8 @@ pub extern "C" fn remove(number: u32) {
     MODULE.with_borrow_mut(|module| module.objects.get_mut(number as usize).map(Option::take));
 }
 
-/// Defines exports with one signature: the number of an object, which may be without meaning, gives 0 or 1.
+/// Defines exports with one signature. The argument is the number of an object, which some exports ignore. The result
+/// is 0, or 1 for an error.
 macro_rules! exports {
     ($($(#[$doc:meta])* $name:ident = $work:expr;)*) => { $(
         $(#[$doc])*
@@ -190,7 +194,8 @@ macro_rules! exports {
 }
 
 exports! {
-    /// Opens the files as one table. The input has the task and options by name. The result says how the table is read.
+    /// Opens the files as one table. The input has the task and options by name. The result has the number of the table
+    /// and tells how it is read.
     table_open = |module, _| {
         let (task, options): (String, Value) = read(serde_json::from_slice(&module.input))?;
         let table = open::open(&module.files, &task, &options)?;
@@ -211,7 +216,7 @@ exports! {
     monitor_update = |module, number| module.monitor(number, Watcher::update);
     /// Adds rows to the reference, and ends the warm-up.
     monitor_fit = |module, number| module.monitor(number, Watcher::fit);
-    /// Returns what is known of a monitor.
+    /// Returns the state of a monitor, such as its rows and incidents.
     monitor_state = |module, number| module.monitor(number, |monitor, _| Ok(bytes(&monitor.state())));
     /// Returns the page of a monitor whose title is the input.
     monitor_report = |module, number| module.monitor(number, Watcher::report);
@@ -229,17 +234,17 @@ exports! {
     model_transform = |module, number| module.model(number, Learner::transform);
     /// Returns the directions, one after the other.
     model_components = |module, number| module.model(number, |model, _| model.components());
-    /// Returns what is known of a model.
+    /// Returns the state of a model, such as its rows and columns.
     model_state = |module, number| module.model(number, |model, _| Ok(bytes(&model.state())));
     /// Returns a model as a file.
     model_save = |module, number| module.model(number, |model, _| read(model.0.to_bytes()));
-    /// Creates a fleet from a monitor, which every key starts with.
+    /// Creates a fleet in which every key starts with a copy of a monitor.
     monitor_fleet = |module, number| module.fleet_of(number);
-    /// Creates a fleet from a model, which every key starts with.
+    /// Creates a fleet in which every key starts with a copy of a model.
     model_fleet = |module, number| module.fleet_of(number);
     /// Learns rows with the members of their keys.
     fleet_update = |module, number| module.fleet(number, Group::update);
-    /// Returns what is known of a fleet.
+    /// Returns the state of a fleet, such as its keys and incidents.
     fleet_state = |module, number| module.fleet(number, |fleet, _| Ok(bytes(&fleet.state())));
     /// Returns a copy of the member whose key is the input, or null.
     fleet_get = |module, number| {

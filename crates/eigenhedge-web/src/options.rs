@@ -58,7 +58,8 @@ pub struct LearnerOptions {
 }
 
 impl LearnerOptions {
-    /// `is_own` is true for the names of the options that are neither of tables nor of all learners.
+    /// Reads options by name. `is_own` is true for the names of the options that are neither of tables nor of all
+    /// learners.
     pub fn new(source: &Source, options: &Value, is_own: impl Fn(&str) -> bool) -> Result<Self, String> {
         let texts = texts(options);
         let known = |name: &str| is_own(name) || ["k", "standardize"].contains(&name);
@@ -88,7 +89,8 @@ impl LearnerOptions {
     }
 }
 
-/// Returns options with those that were given as texts, whose names are spelled.
+/// Adds the options that were given as texts. `spelling` returns the name under which an option is given, and `typed`
+/// its name in messages.
 pub fn given_options(
     options: Options,
     texts: &[(String, String)],
@@ -124,7 +126,7 @@ impl TableOptions {
         let given = |wanted: &str| texts.iter().find(|(name, _)| name == wanted).map(|(_, text)| text.clone());
         let by = given("group-by");
         let mut monitor = MonitorOptions::default();
-        // A table of options has an order: a number of directions replaces a share.
+        // Options are set in the order of their table, so that a number of directions replaces a share.
         for option in MONITOR_OPTIONS {
             let Some((name, text)) = texts.iter().find(|(name, _)| name == option.name) else { continue };
             let mut value = text.clone();

@@ -5,7 +5,7 @@ use serde_json::Value;
 /// Result of a call, or the sentence of an error.
 pub type Reply = Result<Vec<u8>, String>;
 
-/// Returns a result whose error is a sentence.
+/// Converts the error of a result to its message.
 pub fn read<T>(outcome: Result<T, impl ToString>) -> Result<T, String> {
     outcome.map_err(|error| error.to_string())
 }

@@ -1,4 +1,4 @@
-//! A model of a table in memory, in steps: what `eigenhedge run --report --out --filled --snapshot` does with files.
+//! A model of a table in memory, in steps, like `eigenhedge run --report --out --filled --snapshot` with files.
 
 use crate::options::{LearnerOptions, setup, typed};
 use crate::reply::read;
@@ -17,7 +17,7 @@ use eigenhedge_pages::{counted, file_name};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 
-/// Number of rows that set the scale of a kernel.
+/// Maximum number of first rows from which γ of a kernel is computed.
 const SCALE_ROWS: usize = 1000;
 
 /// Table and its model.
@@ -31,7 +31,7 @@ pub struct Run {
     waiting: VecDeque<Row>,
     row: Row,
     rows_before: u64,
-    /// Time of the first row in seconds.
+    /// Time of the first step, in seconds.
     began: Option<f64>,
     /// Sentence about a number of directions that was not given.
     chosen: Option<String>,
@@ -92,7 +92,7 @@ impl Run {
         Ok((model.map_err(misfit)?.with_columns(columns), stream, chosen))
     }
 
-    /// Goes on with a saved model, whose options stay, except how missing cells are read.
+    /// Continues a saved model. Its options stay as they are, except for the handling of missing cells.
     fn going_on(
         source: &Source,
         (name, saved): (String, Vec<u8>),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 pub type Files = [(Arc<str>, Arc<[u8]>)];
 
-/// Name and bytes of a saved file.
+/// Name and bytes of a saved file, if there is one.
 pub type Saved = Option<(String, Vec<u8>)>;
 
 /// Results of a table that was read to its end, by name.
@@ -31,7 +31,7 @@ pub trait Table {
     fn results(&self) -> Option<&Results>;
 }
 
-/// Reads rows, about as many as the input says as text. Returns the progress.
+/// Reads about as many rows as the input states, a number as text. Returns the progress as JSON.
 pub fn step(table: &mut dyn Table, input: &[u8]) -> Result<Vec<u8>, String> {
     table.step(String::from_utf8_lossy(input).parse().unwrap_or(1))?;
     let share = table.stream().progress().share().unwrap_or(0.0);
@@ -75,7 +75,7 @@ fn now() -> f64 {
     0.0
 }
 
-/// Returns a time in seconds.
+/// Returns a time in seconds, for differences only. It is always 0 outside WebAssembly.
 pub fn seconds() -> f64 {
     now() / 1000.0
 }

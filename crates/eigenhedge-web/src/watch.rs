@@ -1,4 +1,4 @@
-//! Monitors over a table in memory, in steps: what `eigenhedge monitor --report --events --snapshot` does with files.
+//! Monitors over a table in memory, in steps, like `eigenhedge monitor --report --events --snapshot` with files.
 
 use crate::options::{TableOptions, misfit};
 use crate::reply::read;
@@ -12,7 +12,7 @@ use serde_json::Value;
 pub struct Watch {
     source: Source,
     options: TableOptions,
-    /// Name and monitors of the file from which the monitors go on.
+    /// Name and bytes of the saved monitors from which the task goes on.
     start: Saved,
     /// Number of keys, if the table is read a second time.
     keys: Option<u64>,

@@ -122,7 +122,7 @@ pub enum Error {
         /// Number of points. The index must be less than this number.
         size: usize,
     },
-    /// There are too few rows to start.
+    /// There are too few rows for a warm-up, a reference or a model.
     #[error("the warm-up must have at least {least} rows, got {rows}")]
     TooFewRows {
         /// Number of rows found.
@@ -149,7 +149,7 @@ pub enum Error {
         /// String given.
         text: String,
     },
-    /// An object does not fit into memory.
+    /// An object does not fit into memory, or exceeds the limit set by [`set_max_memory`](crate::set_max_memory).
     #[error("{what} would take {gigabytes:.3} GB of memory, more than there is")]
     Memory {
         /// Object that needs the memory.

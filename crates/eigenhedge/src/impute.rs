@@ -1,4 +1,4 @@
-//! Imputation of missing cells from the kept directions.
+//! Imputation of missing cells from orthonormal directions.
 //!
 //! Setting: a centered row of which only the cells in Ω are observed, and orthonormal directions B.
 //!
@@ -28,7 +28,7 @@ pub(crate) struct Imputation {
     coefficients: Vec<f64>,
     /// Row of the directions times the inverse of the Cholesky factor.
     scaled: Vec<f64>,
-    /// System of the missing cells, with one column of B_M for each.
+    /// Small system for the missing cells, for [`Self::fill_few`].
     few: Few,
 }
 
@@ -45,7 +45,7 @@ struct Few {
     solution: Vec<f64>,
 }
 
-/// Smallest pivot of the system of missing cells: rounding errors are divided by it, so smaller ones go elsewhere.
+/// Smallest pivot with which the system of missing cells is used. Rounding errors are divided by the pivots.
 const LEAST_PIVOT: f64 = 1e-6;
 /// Minimum ridge penalty, the factor of each squared coordinate in the objective.
 const LEAST_RIDGE: f64 = 1e-12;
@@ -60,7 +60,8 @@ pub(crate) fn ridge(noise: f64, energy: f64) -> f64 {
 }
 
 impl Imputation {
-    /// Fills in the NaN cells of a row from the directions in `basis`. `ridge`: factor of each squared coordinate.
+    /// Fills in the NaN cells of a centered row from the directions in `basis`. `ridge` has the factor r_i of each
+    /// direction.
     pub fn fill(&mut self, basis: &Matrix, ridge: &[f64], row: &mut [f64]) {
         let Self { seen, normal, coefficients, .. } = self;
         seen.clone_from(basis);
@@ -85,9 +86,9 @@ impl Imputation {
         }
     }
 
-    /// Fills in a few `missing` cells of the row, which must be zero, from orthonormal directions. `products` are those of the
-    /// directions with the row. Basis and ridge must be those of earlier calls. Returns false and changes nothing if [`Self::fill`]
-    /// is faster or more accurate.
+    /// Fills in a few `missing` cells of the row, which must be zero, from orthonormal directions. `products` are the
+    /// inner products of the directions with the row. Basis and ridge must be those of earlier calls. Returns false and
+    /// leaves the row unchanged if [`Self::fill`] is faster or more accurate.
     pub fn fill_few(
         &mut self,
         basis: &Matrix,
@@ -113,9 +114,9 @@ impl Imputation {
         is_solved
     }
 
-    /// Writes the leave-one-out error of each observed cell of the most recently filled row, and 0 for each missing
-    /// cell. `row` has NaN in the missing cells. [`Self::fill`] must have been called with the same basis. Also writes the variance of
-    /// the residual of each observed cell, `1 - h`, and of the error of each missing cell, in units of the noise per cell.
+    /// Writes the leave-one-out error of each observed cell of the row most recently filled by [`Self::fill`] with this
+    /// basis, and 0 for each missing cell. `row` has NaN in the missing cells. Also writes the variance of the residual
+    /// of each observed cell, `1 - h`, and of the error of each missing cell, in units of the noise per cell.
     pub fn errors_without(&mut self, basis: &Matrix, row: &[f64], out: &mut [f64], variances: &mut [f64]) {
         let Self { seen, normal, coefficients, .. } = &mut *self;
         // L is the Cholesky factor. Rows of B_Ω are multiplied by L⁻¹. Their squared lengths are the leverages h.
@@ -175,7 +176,8 @@ impl Few {
     }
 }
 
-/// Solves `A x = b` with A positive definite, b in `x`. A's lower triangle becomes its Cholesky factor.
+/// Solves `A x = b` for a positive definite A. `x` contains b on input. The lower triangle of A becomes its Cholesky
+/// factor.
 pub(crate) fn solve(matrix: &mut Matrix, x: &mut [f64]) {
     cholesky(matrix);
     substitute(matrix, x);

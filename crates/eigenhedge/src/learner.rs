@@ -3,7 +3,8 @@
 use crate::error::Error;
 use crate::random::Random;
 
-/// Loss of one trial, in squared units of the input.
+/// Loss of one trial, in squared units of the learned row. A model with standardized columns learns rows in standard
+/// units.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Loss {
     /// Expected loss over the learner's own randomness.
@@ -24,7 +25,8 @@ pub trait Learner<I: ?Sized> {
     fn incur(&mut self, instance: &I) -> Loss;
     /// Updates the state with the instance for which the loss was just computed.
     fn update(&mut self, instance: &I);
-    /// Precomputes results that the next trials share, without changing a bit. An empty list cancels a prefetch.
+    /// Precomputes results that the next trials share. Their outcomes are bit-identical with and without it. An empty
+    /// list cancels a prefetch.
     fn prefetch(&mut self, _upcoming: Upcoming<'_, I>)
     where
         I: Sized,
@@ -34,9 +36,10 @@ pub trait Learner<I: ?Sized> {
 
 /// Instances of the next trials, in order.
 ///
-/// Only [`trials`] and [`Model::step_each`](crate::Model::step_each) create this type. They borrow the instances until
-/// the trials are over, run one trial on each instance in order, and cancel the prefetch when a trial fails. A learner
-/// may therefore assume that the next instance it receives is the next one of the list.
+/// Only [`trials`], [`Model::step_each`](crate::Model::step_each) and [`Model::step_all`](crate::Model::step_all)
+/// create this type. They borrow the instances until the trials are over, run one trial on each instance in order, and
+/// cancel the prefetch when a trial fails. A learner may therefore assume that the next instance it receives is the
+/// next one of the list.
 #[derive(Debug)]
 pub struct Upcoming<'a, I>(&'a [I]);
 
@@ -113,7 +116,8 @@ pub fn trials<I, L: Learner<I>>(
     )
 }
 
-/// Runs `step(owner, i)` on each instance. Stops at the first error and returns it with its index.
+/// Runs `step(owner, i)` for each instance, with a prefetch of the following ones. Stops at the first error and returns
+/// it with its index.
 pub(crate) fn block<T, I, L: Learner<I>>(
     owner: &mut T,
     learner: fn(&mut T) -> &mut L,

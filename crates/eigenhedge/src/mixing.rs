@@ -6,7 +6,8 @@
 //! - past average: `v ← (1-α) v + α · mean(v_0 … v_{t-1})`, where `v_0` is the initial distribution and the others are those of
 //!   the previous trials.
 //!
-//! Both rules keep `v` in the capped simplex. The rate `α` bounds the weights from below, and the time to recover.
+//! Both rules keep `v` in the capped simplex. The rate `α` bounds the weights from below, which limits the number of
+//! trials until a weight recovers after a change.
 //!
 //! References: Herbster & Warmuth 1998 (fixed share); Bousquet & Warmuth 2002 (mixing past posteriors); Warmuth &
 //! Kuzmin, JMLR 2008, section 8.

@@ -13,7 +13,7 @@ impl<T> PartialEq for Scratch<T> {
     }
 }
 
-/// Replaces the entries of a list, whose memory is used again.
+/// Replaces the entries of a list and reuses its memory.
 #[inline]
 pub(crate) fn refill<T, I: IntoIterator>(list: &mut Vec<T>, values: I)
 where
@@ -23,7 +23,7 @@ where
     list.extend(values);
 }
 
-/// Makes the list one of this many zeros.
+/// Replaces the entries of a list by `length` zeros.
 #[inline]
 pub(crate) fn zero(list: &mut Vec<f64>, length: usize) {
     list.clear();

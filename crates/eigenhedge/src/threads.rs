@@ -1,4 +1,5 @@
-//! Number of threads for passes over long rows. Results are bit-identical for every number of threads.
+//! Number of threads for passes over long rows, members of a portfolio and models of a fleet. Results are bit-identical
+//! for every number of threads.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -12,12 +13,13 @@ const WORTHWHILE: usize = 1 << 20;
 /// Maximum number of threads per pass.
 const MOST: usize = 256;
 
-/// Sets the number of threads for passes over long rows, for the whole process: 1 by default, at most 256.
+/// Sets the number of threads for passes over long rows, members of a portfolio and models of a fleet, for the whole
+/// process: 1 by default, at most 256.
 pub fn set_threads(count: NonZeroUsize) {
     THREADS.store(count.get().min(MOST), Ordering::Relaxed);
 }
 
-/// Returns the number of threads for passes over long rows.
+/// Returns the number of threads set by [`set_threads`].
 pub fn threads() -> usize {
     THREADS.load(Ordering::Relaxed)
 }

@@ -56,7 +56,7 @@ fn build(root: &Path) -> Result<(), String> {
         return Ok(());
     }
     let copy = root.join("target/book-source");
-    // Linked files outside the book are copied too.
+    // Symbolic links are followed, so that files outside the book are copied too.
     run(Command::new("cp").args(["-rLT"]).arg(root.join("docs")).arg(&copy))?;
     let python = root.join("target/python/environment/bin/python");
     if python.is_file() {

@@ -8,10 +8,13 @@
 //! <!-- given: 400, 10 -->
 //! ```
 //!
-//! A key selects the lines of the file that contain its first part, and in them the first number after its second part, or
-//! all numbers if there is no second part. `least`, `most`, `mean` and `count` take one number of all selected lines. `from
-//! FILE: rows`, above a table, requires that each row of the table is a line of the file. `given` lists numbers that are
-//! not measured: settings and sizes. A number that no source has is an error, and so is a source that no number uses.
+//! Keys are separated by ` | `. A key selects the lines of the file that contain its first part, before ` / `. In the rest
+//! of these lines it selects the first number after its second part, or all numbers if there is no second part. `least`,
+//! `most`, `mean` and `count` reduce the selected numbers to one. `from FILE: rows`, above a table, requires that each row
+//! of the table is a line of the file. `given` lists numbers that are not measured: settings and sizes.
+//!
+//! A number without a source is an error if it is in a block with sources, has the form of a measurement, or is on a page
+//! of [`EVIDENCE`]. A source that no number uses is an error too, unless it stands above a table.
 
 use super::page::{BookPage, plain_text};
 use crate::files::read;
@@ -20,8 +23,8 @@ use std::path::Path;
 
 /// Pages on which each number must have a source. On other pages, only numbers in the form of a measurement must.
 const EVIDENCE: [&str; 5] = ["README.md", "evidence.md", "monitor-evidence.md", "benchmarks.md", "learners.md"];
-/// Pages without measurements of this project, or whose numbers are compared elsewhere: notebooks by the tests of Python.
-/// `cargo xtask options` writes the tables of the options from the registry.
+/// Pages that are not checked: one has no measurements of this project, and `cargo xtask options` writes the tables of the
+/// other. Notebooks are not checked either, because the tests of Python compare their numbers.
 const ELSEWHERE: [&str; 2] = ["references.md", "options.md"];
 /// Words and signs that make the number before them a measurement.
 const UNITS: &str = "%|µs|ms|s|seconds|second|minutes|hours|kB|MB|GB|TB|times|rows per second|core-hours|core-seconds|cycles|\
@@ -64,7 +67,7 @@ fn is_checked(file: &str) -> bool {
 enum Source {
     /// Numbers of a file, selected by a key.
     From { file: String, key: String },
-    /// A number that is not measured, as it is written.
+    /// A number that is not measured, as it is written on the page.
     Given(String),
 }
 
@@ -126,7 +129,7 @@ fn numbers(text: &str) -> Vec<String> {
     trimmed.filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
-/// Returns the value of a number, or of a time of day in seconds.
+/// Returns the value of a number, or the seconds of a time such as `1:02:03` (hours) or `2:03` (minutes).
 fn number(text: &str) -> Option<f64> {
     let plain = text.replace([',', '_'], "");
     plain.split(':').try_fold(0.0, |total, part| Some(60.0 * total + part.parse::<f64>().ok()?))

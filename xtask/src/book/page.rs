@@ -43,7 +43,8 @@ impl BookPage {
         lines
     }
 
-    /// Returns the paragraphs of prose, without headings, tables, images, HTML, inline code and link targets.
+    /// Returns the paragraphs of prose, without headings, tables, images, HTML and link targets. Inline code is replaced
+    /// by a word.
     pub fn paragraphs(&self) -> Vec<String> {
         let mut paragraphs = vec![String::new()];
         for line in self.lines() {

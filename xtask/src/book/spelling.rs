@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-/// Returns a message for each word in neither dictionary nor `docs/words.txt`, or `None` without hunspell.
+/// Returns a message for each word that is neither in the dictionary nor in `docs/words.txt`, or `None` without
+/// hunspell.
 pub fn unknown_words(root: &Path, pages: &[BookPage]) -> Result<Option<Vec<String>>, String> {
     let mut places: BTreeMap<String, &str> = BTreeMap::new();
     // The references contain names of authors and foreign titles.
@@ -23,7 +24,7 @@ pub fn unknown_words(root: &Path, pages: &[BookPage]) -> Result<Option<Vec<Strin
     Ok(Some(unknown.lines().map(say).collect()))
 }
 
-/// Returns the words that consist of Latin letters. Words with digits, Greek letters or symbols are ignored.
+/// Returns the words of at least two Latin letters. Words with digits, Greek letters or symbols are ignored.
 fn words(paragraph: &str) -> impl Iterator<Item = String> {
     paragraph
         .split(|c: char| c.is_whitespace() || matches!(c, '-' | '–' | '/' | '×' | '(' | ')' | '…'))

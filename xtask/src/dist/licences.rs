@@ -8,7 +8,7 @@ use crate::files::{entries, read};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Prefixes of the names of license files.
+/// Words with which the name of a license file, or a part of it after a dot, begins.
 const NAMES: [&str; 5] = ["license", "licence", "copying", "notice", "unlicense"];
 
 /// Returns the licenses of all packages, the vendored JavaScript and the Rust standard library.

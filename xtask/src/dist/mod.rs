@@ -1,7 +1,7 @@
 //! Files of a release in `target/dist`: wheel, source distribution, program as an archive, as a Debian package and for
 //! Windows, the page for browsers, checksums, and bill of materials.
 //!
-//! Builds are reproducible: dates are that of the commit, binaries contain no paths of the machine, and archives are
+//! Builds are reproducible: all dates are that of the commit, binaries contain no paths of the machine, and archives are
 //! sorted. The tools are listed in `xtask/dist-requirements.txt` and have a separate environment.
 
 mod archives;

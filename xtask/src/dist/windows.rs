@@ -38,7 +38,7 @@ pub fn archive(root: &Path, version: &str, epoch: &str, licences: &str, page: Op
     write(&folder.join("THIRD-PARTY-LICENSES.txt"), licences)?;
     let files = crate::files::entries(&folder)?;
     run(Command::new("touch").arg(format!("--date=@{epoch}")).args(&files))?;
-    // The names are sorted, and the archive has no times of a zone and no owners.
+    // The archive is reproducible: its names are sorted, times are in UTC, and owners are left out.
     let names = files.iter().filter_map(|path| path.strip_prefix(&stage).ok());
     let archive = root.join("target/dist").join(format!("{name}.zip"));
     run(Command::new("zip").args(["-9", "-X", "-q"]).arg(archive).args(names).current_dir(&stage).env("TZ", "UTC"))

@@ -128,7 +128,7 @@ pub struct DemoArgs {
     pub no_report: bool,
 }
 
-// A backslash ends a line of the source, not of the text, because paragraphs are wrapped to the terminal.
+// A backslash at the end of a line joins it with the next one, because paragraphs are wrapped to the terminal.
 const RUN_NOTES: &str = "\
 Tables: csv, tsv, jsonl (arrays, or objects keyed by column), npy, npz, parquet, arrow, feather, libsvm; names of compressed \
 files end in .gz or .zst, such as data.csv.gz. The first \

@@ -7,7 +7,7 @@ use eigenhedge_pages::monitor::{Lasting, Severity};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-// A backslash ends a line of the source, not of the text, because paragraphs are wrapped to the terminal.
+// A backslash at the end of a line joins it with the next one, because paragraphs are wrapped to the terminal.
 const NOTES: &str = "\
 The first rows (--warm-up), or the rows of --train, are assumed to be normal: they are the reference. Every later row has a score. It \
 measures how unlikely three values are: the distance of the row from the directions of normal rows (q), its position along them (t2), and its most unusual column.

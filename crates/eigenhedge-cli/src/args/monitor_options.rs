@@ -32,7 +32,7 @@ impl MonitorOptionArgs {
     }
 }
 
-/// Returns the options of the table that are arguments. `--standardize` is an option of the table of rows.
+/// Returns the monitor options that are arguments here. `--standardize` is among the options of tables.
 fn own() -> impl Iterator<Item = &'static MonitorOption> {
     MONITOR_OPTIONS.iter().filter(|option| option.name != "standardize")
 }

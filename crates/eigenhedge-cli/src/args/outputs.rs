@@ -35,7 +35,7 @@ impl AnswersAs {
         if self == Self::Input { "input" } else { "csv" }
     }
 
-    /// Returns the signs of results about a table.
+    /// Returns the delimiter and the decimal sign of results about a table.
     pub fn dialect(self, stream: &Stream) -> Dialect {
         if self == Self::Input { stream.reading().dialect() } else { Dialect::default() }
     }

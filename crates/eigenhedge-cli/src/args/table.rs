@@ -139,7 +139,7 @@ fn decimal(text: &str) -> Result<u8, String> {
     }
 }
 
-/// Interval of a long table whose values are one row.
+/// Intervals of a long table. The values of each interval form one row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Every {
     pub seconds: f64,
@@ -155,7 +155,7 @@ fn every(text: &str) -> Result<Every, String> {
     Ok(Every { seconds, mean })
 }
 
-/// Rule for a duration.
+/// Description of a valid duration, for messages.
 const DURATION: &str = "a duration such as 30s, 5min, 2h or 14d";
 
 fn timezone(text: &str) -> Result<Timezone, String> {

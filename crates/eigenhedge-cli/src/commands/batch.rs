@@ -31,11 +31,12 @@ struct Rows {
 
 const PREIMAGES: usize = 64;
 
-/// Number of first rows from which kernel PCA counts its directions, and their maximum number.
+/// Maximum number of first rows from which kernel PCA chooses its number of directions.
 const FIRST_ROWS: usize = 300;
+/// Maximum number of directions that kernel PCA chooses.
 const MOST_CHOSEN: usize = 32;
 
-/// Number of rows of each table from which γ is computed.
+/// Maximum number of first rows of each table from which γ is computed.
 const SCALE_ROWS: usize = 100;
 
 /// Reads all rows. `by_pairs` is true if a value will be stored for each pair of rows, which limits their number.
@@ -75,7 +76,7 @@ fn all_rows(mut stream: ScaledStream, by_pairs: bool) -> Result<Rows> {
 
 /// Shows the progress of a computation over all pairs of `rows` rows of `length` numbers, in `passes` passes.
 fn working(what: &str, rows: usize, length: usize, passes: usize) -> Working {
-    /// Seconds per number of a pair, and per pair and pass, measured on one processor.
+    /// Time in seconds per pair of rows and number of a row, and also per pair and pass, measured on one processor.
     const COST: f64 = 2e-10;
     let pairs = (rows as f64).powi(2);
     let seconds = COST * pairs * (length + passes) as f64;
@@ -124,7 +125,8 @@ fn spectrum(of: &Destination, values: &[f64], ratios: &[f64], lost: f64) -> Resu
     of.print(&out)
 }
 
-/// Returns the kernel for rows of `length` values. Prints a γ that was not given, and advice if γ does not fit the rows.
+/// Returns the kernel for rows of `length` values. Computes γ from the rows and prints it if it was not given. Prints
+/// advice if γ does not fit the rows.
 fn kernel(args: &OptionArgs<OfKernels>, length: usize, rows: &[Vec<f64>]) -> Result<VectorKernel> {
     let setup = plan::setup(&args.options(Kind::Auto, 1))?;
     let lacks_gamma = setup.lacks_gamma();
@@ -307,7 +309,7 @@ pub fn mmd(args: &MmdArgs) -> Result<()> {
             second.source
         ));
     }
-    // Alternating rows of both tables, because the first rows set the scale.
+    // The rows of both tables alternate, because γ is computed from the first rows.
     let both = |i: usize| [first.rows.get(i), second.rows.get(i)].into_iter().flatten().cloned();
     let both: Vec<Vec<f64>> = (0..first.rows.len().max(second.rows.len()).min(SCALE_ROWS)).flat_map(both).collect();
     let dictionary = Vectors::new(kernel(&args.kernel, length, &both)?, length)?;

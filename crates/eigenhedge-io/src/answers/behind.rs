@@ -10,7 +10,7 @@ use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-/// Number of bytes at which records are sent to the thread.
+/// Size in bytes at which collected records are sent to the thread.
 const LOT: usize = 1 << 15;
 const LOTS: usize = 4;
 
@@ -43,7 +43,8 @@ impl Output {
         Self(Kind::Direct(Box::new(answers)))
     }
 
-    /// Creates an output that writes on a separate thread, except answers that must be flushed or have no target.
+    /// Creates an output that writes on a separate thread. It writes directly if each row must be flushed, if there is
+    /// no target, or if no thread can be started.
     pub fn behind(answers: Answers) -> Self {
         if answers.at_once || answers.is_nowhere() {
             return Self::direct(answers);

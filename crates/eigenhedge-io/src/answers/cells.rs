@@ -1,7 +1,7 @@
 //! Content of an output table: columns of three types, rows of cells, and records.
 //!
-//! A record is a row in bytes: 8 bytes for an integer or a number, and the length in 4 bytes before the bytes of a text. Rows wait
-//! for another thread, or for the conversion to Parquet, as records.
+//! A record is a row in bytes: 8 bytes for an integer or a number; for a text, its length in 4 bytes and then its
+//! bytes. Rows are passed to the writer thread, and stored until their conversion to Parquet, as records.
 
 use std::collections::HashSet;
 use std::io::{self, Read, Write};
@@ -31,8 +31,8 @@ pub enum Cell<'a> {
 /// Name and type of an output column.
 pub type Column = (String, CellKind);
 
-/// Returns a column of numbers for each name. Repeated names get the position of their column. If all names are numbers,
-/// they get a prefix, because a header of numbers would be read as a row.
+/// Returns a column of numbers for each name. Repeated names get the position of their column as a suffix. If all names
+/// are numbers, they get the prefix `x`, because a header of numbers would be read as a row.
 pub fn number_columns(names: &[String]) -> Vec<Column> {
     let are_positions = names.iter().all(|name| name.parse::<f64>().is_ok());
     let mut seen = HashSet::new();
@@ -66,7 +66,7 @@ impl Cell<'_> {
     }
 }
 
-/// Reads the next cell of a record. `text` holds the bytes of a text.
+/// Reads the next cell of a record. The bytes of a text are read into `text`.
 pub(super) fn read_cell<'a>(kind: CellKind, records: &mut impl Read, text: &'a mut Vec<u8>) -> io::Result<Cell<'a>> {
     Ok(match kind {
         CellKind::Whole => {

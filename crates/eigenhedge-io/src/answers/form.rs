@@ -46,7 +46,8 @@ impl Form {
         Self::ALL.into_iter().find(|form| form.name() == name)
     }
 
-    /// Returns the format of a file extension, CSV if it is unknown, or `None` for a kind of file that is no output.
+    /// Returns the format of a file extension, or CSV if it is unknown. Returns `None` for files that cannot be an
+    /// output table, such as `.gz`, `.xlsx` or `.arrow`.
     pub fn of_path(path: &Path) -> Option<Self> {
         const OTHERS: [&str; 12] =
             ["gz", "zst", "bz2", "xz", "xlsx", "xls", "xlsm", "xlsb", "ods", "html", "htm", "svg"];
@@ -79,8 +80,9 @@ impl Form {
         self.end(out)
     }
 
-    /// Writes the cell of column `i` with its separator. Each number is written as the shortest string that reads back as the
-    /// same number. A missing number becomes an empty cell or null.
+    /// Writes the cell of column `i` with its separator. In text formats, a number is the shortest string that reads
+    /// back as the same number. A missing number becomes an empty cell or null. JSON has no infinity, so infinite
+    /// numbers also become null.
     pub(crate) fn cell(
         self,
         columns: &[Column],
@@ -138,7 +140,7 @@ impl Form {
         }
     }
 
-    /// Returns the number of lines of a file with this many answers and its header, or `None` without lines.
+    /// Returns the number of lines of a file with this many answers and its header, or `None` for a binary format.
     pub(crate) fn lines(self, answers: u64) -> Option<u64> {
         match self {
             Self::Csv | Self::Tsv => Some(answers + 1),

@@ -1,11 +1,11 @@
 //! Output tables with one answer per input row, such as its loss and coordinates. A file is either complete or absent.
 //!
-//! A file is written under a temporary name in the target's folder and renamed when it is complete (see
-//! `staging`). The temporary name is derived from the target's name, so that a new run finds the partial
-//! output of a killed run: [`Answers::sync`] flushes the output to disk and returns its size, and [`Answers::resume`]
-//! truncates to that size and continues. The resulting file has the same bytes as that of an uninterrupted run. After a
-//! sync, the staging file is kept when a run fails. Before that, and after a complete run, it is removed. If a complete
-//! run is resumed from an earlier state, its answers are truncated in the target. This is impossible for Parquet and NPY.
+//! A file is written under a temporary name in the target's folder and renamed when it is complete (see `staging`). The
+//! temporary name is derived from the target's name, so that a new run finds the partial output of a killed run:
+//! [`Answers::sync`] flushes the output to disk and returns its size, and [`Answers::open`] with that position
+//! truncates to that size and continues. The resulting file has the same bytes as that of an uninterrupted run. A
+//! failed run keeps the staging file if the output was synced, and removes it otherwise. If a complete run is resumed
+//! from an earlier state, its answers are truncated in the target. This is impossible for Parquet and NPY.
 //!
 //! The staging file is locked during a run: a second run with the same target is refused.
 //!
@@ -93,10 +93,10 @@ enum Sink {
 }
 
 impl Answers {
-    /// Opens a table with these columns and checks that the target is writable. A file appears at the target only when the
-    /// table is complete. If `at_once` is true, each row is flushed immediately. If a position returned by
-    /// [`Answers::sync`] for the same target is given, the output continues after it. A copied column with the name of another
-    /// column gets the prefix `table_`.
+    /// Opens a table with these columns and checks that the target is writable. A file appears at the target only when
+    /// the table is complete. If `at_once` is true, each row is flushed immediately. If a position returned by
+    /// [`Answers::sync`] for the same target is given, the output continues after it. A copied column with the name of
+    /// another column gets the prefix `table_`.
     pub fn open(
         target: &Target,
         form: Form,
@@ -135,12 +135,12 @@ impl Answers {
         Self { is_safe, ..self }
     }
 
-    /// Sets the signs of a CSV table.
+    /// Sets the delimiter and the decimal sign of a CSV table.
     pub fn with_dialect(self, dialect: Dialect) -> Self {
         Self { dialect, ..self }
     }
 
-    /// Writes a row. Reading the numbers back gives the same values.
+    /// Writes a row. Reading it back gives the same numbers, except that infinity becomes null in JSON Lines.
     pub fn write(&mut self, row: &[Cell<'_>]) -> Result<(), Error> {
         debug_assert_eq!(row.len(), self.columns.len());
         let (form, is_safe, at_once, dialect) = (self.form, self.is_safe, self.at_once, self.dialect);
@@ -224,7 +224,8 @@ impl Answers {
     }
 }
 
-/// Renames columns of text until all names are unique. The answers' own column of a name is the one that is no text, or the last.
+/// Adds the prefix `table_` to columns until all names are unique. Of two columns with one name, the text column gets
+/// it, or the first if both have the same kind.
 fn unique(mut columns: Vec<Column>) -> Vec<Column> {
     loop {
         let mut places: HashMap<&str, usize> = HashMap::new();

@@ -1,7 +1,7 @@
 //! Conversion of plain records to a Parquet file.
 //!
-//! A Parquet file cannot be truncated at a row and continued, so answers are stored as plain records and converted at the end.
-//! Row groups are small enough to fit in memory during writing.
+//! A Parquet file cannot be truncated at a row and continued, so answers are stored as plain records and converted at
+//! the end. Row groups are small enough to fit in memory during writing.
 
 use super::cells::Column;
 use std::fs::File;
@@ -12,7 +12,7 @@ pub fn convert(_: impl Read, _: &[Column], _: File) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Converts records to a Parquet table. A cell is an integer, a float, or a string preceded by its length.
+/// Converts records to a Parquet table.
 #[cfg(feature = "parquet")]
 pub fn convert(records: impl Read, columns: &[Column], out: File) -> io::Result<File> {
     use super::cells::{Cell, CellKind, read_cell};

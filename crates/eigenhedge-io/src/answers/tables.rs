@@ -18,19 +18,20 @@ pub fn answer_cells<'a>(row: u64, texts: &'a [String], loss: Loss, coordinates: 
     std::iter::once(Cell::Whole(Some(row))).chain(texts).chain(numbers.map(Cell::Number)).collect()
 }
 
-/// Returns the columns of a table whose missing cells are filled in: copied columns, numbers, and the names of the filled cells.
+/// Returns the columns of a table whose missing cells are filled in: copied columns, numbers, and the names of the
+/// columns that were filled in the row.
 pub fn filled_columns(copied: &[String], columns: &[String]) -> Vec<Column> {
     let texts = copied.iter().map(|name| (name.clone(), CellKind::Text));
     texts.chain(number_columns(columns)).chain([("filled".to_owned(), CellKind::Text)]).collect()
 }
 
-/// Returns the names of the missing cells of a row, separated by spaces.
+/// Returns the names of the columns in which a row has no number, separated by spaces.
 pub fn filled_names(row: &[f64], columns: &[String]) -> String {
     let missing = row.iter().zip(columns).filter(|(x, _)| x.is_nan()).map(|(_, name)| name.as_str());
     missing.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the cells of a filled row.
+/// Returns the cells of a filled row. `texts` contains its copied cells, and `names` the names of the filled columns.
 pub fn filled_cells<'a>(texts: &'a [String], row: &[f64], names: &'a str) -> Vec<Cell<'a>> {
     let texts = texts.iter().map(|text| Cell::Text(text));
     texts.chain(row.iter().copied().map(Cell::Number)).chain([Cell::Text(names)]).collect()

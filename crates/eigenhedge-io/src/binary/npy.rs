@@ -1,8 +1,8 @@
 //! Reader of NPY arrays, one block of rows at a time.
 //!
-//! **Order.** In C order, rows are read sequentially. In Fortran order the elements of a column are contiguous. From a regular
-//! file, a piece of each selected column is read for each block of rows. From a pipe or an archive that is impossible, and the
-//! whole array is read into memory.
+//! **Order.** In C order, rows are read sequentially. In Fortran order the elements of a column are contiguous. From a
+//! regular file, a piece of each selected column is read for each block of rows. From a pipe or an archive that is
+//! impossible, and the whole array is read into memory.
 //!
 //! **Trust.** The header is validated before memory is allocated: a file must have the stated length, a member of an
 //! archive must be large enough to contain that many bytes, and a pipe must deliver its first row. A row, or an array

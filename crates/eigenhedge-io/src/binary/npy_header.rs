@@ -1,7 +1,7 @@
 //! Header of an NPY file: a Python dictionary with three entries.
 //!
-//! The parser is handwritten: the grammar takes a dozen lines, and a general parser of Python literals would let a damaged file
-//! request any amount of memory.
+//! The parser is handwritten: the grammar takes a dozen lines, and a general parser of Python literals would let a
+//! damaged file request any amount of memory.
 
 use std::io::{self, Read};
 

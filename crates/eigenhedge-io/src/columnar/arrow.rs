@@ -128,7 +128,8 @@ impl Messages {
                 let Some(Place { start, metadata, body }) = places.next() else { return Ok(None) };
                 file.seek(SeekFrom::Start(start)).map_err(|error| input.unreadable(error))?;
                 let mut message = read_bounded(input, format, file, metadata)?;
-                // The length, already known from the footer, follows a marker that old files lack.
+                // A message starts with its length, which the footer also has. In newer files, a marker of 4 bytes
+                // precedes it.
                 let prefix = if message.starts_with(&[0xff; 4]) { 8 } else { 4 };
                 message.drain(..prefix.min(message.len()));
                 Ok(Some(Parts { metadata: message, body: read_bounded(input, format, file, body)? }))

@@ -21,7 +21,7 @@ pub const BATCH_CELLS: usize = 1 << 17;
 
 pub type Batches = Box<dyn Iterator<Item = Result<RecordBatch, Error>>>;
 
-/// Function that opens the batches again after a given number of rows.
+/// Function that opens the batches again, starting after a given number of rows.
 pub type Reopen = Box<dyn Fn(u64) -> Result<Batches, Error>>;
 
 pub struct Table {

@@ -60,7 +60,7 @@ struct RowGroups {
     input: InputSource,
     file: Arc<SerializedFileReader<File>>,
     schema: SchemaRef,
-    /// Leaf index in the Parquet schema of each selected column.
+    /// Leaf index in the Parquet schema of each selected or copied column.
     leaves: Vec<usize>,
     next: usize,
     /// Number of rows to skip before the first requested row.

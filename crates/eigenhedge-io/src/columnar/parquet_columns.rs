@@ -18,7 +18,8 @@ use parquet::file::metadata::FileMetaData;
 use parquet::schema::types::{SchemaDescriptor, Type};
 use std::sync::Arc;
 
-/// Returns the columns with their array types, also those without numbers or strings, which messages name.
+/// Returns all columns with their array types. Columns of unsupported types are included, because error messages name
+/// them.
 pub fn schema_of(file: &FileMetaData) -> Schema {
     let told = told_schema(file);
     let duration = |name: &str| {
@@ -198,7 +199,7 @@ fn values_of<T: PhysicalType, V: Default>(
     Ok((spread.map(Option::unwrap_or_default).collect(), Some(NullBuffer::from(is_there.clone()))))
 }
 
-/// Decodes a signed big-endian integer. Of more than 16 bytes, the last ones count.
+/// Decodes a signed big-endian integer. Of more than 16 bytes, only the last 16 are used.
 fn whole(bytes: &[u8]) -> i128 {
     let sign = if bytes.first().is_some_and(|byte| *byte > 127) { -1 } else { 0 };
     bytes.iter().fold(sign, |number: i128, byte| number << 8 | i128::from(*byte))

@@ -1,4 +1,4 @@
-//! Copied cells, time and text of a row, as its reader gave them.
+//! Copied cells, time and items of a row, from the texts that its reader returned.
 
 use super::Stream;
 use crate::dates;
@@ -60,15 +60,16 @@ impl Stream {
         Err(Fault::Time { rule, found: shown(text.as_bytes()) })
     }
 
-    /// Parses a time in the format of the table or as ISO 8601, to seconds since 1970. Returns `None` if the table has no times or
-    /// the text is not one.
+    /// Parses a time in the format of the table or as ISO 8601, to seconds since 1970. Returns `None` if the table has
+    /// no times or the text is not one.
     pub fn seconds(&self, text: &str) -> Option<f64> {
         let reading = self.reading();
         let format = self.time_format.as_ref().or(reading.time_format());
         format.and_then(|format| format.seconds(text)).or_else(|| dates::seconds(text)).filter(|_| self.has_time())
     }
 
-    /// Replaces the time by that of its zone. Charts have the offset of the first row, the text has its own.
+    /// Reads the time as local time of the zone. The number of seconds has the UTC offset of the first row, so that
+    /// charts show local time. The text has the offset of its own row.
     fn take_local_time(&mut self, zone: Timezone, time: f64) {
         let last = self
             .times

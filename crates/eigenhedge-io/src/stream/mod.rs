@@ -5,9 +5,10 @@
 //! are stored. The caller can reject further rows with [`Stream::refuse`]. Missing cells have their own rule
 //! ([`Layout::missing`]): they can be delivered as NaN, except in rows without any value, which are skipped.
 //!
-//! **Stop and resume.** [`Stream::state`] returns, between two rows, everything that [`Stream::resume`] needs to deliver
-//! exactly the remaining rows. NPY and Parquet files, and text files without carriage returns, are resumed in place. Others are
-//! read again up to the row. A pipe must send its rows again from the first.
+//! **Stop and resume.** [`Stream::state`] returns, between two rows, everything that [`Stream::resume`] needs to
+//! deliver exactly the remaining rows. NPY, Parquet and uncompressed text files are resumed in place, CSV and TSV only
+//! if they have no carriage returns. Others are read again up to the row. A pipe must send its rows again from the
+//! first.
 
 mod kept;
 
@@ -229,14 +230,16 @@ impl Stream {
         self.read_as.as_deref()
     }
 
-    /// Returns a line about irregular times, such as steps back, duplicates or a gap, if there are any.
+    /// Returns a line about irregular times (steps back, duplicates or a gap), a possible table in long format, and
+    /// values that were left out. Returns `None` if there is nothing to report.
     pub fn times(&self) -> Option<String> {
         let parts = [self.times.sentence(), self.long_table(), self.reader.remarks()];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 
-    /// Returns advice if the table may be in long format: its times begin again, and it has a column of texts and one of numbers.
+    /// Returns advice if the table may be in long format: its times go back, and it has a column of texts and one of
+    /// numbers.
     fn long_table(&self) -> Option<String> {
         let (left_out, [value]) = (self.left_out(), &self.names[..]) else { return None };
         let (time, tag) = (self.kept_columns().into_iter().next()?, left_out.first()?);
@@ -352,7 +355,8 @@ impl Stream {
         std::mem::swap(&mut self.row, row);
     }
 
-    /// Rejects the most recent row: as an error if bad rows are errors ([`Layout::on_bad_row`]), or as skipped.
+    /// Rejects the most recently returned row. Returns the reason as an error if bad rows are errors
+    /// ([`Layout::on_bad_row`]). Otherwise the row is counted as skipped.
     pub fn refuse(&mut self, reason: String) -> Result<(), Error> {
         self.reject(self.reader.place(), self.row_number(), reason)
     }
@@ -391,12 +395,13 @@ impl Stream {
         }
     }
 
-    /// Returns the offset from UTC, in seconds, that all times of a table with a time zone have.
+    /// Returns the offset from UTC in seconds that [`Row::time`] has in a table with a time zone: that of its first
+    /// row. Returns `None` for other tables and before the first row.
     pub fn time_offset(&self) -> Option<i32> {
         self.times.offset
     }
 
-    /// Reads local times as those of a later part of a table with this offset, whose last time was `last`.
+    /// Continues an earlier part of the table: local times get the UTC offset of that part, whose last time was `last`.
     pub fn continue_times(&mut self, offset: i32, last: Option<f64>) {
         self.times.continue_from(offset, last);
     }

@@ -32,7 +32,7 @@ const COUNTERS: [&str; 20] = [
     "zeile",
     "ligne",
 ];
-/// Number of the names above whose numbers may have gaps.
+/// Number of names after the first, empty one whose numbers may have gaps.
 const IDENTIFIERS: usize = 4;
 
 /// Names of the parts of a date and time in columns of their own, and their values.
@@ -111,7 +111,8 @@ impl Contents<'_> {
         rows[..lines].iter().take_while(holds_units).count()
     }
 
-    /// Returns true if a column numbers the rows: in steps of one, or ascending with a name that says so.
+    /// Returns true if a column numbers the rows: in steps of one, or in ascending order if its name is that of an
+    /// identifier.
     pub fn is_counter(&self, column: usize, name: &str) -> bool {
         const FEWEST: usize = 3;
         let whole = |cell: &[u8]| {

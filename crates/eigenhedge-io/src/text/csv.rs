@@ -1,7 +1,7 @@
 //! Reader of CSV and TSV tables.
 //!
-//! One record is reused, and nothing is read beyond the requested row, except for the rest of a single read of the source. Rows
-//! from a pipe are therefore delivered as they arrive.
+//! One record is reused, and nothing is read beyond the requested row, except for the rest of a single read of the
+//! source. Rows from a pipe are therefore delivered as they arrive.
 //!
 //! `csv_columns` determines the columns and the header. A later line that repeats the header, as in concatenated files, is
 //! skipped.
@@ -45,7 +45,7 @@ pub struct Csv {
     columns: Columns,
     style: CellStyle,
     reading: Reading,
-    /// Columns without a number in the first lines, although they are selected.
+    /// Selected columns without a number in the first lines.
     wordy: Vec<usize>,
     has_comments: bool,
     /// Hint for a row with the wrong number of cells: the detected delimiter may be wrong.
@@ -173,7 +173,9 @@ impl Csv {
         }
     }
 
-    /// Returns the value of a cell without a finite number: NaN if it is missing, or 0 or 1 for one of two words.
+    /// Returns the value of a cell that is not a finite number: 0 or 1 in a column of two words, or NaN for a missing
+    /// cell if missing cells are filled in. A third word in a column of two words then counts as missing. Other cells
+    /// are errors.
     #[cold]
     fn other_cell(&self, column: usize) -> Result<f64, Error> {
         let cell = &self.record[column];

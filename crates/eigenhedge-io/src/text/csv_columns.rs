@@ -1,12 +1,13 @@
 //! Columns, header and times of a CSV table, determined from the first lines.
 //!
-//! **Header.** The first line is a header if columns are selected by name, if it contains the column names of a model, or if its
-//! selected cells contain a word and neither a number nor a time. Numbers that look like labels, such as years over measurements,
-//! are refused: an option must say whether they are names.
+//! **Header.** The first line is a header if columns are selected by name, if it contains the column names of a model,
+//! or if its selected cells contain a word and neither a number nor a time. Numbers that look like labels, such as
+//! years over measurements, are refused: an option must say whether they are names.
 //!
-//! **Text.** If the table has a header, a column is left out if none of its cells in the first rows is a number, or if it
-//! numbers the rows. A column of two words is read as 0 and 1. A column is also left out if at least [`EMPTY_ROWS`] cells are all
-//! missing. Without a header, text is an error.
+//! **Text.** If the table has a header, a column is left out if none of its cells in the first rows is a number. Row
+//! counters, and the parts of a date such as year and month, are also left out if no option selects, excludes or copies
+//! columns. A column of two words is read as 0 and 1. A column is also left out if at least [`EMPTY_ROWS`] cells are
+//! all missing. Without a header, text is an error, unless [`Layout::only_numeric`] is set.
 //!
 //! **Time.** The time column is the first column of dates, or of numbers that can hardly be anything but times. If it holds
 //! dates only, and a column of times of day is next to it, both are joined. See `time_column`.
@@ -167,7 +168,7 @@ impl FirstLines<'_> {
         !self.layout.model_columns.as_ref().is_some_and(|columns| columns.iter().any(|column| column == name))
     }
 
-    /// Returns true if the first line is a header. `free` is the column that may be the time column.
+    /// Returns true if the first line is a header. `free` is the first column that may be the time column.
     fn has_header(&self, names: &[String], free: Option<usize>) -> Result<bool, Error> {
         let layout = self.layout;
         // Every column is examined, because the text columns are not known yet.
@@ -197,8 +198,9 @@ impl FirstLines<'_> {
         self.style.looks_numeric(cell) && cell.iter().any(u8::is_ascii_digit)
     }
 
-    /// Returns true if the numbers of the first line, in these columns, look like labels: they ascend or descend, and each differs
-    /// from the numbers below it. It is a whole number over fractions, or far outside their range.
+    /// Returns true if the numbers of the first line, in these columns, look like labels: they ascend or descend, and
+    /// each differs from the numbers below it. It must be a whole number above fractions, or far outside the range of
+    /// the others.
     fn are_labels(&self, columns: &[usize]) -> bool {
         const FEWEST_ROWS: usize = 3;
         const FAR: f64 = 20.0;
@@ -221,7 +223,8 @@ impl FirstLines<'_> {
             && columns.iter().zip(&labels).all(differs)
     }
 
-    /// Returns the time format of these cells: the given format if all cells match it, or else the detected one.
+    /// Returns the time format of these cells: the format of the layout if all cells match it, or the detected one if
+    /// the layout has none.
     pub(super) fn form(&self, cells: &[&str]) -> Found {
         match &self.layout.time_format {
             None => TimeFormat::find(cells),

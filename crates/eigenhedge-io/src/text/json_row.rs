@@ -110,7 +110,8 @@ impl First {
         }
     }
 
-    /// Adds the columns of a model that no key of the first lines names, if another is named: their cells are missing.
+    /// Adds the columns of a model that are no keys in the first lines, with missing cells. Does nothing if none of its
+    /// columns is a key.
     pub fn join_absent(&mut self, model: &[String]) {
         let found: HashSet<String> = self.names.iter().flatten().cloned().collect();
         let (named, absent): (Vec<&String>, Vec<&String>) = model.iter().partition(|name| found.contains(*name));
@@ -125,7 +126,7 @@ impl First {
     }
 }
 
-/// Visitor of the first row, or of an object in it, with the keys around that object.
+/// Visitor of the first row, or of an object in it. The text is the prefix of its keys, such as `pump.`.
 pub struct FirstRow<'a>(pub &'a mut First, pub String);
 
 impl<'de> Visitor<'de> for FirstRow<'_> {

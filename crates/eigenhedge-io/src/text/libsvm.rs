@@ -15,7 +15,7 @@ use crate::row::Row;
 pub struct Libsvm {
     columns: Columns,
     dense: Vec<f64>,
-    /// Indices of the cells that the most recently read row lists.
+    /// Columns that the most recently read row lists.
     set: Vec<usize>,
     fills: bool,
     takes_all: bool,

@@ -12,9 +12,9 @@ use crate::time_format::{Found, TimeFormat};
 use std::io::{self, Read};
 
 pub(crate) const LINES: usize = 200;
-/// Maximum number of bytes inspected, unless the first two lines are longer.
+/// Maximum number of bytes inspected, unless the required number of lines is longer.
 const BYTES: usize = 1 << 18;
-/// Maximum number of bytes inspected to find two lines.
+/// Maximum number of bytes inspected to find the required number of lines.
 const MOST_BYTES: usize = 1 << 23;
 const PIECE: usize = 1 << 16;
 
@@ -65,7 +65,7 @@ impl Peeked {
             }
             counted = self.head.len();
             let has_row = lines >= self.fewest || lines + 1 == self.fewest && input.is_pipe() && is_row(&self.head);
-            // A line of words after the header may hold units; the next line tells.
+            // A line of words after the header may hold units. One more line is then needed to know.
             let has_row = has_row && !(input.is_pipe() && lines == self.fewest && !ends_in_numbers(self.lines()));
             let is_enough = lines > LINES + self.fewest || counted >= BYTES;
             if counted >= MOST_BYTES || has_row && (is_enough || input.is_pipe() && !input.has_more()) {
@@ -103,7 +103,7 @@ fn is_line_end(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
-/// Returns true if the last line has a cell with a number, whatever the delimiter.
+/// Returns true if the last line has a cell with a number, whatever the delimiter, or is a line of JSON.
 fn ends_in_numbers(lines: &[u8]) -> bool {
     let style = CellStyle::default();
     let line = lines.split(|byte| is_line_end(*byte)).rfind(|line| !line.is_empty()).unwrap_or_default();
@@ -111,7 +111,8 @@ fn ends_in_numbers(lines: &[u8]) -> bool {
     cells.into_iter().any(|cell| style.looks_numeric(cell)) || line.starts_with(b"{") || line.starts_with(b"[")
 }
 
-/// Returns true if the first line contains no word, whatever the delimiter. The line is then a row and not a header.
+/// Returns true if the first line contains no word except times, whatever the delimiter. It is then a row and not a
+/// header.
 fn is_row(head: &[u8]) -> bool {
     let style = CellStyle::default();
     let line = head.split(|byte| is_line_end(*byte)).find(|line| !line.is_empty()).unwrap_or_default();

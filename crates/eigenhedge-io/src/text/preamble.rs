@@ -1,7 +1,9 @@
-//! Lines before the header of a text table: `sep=;` as spreadsheets write it, and lines of text such as the title of a report.
+//! Lines before the header of a text table: `sep=;` as spreadsheets write it, and lines of text such as the title of a
+//! report.
 //!
-//! The header is the first line with as many cells as most later lines, of which more than half are filled. It holds words
-//! and no numbers. Lines before it have another number of cells, or few filled ones. A table without a header has no preamble.
+//! The header is the first line with as many cells as most later lines, of which more than half are filled. It holds
+//! words and no numbers. Lines before it have another number of cells, or few filled ones. A table without a header has
+//! no preamble.
 
 use super::cells::CellStyle;
 use csv::ByteRecord;
@@ -31,7 +33,8 @@ pub fn after(head: &[u8], lines: u64) -> &[u8] {
     rest
 }
 
-/// Returns the number of lines before the header. If the delimiter is not given, all are tried.
+/// Returns the number of lines before the header. If the delimiter is not given, all are tried, and the smallest number
+/// is returned.
 pub fn lines(head: &[u8], delimiter: Option<u8>) -> u64 {
     if head.starts_with(b"#") {
         return 0;

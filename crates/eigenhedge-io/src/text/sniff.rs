@@ -4,8 +4,8 @@
 //! comma does so too, the delimiter that gives more numeric cells is chosen. With semicolons, tabs or bars as
 //! delimiters, cells such as `1,5` have a decimal comma.
 //!
-//! Lines that start with `#` are comments if the first line does, and has another number of cells than the table. Other lines
-//! of text before the header, such as the title of a report, are detected by `preamble`.
+//! Lines that start with `#` are comments if the first line does, and has another number of cells than the table. Other
+//! lines of text before the header, such as the title of a report, are detected by `preamble`.
 
 use super::cells::{CellStyle, decimal_sign, has_one_group, has_thousands};
 use super::line_ends::Lines;
@@ -19,7 +19,7 @@ use csv::ByteRecord;
 const DELIMITERS: [u8; 3] = [b'\t', b';', b'|'];
 /// Mark at the start of some UTF-8 files.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
-/// Largest number of lines before a table, so that their number and that of a row can be added.
+/// Largest number of lines before a table. The limit keeps the sum with a row number from overflowing.
 const MOST_SKIPPED: u64 = 1 << 48;
 /// Minimum share of lines that must have as many cells as the first line.
 const AGREEING: f64 = 0.9;
@@ -28,7 +28,7 @@ const AGREEING: f64 = 0.9;
 pub struct Look {
     pub delimiter: u8,
     pub decimal: u8,
-    /// True if the sign that is not the decimal separator groups thousands, as in `1,234`.
+    /// True if thousands are grouped, as in `1,234`, by the point or the comma, whichever is not the decimal sign.
     pub has_groups: bool,
     /// True if lines that start with `#` are comments.
     pub has_comments: bool,
@@ -147,7 +147,8 @@ fn decimal_in_quotes(lines: &[ByteRecord]) -> u8 {
     if has(b',') && !has_points { decimal_of(lines) } else { b'.' }
 }
 
-/// Returns true if `1,234` is whole: other numbers show the decimal separator, and all such groups have three digits.
+/// Returns true if `1,234` is the whole number 1234: other numbers show the decimal separator, and all such groups have
+/// three digits.
 fn has_groups(lines: &[ByteRecord], decimal: u8) -> bool {
     let cells = || lines.iter().skip(1).flatten();
     let other = if decimal == b',' { b'.' } else { b',' };

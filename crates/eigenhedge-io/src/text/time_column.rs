@@ -8,7 +8,7 @@ use crate::recode::text_of;
 use crate::time_format::{Found, TimeFormat, is_time_of_day, names_time};
 use csv::ByteRecord;
 
-/// Number of first columns that are searched whatever their names.
+/// Number of leading free columns that are searched whatever their names.
 const SEARCHED: usize = 8;
 
 pub struct TimeColumn {
@@ -105,7 +105,8 @@ impl FirstLines<'_> {
         Ok(nothing(layout))
     }
 
-    /// Returns the layout, with two columns for a time that is named like the joined columns of a date and a time of day.
+    /// Returns the layout. If its time column has the name `DATE CLOCK`, and the table has the columns `DATE` and
+    /// `CLOCK` but not both in one, these two are used.
     pub(super) fn with_clock(&self, names: &[String]) -> Layout {
         let mut layout = self.layout.clone();
         let has = |name: &str| names.iter().any(|own| own == name);
@@ -126,7 +127,7 @@ impl FirstLines<'_> {
         Ok(found.map_err(|fault| self.input.fault(fault))?.selected.first().copied())
     }
 
-    /// Returns the free column of times of day next to a column of dates.
+    /// Returns the free column of times of day next to a column of dates, if there is one.
     fn clock_beside(&self, rows: &[ByteRecord], dates: &[&str], position: usize, free: &[usize]) -> Option<usize> {
         let is_clock = |column: &usize| {
             let mut cells = rows.iter().filter_map(|row| row.get(*column)).map(text_of).peekable();

@@ -1,10 +1,11 @@
 //! Detection of the format of a time column from some of its cells.
 //!
-//! These formats are recognized: ISO 8601, numbers since 1970, whose unit follows from their size, the days of
-//! a spreadsheet, digits without separators such as `20240229`, and dates with day, month or its name, and year separated
-//! by points, slashes, dashes or spaces, optionally followed by a time of day. With slashes and dashes, the first number can be
-//! the day or the month. A number above 12 decides, AM or PM (months first), or steps that are regular in only one of the
-//! two readings. Otherwise the result is [`Found::Ambiguous`] with both readings.
+//! These formats are recognized: ISO 8601, numbers since 1970, whose unit follows from their size, the days of a
+//! spreadsheet, digits without separators such as `20240229`, and dates with day, month or its name, and year separated
+//! by points, slashes, dashes or spaces, optionally followed by a time of day. With slashes and dashes, the first
+//! number can be the day or the month. This is decided by a number above 12, by AM or PM (the month is then first), or
+//! by steps that are regular in only one of the two readings. Otherwise the result is [`Found::Ambiguous`] with both
+//! readings.
 
 use super::{Kind, TimeFormat, UNITS, names_time, number, without_utc};
 use crate::dates;
@@ -106,7 +107,7 @@ impl TimeFormat {
         match <[Self; 2]>::try_from(fitting) {
             // Only English has AM and PM with numbers, and the month comes first.
             Ok([_, second]) if second.to_string().contains("%p") => Found::Format(second),
-            // A month has a name, so that both mean the same.
+            // The month has a name, so that both formats give the same date.
             Ok([_, second]) if second.to_string().contains("%b") => Found::Format(second),
             Ok([first, second]) => match (first.steps(cells), second.steps(cells)) {
                 (Steps::Regular, Steps::Irregular) => Found::Format(first),
@@ -158,7 +159,8 @@ impl TimeFormat {
         }
     }
 
-    /// Returns the format for times since 1970, in the unit that fits the largest of them, if all are numbers.
+    /// Returns the format of cells that are all numbers: days of a spreadsheet if all are from 2000 to 2050, or else
+    /// times since 1970 in the unit that fits the largest of them.
     fn epoch(cells: &[&str]) -> Option<Self> {
         let numbers = cells.iter().map(|cell| number(cell.trim())).collect::<Option<Vec<f64>>>()?;
         if numbers.iter().all(|number| EXCEL_DAYS.contains(number)) {
@@ -168,9 +170,10 @@ impl TimeFormat {
         UNITS.iter().find(|(.., next)| largest < *next).map(|(name, in_second, _)| Self(Kind::Epoch(name, *in_second)))
     }
 
-    /// Returns true if these numbers are surely times in this format: all from the years 2001 to 2099, and nearly all steps
-    /// forward, or nearly all back. There must be several of them, unless the name of their column says that it holds
-    /// times. The days of a spreadsheet need such a name or regular steps of whole seconds.
+    /// Returns true if these numbers are surely times in this format: all from the years 2001 to 2099, and nearly all
+    /// steps forward, or nearly all back. There must be several of them, unless the name of their column says that it
+    /// holds times. The days of a spreadsheet need such a name, or regular steps of whole seconds that are shorter than
+    /// a day.
     pub(crate) fn is_clock(&self, cells: &[&str], name: Option<&str>) -> bool {
         const FEWEST: usize = 5;
         let times: Vec<f64> = cells.iter().filter_map(|cell| self.seconds(cell)).collect();

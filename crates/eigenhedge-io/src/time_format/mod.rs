@@ -60,7 +60,7 @@ impl TimeFormat {
         match &self.0 {
             Kind::Iso => dates::seconds(text),
             Kind::Epoch(_, in_second) => number(text).map(|number| number / in_second),
-            // The digits of a day give its seconds to some microseconds.
+            // The fraction of a day is exact to some microseconds, so the time is rounded to milliseconds.
             Kind::Excel => number(text).map(|days| ((days - EXCEL_EPOCH) * 86400.0 * 1e3).round() / 1e3),
             Kind::Pattern(pattern, items) if pattern.contains("%b") => of_items(&in_english(text)?, items),
             // A fraction may be written with a comma.

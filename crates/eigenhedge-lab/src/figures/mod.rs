@@ -15,7 +15,7 @@ pub mod ridge;
 use eigenhedge::{Kind, Mixing, NormBound, Spec};
 
 const KEPT: usize = 2;
-/// Share of the distribution that is mixed in after each row.
+/// Share of the uniform distribution, or of the average of the past, that is mixed in after each row.
 const ALPHA: f64 = 1e-3;
 
 /// Returns the parameters of a learner with rate 1, for rows of norm at most 1.

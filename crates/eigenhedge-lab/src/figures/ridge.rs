@@ -10,7 +10,7 @@ use eigenhedge_pages::{Chart, Series, Tint};
 const POINTS: usize = 40;
 const NOISE: f64 = 0.2;
 const KERNEL: VectorKernel = VectorKernel::Rbf { gamma: 0.5 };
-/// Half of the length of the plotted interval. It contains no points in the middle and at both ends.
+/// Half of the length of the plotted interval. The middle and both ends of the interval contain no points.
 const REACH: f64 = 6.0;
 const GRID: usize = 241;
 /// Number of random functions near the solution with which its objective is compared.
@@ -80,7 +80,8 @@ fn least(ridge: &KernelRidge<Vectors>, process: &Process, random: &mut Random) -
     Claim::less("objective of the solution", process.objective(solution), &than, rival)
 }
 
-/// Claims that the fit is closer to the curve than the targets, and its variance smaller near points.
+/// Returns the claims that the fit is closer to the curve than the targets, and that its deviation is smaller at a
+/// point than far from all points.
 fn fit(ridge: &mut KernelRidge<Vectors>, points: &[Vec<f64>], targets: &[f64]) -> Result<[Claim; 2], LabError> {
     let (mut error, mut noise) = (0.0, 0.0);
     for ((x, y), found) in points.iter().zip(targets).zip(ridge.predict(points)?.column(0)) {

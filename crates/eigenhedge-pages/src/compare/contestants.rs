@@ -1,4 +1,4 @@
-//! Learners of a comparison, which learn lots of rows on all processors.
+//! Learners of a comparison. Each learns batches of rows, on all processors.
 
 use crate::downsample::Downsampler;
 use eigenhedge::Model;

@@ -1,4 +1,5 @@
-//! Comparison of learners with each other, with PCA of the first rows and with the best subspace in hindsight, on one stream.
+//! Comparison of learners with each other, with PCA of the first rows and with the best subspace in hindsight, on one
+//! stream.
 
 mod contestants;
 
@@ -20,7 +21,7 @@ pub const LEARNERS: &str = "auto,tracking,anchored,leader,forgetting-leader,addi
 /// Number of rows to which PCA is fitted by default.
 pub const WARM_UP: usize = 100;
 
-/// Learners of one stream, with what they are compared to.
+/// Learners of one stream, the PCA of its first rows, and the best subspace in hindsight.
 pub struct Comparison {
     contestants: Vec<Contestant>,
     frozen: FrozenPca,
@@ -78,7 +79,8 @@ const LOT_ROWS: usize = 256;
 const LOT_NUMBERS: usize = 1 << 16;
 
 impl RowLot {
-    /// Reads rows that the comparison learns together. On an error, the lot has the rows before it.
+    /// Reads the next batch of rows, which the comparison learns together. On an error, the batch has the rows before
+    /// it.
     pub fn read(&mut self, stream: &mut ScaledStream, comparison: &Comparison) -> Result<Read, eigenhedge_io::Error> {
         self.rows.clear();
         self.places.clear();
@@ -95,8 +97,8 @@ impl RowLot {
 }
 
 impl Comparison {
-    /// Starts a comparison of models that keep k directions of rows with `length` columns. PCA is fitted to the first `warm_up`
-    /// rows. `clock` returns the time in seconds.
+    /// Starts a comparison of models that keep k directions of rows with `length` columns. PCA is fitted to the first
+    /// `warm_up` rows, at least k + 1. `clock` returns the time in seconds.
     pub fn new(
         models: Vec<Model>,
         (length, k): (usize, usize),
@@ -121,8 +123,8 @@ impl Comparison {
         })
     }
 
-    /// Returns the number of rows that the fit of PCA still needs. The losses of all learners start again after the last row of
-    /// the fit, so a lot ends there.
+    /// Returns the number of rows that the fit of PCA still needs, or the largest integer after the fit. The losses of
+    /// all learners start again after the last row of the fit, so a batch ends there.
     fn rows_to_fit(&self) -> usize {
         let missing = (self.frozen.wanted as u64).saturating_sub(self.rows) as usize;
         if missing == 0 { usize::MAX } else { missing }
@@ -132,7 +134,7 @@ impl Comparison {
         self.frozen.rows.len()
     }
 
-    /// Learns a lot of rows. An error has the position of its row.
+    /// Learns a batch of rows. An error has the position of its row in the batch.
     pub fn learn(&mut self, rows: &[Vec<f64>]) -> Result<(), (usize, Error)> {
         learn_lot(&mut self.contestants, rows, (self.rows, self.centered), self.clock)?;
         rows.iter().enumerate().try_for_each(|(i, row)| self.charge(row).map_err(|error| (i, error)))

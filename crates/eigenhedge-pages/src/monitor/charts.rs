@@ -23,8 +23,9 @@ struct Across {
 }
 
 impl Record {
-    /// Returns the charts and the table of a monitor. `columns` are the names of its columns, and `listed` are its events.
-    /// If `all` is true, Q, T² and contributions are included.
+    /// Returns the charts and the table of a monitor. `columns` are the names of its columns, `time` is the name of the
+    /// time column, and `listed` are its incidents, events and changes. If `all` is true, Q, T² and contributions are
+    /// included, and more columns.
     pub fn blocks(&self, columns: &[String], time: Option<&str>, listed: &[&Occurrence], all: bool) -> Vec<Block> {
         let times = time.filter(|_| self.is_in_order).map(|name| self.rows.curve(name, NUMBERS - 1));
         let marks = most_severe(listed, MARKED).into_iter().map(mark).collect();

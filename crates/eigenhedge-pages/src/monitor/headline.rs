@@ -9,8 +9,8 @@ use eigenhedge_io::printable;
 
 const TOLD: usize = 5;
 
-/// Returns a sentence about the state of one monitor and its most severe incidents, at the end of the table or while the stream is
-/// running.
+/// Returns a sentence about the state of one monitor and its most severe incidents, at the end of the table or while
+/// the stream is running.
 pub fn headline(facts: &Facts, track: &Track, listed: &[&Occurrence]) -> String {
     if facts.running.is_some() && track.in_table.rows == 0 {
         return "No rows yet.".to_owned();
@@ -51,7 +51,7 @@ pub(super) fn is_over(one: &Occurrence) -> bool {
     one.incident.as_ref().is_none_or(|facts| facts.is_over)
 }
 
-/// Returns what happened in an incident: which column did what, from when to when.
+/// Describes an incident in a sentence: the column, how it behaves, and the times of the start and the end.
 pub fn sentence(one: &Occurrence) -> String {
     let signs = one.incident.as_ref().map_or("", |facts| &facts.signs);
     let what = ["silent", "stuck", "moved", "drift", "shift", "spike"].into_iter().find(|sign| signs.contains(sign));

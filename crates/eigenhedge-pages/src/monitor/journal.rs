@@ -17,13 +17,13 @@ const REMEMBERED_IN_ALL: usize = 1 << 17;
 const LEAST_REMEMBERED: usize = 8;
 const LISTED: usize = 1000;
 
-/// Record of everything that the monitors reported about a table.
+/// Totals of the monitors of a table, the entries that they reported, and the data of their charts.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Journal {
     pub rows: u64,
     pub filled_rows: u64,
     pub totals: MonitorTotals,
-    /// Complete incidents, and the first events and changes, at most 1000.
+    /// Incidents that are over, and the first events, changes and accepted references, at most 1000.
     pub listed: Vec<Occurrence>,
     /// State of the monitor of each key, in the order of the keys.
     pub tracks: Vec<Track>,
@@ -153,7 +153,7 @@ impl Journal {
         self.rows += 1;
         let filled = u64::from(has_gap && after.passed_over == before.passed_over);
         self.filled_rows += filled;
-        // An incident counts when it is reported.
+        // Incidents are not counted here, but when they are reported.
         after.incidents = before.incidents;
         self.totals.add_since(before, &after);
         let track = &mut self.tracks[place];
@@ -164,7 +164,8 @@ impl Journal {
         track.update(monitor);
     }
 
-    /// Returns the incidents that ended, events and changes that a row revealed, and true if the ongoing incident is reported now.
+    /// Returns the incidents that ended, events and changes that a row revealed, and true if the ongoing incident is
+    /// reported now.
     fn find(&mut self, place: usize, verdict: &Verdict, row: &RowAt<'_>, names: &[String]) -> (Vec<Occurrence>, bool) {
         let most = (REMEMBERED_IN_ALL / self.tracks.len()).clamp(LEAST_REMEMBERED, REMEMBERED);
         let track = &mut self.tracks[place];
@@ -182,10 +183,10 @@ impl Journal {
                 row.time.clone_into(&mut track.event.end);
             }
         }
-        // A row may end an incident and open another. Then the first has the times that were told before.
+        // A row may end an incident and open another. The first then has the times that were recorded before.
         let least = self.least;
         let ends = |track: &mut Track, closed: &Incident| {
-            // An incident that ended just before this table was not told in it.
+            // An incident that ended just before this table was not reported in it.
             track.told.is_told |= least.is_reached(closed, None);
             Occurrence::of_incident(&track.here(closed), &track.key, &track.told, names)
         };
@@ -262,7 +263,7 @@ impl Journal {
 
     fn list(&mut self, occurrence: &Occurrence) {
         if self.listed.len() == LISTED && occurrence.is_incident() {
-            // Incidents displace what is less important.
+            // An incident displaces the least important entry.
             let weakest = |a: &&Occurrence, b: &&Occurrence| {
                 (a.is_incident(), a.strength).partial_cmp(&(b.is_incident(), b.strength)).unwrap_or(Ordering::Equal)
             };

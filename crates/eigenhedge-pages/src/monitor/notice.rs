@@ -8,11 +8,12 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Notice {
-    /// Number of the notice in a stream of the service, counted from 1. It is 0 in the program, which does not write it.
+    /// Number of the notice in a stream of the service, counted from 1. It is 0 in the command line, which leaves it
+    /// out.
     #[serde(skip_serializing_if = "is_unnumbered")]
     pub id: u64,
-    /// Kind: `opened`, `worse` and `closed` for an incident, `alarm` at the first row of an event, `rise` or `fall` when the level of the
-    /// score changes, `accepted` for a new reference.
+    /// Kind: `opened`, `worse` and `closed` for an incident, `alarm` at the first row of an event, `rise` or `fall`
+    /// when the level of the score changes, `accepted` for a new reference.
     pub kind: String,
     /// Key of the monitor. It is empty for a single monitor.
     pub key: String,

@@ -27,8 +27,8 @@ pub struct Told {
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Occurrence {
-    /// Kind of entry: `incident`, or `unreported` for one below the least severity or duration; `alarms`, `stuck` or `moved` for an
-    /// event, `rise` or `fall` for a change, `accepted` for a new reference.
+    /// Kind of entry: `incident`, or `unreported` for one below the minimum severity or duration; `alarms`, `stuck` or
+    /// `moved` for an event, `rise` or `fall` for a change, `accepted` for a new reference.
     pub kind: String,
     /// Key of the monitor. It is empty without `--group-by`.
     pub key: String,
@@ -100,7 +100,8 @@ impl Occurrence {
         Self { strength: incident.severity, alarms: incident.alarms, incident: Some(facts), ..entry }
     }
 
-    /// Creates the entry of a device without rows: its silence of this number after row `last`, at time `start`.
+    /// Creates the entry of a silent key. `number` counts its silences, `last` is its last row, and `times` has the
+    /// time of that row.
     pub fn of_silence(key: &str, number: u64, last: u64, times: Times, severity: f64) -> Self {
         let signs = "silent".to_owned();
         let facts = IncidentFacts { number, reported: last, signs, ..IncidentFacts::default() };

@@ -1,6 +1,7 @@
 //! Data for the page of a monitor, recorded during the run in bounded memory.
 //!
-//! Each interval of rows is represented by its row with the largest score.
+//! Each interval of rows is represented by its row with the largest score. The curves of single columns have its first
+//! row.
 
 use crate::downsample::{Downsampler, Keep};
 use eigenhedge::{Monitor, Verdict};

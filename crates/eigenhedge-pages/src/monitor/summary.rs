@@ -10,9 +10,9 @@ use eigenhedge_io::printable;
 use serde_json::{Value, json};
 
 const NAMES: usize = 11;
-/// Maximum number of events shown. If there are more, the strongest are shown.
+/// Maximum number of incidents shown. If there are more, the most severe are shown.
 const SHOWN: usize = 12;
-/// Maximum number of keys shown. If there are more, those with the most alarms are shown.
+/// Maximum number of keys shown. If there are more, those with the most incidents are shown.
 const SHOWN_KEYS: usize = 20;
 /// Multiple of the requested alarm rate above which advice is shown.
 const OFTEN: f64 = 3.0;

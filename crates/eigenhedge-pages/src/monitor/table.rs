@@ -27,7 +27,7 @@ impl FirstRow {
     }
 }
 
-/// Monitors of a table, and the meaning of its copied columns.
+/// Monitors of a table, and the positions of its key and time.
 pub struct TableMonitors {
     /// Monitors by key. Without a key column there is a single one, with an empty key. The shared monitor learns the
     /// first rows of all keys, and keys with few rows borrow its reference.
@@ -35,11 +35,11 @@ pub struct TableMonitors {
     /// Index of the key among the copied columns, or `None` if the table has no key column.
     pub key: Option<usize>,
     pub has_times: bool,
-    /// Row from which the most recent rows are to become the reference.
+    /// Row at which the most recent rows become the reference, or `None` to keep the reference.
     pub accept: Option<FirstRow>,
-    /// True once that has happened.
+    /// True once these rows have become the reference.
     pub is_accepted: bool,
-    /// Number of rows after each change of the key that are passed over.
+    /// Number of rows that are passed over after each change of the key.
     pub settle: u64,
     /// Key of the most recent row, and number of its rows since the key changed.
     pub current: Option<(String, u64)>,
@@ -108,7 +108,8 @@ impl TableMonitors {
         self.current.as_ref().is_some_and(|(_, rows)| *rows < self.settle)
     }
 
-    /// Ends ongoing events. Returns the entries that end the list of events: those that ended, and open incidents, reported or not.
+    /// Ends ongoing events. Returns the last entries of the list of events: those that ended now, and open incidents,
+    /// reported or not.
     pub fn close(&mut self, journal: &mut Journal, names: &[String]) -> Result<Vec<Occurrence>, Error> {
         let keys: Vec<String> = self.fleet.keys().map(str::to_owned).collect();
         let mut last = Vec::new();
@@ -134,7 +135,8 @@ impl TableMonitors {
         (rows >= 2 * least).then(|| (rows / 3).max(least))
     }
 
-    /// Returns the number of warm-up rows if it follows from the number of columns and every row belongs to it.
+    /// Returns the number of warm-up rows if it follows from the number of columns, or `None` if it was given or each
+    /// key has its own warm-up.
     pub fn usual_warm_up(&self) -> Option<u64> {
         let (fresh, options) = (self.fleet.fresh(), self.fleet.fresh().options());
         let is_chosen = options.warm_up.is_some() || options.mode != Mode::Adapt || fresh.is_ready();

@@ -31,7 +31,7 @@ pub struct Track {
     pub limit: Option<f64>,
     /// True if the reference is too short to tell normal wandering from faults.
     pub is_short: bool,
-    /// Columns whose values are rounded more than in the reference, each with the number of the row from which they were.
+    /// Columns whose values are rounded more than in the reference, each with the row since which they are.
     pub rounded: BTreeMap<usize, u64>,
     pub incident: Option<Incident>,
     pub open: Option<Event>,
@@ -108,7 +108,8 @@ impl Track {
         self.incident.filter(|_| self.told.is_told)
     }
 
-    /// Reports an incident if it reaches what is required. Returns true if it is reported now.
+    /// Marks the incident as reported if it has the minimum severity and duration. Returns true if it was not reported
+    /// before.
     pub(super) fn tell(&mut self, least: &Least, incident: &Incident, now: Option<f64>) -> bool {
         let lasted = now.zip(self.told.seconds).map(|(now, start)| now - start);
         let is_new = !self.told.is_told && least.is_reached(incident, lasted);

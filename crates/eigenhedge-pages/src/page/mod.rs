@@ -1,7 +1,7 @@
 //! Self-contained HTML file with sentences, charts and tables. Its content security policy forbids network access.
 //!
-//! Charts are drawn twice: as a static picture, for printing and for browsers without scripts, and as an interactive chart by
-//! uPlot, whose code and licence are part of the page.
+//! Charts are drawn twice: as a static picture, for printing and for browsers without scripts, and as an interactive
+//! chart by uPlot, whose code and licence are part of the page.
 //!
 //! [`Page::parts`] returns the parts of a page whose data still change (see [`live`]).
 //!

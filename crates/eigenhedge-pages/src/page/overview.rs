@@ -20,7 +20,7 @@ pub struct OverviewLine {
     pub name: String,
     /// Anchor to which the name links. It is empty if the name has no link.
     pub place: String,
-    /// State of the item; `alarm` and `drift` have colors.
+    /// State of the item. `incident` has a color.
     pub state: &'static str,
     pub rows: u64,
     pub alarms: u64,

@@ -106,7 +106,7 @@ impl Recorder {
         let learner = gains(run.spec().learner.entry().name, &thinned(self.totals("")), rows);
         let without = gains("no learning", &thinned(self.no_learning(run)), rows);
         let best = curve("", &self.checkpoints, |checkpoint| Some(checkpoint.high));
-        // Ends of brackets need not increase with the rows.
+        // The ends of the interval of the best loss need not increase with the rows.
         let best = is_exact(&self.checkpoints).then(|| gains(BEST, &best, rows));
         let others = if best.is_some() { BESIDE_BEST } else { BESIDE_RANDOM };
         let caption = format!("Mean loss per row in each segment of rows, in {unit}. {others}");

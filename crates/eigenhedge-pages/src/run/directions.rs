@@ -148,7 +148,8 @@ impl KeptDirections<'_> {
         if name.parse::<f64>().is_ok() { format!("column {name}") } else { name.clone() }
     }
 
-    /// Returns the columns with the largest values, in order; beyond [`FEWEST`] only those of at least `least`.
+    /// Returns the columns with the largest values, in the order of the table. Beyond [`FEWEST`], their values are at
+    /// least `least`.
     fn most(&self, least: f64, value: impl Fn(usize) -> f64) -> Vec<usize> {
         let values: Vec<(usize, f64)> = (0..self.columns.len()).map(|i| (i, value(i))).collect();
         let worth = values.iter().filter(|(_, value)| *value >= least).count();

@@ -6,8 +6,8 @@
 //! evenly spaced and at least n rows apart, and for kernels only at the end. The last values are those of the summary.
 //! Directions are recorded in the same way, at `LOOKS` rows at most.
 //!
-//! The record depends only on the rows, not on the clock, and can be saved: the page of a stopped and resumed run has the same
-//! bytes.
+//! The record depends only on the rows, not on the clock, and can be saved: the page of a stopped and resumed run has
+//! the same bytes.
 
 mod charts;
 mod directions;

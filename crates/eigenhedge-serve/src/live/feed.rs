@@ -57,7 +57,8 @@ struct Interest {
 pub struct Watch {
     pub is_watched: bool,
     pub open: BTreeSet<String>,
-    /// Counter that increases whenever a browser connects. A new browser needs a page even if nothing has changed.
+    /// Counter that increases whenever a browser connects or [`Feed::wake`] is called. A new browser needs a page even
+    /// if nothing has changed.
     pub version: u64,
 }
 
@@ -82,7 +83,8 @@ impl Feed {
         lock(&self.0.interest).wanted()
     }
 
-    /// Waits for a browser after version `seen`, for [`Self::wake`], or for `time`. Returns the connected browsers.
+    /// Waits until a browser connects or [`Self::wake`] is called after version `seen`, at most for `time`. Returns the
+    /// open sections and the new version.
     pub fn wait(&self, seen: u64, time: Duration) -> Watch {
         let interest = lock(&self.0.interest);
         let waited = self.0.changed.wait_timeout_while(interest, time, |interest| interest.version <= seen);

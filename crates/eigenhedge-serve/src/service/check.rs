@@ -1,4 +1,4 @@
-//! Report on a store: its streams, what they have learned, and what waits.
+//! Report on a store: the rows, incidents and waiting notices of its streams.
 
 use super::core::Core;
 use super::settings::{Settings, WebhookSettings};
@@ -11,7 +11,7 @@ pub fn check_store(mut settings: Settings) -> Result<String, String> {
     if !settings.store.is_dir() {
         return Err(format!("{} is not a folder", printable_path(&settings.store)));
     }
-    // Nothing is sent.
+    // Without webhooks, the check sends no waiting notices.
     settings.webhooks = WebhookSettings::default();
     let core = Core::open(settings)?;
     let runtime =

@@ -1,8 +1,8 @@
 //! The open connections of a service, within a limit.
 //!
-//! A connection is *known* after a request with a token, or without tokens after a question about streams. If all places
-//! are taken, the oldest connection that is not known is closed in favor of a new one. Clients that are slow or silent
-//! therefore never keep out clients with a token.
+//! A connection is *known* after a request with a token, or, in a service without tokens, after a GET request for
+//! streams. If the limit is reached, the oldest connection that is not known is closed in favor of a new one. Clients
+//! that are slow or silent therefore never keep out clients with a token.
 
 use crate::lock;
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ struct Open {
     places: BTreeMap<u64, (Known, oneshot::Sender<()>)>,
 }
 
-/// Flag of a connection, shared with its requests: true once a request was allowed.
+/// Flag of a connection, shared with its requests: true once the connection is known.
 #[derive(Debug, Clone, Default)]
 pub struct Known(Arc<AtomicBool>);
 

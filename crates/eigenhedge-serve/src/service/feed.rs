@@ -100,7 +100,8 @@ impl Feed {
         }
     }
 
-    /// Returns notices after id `after`, or all stored events, and a receiver of later ones; `None` once deleted.
+    /// Returns the stored notices after id `after`, or all stored events if there is no id, and a receiver of later
+    /// events. Returns `None` if the stream was deleted.
     pub fn listen(&self, after: Option<u64>) -> Option<(Vec<FeedEvent>, Receiver<FeedEvent>)> {
         let mut state = lock(&self.state);
         if state.is_closed {

@@ -32,7 +32,8 @@ pub async fn gate(State(app): State<App>, request: Request, next: Next) -> Respo
     response
 }
 
-/// Returns true if the client is known: it has a token, or it needs none and asks a question about streams.
+/// Returns true if the request makes its connection known: it has a token, or the service has no tokens and it is a GET
+/// request for streams.
 fn check(app: &App, request: &Request) -> Result<bool, Problem> {
     let route = request.extensions().get().map_or(request.uri().path(), MatchedPath::as_str);
     if app.shutdown.is_pulled() && route != "/health" {

@@ -12,8 +12,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 const STREAMS: usize = 1000;
-/// Maximum number of keys of a stream with their own metrics, and maximum length of their names in bytes.
+/// Maximum number of keys of a stream with their own metrics.
 const KEYS: usize = 1000;
+/// Maximum length of the name of such a key in bytes.
 const LONGEST_KEY: usize = 256;
 const CLASSES: [f64; 8] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1.0, 10.0];
 

@@ -4,13 +4,14 @@
 //! |---|---|
 //! | `settings` `token` | settings of the service, and permissions |
 //! | `name` `shape` `fields` `options` `rows` | requests, checked by the library's option table and read by `eigenhedge-io` |
-//! | `notice_rules` `notify` | which incidents are told, and notices that wait to be sent |
+//! | `openapi` `option_schema` `option_rules` | description of the requests |
+//! | `notice_rules` `notify` | the incidents that are reported, and notices that wait to be sent |
 //! | `engine` | the learner of a stream, independent of HTTP |
 //! | `order` `repeats` | the logged commands, and repeated requests |
-//! | `store` | one transactional file, written by one thread |
-//! | `memory` | the memory limit: what is refused or unloaded |
+//! | `store` `check` | one transactional file, written by one thread, and a report on it |
+//! | `memory` | the memory limit: refused requests, unloaded streams |
 //! | `pool` `stream` `feed` `core` | running streams, by name |
-//! | `app` `gate` `routes` `problem` `connections` `server` | HTTP |
+//! | `app` `gate` `routes` `problem` `connections` `server` `try_page` | HTTP |
 //! | `metrics` `log` | operation and monitoring |
 
 mod app;

@@ -1,4 +1,4 @@
-//! Rules of notices: which incidents are told, and how they are sent.
+//! Rules for notices: the incidents that are reported, and how notices are sent.
 
 use super::engine::SilentAfter;
 use super::fields::{Fields, must};
@@ -6,7 +6,7 @@ use super::problem::Problem;
 use eigenhedge_io::{Timezone, duration};
 use eigenhedge_pages::monitor::{Lasting, Least, Severity};
 
-/// Maximum number of notices of a stream in an hour, unless another is given.
+/// Default maximum number of notices of a stream in an hour.
 const PER_HOUR: u64 = 20;
 pub const OF_NOTICES: [&str; 5] = ["webhook", "template", "quiet_hours", "notices_per_hour", "silent_after"];
 pub const OF_HOOKS: [&str; 3] = ["template", "quiet_hours", "notices_per_hour"];
@@ -14,7 +14,7 @@ pub const OF_INCIDENTS: [&str; 2] = ["min_severity", "min_duration"];
 
 #[derive(Debug, Clone)]
 pub struct NoticeRules {
-    /// What an incident must reach, or `None` for the default, which depends on the number of keys.
+    /// Minimum severity of a reported incident, or `None` for the default, which depends on the number of keys.
     least_severity: Option<Severity>,
     least_duration: Lasting,
     pub silent_after: Option<SilentAfter>,
@@ -31,7 +31,7 @@ pub struct Hook {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct QuietHours {
-    /// First minute of the day, and the first minute after.
+    /// First quiet minute of the day. `to` is the first minute after the quiet hours.
     from: u32,
     to: u32,
     zone: Option<Timezone>,
@@ -96,8 +96,9 @@ impl NoticeRules {
         Ok(Self { least_severity, least_duration, silent_after, hook })
     }
 
-    /// Returns what an incident must reach to be told. By default it is major among the incidents of all keys: a stream of
-    /// many keys has as many false notices as one of a single key.
+    /// Returns the minimum severity and duration of a reported incident. The default severity is 1 (major) plus the
+    /// logarithm of the number of keys to base 10, so that a stream of many keys has as many false notices as one of a
+    /// single key.
     pub fn least(&self, keys: usize) -> Least {
         let default = || Severity(1.0 + (keys.max(1) as f64).log10());
         Least { severity: self.least_severity.unwrap_or_else(default), duration: self.least_duration }

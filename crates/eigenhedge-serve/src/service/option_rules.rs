@@ -1,7 +1,7 @@
 //! Rules between the options of a model, as JSON Schema.
 //!
-//! Which option has an effect with which learner and kernel comes from the option tables. Words and limits of k that a
-//! learner or a kernel refuses are found by asking the check of the service.
+//! The option tables tell which option has an effect with which learner and kernel. Words and values of k that a
+//! learner or a kernel refuses are found by passing them to [`StreamOptions::new`].
 
 use super::options::{MOST_DIRECTIONS, StreamOptions, spelling};
 use eigenhedge::Kind;
@@ -41,7 +41,7 @@ fn names_of(option: &str) -> Vec<&'static str> {
     OptionEntry::find(option).map(words).unwrap_or_default()
 }
 
-/// Adds the words of an option that are accepted alone and refused together with another option.
+/// Excludes the words of an option that are accepted alone and refused together with the option `with`.
 fn refuse_words(properties: &mut Map<String, Value>, option: &OptionEntry, with: (&str, &str)) {
     let name = spelling(option.name);
     let refused = |word: &&str| {
@@ -54,7 +54,8 @@ fn refuse_words(properties: &mut Map<String, Value>, option: &OptionEntry, with:
     }
 }
 
-/// Returns a schema for each learner. Options without effect have their neutral value or null.
+/// Returns a schema for each learner. An option that has no effect with the learner must be null or have the value that the
+/// option table calls neutral.
 fn learners() -> Vec<Value> {
     let of_learner = |name: &'static str| {
         let mut properties = Map::new();
@@ -89,7 +90,7 @@ fn largest_k(learner: &str) -> u64 {
     accepted
 }
 
-/// Returns the schema of a number of at most `most`. Texts of numbers have fewer digits.
+/// Returns the schema of a number of at most `most`. A number that is given as text must have fewer digits than `most`.
 fn most(most: u64) -> Value {
     let digits = most.ilog10();
     let text = if most == 1 { "^0{0,9}1$".to_owned() } else { format!("^0{{0,9}}[1-9][0-9]{{0,{}}}$", digits - 1) };

@@ -11,14 +11,14 @@ use eigenhedge::options::{Check, OPTIONS, Type};
 use serde_json::{Map, Value, json};
 
 const MOST: usize = 100;
-/// Whole number as text: any, and at least 1.
+/// Patterns of a whole number as text: from 0, and from 1.
 const COUNT: &str = "^[0-9]{1,18}$";
 const COUNT_FROM_1: &str = "^0{0,9}[1-9][0-9]{0,17}$";
 /// Exponent of a number as text. With the digits of the patterns, numbers stay between 1e-98 and 1e98.
 const EXPONENT: &str = "([eE][+-]?[0-7]?[0-9])?$";
 /// Number greater than 0 and less than 1 as text.
 const BETWEEN: &str = "0?\\.[0-9]{0,8}[1-9]$";
-/// Names of the units and the letters of the fields in a time format.
+/// Names of time formats, and letters of the fields in a pattern.
 const TIME_FORMATS: [&str; 5] = ["iso", "s", "ms", "us", "ns"];
 const TIME_FIELDS: &str = "YCymbBhdeaAjDFHkIlPpMSfRTzs";
 const LASTING: &str = "^[1-9][0-9]{0,5}(ms|s|min|h|d|w)$";
@@ -27,7 +27,7 @@ pub const COMPARED: &str = "A schema cannot compare numbers with each other. Fur
     feature_dim and at most max_rank and budget; warm_up, or the rows of mode freeze, are at least 20 more than lags; k of \
     a monitor is less than columns × (lags + 1), which is at most 4096.";
 
-/// Returns the schema of the options: those of a model, or those of a monitor. `hosts` are the allowed webhooks.
+/// Returns the schema of the options: those of a model, or those of a monitor. `hosts` are the allowed webhook hosts.
 pub fn schema(hosts: &[String]) -> Value {
     let all =
         || OF_ALL.iter().chain(&OF_NOTICES).chain(&["group_by"]).map(|name| ((*name).to_owned(), general(name, hosts)));

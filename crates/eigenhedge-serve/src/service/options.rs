@@ -26,7 +26,7 @@ pub struct StreamOptions {
     layout: Layout,
 }
 
-/// Options of models and monitors but those of notices: kind of learner, directions, layout of tables.
+/// Options of models and of monitors, without those of notices: kind of learner, directions, layout of tables.
 pub const OF_ALL: [&str; 16] = [
     "kind",
     "by",
@@ -49,7 +49,7 @@ pub const OF_ALL: [&str; 16] = [
 pub const OF_MODEL: [&str; 1] = ["standardize"];
 /// Maximum number of cells in a row, and of directions.
 pub const MOST_DIRECTIONS: usize = 1 << 16;
-/// Maximum number of directions of a learner whose size grows with their square, on trial.
+/// Maximum number of directions with which `apex` is built to check its options. Its size grows with their square.
 const MOST_TRIED: usize = 64;
 /// Number of columns from which automatic lags are 0.
 const WITHOUT_LAGS: usize = 1000;
@@ -59,7 +59,7 @@ pub fn spelling(name: &str) -> String {
     name.replace('-', "_")
 }
 
-/// Returns the name of an option that was given as on the command line or as in JSON.
+/// Returns the JSON name of an option that was given by its name in JSON or on the command line.
 fn own_name(given: &str) -> String {
     let name = spelling(given);
     if name == "group_by" { "by".to_owned() } else { name }
@@ -221,8 +221,8 @@ fn monitor(fields: &Fields<'_>) -> Result<MonitorOptions, Problem> {
             option.set(&mut options, &text).map_err(|error| Problem::unsound(spelled(&error, spelling)))?;
         }
     }
-    // The number of columns is not known yet, so checks that depend on it happen at the first row. Here it is the least
-    // with more than k values per row, or, for automatic lags, so large that there are none.
+    // The number of columns is not known yet, so checks that depend on it happen at the first row. Here, the smallest
+    // number with more than k values per row is assumed. For automatic lags, it is so large that there are no lags.
     let k = if let Kept::Count(k) = options.kept { k } else { 1 };
     let columns = match options.lags {
         Choose::Fixed(lags) => (k / lags.saturating_add(1)).clamp(0, 4095) + 1,

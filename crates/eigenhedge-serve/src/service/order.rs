@@ -15,7 +15,7 @@ pub enum Order {
         key: Option<String>,
     },
     Model(Vec<u8>),
-    /// Look at the clock for keys that are silent. Rows can have come since the given time.
+    /// Request to look for keys that are silent by the clock. Rows can have arrived since the given wall-clock time.
     Clock {
         since: f64,
     },

@@ -70,7 +70,7 @@ impl Problem {
     }
 }
 
-/// Replaces the middle of a sentence longer than [`LONGEST`], a value of the request, by `…`.
+/// Replaces the middle of a sentence longer than [`LONGEST`] by `…`. The middle is usually a value of the request.
 pub fn cut(sentence: &str) -> Cow<'_, str> {
     if sentence.chars().nth(LONGEST).is_none() {
         return sentence.into();

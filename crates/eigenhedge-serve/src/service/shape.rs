@@ -14,7 +14,7 @@ pub struct Shape {
     pub key: Option<usize>,
     pub has_time: bool,
     pub time_format: Option<TimeFormat>,
-    /// Offset from UTC, in seconds, that all times of a stream with a time zone have.
+    /// Offset from UTC in seconds that the times of a stream with a time zone have: that of its first row.
     pub time_offset: Option<i32>,
 }
 
@@ -50,7 +50,8 @@ impl Shape {
         wanted.iter().map(place).collect()
     }
 
-    /// Returns an error if `other` differs in the number of columns or in the columns besides numbers.
+    /// Returns an error if `other` differs in the number of selected columns, in the copied columns or in having a
+    /// time.
     pub fn check(&self, other: &Self) -> Result<(), Problem> {
         let (width, found) = (self.width, other.width);
         if width != found {

@@ -29,7 +29,8 @@ use std::borrow::Borrow;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Discrepancy {
-    /// Squared distance `|μ - ν|²` between the means, never negative. As an estimate, it has a bias of order 1/m + 1/n.
+    /// Squared distance between the means of the features of both samples, never negative. As an estimate for their
+    /// distributions, it has a bias of order 1/m + 1/n for samples of m and n points.
     pub biased: f64,
     /// Unbiased estimate of the squared distance, which can be negative. `None` if a sample has only one point.
     pub unbiased: Option<f64>,
@@ -54,9 +55,9 @@ struct Sums {
     sizes: [usize; 2],
     /// Sum of `k(x, x)` over the points of each sample.
     own: [f64; 2],
-    /// Sum over all pairs of different points of each sample. Each pair is counted once.
+    /// Sum of the kernel over all pairs of different points of each sample. Each pair is counted once.
     within: [f64; 2],
-    /// Sum over all pairs of a point of the first sample and a point of the second.
+    /// Sum of the kernel over all pairs of a point of the first sample and a point of the second.
     across: f64,
 }
 
@@ -158,7 +159,8 @@ where
 /// Number of splits whose weights are multiplied with the kernel matrix at once.
 const SPLITS: usize = 256;
 
-/// Returns `aᵀ K a` for each column a of `weights`, and adds the points to the sums. The dictionary stays empty.
+/// Returns `aᵀ K a` for each column a of `weights`, and adds the kernel values of all pairs to `sums`. The dictionary
+/// is empty before and after the call.
 fn squares<D: Dictionary>(
     dictionary: &mut D,
     points: &[&D::Point],

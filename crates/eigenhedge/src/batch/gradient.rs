@@ -24,7 +24,8 @@ impl Differentiable for VectorKernel {
 }
 
 impl VectorKernel {
-    /// Returns the factors of the gradient `p·atom + q·point`, the form of all kernels of products or distances.
+    /// Returns the factors (p, q) of the gradient `p·atom + q·point`. All kernels of products or distances have such a
+    /// gradient.
     fn slopes(&self, atom: &[f64], point: &[f64], value: f64) -> Result<(f64, f64), Error> {
         // A function of the distance r has the gradient s·(point - atom) with s = k'(r)/r.
         let radial = |s: f64| (-s, s);

@@ -124,7 +124,8 @@ pub(super) fn trace(matrix: &Matrix) -> f64 {
     (0..matrix.columns()).map(|i| matrix.column(i)[i]).sum()
 }
 
-/// Computes `K ← (I - 11ᵀ/t) K (I - 11ᵀ/t)`. Returns the means of the original rows, `<φ(x_i), μ>`.
+/// Computes `K ← (I - 11ᵀ/t) K (I - 11ᵀ/t)`, where 1 is the vector of ones. Returns the means of the original rows,
+/// `<φ(x_i), μ>`.
 pub(crate) fn center(gram: &mut Matrix) -> Vec<f64> {
     let t = gram.columns() as f64;
     let means: Vec<f64> = (0..gram.columns()).map(|j| gram.column(j).iter().sum::<f64>() / t).collect();

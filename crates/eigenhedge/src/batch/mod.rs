@@ -1,8 +1,8 @@
 //! Batch methods, which see all points at once.
 //!
 //! They serve as comparators for the online learners, and are useful on their own: PCA, kernel PCA, kernel ridge
-//! regression with Gaussian-process variances, kernel means, and pre-images (a point whose features are near a given
-//! combination of features).
+//! regression with Gaussian-process variances, kernel means, a two-sample test, and pre-images (a point whose features
+//! are near a given combination of features).
 //!
 //! Kernel methods take an empty [`Dictionary`], which provides the kernel, and points of any type that the kernel
 //! accepts. The fitted model owns the dictionary afterwards.
@@ -57,10 +57,12 @@ fn check_kept(kept: usize, most: usize, rule: &'static str) -> Result<(), Error>
     require((1..=most).contains(&kept), "k", rule, kept as f64).map(drop)
 }
 
-/// Largest allowed coefficient of an atom in a component (a unit vector) or in a mean.
+/// Largest allowed norm of an atom's part of a component (a unit vector), and largest allowed weight of an atom in a
+/// mean.
 const LARGEST_PART: f64 = 1e12;
 
-/// Checks the coefficients of unit vectors over the atoms. Returns a bound on their inner products with atoms.
+/// Checks the coefficients of unit vectors over the atoms. Returns a generous bound on their inner products with a mean
+/// of atoms.
 fn check_parts<D: Dictionary>(dictionary: &D, coefficients: &Matrix) -> Result<f64, Error> {
     let mut largest = 0f64;
     for atom in 0..dictionary.len() {

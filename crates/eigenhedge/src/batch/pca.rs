@@ -30,7 +30,7 @@ use std::borrow::Borrow;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pca {
     mean: Option<Vec<f64>>,
-    /// Orthonormal directions, by descending variance. The largest entry of each is positive.
+    /// Orthonormal directions, by descending variance. The entry of largest absolute value of each is positive.
     pub components: Matrix,
     /// The k largest eigenvalues of the scatter matrix, descending.
     pub eigenvalues: Vec<f64>,
@@ -42,7 +42,7 @@ pub struct Pca {
 const NO_ENERGY: f64 = 1e-14;
 
 impl Pca {
-    /// Fits k components. k must not exceed the number of rows or their length.
+    /// Fits k = `kept` components. k must not exceed the number of rows or their length.
     pub fn fit<R: Borrow<[f64]>>(rows: &[R], kept: usize, center: Center) -> Result<Self, Error> {
         at_least_one("the number of rows", rows.len())?;
         let n = rows[0].borrow().len();
@@ -124,7 +124,8 @@ impl Pca {
     }
 }
 
-/// Subtracts the mean from the columns. Returns the mean relative to `base`, which is one of the columns.
+/// Subtracts the mean from the columns and returns it. `base`, which is one of the columns, is subtracted first, so
+/// that an offset costs no precision.
 fn subtract_mean(columns: &mut Matrix, base: &[f64]) -> Vec<f64> {
     let t = columns.columns();
     let mut mean = vec![0.0; columns.rows()];
@@ -156,7 +157,7 @@ fn narrow(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     of_scatter(&scatter, kept)
 }
 
-/// Returns the `kept` largest eigenpairs of a scatter matrix of at least as many rows, from its lower triangle.
+/// Returns the `kept` largest eigenpairs of a scatter matrix, from its lower triangle. `kept` is at most its size.
 pub(crate) fn of_scatter(scatter: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     let (mut values, mut components) = largest(scatter, kept);
     values.iter_mut().for_each(|value| *value = value.max(0.0));
@@ -166,7 +167,8 @@ pub(crate) fn of_scatter(scatter: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     (values, components)
 }
 
-/// Returns the `kept` largest eigenpairs of `X Xᵀ`: `X u / √λ` for eigenvectors u of the Gram matrix.
+/// Returns the `kept` largest eigenpairs of `X Xᵀ`, with the vectors `X u / √λ` for eigenvectors u of the Gram matrix
+/// `Xᵀ X`. A pair without energy gets the eigenvalue zero and an arbitrary orthogonal direction.
 pub(crate) fn of_factor(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     let mut gram = Matrix::zeros(columns.columns(), columns.columns());
     add_lower_product(&mut gram, columns.view().transpose(), columns.view());

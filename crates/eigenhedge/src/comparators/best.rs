@@ -72,7 +72,7 @@ impl Best {
     }
 }
 
-// The best fixed directions in hindsight for pairs of rows.
+// Best fixed directions in hindsight for pairs of rows.
 // Setting: all pairs x, y, seen once. Result: the largest total `tr(P D)` over k-dimensional projections P, where `D =
 // [0 M; Mᵀ 0]` is the dilation of `M = x yᵀ`. The eigenvalues of the dilation of `Σ x yᵀ` are the singular values of
 // this sum, their negatives, and `|n - m|` zeros. The result is the sum of the k largest.

@@ -38,7 +38,7 @@ pub enum Hindsight {
 }
 
 impl Hindsight {
-    /// Creates a comparator whose interval, if sketched, is at most a seventh of the best loss for `kept` directions.
+    /// Creates a comparator. The interval of a sketch for `kept` directions is at most a seventh of the best loss wide.
     pub fn new(length: usize, centered: bool, kept: usize) -> Result<Self, Error> {
         match BestSubspace::new(length, centered) {
             Some(exact) => Ok(Self::Exact(Box::new(exact))),
@@ -101,7 +101,8 @@ impl Hindsight {
         }
     }
 
-    /// Bounds the squared distance between the mean and the base point, if centered and not too many rows.
+    /// Returns an upper bound on the squared distance between the mean and the base point. Returns `None` without
+    /// centering, or if there were too many rows of a kernel model to store.
     pub(crate) fn squared_way(&self) -> Option<f64> {
         match self {
             Self::Features(rows) => rows.squared_way(),
@@ -159,7 +160,8 @@ impl Hindsight {
         }
     }
 
-    /// Returns [`Self::best`] for subspaces of 0, 1, … `most` dimensions, at the cost of one decomposition.
+    /// Returns [`Self::best`] for subspaces of 0, 1, … `most` dimensions. Costs one decomposition if the comparator is
+    /// exact for plain rows, and otherwise one for each dimension.
     pub fn best_up_to(&self, most: usize) -> Option<Vec<Best>> {
         match self {
             Self::Exact(best) => Some(best_losses(&best.charged.whole(), most).into_iter().map(Best::Exact).collect()),
@@ -179,7 +181,7 @@ impl Hindsight {
         }
     }
 
-    /// Returns the energy (after centering) along each of these unit vectors and in total, if known exactly.
+    /// Returns the energy (after centering) of all rows along each of these unit vectors and in total, if known exactly.
     pub fn energies(&self, directions: &Matrix) -> Option<(Vec<f64>, f64)> {
         match self {
             Self::Exact(best) => Some(best.energies(directions)),

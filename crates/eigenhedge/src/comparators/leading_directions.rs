@@ -93,7 +93,7 @@ impl LeadingDirections {
     }
 }
 
-/// Computes an interval with the best loss from the descending Ritz values and the norms of what they miss.
+/// Computes an interval with the best loss from the descending Ritz values θ, `residual` = ‖R‖² and `outside` = ‖S₂₂‖.
 fn interval(values: &[f64], kept: usize, trace: f64, residual: f64, outside: f64) -> (f64, f64) {
     let kept = kept.min(values.len());
     let sums: Vec<f64> = std::iter::once(0.0)

@@ -146,7 +146,7 @@ impl Blocks {
             let spread = block.rows as f64 * dot(&block.mean, &block.mean);
             total += scatter("the scatter matrix of a block", &block.scatter)? + spread;
         }
-        // Merging blocks can add four times the distance of their means.
+        // Merging blocks adds squared displacements between their means, which are at most four times the squared norms.
         energy("the energy of all blocks", 4.0 * total)
     }
 

@@ -136,7 +136,8 @@ impl Partitions {
         }
     }
 
-    /// Returns the best partitions into one, two, … up to `most` segments, or none if there are no rows or too many.
+    /// Returns the best partitions into one, two, … up to `most` segments. The list is empty if there are no rows, or
+    /// too many to store and no grid.
     pub fn best(&self, kept: usize, most: usize) -> Vec<Partition> {
         let mut partitions = match &self.seen {
             KeptRows::Rows(rows) if rows.columns() > 0 => self.cut_rows(rows, kept, most),

@@ -125,7 +125,7 @@ impl PendingRows {
         self.columns.add_to(&Matrix::zeros(vector.len(), 0), &self.mean, vector);
     }
 
-    /// Adds the energy of the rows in each column of the table, around their mean if they are centered.
+    /// Adds the energy of the pending rows in each column to `energies`, around their mean if they are centered.
     pub fn add_energies(&self, is_centered: bool, energies: &mut [f64]) {
         let (mut center, mut empty) = (vec![0.0; energies.len()], vec![self.weight; energies.len()]);
         if is_centered {
@@ -164,7 +164,8 @@ impl PendingRows {
     }
 }
 
-/// Computes the rotation that reduces a sketch to the retained directions, and the eigenvalue that is subtracted.
+/// Computes the scaled rotation that reduces a sketch to the retained directions, from the eigendecomposition of its
+/// Gram matrix. Returns the eigenvalue that is subtracted.
 pub(super) fn shrinking_rotation(eigen: &Eigen, retained: usize, rotation: &mut Matrix) -> f64 {
     let columns = eigen.values.len();
     let taken = if columns > retained { eigen.values[columns - retained - 1].max(0.0) } else { 0.0 };

@@ -53,7 +53,7 @@ pub struct Sketch {
     pub(super) retained: usize,
     pub(crate) mean: Option<Mean>,
     pub(super) rows: u64,
-    /// Energy (the sum of squares after centering) of each column of the rows.
+    /// Energy (the sum of squares after centering) of each column of the rows, without the pending rows.
     pub(crate) energies: Vec<f64>,
     /// Upper bound on the energy along any unit vector that the buffer leaves out.
     pub(crate) shrinkage: f64,
@@ -195,7 +195,7 @@ impl Sketch {
         self.rotate();
     }
 
-    /// Replaces the matrix by its product with the rotation in the scratch space, which has no more columns.
+    /// Replaces the buffer by its product with the rotation in the scratch space, which must not have more columns.
     pub(super) fn rotate(&mut self) {
         let Working { rotation, block, .. } = &mut self.scratch.0;
         let (length, left) = (self.buffer.rows(), rotation.columns());

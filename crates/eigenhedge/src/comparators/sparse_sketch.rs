@@ -82,7 +82,7 @@ impl Sketch {
         self.scratch.0.shift = None;
     }
 
-    /// Adds the sketch of the pending rows to the matrix, as [`Sketch::merge`] adds the sketch of another stream.
+    /// Adds the sketch of the pending rows to the buffer, as [`Sketch::merge`] adds the sketch of another stream.
     fn absorb(&mut self) {
         let mut pending = std::mem::take(&mut self.pending);
         pending.shrink(self.retained);
@@ -101,7 +101,7 @@ impl Sketch {
         eigen.compute(gram.view());
         let mut whole = Matrix::default();
         self.shrinkage += pending.shrinkage + shrinking_rotation(eigen, self.retained, &mut whole);
-        // The rows of the rotation: first those of the matrix, then those of the pending columns.
+        // The rows of the rotation: first those of the buffer, then those of the pending columns.
         let (dense, left) = (self.buffer.columns(), whole.columns());
         let mut of_pending = Matrix::zeros(pending.columns.columns(), left);
         rotation.reset(dense.max(left), left);
@@ -121,7 +121,8 @@ impl Sketch {
         self.mean.as_ref()?.between(&self.mean_of(pending)?)
     }
 
-    /// Computes the lower Gram matrix of the matrix, the displacement between the means, and the pending columns.
+    /// Computes the lower triangle of the Gram matrix of these columns: the buffer, the displacement between the means,
+    /// and the pending columns.
     fn whole_gram(&self, pending: &PendingRows, between: Option<&[f64]>) -> Matrix {
         let (own, more) = (self.buffer.columns(), pending.columns.columns());
         let first = own + usize::from(between.is_some());

@@ -4,7 +4,7 @@
 //! Update: `total ← total + loss`. The `d` experts with the smallest totals are dropped. Experts whose totals are equal
 //! floating-point numbers share the remaining places evenly, which is the limit of capped Hedge as `η → ∞`.
 //!
-//! Guarantee: none: an adversary that always charges the experts that the leader drops makes its loss `d` per trial.
+//! Guarantee: none. An adversary that always charges the experts that the leader drops makes its loss `d` per trial.
 //! The learner is a baseline that shows the benefit of hedging.
 //!
 //! Cost: expected `O(n)` per trial.

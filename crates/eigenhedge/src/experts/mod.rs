@@ -1,9 +1,9 @@
 //! Learners over `n` experts that keep `k` of them.
 //!
-//! Before each trial a learner commits to a set of `k` experts to keep. The loss of the trial is the sum of the losses of the
-//! `d = n - k` dropped experts. The experts worth keeping are therefore those with the *largest* losses, as the directions
-//! worth keeping in PCA are those with the largest variance. Losses are in `[0, 1]`. These learners are the diagonal case of
-//! the subspace learners, and the simplest introduction to them.
+//! Before each trial a learner commits to a set of `k` experts to keep. The loss of the trial is the sum of the losses
+//! of the `d = n - k` dropped experts. The experts worth keeping are therefore those with the *largest* losses, as the
+//! directions worth keeping in PCA are those with the largest variance. Losses are in `[0, 1]`. These learners are the
+//! diagonal case of the subspace learners, and the simplest introduction to them.
 //!
 //! - [`CappedHedge`]: exponential weights projected onto the capped simplex. [`hedge`] is the case `d = 1`.
 //! - [`Leader`]: the best set so far.
@@ -42,7 +42,8 @@ use crate::random::Random;
 use crate::simplex::{DrawScratch, Select, draw};
 use crate::state::length;
 
-/// Maximum memory per expert, counted in 8-byte numbers: weights, mixtures, the choice and scratch space.
+/// Maximum memory per expert, counted in 8-byte numbers: weights, mixtures, the choice and scratch space. The table of
+/// [`ProductSets`] is not included.
 const NUMBERS: usize = 16;
 
 fn check_kept(kept: usize, experts: usize) -> Result<(), Error> {

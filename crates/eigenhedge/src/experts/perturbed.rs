@@ -1,4 +1,5 @@
-//! Follow the perturbed leader: drops the experts with the smallest total losses after adding random noise.
+//! Follow the perturbed leader: drops the experts with the smallest total losses after adding random noise. The setting
+//! is that of the [module](super).
 //!
 //! Update: `total ← total + loss`. Each trial draws independent Gumbel noise `G_i = -log(-log U_i)`, `U_i` uniform, and
 //! drops the `d` smallest of `total_i - G_i/η`.

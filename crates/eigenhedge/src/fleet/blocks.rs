@@ -40,7 +40,7 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Returns the position of the first row with a result, or `None` if all rows were rejected.
+    /// Returns the position of the first accepted row, or `None` if all rows were rejected.
     fn first_row(&self) -> Option<usize> {
         self.rows.iter().zip(&self.results).find(|(_, result)| result.is_ok()).map(|(row, _)| *row)
     }
@@ -52,8 +52,9 @@ impl Fleet<Model> {
     /// or from the store only once. The models of different keys learn on several threads
     /// ([`set_threads`](crate::set_threads)) if the models of all keys in the block fit into memory.
     ///
-    /// `answer` is called with the position of each row and its result: the loss and the coordinates, or the
-    /// error. There are coordinates only if they were asked for. Only an error of the store stops the trials.
+    /// `answer` is called with the position of each row and its result: the loss and the coordinates, or the error.
+    /// Coordinates are in the drawn directions, unless aligned ones were asked for ([`Self::ask_for_coordinates`]).
+    /// Only an error of the store stops the trials.
     pub fn step_all(
         &mut self,
         keys: &[&str],

@@ -9,7 +9,8 @@ impl<T: FleetMember> Fleet<T> {
     /// a key, its members are merged ([`Model::merge`](crate::Model::merge)), so their state must not depend on the
     /// order of rows.
     ///
-    /// On an error about options, columns or members, the fleet is unchanged.
+    /// If options or columns differ, or members of a common key cannot be merged, the fleet is unchanged. After an
+    /// error of the store, the merge is incomplete.
     pub fn merge(&mut self, other: &mut Self) -> Result<(), Error> {
         let (own, theirs) = (&self.fresh, &other.fresh);
         length("a row of the other fleet", theirs.width(), own.width())?;

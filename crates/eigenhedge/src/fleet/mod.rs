@@ -48,7 +48,7 @@ pub trait Store: Send + Sync {
 pub struct Fleet<T> {
     /// Template of a member before its first row, with the columns of all members.
     fresh: T,
-    /// Member that learns the rows of all keys, if there is one.
+    /// Member that all keys share, if there is one: for monitors, the one with the shared reference.
     common: Option<T>,
     keys: Vec<Arc<str>>,
     positions: HashMap<Arc<str>, usize>,
@@ -122,12 +122,13 @@ impl<T: FleetMember> Fleet<T> {
         &self.fresh
     }
 
-    /// Returns the member that learns the rows of all keys, if there is one. This member is saved with the fleet.
+    /// Returns the member that all keys share, if there is one: for monitors, the one with the shared reference. It is
+    /// saved with the fleet.
     pub fn common(&self) -> Option<&T> {
         self.common.as_ref()
     }
 
-    /// Returns the member that learns the rows of all keys, mutably. The option is `None` if there is no such member.
+    /// Returns the member that all keys share, mutably. The option is `None` if there is no such member.
     pub(crate) fn common_mut(&mut self) -> &mut Option<T> {
         &mut self.common
     }
@@ -147,7 +148,8 @@ impl<T: FleetMember> Fleet<T> {
         self.slots.len()
     }
 
-    /// Applies `work` to the template, the common member and every key. After a failure, later keys are unchanged.
+    /// Applies `work` to the template, the common member and the member of every key. After a failure, the members of
+    /// later keys are unchanged.
     pub fn change(&mut self, work: impl Fn(&mut T) -> Result<(), Error>) -> Result<(), Error> {
         work(&mut self.fresh)?;
         self.common.as_mut().map_or(Ok(()), &work)?;
@@ -187,7 +189,8 @@ impl<T: FleetMember> Fleet<T> {
         Ok((slot, outcome))
     }
 
-    /// Sorts the keys from index `known` on by the index of their first row. They are out of order if such a row was rejected.
+    /// Sorts the keys from index `known` on by the index of their first accepted row. They are out of order if the
+    /// first row of a key was rejected.
     fn order_by_first_rows(&mut self, known: usize, first_rows: &[usize]) {
         if first_rows.is_sorted() {
             return;
@@ -296,7 +299,7 @@ impl<T: FleetMember> Fleet<T> {
 }
 
 impl Fleet<Model> {
-    /// Sets whether models compute coordinates after each later row ([`Model::ask_for_coordinates`]).
+    /// Sets whether models compute aligned coordinates of the following rows ([`Model::ask_for_coordinates`]).
     pub fn ask_for_coordinates(&mut self, asked: bool) {
         self.aligns = asked;
     }

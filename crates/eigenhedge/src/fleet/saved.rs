@@ -37,7 +37,8 @@ pub fn checked_bytes<T: FleetMember>(member: &T) -> Result<Vec<u8>, Error> {
 }
 
 impl<T: FleetMember> Fleet<T> {
-    /// Writes the fleet and the resume state of the calling program, if every member in memory can be read again.
+    /// Writes the fleet and the resume state of the calling program. Returns `Err` if the saved form of a member in
+    /// memory cannot be read again. The output is then incomplete.
     pub fn write(&mut self, resume_state: &[u8], out: &mut dyn Write) -> Result<(), Error> {
         let mut fresh = self.fresh.clone();
         *fresh.resume_state_mut() = resume_state.to_vec();
@@ -116,14 +117,15 @@ impl<T: FleetMember> Fleet<T> {
 pub struct FleetIndex<T> {
     /// Template member, with the columns and the resume state.
     pub fresh: T,
-    /// Member that learns the rows of all keys, if there is one.
+    /// Member that all keys share, if there is one.
     pub common: Option<T>,
     /// Each key, and the position and length of its bytes.
     pub parts: Vec<(String, u64, u64)>,
 }
 
 impl<T: FleetMember> FleetIndex<T> {
-    /// Creates the fleet from members in the store, at these places, with the caller's resume state.
+    /// Creates the fleet with at most `most` members in memory. The store must already contain the bytes of every part,
+    /// those of part i at `place(i)`. Also returns the caller's resume state.
     pub fn open(
         mut self,
         most: usize,

@@ -1,13 +1,14 @@
 //! Limit on the number of atoms, which is enforced by merging atoms.
 //!
-//! When there is one atom too many, one atom m is merged into its nearest neighbour n: φ(x_m) is replaced by its
-//! projection `g φ(x_n)`, `g = k(m,n)/k(n,n)`, in every weight vector. In the norm of the feature space, this moves the
-//! vectors by `Σ_p (ψ_p α_pm)² · (k(m,m) - k(m,n)²/k(n,n))` (a center counts as one more vector). The atom m is the one
-//! that minimizes this displacement. The newest atom is a candidate too, so that a point that is already represented
-//! costs nothing. Because the neighbour takes over the coefficient, vectors do not shrink when steps become small.
+//! When there is one atom too many, one atom m is merged into its nearest neighbour n: the feature φ(x_m) is replaced by
+//! its projection `g φ(x_n)`, `g = k(m,n)/k(n,n)`, in every weight vector. Here k(m,n) is the kernel of the two atoms.
+//! The squared displacements of the vectors in the feature space sum to `Σ_p (ψ_p α_pm)² · (k(m,m) - k(m,n)²/k(n,n))`,
+//! where `ψ_p α_pm` is the coefficient of atom m in vector p (a center counts as one more vector). The atom m is the one
+//! that minimizes this sum. The newest atom is a candidate too, so that a point that is already represented costs
+//! nothing. Because the neighbour takes over the coefficient, vectors do not shrink when steps become small.
 //!
-//! Cost per trial with M atoms: O(MP), and O(M) for every atom whose nearest neighbour was dropped. Memory: M² kernel
-//! values, so that none is computed twice.
+//! Cost per trial with M atoms and P vectors: O(MP), and O(M) for every atom whose nearest neighbour was dropped.
+//! Memory: M² kernel values, so that none is computed twice.
 
 use crate::error::Error;
 use crate::linalg::Matrix;

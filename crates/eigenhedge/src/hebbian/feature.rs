@@ -1,12 +1,12 @@
 //! Weight vectors in the feature space of a kernel: `w_p = ψ_p Σ_i α_pi φ(x_i)` over the atoms of a dictionary.
 //!
-//! Shrinking a vector changes only the number ψ_p. The simultaneous rule also subtracts earlier vectors from later ones. On the
-//! coefficients this is a combination of columns, so that no old output is recomputed. A center `m = Σ_i μ_i φ(x_i)` is one
-//! more expansion. A row is then `φ(x) - m`, which changes the coefficients of every atom.
+//! Shrinking a vector changes only the number ψ_p. The simultaneous rule also subtracts earlier vectors from later
+//! ones. On the coefficients this is a combination of columns, so that no old output is recomputed. A center
+//! `m = Σ_i μ_i φ(x_i)` is one more expansion. A row is then `φ(x) - m`, which changes the coefficients of every atom.
 //!
-//! Cost per trial with t atoms: one kernel row, O(tP) for the outputs, and O(tP) more if the rule deflates or rows are
-//! centered. Every row that moves a vector or the center becomes an atom, so that memory grows with the stream unless there is
-//! a budget.
+//! Cost per trial with t atoms and P vectors: one kernel row, O(tP) for the outputs, and O(tP) more if the rule deflates
+//! or rows are centered. Every row that moves a vector or the center becomes an atom, so that memory grows with the
+//! stream unless there is a budget.
 //!
 //! Numerics: when ψ_p leaves the range from 1e-100 to 1e100, the coefficients of the vector are multiplied by ψ_p, and
 //! ψ_p is reset to 1. With a center, squared norms are differences. A row whose distance from the center is at rounding

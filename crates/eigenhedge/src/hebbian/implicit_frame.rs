@@ -1,16 +1,18 @@
 //! Implicit orthonormal frame of the weight vectors.
 //!
 //! Let `W = Q R` with orthonormal Q and upper triangular R. Only R is stored. The outputs `y = Wᵀz` give the
-//! coordinates of z in the frame, `r = Qᵀz = R⁻ᵀ y`, and its distance from the span, `ρ² = |z|² - |r|²`. An update `W ←
-//! W T + z cᵀ` becomes `R ← R T + r cᵀ` with a new last row `ρ cᵀ`. Rotations then restore the triangular form.
+//! coordinates of a row z in the frame, `r = Qᵀz = R⁻ᵀ y`, and its distance ρ from the span, `ρ² = |z|² - |r|²`. An
+//! update `W ← W T + z cᵀ` with upper triangular T becomes `R ← R T + r cᵀ` with a new last row `ρ cᵀ`. Rotations then
+//! restore the triangular form.
 //!
 //! Cost: O(P²) per projection and per update, for P weight vectors.
 //!
 //! Numerics: R comes from rotations only, never from a difference, so its error is relative to W. A vector whose part
-//! outside the span of the earlier ones is shorter than [`DEPENDENT`] times its length counts as lying in that span; a
-//! projection then costs O(P³). Coordinates along nearly dependent directions can exceed the point. Those that
-//! determine the loss are then shortened ([`ImplicitFrame::shorten`]). R is therefore only an estimate when vectors cancel, or
-//! when the kernel is not positive definite: any R gives losses between zero and the energy of the row.
+//! outside the span of the earlier ones is shorter than [`DEPENDENT`] times its length counts as lying in that span. A
+//! projection then costs O(P³). Along nearly dependent directions, coordinates can be longer than the point. Those that
+//! determine the loss are then shortened ([`ImplicitFrame::shorten`]). R is only an estimate when vectors cancel, or when
+//! the kernel is not positive definite. Because of the shortening, any R gives losses between zero and the energy of the
+//! row.
 
 use super::rule::{VectorStep, move_column};
 use crate::error::Error;
@@ -44,7 +46,7 @@ struct Working {
 const DEPENDENT: f64 = 1e-6;
 /// Share of `|z|²` below which the squared distance of a point z from the span counts as a rounding error.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
-/// z|²` by which|Share of `|z|²` by which the squared coordinates of a point z may exceed it if the frame is accurate.
+/// Share of `|z|²` by which the squared length of the coordinates of a point z may exceed it if the frame is accurate.
 const UNCERTAIN: f64 = 1e-10;
 
 impl ImplicitFrame {

@@ -18,21 +18,21 @@
 //! [`Rate`] divided by the squared norm bound. [`Weights`] abstracts the space of the vectors: [`AmbientWeights`] in
 //! `R^n`, [`FeatureWeights`] over a dictionary.
 //!
-//! Guarantee: no regret bound. On a stationary stream with distinct top eigenvalues, and steps that decrease like 1/t, vector p
-//! converges to component p, up to sign.
+//! Guarantee: no regret bound. On a stationary stream with distinct top eigenvalues, and steps that decrease like 1/t,
+//! vector p converges to component p, up to sign.
 //!
 //! Cost per trial: O(nP) in `R^n`; a kernel row and O(tP) over t atoms; O(P²) for the frame of the subspace.
 //!
-//! Numerics: a triangular factor follows every update of the vectors, so the loss is that of their exact span even if they are
-//! far from orthonormal. Steps up to 1 are safe if rows obey the norm bound. Larger steps can make vectors diverge cubically,
-//! and a row that would lengthen a vector beyond 1e8 is rejected.
+//! Numerics: a triangular factor follows every update of the vectors, so the loss is that of their exact span even if
+//! they are far from orthonormal. Steps up to 1 are safe if rows obey the norm bound. Larger steps can make vectors
+//! diverge cubically, and a row that would lengthen a vector beyond 1e8 is rejected.
 //!
 //! Rows much longer than recent ones can be clipped for learning. The loss is still that of the original row.
 //!
-//! References: Oja 1982, 1992; Sanger 1989; Kung and Diamantaras 1990; Kashima, On-line Kernel Principal Component Analysis,
-//! 2001. Kashima's shrink factors (18)–(25), (40) and (60) lack η. In (10), (11), (43) and (44) every `y^(p)` must be the
-//! output with its lateral part, and the last sign of (11) and (44) must be a plus. As printed the lateral weights diverge;
-//! with only the sign corrected every vector converges to the first component.
+//! References: Oja 1982, 1992; Sanger 1989; Kung and Diamantaras 1990; Kashima, On-line Kernel Principal Component
+//! Analysis, 2001. Kashima's shrink factors (18)–(25), (40) and (60) lack η. In (10), (11), (43) and (44) every `y^(p)`
+//! must be the output with its lateral part, and the last sign of (11) and (44) must be a plus. As printed the lateral
+//! weights diverge; with only the sign corrected every vector converges to the first component.
 
 mod ambient;
 mod budget;
@@ -69,7 +69,7 @@ pub struct Params {
     pub rule: Rule,
     /// Step size.
     pub rate: Rate,
-    /// Bound on the norms of rows, given or estimated. Step sizes are divided by the square of this bound.
+    /// Bound on the norms of rows: given, or the largest norm so far. Step sizes are divided by the square of this bound.
     pub norm_bound: NormBound,
     /// Center to subtract. `None` means no centering.
     pub center: Option<RunningCenter>,
@@ -157,7 +157,7 @@ struct Working {
     change: Change,
     /// Coordinates of the displacement that a removed atom causes.
     displaced: Vec<f64>,
-    /// True if the fields above, up to `step`, describe the current row.
+    /// True if `square`, `outputs`, `taught` and `step` describe the current row.
     is_loaded: bool,
 }
 
@@ -262,7 +262,7 @@ impl<W: Weights> Hebbian<W> {
     }
 
     /// Returns the coordinates of the most recent row in the orthonormal frame of the weight vectors before the update.
-    /// Vector p is in the span of the first p directions, with a positive coordinate along direction p.
+    /// Vector p is in the span of the first p directions, and its coordinate along direction p is not negative.
     pub fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
     }
@@ -275,7 +275,8 @@ impl<W: Weights> Hebbian<W> {
         Ok(self.coordinates())
     }
 
-    /// Computes outputs and squared norm of a point: zero if it underflows and is negligible next to earlier points.
+    /// Computes the outputs and the squared norm of a point. They are zero if the squared norm underflows and the point
+    /// is negligible compared with earlier points.
     fn meet(&mut self, point: &W::Point) -> Result<(), Error> {
         let Working { outputs, square, is_loaded, .. } = &mut self.scratch.0;
         *is_loaded = false;
@@ -340,7 +341,7 @@ impl<W: Weights> Hebbian<W> {
         self.frame.shorten(outputs, *square, coordinates).powi(2)
     }
 
-    /// Updates the vectors. While vectors are missing, the point becomes the next vector instead.
+    /// Updates the vectors. While vectors are missing, the point, scaled to length 1, becomes the next vector instead.
     fn learn(&mut self, point: &W::Point) {
         let Working { taught, square, framed, residual, step, .. } = &mut self.scratch.0;
         self.largest_square = self.largest_square.max(*square * step.scale * step.scale);

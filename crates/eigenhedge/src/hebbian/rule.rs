@@ -20,8 +20,8 @@ pub enum Rule {
     /// a_p ← a_p - γ ỹ_p (y_{<p} + ỹ_p a_p)
     /// ```
     ///
-    /// If the earlier vectors are fixed, `w_p + Σ_j a_pj w_j` moves exactly as w_p does in the simultaneous rule with β = 1.
-    /// The lateral weights converge to zero.
+    /// If the earlier vectors are fixed, `w_p + Σ_j a_pj w_j` moves exactly as w_p does in the simultaneous rule with
+    /// `β = 1`. The lateral weights converge to zero.
     Apex {
         /// Number of rows from which each vector learns before it is frozen and the next vector starts. The last vector
         /// is never frozen. `None` means that all vectors learn from every row.
@@ -30,7 +30,8 @@ pub enum Rule {
     /// All vectors at once: `w_p ← w_p + γ y_p (z - β Σ_{j<p} y_j w_j - y_p w_p)`.
     ///
     /// With β = 1 this is the generalized Hebbian algorithm. With β = 2 it is stochastic gradient ascent. Vector p
-    /// converges to component p if `(1-β) λ_j < λ_p` for all j < p. This always holds if β ≥ 1.
+    /// converges to component p if `(1-β) λ_j < λ_p` for all j < p, with the eigenvalue λ_j of component j. This always
+    /// holds if β ≥ 1.
     Simultaneous {
         /// Deflation weight β.
         beta: f64,
@@ -93,7 +94,8 @@ pub(super) struct RuleInputs<'a> {
 /// w ← keep·w + push·d,      d ← d - remove·w      (with the w before the update)
 /// ```
 ///
-/// The map is linear in (w, d), so it applies equally to vectors, to coefficients over a dictionary and to a triangular factor.
+/// The map is linear in (w, d), so it applies equally to vectors, to coefficients over a dictionary and to a triangular
+/// factor.
 #[derive(Debug, Clone, Default)]
 pub struct VectorStep {
     /// Factor by which the point is multiplied.
@@ -148,8 +150,8 @@ pub enum Rate {
     },
     /// Decreasing step `γ(t) = η / (1 + (t-1)/half)`. The vectors converge on a stationary stream.
     ///
-    /// For large t this is `η·half / t`. The angle to a component then decreases like `t^-½` if `η·half` times the gap below
-    /// its eigenvalue exceeds one half, and more slowly otherwise.
+    /// For large t this is `η·half / t`. The angle to a component then decreases like `t^-½` if `η·half` times the gap
+    /// below its eigenvalue exceeds one half, and more slowly otherwise.
     Decreasing {
         /// Initial step size η.
         eta: f64,

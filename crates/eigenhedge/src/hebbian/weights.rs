@@ -12,7 +12,7 @@ pub trait Weights {
     /// Returns the dimension N of the space.
     fn dimension(&self) -> Multiplicity;
 
-    /// Returns the maximum number of vectors, or `None` if there is no limit.
+    /// Returns the maximum number of atoms, or `None` if there is no limit. There cannot be more vectors than atoms.
     fn most(&self) -> Option<usize> {
         None
     }
@@ -36,7 +36,8 @@ pub trait Weights {
     /// Moves the center towards the most recently loaded point, by the given share of their distance.
     fn shift_center(&mut self, point: &Self::Point, share: f64);
 
-    /// Removes one atom if the budget is exceeded, and then returns true and the effect on the vectors.
+    /// Removes one atom if the budget is exceeded, and writes the effect on the vectors to the argument. Returns true if
+    /// an atom was removed.
     fn trim(&mut self, _change: &mut Change) -> bool {
         false
     }

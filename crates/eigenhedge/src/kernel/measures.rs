@@ -37,7 +37,7 @@ impl Measure {
         }
     }
 
-    /// Computes the measure of a point with all atoms, whose squared norms are `square` and `squares`.
+    /// Computes the measure of a point of squared norm `square` with all atoms, whose squared norms are `squares`.
     pub(super) fn of_all(
         self,
         (atoms, squares): (&Matrix, &[f64]),
@@ -230,7 +230,7 @@ impl<T: Term> WithSimd for AllSums<'_, T> {
 /// Number of vector registers with atoms in a tile. With two points per pass there are twice as many running sums.
 const REGISTERS: usize = 4;
 
-/// Sums of terms for all pairs of an atom and a point. Each lane has its own atom, so none is reduced.
+/// Sums of terms for all pairs of an atom and a point. Each lane has its own atom, so that no sum over lanes is needed.
 struct Tiles<'a, T> {
     atoms: &'a Matrix,
     points: &'a Matrix,

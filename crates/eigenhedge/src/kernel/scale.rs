@@ -4,9 +4,9 @@
 //! differences, a number of discordant pairs, or an inner product. If `γ m` is large for most pairs, all rows are
 //! strangers and the kernel matrix is nearly the identity. If it is small for most pairs, the matrix is nearly constant.
 //!
-//! Rule: γ is one over the median of the measure over all pairs of the first [`MOST`] rows without missing cells. For inner
-//! products, the measure of each row with itself is used. The rule is deterministic, and does not depend on the unit of the
-//! rows.
+//! Rule: γ is one over the median of the positive measures of all pairs of the first [`MOST`] rows without missing
+//! cells. For inner products, the measure of each row with itself is used. The rule is deterministic, and the kernel
+//! does not depend on the unit of the rows.
 //!
 //! References: Gretton, Borgwardt, Rasch, Schölkopf and Smola, *A kernel two-sample test*, 2012, section 8.
 
@@ -15,14 +15,14 @@ use super::{KernelParameters, VectorKernel};
 
 /// Maximum number of rows whose pairs are compared.
 const MOST: usize = 200;
-/// Similarity of most pairs below which rows count as strangers.
+/// Kernel value at the median distance below which rows count as strangers.
 const STRANGERS: f64 = 0.01;
-/// Similarity of most pairs above which rows count as equal.
+/// Kernel value at the median distance above which rows count as equal.
 const ALIKE: f64 = 0.999;
 
 impl KernelParameters {
-    /// Returns the parameters with γ from the rows, if the kernel with this name reads γ and neither γ nor a length scale
-    /// is given. Without two different rows nothing changes.
+    /// Returns the parameters with γ from the rows, if the kernel with this name reads γ and neither γ nor a length
+    /// scale is given. Nothing changes if no measure of the rows is positive.
     ///
     /// ```
     /// use eigenhedge::kernel::KernelParameters;
@@ -46,7 +46,8 @@ impl KernelParameters {
 }
 
 impl VectorKernel {
-    /// Returns a sentence if a kernel of distances is nearly the identity or nearly constant on the first rows.
+    /// Returns a sentence of advice if the matrix of a kernel of distances is nearly the identity or nearly constant
+    /// for the first rows.
     pub fn advice<R: AsRef<[f64]>>(&self, rows: &[R]) -> Option<&'static str> {
         let of_distances = [Measure::SquaredDistance, Measure::AbsoluteDistance, Measure::Discordance];
         let measure = self.measure().filter(|measure| of_distances.contains(measure))?;
@@ -92,7 +93,7 @@ mod tests {
     use super::*;
     use crate::Random;
 
-    /// Rows around a level, with this spread.
+    /// Draws rows around a level, with this spread.
     fn rows(level: f64, spread: f64) -> Vec<Vec<f64>> {
         let mut random = Random::seeded(5);
         (0..60).map(|_| (0..4).map(|_| level + spread * random.normal()).collect()).collect()

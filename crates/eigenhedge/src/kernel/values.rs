@@ -9,7 +9,7 @@ use crate::num::exp_lane;
 use crate::row::check_row;
 use pulp::{Arch, Simd, WithSimd};
 
-/// Largest argument of a Matérn kernel. Larger arguments are clipped to avoid `∞ · 0`. The kernel is zero there.
+/// Largest argument s of a Matérn kernel. Larger arguments are clipped to avoid `∞ · 0`. The kernel is zero there.
 const FAR: f64 = 1000.0;
 
 impl VectorKernel {

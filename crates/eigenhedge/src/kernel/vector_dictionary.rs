@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize, Serializer};
 
 /// Dictionary of vectors of equal length, or of lists of items of any length.
 ///
-/// A kernel row costs one pass over the atoms per measure of the kernel. It allocates only after new atoms.
+/// For vectors, a kernel row costs one pass over the atoms per measure of the kernel, and allocates only after new
+/// atoms.
 ///
 /// ```
 /// use eigenhedge::kernel::{Dictionary, VectorKernel, Vectors};

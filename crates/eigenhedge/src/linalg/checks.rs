@@ -28,7 +28,8 @@ pub(crate) fn orthonormal(what: &'static str, matrix: &Matrix) -> Result<(), Err
     require(value <= DRIFT, what, "orthonormal: it deviates too far", value).map(drop)
 }
 
-/// Checks a scatter matrix: finite trace, diagonal not negative, entries within the means of their diagonal.
+/// Checks the lower triangle of a scatter matrix: the trace is finite, no diagonal entry is negative, and no absolute
+/// entry exceeds the mean of its two diagonal entries. Returns the trace.
 pub(crate) fn scatter(what: &'static str, matrix: &Matrix) -> Result<f64, Error> {
     shape(what, matrix, matrix.columns(), matrix.columns())?;
     let diagonal = |j: usize| matrix.column(j)[j];

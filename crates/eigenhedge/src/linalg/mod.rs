@@ -1,4 +1,5 @@
-//! Dense linear algebra: storage, products, eigendecompositions, and eigensystems under signed rank-one updates.
+//! Linear algebra: dense and sparse storage, products, eigendecompositions, eigensystems under signed rank-one updates,
+//! and polar decompositions.
 
 pub(crate) mod checks;
 mod eigen;

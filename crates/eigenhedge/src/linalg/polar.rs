@@ -1,9 +1,9 @@
 //! Nearest matrix with orthonormal rows: the orthogonal factor of a polar decomposition.
 //!
-//! Update: with `E = 1 - T Tᵀ`, a Newton–Schulz step `T ← (1 + E/2) T` reduces the defect from E to about E². If E is
-//! small from the start, as between the bases of successive rows, one to three steps reach rounding level. Otherwise
-//! one-sided Jacobi rotates the columns of `A = Tᵀ` until they are orthogonal, `A V = U S`. The nearest matrix to A with
-//! orthonormal columns is `U Vᵀ`.
+//! Update: for an r × k matrix T with the defect `E = 1 - T Tᵀ`, a Newton–Schulz step `T ← (1 + E/2) T` reduces the
+//! defect to about E². If E is small from the start, as between the bases of successive rows, one to three steps reach
+//! rounding level. Otherwise one-sided Jacobi rotates the columns of `A = Tᵀ` until they are orthogonal, `A V = U S`.
+//! The nearest matrix to A with orthonormal columns is `U Vᵀ`.
 //!
 //! Cost: a Newton–Schulz step takes two products of an r × r with an r × k matrix. A Jacobi sweep takes O(k r²), and
 //! about ten sweeps are needed.
@@ -11,7 +11,8 @@
 //! Numerics: U and V are orthonormal up to rounding for any singular values. Singular values below [`NOTHING`] count as
 //! zero. The corresponding columns of U are built from unit vectors.
 //!
-//! References: Higham, *Functions of Matrices*, section 8.3; Demmel & Veselić, *Jacobi's method is more accurate than QR*, SIAM J. Matrix Anal. Appl. 1992.
+//! References: Higham, *Functions of Matrices*, section 8.3; Demmel & Veselić, *Jacobi's method is more accurate than
+//! QR*, SIAM J. Matrix Anal. Appl. 1992.
 
 use super::{Matrix, multiply, multiply_small, multiply_small_transposed};
 use crate::num::dot;
@@ -37,7 +38,8 @@ const MOST_STEPS: usize = 8;
 const MOST_SWEEPS: usize = 40;
 
 impl Polar {
-    /// Writes the nearest matrix with orthonormal rows. `matrix` is not taller than wide, with entries of about 1.
+    /// Writes the nearest matrix with orthonormal rows to `out`. `matrix` must not have more rows than columns, and its
+    /// entries must be at most about 1.
     pub fn nearest_rows(&mut self, matrix: &Matrix, out: &mut Matrix) {
         if self.improve(matrix, out) {
             return;
@@ -113,7 +115,8 @@ impl Polar {
             if turned.column(j).iter().any(|x| *x != 0.0) {
                 continue;
             }
-            // With fewer columns than rows, the squared distance of some unit vector from their span is at least this.
+            // With fewer nonzero columns than rows, the squared distance of some unit vector from their span is at least
+            // 1/rows.
             let found = free.by_ref().find_map(|i| {
                 zero(unit, rows);
                 unit[i] = 1.0;

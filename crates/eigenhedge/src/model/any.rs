@@ -49,11 +49,12 @@ pub(super) const FILLS: Error =
     Error::Unsupported("missing cells are filled in by subspace learners over plain rows only");
 /// Maximum number of values that a learner stores per column after a few rows: basis, center and scratch.
 const OF_LENGTH: usize = 12;
-/// Number of values that a learner stores per direction kept: probabilities, coordinates and scratch.
+/// Maximum number of values that a learner stores per direction kept: probabilities, coordinates and scratch.
 const OF_KEPT: usize = 4;
 
 impl AnyLearner {
-    /// Checks the values of options before any row, by building the learner for the shortest possible rows.
+    /// Checks the values of options before any row is known, by building the learner for rows of the smallest valid
+    /// length.
     pub fn try_out(setup: &Setup) -> Result<(), Error> {
         let kept = setup.spec.kept;
         let shortest = if setup.spec.learner.entry().family == Family::Hebbian { kept.saturating_add(1) } else { 1 };
@@ -135,8 +136,9 @@ impl AnyLearner {
         Ok(())
     }
 
-    /// Builds a new learner to compare with a deserialized one. For `auto` it has the saved members, which must be
-    /// possible over this space: another version of the program may have chosen them.
+    /// Builds a new learner with which [`Self::check_state`] compares a deserialized one. For `auto` it has the saved
+    /// members, because another version of the program may choose different ones. They must be subspace learners that
+    /// share k, the kernel, the prior of the center, and the handling of rows with the spec.
     fn twin(&self, spec: &Spec, length: usize) -> Result<Self, Error> {
         if spec.learner.entry().family != Family::Portfolio {
             return Self::new(spec, length);
@@ -175,12 +177,13 @@ impl AnyLearner {
         if let Self::Plain(portfolio) = self { Some(portfolio) } else { None }
     }
 
-    /// Returns the total number of columns in the spans of all members, or of weight vectors.
+    /// Returns the total number of columns in the spans of all members, or the number of weight vectors.
     pub fn columns(&self) -> usize {
         self.inside().columns()
     }
 
-    /// Returns the squared norm of the most recent row after centering, in a portfolio by the chosen member.
+    /// Returns the squared norm of the most recent row after centering. A portfolio uses the center of the chosen
+    /// member. After a batch of rows, this is the largest eigenvalue of their scatter matrix.
     pub fn last_square(&self) -> f64 {
         self.inside().last_row().square
     }
@@ -195,12 +198,13 @@ impl AnyLearner {
         self.inside().member_weights()
     }
 
-    /// Returns the probability that each explicit direction of the heaviest member is kept, in descending order.
+    /// Returns the positive probabilities with which the heaviest member keeps its explicit directions, in descending
+    /// order. For a Hebbian learner they are all 1.
     pub fn probabilities(&self) -> Vec<f64> {
         self.inside().probabilities()
     }
 
-    /// Returns the k directions that are currently most likely to be kept.
+    /// Returns the `kept` directions that are currently most likely to be kept.
     pub fn embedding(&mut self, kept: usize) -> Embedding {
         self.inside_mut().embedding(kept)
     }
@@ -227,7 +231,7 @@ impl Learner<Instance<'_, [f64]>> for AnyLearner {
 /// Results of the most recent trial. For a portfolio, these are the results of the chosen member.
 pub(super) struct LastRow<'a> {
     pub coordinates: &'a [f64],
-    /// Aligned coordinates. The field is `None` for Hebbian learners, and if aligned coordinates were not requested.
+    /// Coordinates in the aligned basis, or `None` for Hebbian learners and if they were not requested.
     pub aligned: Option<&'a [f64]>,
     pub rank: usize,
     pub square: f64,
@@ -262,7 +266,8 @@ pub(super) trait RowLearner {
         vec![1.0; self.last_row().rank]
     }
 
-    /// Returns the cost of approximations, without missing cells. The field `price` is `None` for several members.
+    /// Returns the cost of approximations. The counts of filled cells are left at zero, and `price` is `None` for
+    /// several members.
     fn certificate(&self) -> Certificate;
 
     /// Returns the smallest bound on the loss relative to `best`, over all members for which a theorem holds. The bound
@@ -273,7 +278,7 @@ pub(super) trait RowLearner {
 
     fn set_aligns(&mut self, _aligns: bool) {}
 
-    /// Returns the positions of the filled cells of the most recent row, or `None` unless these are known to be few.
+    /// Returns the positions of the nonzero cells of the most recent row, or `None` unless these are known to be few.
     fn filled(&self) -> Option<&[u32]> {
         None
     }

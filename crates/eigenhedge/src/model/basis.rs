@@ -18,7 +18,7 @@ pub(super) struct EmbeddingBasis {
     pub center: Vec<f64>,
     /// Dictionary of atoms, or `None` for plain rows.
     pub dictionary: Option<Box<Vectors>>,
-    /// Kernel of each atom with the center. The list is empty for plain rows.
+    /// Inner product of each atom's features with the center. The list is empty for plain rows.
     pub image: Vec<f64>,
 }
 
@@ -35,8 +35,9 @@ impl EmbeddingBasis {
         Self { columns, center: center.to_vec(), dictionary, image: image.to_vec() }
     }
 
-    /// Keeps the first `kept` directions and makes the largest entry of each positive. If there are fewer, plain rows
-    /// get arbitrary orthogonal directions, at most as many as columns. All other missing directions are zero.
+    /// Keeps the first `kept` directions and makes the entry of largest absolute value positive in each. If there are
+    /// fewer, directions of plain rows are completed with arbitrary orthogonal ones, up to the length of a row. Other
+    /// missing directions are zero.
     pub fn first(mut self, kept: usize) -> Self {
         let Self { columns, dictionary, .. } = &mut self;
         columns.resize(columns.rows(), kept.min(columns.columns()));
@@ -65,7 +66,8 @@ fn complete(columns: &mut Matrix, kept: usize) {
             columns.transpose_times(&vector, &mut coefficients);
             square = columns.subtract_times(&coefficients, &mut vector);
         }
-        // Of n unit vectors, at least one is this far from fewer than n directions.
+        // Of n unit vectors, at least one has a squared distance of at least 1/n from the span of fewer than n
+        // directions.
         if square > 0.5 / rows as f64 {
             append_normalised(columns, &vector, square);
         }
@@ -84,7 +86,8 @@ pub(super) trait RowSpan: Span {
         Vec::new()
     }
 
-    /// Returns these combinations of the columns, for future rows. `first` is the span of the first member.
+    /// Returns the basis of these combinations of the columns. `first` is the span of the portfolio's first member,
+    /// whose center determines the point with coordinates zero.
     fn basis(&self, combinations: &Matrix, first: &Self) -> EmbeddingBasis;
 }
 
@@ -131,7 +134,7 @@ pub(super) trait RowWeights: Weights {
         0.0
     }
 
-    /// Returns directions that span the vectors: the first p directions span the first p vectors.
+    /// Returns orthonormal directions that span the vectors, by Gram–Schmidt in their order.
     fn basis(&self) -> EmbeddingBasis;
 }
 
@@ -183,7 +186,8 @@ fn times(columns: &Matrix, combinations: &Matrix, rows: usize) -> Matrix {
     product
 }
 
-/// Returns orthonormal columns, with column p in the span of the first p vectors, without dependent vectors.
+/// Orthonormalizes the vectors in order, for the inner product `inner`. Vectors that depend on earlier ones are left
+/// out.
 fn gram_schmidt(vectors: &Matrix, inner: impl Fn(&[f64], &[f64]) -> f64) -> Matrix {
     let mut columns = Matrix::zeros(vectors.rows(), 0);
     for p in 0..vectors.columns() {

@@ -16,10 +16,13 @@ impl Model {
     /// there is one per row, finite and not negative. A row of weight w counts w times. On an error nothing
     /// changes.
     ///
-    /// Without a center, the bounds hold with the largest eigenvalue of `Σ w z zᵀ` in place of the squared norm of a row. A
-    /// given norm bound must be at least its square root. A center stays until all rows of the batch are learned, and there is
-    /// no bound. Until the model has learned as many rows as the batch has, it learns them one by one, because its center is
-    /// not known yet. Around a center, several rows have no weights.
+    /// Without a center, the bounds hold with the largest eigenvalue of `Σ w z zᵀ` in place of the squared norm of a
+    /// row. A given norm bound must be at least its square root.
+    ///
+    /// With a center, all rows of the batch are learned around the present center, and there is no bound. If the model
+    /// has learned fewer rows than the batch has, it learns the batch row by row, because its center is not reliable
+    /// yet. A batch of several rows around a center needs plain rows without weights, norm bound, clipping and
+    /// segments.
     ///
     /// ```
     /// use eigenhedge::{Kind, Model, Spec};
@@ -66,7 +69,7 @@ impl Model {
         self.step_matrix(&scatter, dyads.len() as u64).map_err(name_option)
     }
 
-    /// Learns several rows around the present center. A center of fewer rows moves with each row.
+    /// Learns several rows around the present center, or row by row if the center is the mean of fewer rows than these.
     fn learn_around_center(&mut self, dyads: &[(f64, &[f64])], is_weighted: bool) -> Result<Loss, Error> {
         let is_bounded = self.spec.norm_bound != NormBound::Running || self.spec.clip.is_some();
         if is_weighted || is_bounded || self.segments > 0 || self.learner.plain_mut().is_none() {
@@ -152,7 +155,8 @@ impl Model {
     /// Runs one trial with a symmetric positive semidefinite matrix S, such as a daily covariance matrix. The loss is
     /// `tr(S V)`, the part of S along the dropped directions, where the eigenvalues of V are the probabilities that
     /// directions are dropped. A row z corresponds to the matrix `z zᵀ`, and a norm bound Q allows eigenvalues up to
-    /// Q². With k = n - 1 this is the variance minimizer.
+    /// Q². With k = n - 1, one direction is dropped, and the loss is the variance along it (online variance
+    /// minimization).
     ///
     /// The matrix counts as `rows` rows: one, or the number of rows whose dyads were summed. The coordinates are zero.
     /// On an error nothing changes.

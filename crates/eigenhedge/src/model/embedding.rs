@@ -1,16 +1,20 @@
 //! A fixed embedding: the current directions of a model, for use without learning.
 //!
-//! Setting: the k directions with the highest probability of being kept, and the center. A portfolio uses the
-//! directions of its heaviest member and the center of its first member. Other members may have centers that follow the
-//! most recent rows. Such centers are useless for future rows. A row has coordinates in these directions, and
-//! coordinates have a nearest row. The squared distance between a row and its reconstruction is the loss.
+//! Setting: the k directions with the highest probability of being kept, and the center. A row has coordinates in these
+//! directions, and coordinates have a reconstruction. The squared distance between a row and its reconstruction is the
+//! loss.
+//!
+//! A portfolio uses the directions and the center of its heaviest member. Over plain rows, that center may follow the
+//! most recent rows. Coordinates are therefore measured from the point of its plane that is nearest to the center of
+//! the first member.
 //!
 //! Cost: O(n k) per row; for kernels a kernel row and O(t k) over t atoms.
 //!
-//! Numerics: if fewer than k directions are known, plain embeddings are completed with unit vectors made orthogonal to them,
-//! and those of features with zeros. Directions beyond the length of rows (if the dimension was given) are zero. The largest
-//! entry of a direction (coefficient, for features) is positive. Directions are ordered by probability, and equally likely ones
-//! by energy, largest first. The basis of aligned coordinates is used unchanged, neither completed nor ordered.
+//! Numerics: if fewer than k directions are known, plain embeddings are completed with unit vectors made orthogonal to
+//! them, and those of features with zeros. Directions beyond the length of rows (if the dimension was given) are zero.
+//! The entry of largest absolute value of a direction (coefficient, for features) is positive. Directions are ordered
+//! by probability, and equally likely ones by energy, largest first. The basis of aligned coordinates is used
+//! unchanged, neither completed nor ordered.
 
 use super::basis::EmbeddingBasis;
 use crate::batch::Expansion;
@@ -107,7 +111,8 @@ impl Embedding {
         Some((self.basis.dictionary.as_deref()?, &self.basis.columns))
     }
 
-    /// Computes the coordinates of a row. Returns the squared reconstruction error of the observed cells.
+    /// Computes the coordinates of a row. Returns the squared reconstruction error of the observed cells, in standard
+    /// units if columns are standardized.
     pub fn transform(&mut self, raw: &[f64], coordinates: &mut Vec<f64>) -> Result<f64, Error> {
         if self.standardizer.how() == Standardize::None {
             return self.transform_scaled(raw, coordinates);
@@ -122,9 +127,10 @@ impl Embedding {
         outcome
     }
 
-    /// Computes the coordinates of several rows, appends them to `coordinates`, and calls `each` with every squared
-    /// reconstruction error if `with_losses` is true. Plain rows are multiplied by the directions as one matrix. The results
-    /// are those of [`Self::transform`] up to rounding. An error includes the position of its row.
+    /// Computes the coordinates of several rows and appends them to `coordinates`. If `with_losses` is true, calls
+    /// `each` with the squared reconstruction error of every row; otherwise `each` need not be called. Several plain
+    /// rows without missing cells are multiplied by the directions as one matrix. The results are those of
+    /// [`Self::transform`] up to rounding. An error includes the position of its row.
     pub fn transform_block(
         &mut self,
         rows: &[&[f64]],
@@ -209,7 +215,8 @@ impl Embedding {
         }
     }
 
-    /// Returns the row with these coordinates, or for kernel features a pre-image, whose features are near it.
+    /// Returns the row with these coordinates. For kernel features, returns a pre-image: a row whose features are near
+    /// the point with these coordinates.
     pub fn reconstruct(&mut self, coordinates: &[f64]) -> Result<Vec<f64>, Error> {
         let mut row = Vec::new();
         if self.basis.dictionary.is_some() {
@@ -239,7 +246,8 @@ impl Embedding {
         }
     }
 
-    /// Returns the embedding as plain numbers, with these column names. Returns `None` for kernel features.
+    /// Returns the embedding as a linear map with these column names, or `None` for kernel features. An ignored column
+    /// has scale 1 and no part in any direction.
     pub fn linear_map(&self, names: Option<&[String]>) -> Option<LinearMap> {
         let (directions, mean) = (self.components()?, self.mean()?);
         let mut scale = self.scale(mean.len());
@@ -251,7 +259,8 @@ impl Embedding {
         Some(LinearMap { columns: names.map(<[String]>::to_vec), mean, scale, components })
     }
 
-    /// Appends the rows with these coordinates to `rows`, by products of matrices; pre-images for kernel features.
+    /// Appends the rows with these coordinates to `rows`, or their pre-images for kernel features. An error includes the
+    /// position of its coordinates.
     pub fn reconstruct_block(&mut self, coordinates: &[&[f64]], rows: &mut Vec<f64>) -> Result<(), (usize, Error)> {
         let kept = self.kept();
         let (mut along, mut block) = (Matrix::zeros(kept, coordinates.len()), Matrix::default());
@@ -295,7 +304,8 @@ impl Embedding {
     }
 }
 
-/// A linear model: coordinates are `components · ((x - mean) / scale)`, rows `mean + scale · (componentsᵀ z)`.
+/// A linear model: a row x has the coordinates `z = components · ((x - mean) / scale)`, and coordinates z have the
+/// reconstruction `mean + scale · (componentsᵀ z)`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LinearMap {
     /// Names of the columns, or `None` if the columns are unnamed.

@@ -19,13 +19,14 @@
 //! The price of the moving center, `Q² Σ_{t=2}^{T} 1/t`, is at most `Q² log T`. The term R² of Corollary 9, the loss of the
 //! first row, does not occur.
 //!
-//! The bound of anchored also holds if the norm bound is the largest norm so far: its rates then never increase, which the
-//! proof requires, and rows longer than all previous ones have an extra cost ([`Subspace::surprise`]). It also holds for merged
-//! runs without a center and with a given rate. The proof telescopes the potential `Φ(C) = min_V [η tr(V C)/Q² + Δ(V, V₀)]`,
-//! and `Φ(C) + Φ(C') ≤ Φ(C + C') + D`, because each of the two minima is at most the value at the minimizer of the sum, and `Δ
-//! ≤ D`. Every merge therefore adds D to the constant. This is not true for tracking, whose proof telescopes with one rate.
-//! Other learners have no theorem. All theorems concern the expected loss of a drawn subspace; a deterministic choice (`select
-//! top`) has no theorem for any spectrum.
+//! The bound of anchored also holds if the norm bound is the largest norm so far: its rates then never increase, which
+//! the proof requires, and rows longer than all previous ones have an extra cost ([`Subspace::surprise`]). It also
+//! holds for merged runs without a center and with a given rate. The proof telescopes the potential
+//! `Φ(C) = min_V [η tr(V C)/Q² + Δ(V, V₀)]` of the scatter matrix C of the rows, where Δ is the divergence from the
+//! initial V₀, at most D. Then `Φ(C) + Φ(C') ≤ Φ(C + C') + D`, because each of the two minima is at most the value at
+//! the minimizer of the sum. Every merge therefore adds D to the constant. This is not true for tracking, whose proof
+//! telescopes with one rate. Other learners have no theorem. All theorems concern the expected loss of a drawn
+//! subspace; a deterministic choice (`select top`) has no theorem for any spectrum.
 
 use crate::bounds::{self, Setting};
 use crate::comparators::Best;
@@ -84,7 +85,7 @@ pub enum Reason {
     /// Rows were clipped.
     #[error("no theorem covers rows that were shortened before they were learned")]
     Clipped,
-    /// Rows had missing cells.
+    /// Missing cells of rows were filled in.
     #[error("no theorem covers rows whose missing cells were filled in")]
     Filled,
     /// Batches of rows were learned around a center.
@@ -151,7 +152,7 @@ pub fn bound_holds(
     }
 }
 
-/// Returns the bound of the theorem that covers the learner, relative to a comparator, or why there is none.
+/// Returns the bound of the theorem that covers the learner, relative to a comparator, or the reason why there is none.
 pub(super) fn guarantee<S: Span>(
     spec: &Spec,
     learner: &Subspace<S, AnyRule>,

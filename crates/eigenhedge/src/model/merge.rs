@@ -57,7 +57,8 @@ impl Model {
         Ok(self)
     }
 
-    /// Returns the model after it has also learned a summary of rows without predictions, with their comparator.
+    /// Learns a summary of rows that are not predicted, and returns the model. `hindsight` is the comparator of these
+    /// rows.
     pub(crate) fn absorb(
         mut self,
         rows: Learned<'_>,
@@ -68,7 +69,7 @@ impl Model {
             let best = self.hindsight.as_ref().map_or(BestMethod::None, |own| own.method(self.length));
             let comparators = Comparators { hindsight: true, best, segments: 0 };
             let fresh = Self::with_comparators(self.spec.clone(), self.length, 0, comparators)?;
-            // The scale of the columns is known, and was not estimated from these rows.
+            // The scale of the columns stays that of the model. It is not estimated from these rows.
             let columns = std::mem::take(&mut self.columns);
             return Ok(self.merge(fresh.absorb(rows, passed_over, hindsight)?)?.with_columns(columns));
         }
@@ -83,8 +84,8 @@ impl Model {
         Ok(self)
     }
 
-    /// Returns true if the learned state after rows that were learned as moments ([`Moments`](crate::Moments)) is that of the
-    /// rows one by one. Long rows are then learned from a sketch.
+    /// Returns true if rows can be learned as [`Moments`](crate::Moments) instead of one by one. For rows of up to 4096
+    /// numbers the learned state is then equal up to rounding. Longer rows are learned from a sketch.
     pub fn takes_moments(&self) -> bool {
         let Spec { norm_bound, max_rank, as_printed, .. } = &self.spec;
         let is_usual = matches!(norm_bound, NormBound::Running) && max_rank.is_none() && !as_printed;
@@ -100,7 +101,8 @@ impl Model {
         self.totals.rows > 0 && self.totals.charged() == 0 && self.totals.first_row_loss.is_none()
     }
 
-    /// Returns true if [`Self::learn_set`] is possible: kernel features, and no dependence on the order of rows.
+    /// Returns true if [`Self::learn_set`] is possible: a leader or anchored learner over kernel features, whose state
+    /// does not depend on the order of rows, without a budget, a rank limit and comparators.
     pub fn learns_sets(&self) -> bool {
         let Spec { kernel, learner, budget, max_rank, .. } = &self.spec;
         let fixed_scale = !matches!(self.columns.standardizer.how(), Standardize::Running);
@@ -115,10 +117,11 @@ impl Model {
             && spec.check_mergeable().is_ok()
     }
 
-    /// Learns a set of rows at once, without predicting them, at the cost of a Cholesky factorization and of a few leading
-    /// eigenpairs. The learned state is that of single rows, up to rounding and to the accuracy of a leader's directions. A
-    /// self-confident rate uses the loss of the best subspace instead of the losses of single rows. The rows are counted, but
-    /// have no losses. The error contains the position of the row. On an error nothing changes.
+    /// Learns a set of rows at once, without predicting them, at the cost of a Cholesky factorization and of a few
+    /// leading eigenpairs. The learned state is that after learning the rows one by one, up to rounding and to the
+    /// accuracy of a leader's directions. Only a self-confident rate differs: it uses the loss of the best subspace
+    /// instead of the losses of single rows. The rows are counted, but have no losses. The error contains the position
+    /// of the row. On an error nothing changes.
     ///
     /// ```
     /// use eigenhedge::kernel::VectorKernel;

@@ -2,9 +2,10 @@
 //!
 //! Setting: NaN cells were not observed.
 //!
-//! Update: the learner fills in the cells from its directions, incurs the loss of the observed cells, and learns the filled
-//! row. A row without any value changes nothing and is counted. The first cell of a column sets the center of that column, as
-//! the first row does for all columns if it is complete.
+//! Update: the learner fills in the cells from its directions, incurs the loss of the observed cells, and learns the
+//! filled row. A row without any value is skipped and counted as such. If the center is a running mean without prior
+//! rows, the first observed cell of a column sets the center of that column, as the first row does for all columns if
+//! it is complete.
 //!
 //! Guarantee: none, and the summary says so.
 //!
@@ -126,7 +127,8 @@ impl Model {
         Ok(loss)
     }
 
-    /// Fills in the missing cells of a row in standard units. The caller then runs the trial or cancels it.
+    /// Fills in the missing cells of a row in standard units. The caller then runs the trial of the row or cancels the
+    /// fill.
     fn fill_cells(&mut self, row: &[f64]) {
         let scales = self.scales();
         let Filled { row: filled, errors } = &mut self.scratch.0.fill;
@@ -158,8 +160,9 @@ impl Model {
         Some(&self.scratch.0.fill).filter(|fill| !fill.row.is_empty())
     }
 
-    /// Fills in the missing cells of a row without learning it. The result is that of [`Self::filled`], and the row itself if no
-    /// cell is missing. Returns `Err` for a wrong length, an infinite cell, features of kernels and Hebbian learners.
+    /// Fills in the missing cells of a row without learning it, as [`Self::filled`] returns them after learning it. A
+    /// row without missing cells is returned unchanged. Returns `Err` for a wrong length or an infinite cell, and for
+    /// kernels and Hebbian learners.
     pub fn fill(&mut self, raw: &[f64]) -> Result<Filled, Error> {
         check_cells("row", raw, self.length)?;
         if self.learner.plain_mut().is_none() {
@@ -178,8 +181,9 @@ impl Model {
         Ok(filled)
     }
 
-    /// Sets the centers of the columns whose first observed cells are in this row. Returns an error before that if the
-    /// row will be refused: its first cells become centers, so it is checked with the present centers in their place.
+    /// Sets the center of each column whose first observed cell is in this row. The row is checked before that, and no
+    /// center changes if it is invalid. For this check its first cells are replaced by the present centers, because
+    /// they will be zero after centering.
     fn begin_columns(&mut self, row: &[f64]) -> Result<(), Error> {
         let begins: Vec<usize> = self.unseen.iter().copied().filter(|column| !row[*column].is_nan()).collect();
         let scales = self.scales();
@@ -220,7 +224,7 @@ impl Model {
     }
 }
 
-/// Returns the error. If the error is about a NaN cell, a hint about the option for missing cells is added.
+/// Adds a hint about the option `missing` to an error about a NaN cell. Returns other errors unchanged.
 pub(super) fn name_option(error: Error) -> Error {
     match error {
         Error::Entry { what: what @ "row", index, rule: "finite", value } if value.is_nan() => {

@@ -100,7 +100,8 @@ pub struct Comparators {
 }
 
 impl Comparators {
-    /// Value of `segments` for the number, up to 12, with the smallest bound relative to a changing comparator.
+    /// Value of `segments` that chooses the number of segments, up to 12: the one with the smallest bound relative to a
+    /// changing comparator, or without such a bound the one with the least loss plus cost of the changes.
     pub const AUTO: usize = AUTO_SEGMENTS;
 
     /// Creates comparators: the best fixed subspace if `hindsight`, and partitions into at most `segments` segments.
@@ -136,7 +137,8 @@ impl Model {
         Self::with_comparators(spec, length, seed, Comparators::default())
     }
 
-    /// Creates the model of a setup for rows of `length` numbers, with the best subspace in hindsight if asked.
+    /// Creates the model of a setup for rows of `length` numbers. Tracks the best subspace in hindsight if `hindsight`
+    /// is true.
     pub fn of(setup: &Setup, length: usize, hindsight: bool) -> Result<Self, Error> {
         let comparators = Comparators { hindsight, best: setup.best, segments: setup.segments };
         let model = Self::with_comparators(setup.for_rows(length)?.spec, length, setup.seed.unwrap_or(0), comparators)?;
@@ -201,7 +203,7 @@ impl Model {
         self.columns.warm_up(rows, self.length, self.spec.missing)
     }
 
-    /// Ends a warm-up with the rows seen so far.
+    /// Ends the warm-up that estimates the scale, with the rows seen so far.
     pub fn settle(&mut self) {
         self.columns.standardizer.settle();
     }
@@ -296,7 +298,8 @@ impl Model {
         }
     }
 
-    /// Returns the rows that a kernel model stores: the atoms of its learner and the rows of its comparators.
+    /// Returns the rows that a kernel model stores: the atoms of its learner, and the rows for the best subspace in
+    /// hindsight. Rows stored for partitions are not included.
     pub fn held_rows(&self) -> Vec<&[f64]> {
         let mut rows = self.learner.inside().atoms();
         if let Some(Hindsight::Features(features)) = &self.hindsight {
@@ -317,17 +320,19 @@ impl Model {
         &self.scratch.0.reconstruction
     }
 
-    /// Computes coordinates in the directions most likely kept, without learning. Returns the squared error.
+    /// Computes the coordinates of a row in the directions most likely to be kept, without learning. Returns the squared
+    /// reconstruction error of the observed cells.
     pub fn transform(&mut self, row: &[f64], coordinates: &mut Vec<f64>) -> Result<f64, Error> {
         self.frozen().transform(row, coordinates)
     }
 
-    /// Returns the row, with a kernel a pre-image, of these coordinates in the directions most likely to be kept.
+    /// Returns the row with these coordinates in the directions most likely to be kept, or a pre-image for a kernel
+    /// model.
     pub fn reconstruct(&mut self, coordinates: &[f64]) -> Result<Vec<f64>, Error> {
         self.frozen().reconstruct(coordinates)
     }
 
-    /// Returns the directions that are currently most likely to be kept, cached until the next row.
+    /// Returns [`Self::embedding`], cached until the next row.
     pub fn frozen(&mut self) -> &mut Embedding {
         let found = self.scratch.0.frozen.take();
         let embedding = found.unwrap_or_else(|| Box::new(self.embedding()));
@@ -357,7 +362,8 @@ impl Model {
     pub fn next_embedding(&mut self) -> Embedding {
         let embedding = match self.coordinates {
             Coordinates::Aligned if self.spec.missing == Missing::Fill => {
-                // The basis is rotated relative to the directions, so all of it gets the same ridge factor.
+                // The basis is rotated relative to the directions, so that all its vectors get the smallest of their
+                // ridge factors.
                 let least = self.ridges().into_iter().fold(f64::INFINITY, f64::min);
                 self.learner.inside_mut().aligned_embedding(self.spec.kept).filling(vec![least; self.spec.kept])
             }
@@ -373,12 +379,12 @@ impl Model {
         self.hindsight.as_ref()?.energies(embedding.components()?)
     }
 
-    /// Returns the summary of the rows so far. The call costs one or two eigendecompositions.
+    /// Returns the summary of the rows so far. The call costs one or two eigendecompositions, and many with partitions.
     pub fn summary(&self) -> Summary {
         Summary::of(self, self.best(), self.segments)
     }
 
-    /// Returns the summary without partitions, which cost many eigendecompositions, for progress reports.
+    /// Returns the summary without partitions, for progress reports.
     pub fn interim_summary(&self) -> Summary {
         Summary::of(self, self.best(), 0)
     }

@@ -15,7 +15,7 @@ struct Rows {
 /// Generates the next row from its index, a random generator and the earlier rows.
 type NextRow<'a> = dyn FnMut(usize, &mut Random, &[Vec<f64>]) -> Vec<f64> + 'a;
 
-/// Generates a row with `filled` cells, which are more often in the first columns.
+/// Generates a row with at most `filled` nonzero cells, which are more often in the first columns.
 fn sparse_row(length: usize, filled: usize, random: &mut Random) -> Vec<f64> {
     let mut row = vec![0.0; length];
     for _ in 0..filled {

@@ -53,7 +53,7 @@ impl Model {
         outcome
     }
 
-    /// Updates the scale after a row, and converts the reconstruction to units of the input.
+    /// Converts the reconstruction and the filled row to units of the input, then updates the scale with the row.
     fn enter_raw(&mut self, raw: &[f64]) {
         self.columns.standardizer.undo_like(raw, &mut self.scratch.0.reconstruction);
         self.scratch.0.fill.in_units_of(&self.columns.standardizer, raw);

@@ -14,11 +14,12 @@ use crate::state::{count, energy, ensure};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Summary of a model. Losses are in squared units of the input. Fields are named as in JSON, where no value is null.
+/// Summary of a model. Losses are in squared units of the learned rows: units of the input, or standard units if
+/// columns are standardized. Fields are named as in JSON, where no value is null.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Summary {
-    /// Number of rows seen.
+    /// Number of learned rows.
     pub rows: u64,
     /// Number of rows skipped for missing cells, to which the caller adds rows that could not be read.
     pub skipped_rows: u64,
@@ -44,8 +45,9 @@ pub struct Summary {
     pub loss: f64,
     /// Total squared length of the kept coordinates.
     pub kept_energy: f64,
-    /// Loss of the best fixed subspace in hindsight, for the predicted rows, or for all rows if none was predicted. The field
-    /// is `None` if the loss was not tracked, or if rows were filled in.
+    /// Loss of the best fixed subspace in hindsight, for the predicted rows, or for all rows if none was predicted. The
+    /// field is `None` if the loss was not tracked, if rows were filled in, or if a kernel model had too many rows to
+    /// store.
     pub best_loss: Option<Best>,
     /// Expected loss minus that of the best fixed subspace in hindsight, if it is known and a row was predicted.
     pub regret: Option<Best>,
@@ -59,9 +61,10 @@ pub struct Summary {
     pub certificate: Certificate,
     /// Members of a portfolio. The list is empty for a single learner.
     pub members: Vec<Member>,
-    /// Best partitions into 1, 2, … segments. The list is empty if partitions were not tracked.
+    /// Best partitions into 1, 2, … segments. The list is empty if partitions were not tracked, or if rows were filled
+    /// in.
     pub partitions: Vec<Partition>,
-    /// Bound relative to the best of these partitions, if a theorem covers changing comparators.
+    /// Smallest bound relative to one of these partitions, if a theorem covers changing comparators.
     pub shifting_bound: Option<ShiftingBound>,
     /// Advice about the input: a sentence if the scales of two columns differ by more than a factor of 10⁵, unless columns
     /// are standardized or the rows are too long for an exact comparator.
@@ -70,7 +73,7 @@ pub struct Summary {
     pub rank_mean: f64,
     /// Largest number of explicit directions.
     pub rank_max: usize,
-    /// Time spent in seconds, which the caller sets by [`Self::timed`].
+    /// Time spent in seconds. It is 0 until the caller sets it by [`Self::timed`].
     pub seconds: f64,
     /// Number of rows per second. The field is `None` until the time is set.
     pub rows_per_second: Option<f64>,
@@ -82,7 +85,7 @@ pub struct Summary {
 pub struct ShiftingBound {
     /// Number of segments of the partition with the least bound.
     pub segments: usize,
-    /// Loss of that partition.
+    /// Total loss of the partition.
     pub best_loss: f64,
     /// Bound on the expected loss.
     pub bound: f64,
@@ -205,7 +208,7 @@ impl Summary {
 /// Ratio of the scales of two columns above which the smaller one hardly affects the directions.
 const UNEQUAL: f64 = 1e5;
 
-/// Returns advice to standardize if the roots of the columns' energies are very different.
+/// Returns advice to standardize if the root energies of two columns differ by more than the factor [`UNEQUAL`].
 fn advice(run: &Model) -> Option<String> {
     if run.columns.standardizer.how() != Standardize::None {
         return None;
@@ -257,8 +260,8 @@ fn partitions(run: &Model, inputs: &BoundInputs, segments: usize) -> (Vec<Partit
     (partitions, least)
 }
 
-/// Returns the number of segments that minimizes the loss plus the cost of the changes. A change costs as much as in
-/// the bound for rate 1 with a fixed share of one over the number of rows.
+/// Returns the number of segments that minimizes the loss plus the cost of the changes. A change costs as much as in the
+/// bound of tracking for fixed share with rate α = 1/T, where T is the number of counted rows.
 fn fewest(run: &Model, partitions: &[Partition]) -> usize {
     let charged = run.totals.charged().max(1) as f64;
     let square = run.totals.squares_norm / charged.sqrt();
@@ -283,27 +286,27 @@ fn bound_inputs(run: &Model) -> BoundInputs {
     BoundInputs { rows, uncharged, merges, frozen, filled_rows, offset, squares_norm }
 }
 
-/// Sums over the rows so far, in squared units of the input. A first row that only sets the center is counted
-/// as a row, but its loss is stored separately and is not part of any sum.
+/// Sums over the rows so far, in squared units of the learned rows (see [`Summary`]). A first row that only sets the
+/// center is counted as a row, but its loss is stored separately and is not part of any sum.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Totals {
-    /// Number of rows seen.
+    /// Number of learned rows.
     pub rows: u64,
     /// Number of rows whose losses are not included: a first row that only sets the center (one per merged
     /// run), and rows learned without a prediction ([`Moments`](crate::Moments)).
     pub uncharged: u64,
     /// Number of merges of two runs with rows.
     pub merges: u64,
-    /// Number of batches of several rows that were learned around one center.
+    /// Number of batches of several rows that were learned around a fixed center.
     pub frozen: u64,
-    /// Expected loss of first rows that only set the center, one per merged run.
+    /// Total expected loss of the first rows that only set the center, one per merged run.
     pub first_row_loss: Option<f64>,
-    /// Expected loss.
+    /// Total expected loss.
     pub expected_loss: f64,
-    /// Loss of the drawn choices.
+    /// Total loss of the drawn choices.
     pub loss: f64,
-    /// Squared length of the kept coordinates.
+    /// Total squared length of the kept coordinates.
     pub kept_energy: f64,
     /// Number of rows skipped because of missing cells. They are not counted in `rows`.
     pub passed_over: u64,

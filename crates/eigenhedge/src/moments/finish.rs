@@ -37,7 +37,8 @@ impl Moments {
         }
     }
 
-    /// Returns the scatter matrix around the mean or zero, in standard or original units; whole in the lower triangle.
+    /// Returns the scatter matrix around the mean or zero, in standard or original units. Of a whole matrix only the
+    /// lower triangle is valid.
     pub(super) fn asked(&self, centered: bool, standardized: bool) -> Asked {
         let (weight, mean) = (self.weight(), self.mean());
         // In standard units the mean is zero.
@@ -101,9 +102,9 @@ impl Moments {
         Ok(model.with_columns(Columns::new(self.columns.names.clone(), standardizer)))
     }
 
-    /// Returns the model after it has also learned all rows, which were in its standard units, without a prediction. Its
-    /// names, scale and generator stay. The learned state is that of the rows one by one, in any order, if
-    /// [`Model::takes_moments`]. Costs one decomposition, and another one if the model has rows.
+    /// Learns all rows, which must be in standard units of the model, without predicting them, and returns the model.
+    /// Its names, scale and generator stay. If [`Model::takes_moments`], the learned state is that after the rows one
+    /// by one, in any order. Costs one decomposition, and another one if the model has rows.
     ///
     /// ```
     /// use eigenhedge::{Kind, Model, Moments, Spec, streams};
@@ -209,8 +210,9 @@ pub struct Principal {
 }
 
 impl Moments {
-    /// Returns the directions that a model without rows would keep after [`Self::add_to`]. Costs the k leading eigenpairs
-    /// instead of all. Returns `None` if this is not accurate, because energies differ too much or are zero.
+    /// Returns the directions that a model without rows would keep after [`Self::add_to`]. Costs the k leading
+    /// eigenpairs instead of all. Returns `None` if the model has rows, if there are no rows or too few for k
+    /// directions, or if their energies differ too much for accurate directions.
     pub fn principal(&self, model: &Model) -> Option<Principal> {
         if model.totals().rows > 0 || self.rows == 0 || model.length() != self.length {
             return None;

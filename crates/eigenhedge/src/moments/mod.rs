@@ -5,11 +5,11 @@
 //! ([`Moments::update`]), the states are merged ([`Moments::merge`]) in a tree of any shape, and the result becomes a learner
 //! ([`Moments::finish`]), centered or not, standardized or not.
 //!
-//! Exact, for rows of up to [`BestSubspace::LONGEST`] numbers: the weight W, the mean m and `C = Σ w (x - m)(x - m)ᵀ`. Up to
-//! n/2 rows are stored as a factor of C, so that a few rows cost as much as their number, not their length, suggests.
-//! For two parts with weights s and t and means m and m', C is the sum of both scatter matrices plus `s t/(s + t) (m -
-//! m')(m - m')ᵀ`. The scatter around zero is `C + W m mᵀ`, that of standardized rows is `S⁻¹ C S⁻¹`, where S contains
-//! the standard deviations. Neither needs a second pass.
+//! Exact, for rows of up to [`BestSubspace::LONGEST`] numbers: the weight W, the mean m and `C = Σ w (x - m)(x - m)ᵀ`.
+//! Up to n/2 rows of n numbers are stored as a factor of C, so that a few rows need no n × n matrix. For two parts with
+//! weights s and t and means m and m', C is the sum of both scatter matrices plus `s t/(s + t) (m - m')(m - m')ᵀ`. The
+//! scatter around zero is `C + W m mᵀ`, that of standardized rows is `S⁻¹ C S⁻¹`, where S contains the standard
+//! deviations. Neither needs a second pass.
 //!
 //! Longer rows: a frequent-directions sketch B ([`Sketch`]) with a known error Δ, `B Bᵀ ⪯ C ⪯ B Bᵀ + Δ I`, and the
 //! exact diagonal of C. The loss of a model finished from it is at most the upper end of [`Moments::best`] on its rows,
@@ -72,7 +72,8 @@ pub struct Moments {
     energy: f64,
     /// Largest `w |x|²` of a row.
     largest_square: f64,
-    /// Largest `w |x - m|²` of a row, where m is the mean of the previous rows or of another part.
+    /// Largest `w |x - m|²` of a row, where m is the mean of the previous rows, or `|m - m'|²` for the means of merged
+    /// parts.
     largest_deviation: f64,
     held: Held,
 }
@@ -164,7 +165,7 @@ impl Moments {
         Ok(())
     }
 
-    /// Creates empty moments of rows in standard units, to be added to a model ([`Self::add_to`]).
+    /// Creates empty moments for rows in the standard units of a model, to which they will be added ([`Self::add_to`]).
     pub fn for_model(model: &Model) -> Result<Self, Error> {
         let spec = model.spec();
         Self::new(model.length(), spec.kept, spec.missing)
@@ -184,7 +185,8 @@ impl Moments {
         self.update(&scaled.iter().map(Vec::as_slice).collect::<Vec<_>>(), None)
     }
 
-    /// Replaces a few stored rows by their scatter matrix, unless there is room. Long rows keep their sketch.
+    /// Replaces a few stored rows by their scatter matrix, unless there is room for `more` rows. Long rows keep their
+    /// sketch.
     fn make_room(&mut self, more: usize) {
         if let Held::Sketched(sketch) = &self.held
             && self.length <= BestSubspace::LONGEST
@@ -208,7 +210,7 @@ impl Moments {
         }
     }
 
-    /// Merges the moments of two parts.
+    /// Merges the moments of two parts. They must have the same length, k, and column names, if both have names.
     pub fn merge(mut self, other: Self) -> Result<Self, Error> {
         length("a row of the other part", other.length, self.length)?;
         if self.kept != other.kept {

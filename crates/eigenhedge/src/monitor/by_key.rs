@@ -9,8 +9,9 @@ use crate::fleet::Fleet;
 pub const POOL_PARTS: u64 = 8;
 
 impl Fleet<Monitor> {
-    /// Creates a fleet whose monitors are copies of `fresh`. If `fresh` has no reference, each key uses a shared
-    /// reference until it has enough rows of its own. The shared reference is computed from the first rows of all keys.
+    /// Creates a fleet whose monitors are copies of `fresh`. If `fresh` has no reference, keys that are stepped by
+    /// [`Self::with_pool`] use a shared reference until they have enough rows of their own. The shared reference is
+    /// computed from the first rows of all keys.
     ///
     /// ```
     /// use eigenhedge::{Fleet, Monitor, MonitorOptions, streams};
@@ -33,8 +34,8 @@ impl Fleet<Monitor> {
     }
 
     /// Calls `work` with the monitor of a key. `work` must step the monitor by one row. The row may also be used for
-    /// the warm-up of the shared reference: the first rows of a key fill at most one of its `parts`. A new key is added
-    /// unless `work` fails.
+    /// the warm-up of the shared reference, of which the first rows of a key fill at most the share `1/parts`. A new
+    /// key is added unless `work` fails.
     pub fn with_pool<R>(
         &mut self,
         key: &str,
@@ -80,7 +81,7 @@ fn pool_row(pool: &mut Monitor, monitor: &Monitor, parts: u64) {
         return;
     }
     if pool.waiting_rows() >= wanted {
-        // The monitor of the key rejects a row that cannot be scaled.
+        // After an error the shared reference remains in its warm-up, and the next row tries again.
         let _ = pool.end_warm_up();
     }
 }
@@ -105,7 +106,8 @@ mod tests {
                 })
                 .unwrap();
             borrowed += usize::from(is_borrowed);
-            // The deviations of forty rows of each key are the shared warm-up; eighty rows are that of one key.
+            // Forty deviations of each of the two keys fill the shared warm-up. The own warm-up of a key has eighty
+            // rows.
             assert_eq!(is_ready, number > 41, "{key} {number}");
             assert_eq!(is_borrowed, is_ready && number < 80, "{key} {number}");
         }

@@ -10,8 +10,8 @@
 //! the median of b baseline rows, `1.57 L² τ/b`. The threshold is `ln(time/1.75) - 0.65 ln τ` for a given time between false
 //! reports. The constants come from simulations with autocorrelations 0, 0.64 and 0.8.
 //!
-//! The start is first estimated by the L of the maximum, and then by the nearby row that best separates the values of the
-//! causing columns.
+//! The start is first estimated by the L of the maximum, and then by the nearby row that best separates the values of
+//! the main causing column.
 //!
 //! Cost: [`WINDOW`] sums per row; memory for as many rows and their causes.
 
@@ -34,7 +34,7 @@ const NEAR: usize = 10;
 const RATE: f64 = 1.75;
 /// Factor of `ln τ` in the threshold.
 const DEPENDENCE: f64 = 0.65;
-/// Ratio of the variance of a median to that of a mean.
+/// Ratio of the variance of a median to that of a mean, for normal values.
 const MEDIAN: f64 = 1.57;
 
 /// Change of the level of the score.
@@ -69,7 +69,7 @@ pub(super) struct Changes {
     cells: Vec<f64>,
     /// Ring buffer of the ranks of the columns, `width` per row.
     ranks: Vec<f64>,
-    /// Number of rows since the most recent report, or since the new baseline was set.
+    /// Number of rows since the baseline was set. It is 0 while the rows of a new baseline are collected.
     rows: u64,
     baseline: Vec<f64>,
     is_renewing: bool,
@@ -160,8 +160,8 @@ impl Changes {
         self.rows.min(WINDOW as u64) as usize
     }
 
-    /// Returns the length L with the largest likelihood ratio of the last L rows, the ratio, and the sum of their
-    /// deviations. Returns `None` if there are too few rows.
+    /// Returns the length L with the largest log-likelihood ratio of the last L rows, the ratio, and the sum of the
+    /// normalized scores of these rows. Returns `None` if there are too few rows.
     fn longest_ratio(&self) -> Option<(usize, f64, f64)> {
         let mut sum = 0.0;
         let mut best: Option<(usize, f64, f64)> = None;
@@ -182,9 +182,9 @@ impl Changes {
         length * self.tau - excess + MEDIAN * length * length * self.tau / self.baseline_rows
     }
 
-    /// Refines the estimated number of rows since the change, within a few rows. The result is the number that
-    /// separates the columns best: it maximizes the reduction of the squared distances from the means on both sides,
-    /// summed over the columns.
+    /// Refines the estimated number of rows since the change, by at most [`NEAR`] rows. The result best separates the
+    /// values of the main causing column: it maximizes the reduction of their squared distances from the mean by two
+    /// separate means, one before and one after the change.
     fn refined(&self, length: usize, columns: [Option<Cause>; NAMED]) -> usize {
         let held = self.held();
         let gain = |length: usize| -> f64 {

@@ -12,8 +12,8 @@
 //! The parts of `level - mean` along and outside the directions follow the same recursion as the level. The parts of `x -
 //! level` are those of `x - mean` minus these, and need no products with the directions.
 //!
-//! Every row updates the level and the recent limit. If only calm rows did, clusters of normal rows would be excluded
-//! permanently.
+//! Every row updates the level and the recent limit. If only rows without an alarm did, a cluster of normal rows above
+//! the limit would cause alarms forever.
 //!
 //! **Calibration** is out of sample: the warm-up is divided into contiguous folds, and each is scored by a shape fitted to the
 //! others ([`Folds`]).
@@ -33,14 +33,15 @@ const BURST: f64 = 3.0;
 /// Raise of the logarithm of the limit by an alarm in a burst.
 const BURST_STEP: f64 = 0.03;
 
-/// Scoring of one kind of rows: shape of the warm-up, level of the most recent rows, and limits of both scores.
+/// Scoring of rows, or of the differences between them: shape of the warm-up, level of the most recent rows, and limits
+/// of both scores.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Channel {
     pub shape: Shape,
     reference: Tails,
     recent: Tails,
     level: Vec<f64>,
-    /// Coordinates of `level - mean` in the directions, and its part outside them.
+    /// Coordinates of `level - mean` in the directions. `level_outside` is its part outside them.
     level_along: Vec<f64>,
     level_outside: Vec<f64>,
     /// Limit of the reference score that a tenth of normal rows exceed.
@@ -74,8 +75,9 @@ pub(super) struct Scored {
 }
 
 impl Channel {
-    /// Fits a channel to the warm-up, which has this shape. `flags` contains the flag scores of each row. Also returns the out-of-sample
-    /// scores from which the limits are computed.
+    /// Fits a channel to the rows of the warm-up. `folds` has their shape, and `flags` the scores of their flags,
+    /// relative to the warm-up and to the most recent rows. Also returns the reference scores of the rows, out of
+    /// sample.
     pub fn fit(sample: Sample<'_>, folds: &Folds, flags: &[[f64; 2]], rule: Limit) -> (Self, Vec<f64>) {
         let count = sample.rows.columns();
         let shape = folds.shape.clone();

@@ -19,7 +19,7 @@ pub struct Event {
     pub peak_score: f64,
     /// Number of rows with an alarm.
     pub alarms: u64,
-    /// Number of rows with an alarm caused by a stuck column.
+    /// Number of alarms in which a column was stuck.
     pub stuck: u64,
     /// Number of alarms in which a column that was constant in the warm-up had a different value.
     pub moved: u64,

@@ -65,8 +65,8 @@ impl FactorModel {
         precision.iter_mut().zip(noise).for_each(|(entry, r)| *entry = entry.max(f64::EPSILON / r));
     }
 
-    /// Writes the squared deviation of each column of a centered row from its prediction by the other
-    /// columns.
+    /// Computes the squared standardized deviation z_j² of each column of a centered row from its prediction by the
+    /// other columns.
     pub fn squared_deviations(&self, centered: &[f64], noise: &[f64], coordinates: &mut Vec<f64>, out: &mut Vec<f64>) {
         self.factors.transpose_times(centered, coordinates);
         out.clear();

@@ -12,7 +12,8 @@ use crate::error::Error;
 use crate::state::{LARGEST, ensure, within};
 use serde::{Deserialize, Serialize};
 
-/// Minimum share of rows with the normal value. The quartiles and the deciles of such a column equal that value.
+/// Minimum share of rows with the normal value. The quartiles and the deciles of such a column equal that value, so
+/// that they give no scale.
 const COMMON: f64 = 0.9;
 /// Factor by which the logarithm of a probability is multiplied. A flag then counts like the squared
 /// deviation of a normal variable with this tail probability.
@@ -55,7 +56,7 @@ impl Flags {
         Self { columns: (0..width).filter_map(flag).collect() }
     }
 
-    /// Updates the normal value of each flag that is constant in these rows.
+    /// Sets the normal value of each flag that is constant in these rows to that constant.
     pub fn adopt_constants(&mut self, rows: &[Vec<f64>]) {
         for flag in &mut self.columns {
             let mut cells = rows.iter().map(|row| row[flag.column]).filter(|x| !x.is_nan());
@@ -93,7 +94,7 @@ impl Flags {
         scores
     }
 
-    /// Adds the scores of raised flags to the squared deviations of their columns.
+    /// Adds twice the score of each raised flag to the squared deviation of its column.
     pub fn add_deviations(&self, deviations: &mut [f64]) {
         for flag in self.columns.iter().filter(|flag| flag.is_raised) {
             deviations[flag.column] -= 2.0 * WEIGHT * flag.rate.ln();

@@ -5,10 +5,12 @@
 //! limits that it exceeds by [`RAISE`]`/√n`, at most [`MOST_RAISED`] in all, and [`FORGETTING`] times the requested time between
 //! false incidents takes one raise back. A stream whose limits were too low on some time scale has a few incidents, then none.
 //!
-//! **End.** An incident lasts until the fastest score that exceeded its limit, of at least four rows, is usual again: below the
-//! value that some normal ones exceed (`scales`), or [`UNCERTAIN`]`/√n` of the limit, or below the limit and [`RETURNED`] of its
-//! largest value. If it opens again within [`GAP`] rows, it is the same incident. If a score becomes [`WORSE`] times as large as before within a few rows, another incident opens. Otherwise it
-//! lasts until it is accepted as the new reference.
+//! **End.** Of the scores that exceeded their limits, the first in the order of `scales` determines the end. A level of
+//! four rows replaces that of a single row. The incident lasts until this score is usual again: below the value that a
+//! share of normal scores exceeds (`scales`), or below [`UNCERTAIN`]`/√n` of the limit, or below both the limit and
+//! [`RETURNED`] of its largest value in the incident. If a limit is exceeded again within [`GAP`] rows, the incident
+//! continues. If a score suddenly becomes [`WORSE`] times as large as before, the incident ends and another one opens.
+//! An incident whose score never becomes usual lasts until it is accepted as the new reference.
 //!
 //! **Severity**: minus the decimal logarithm of the probability that normal rows have such an incident in the requested time.
 //!
@@ -29,34 +31,37 @@ use std::collections::VecDeque;
 const RAISE: f64 = 6.0;
 /// Time after which a raise is taken back, as a multiple of the requested time between false incidents.
 const FORGETTING: f64 = 1.5;
-/// Multiple of its limit that a single row must exceed. An unusual row is an alarm first.
+/// Multiple of its limit that the score of a single row or of a jump must exceed to open an incident. Less unusual rows
+/// are only alarms.
 const SINGLE: f64 = 1.2;
-/// Largest sum of raises.
+/// Largest sum of the raises of the logarithm of a limit.
 const MOST_RAISED: f64 = 3.0;
 /// Share of a limit, times the square root of the number of warm-up rows, below which a score is usual.
 const UNCERTAIN: f64 = 5.0;
 /// Share of its largest value in an incident below which a score is usual if it does not exceed its limit.
 const RETURNED: f64 = 0.15;
-/// Severity from which the raise by an incident does not end it: about half of such incidents are not chance.
+/// Severity from which the raise of the limits by an incident does not affect its own end. About half of such incidents
+/// are not due to chance.
 const LIKELY: f64 = 0.3;
-/// Number of rows within which an incident that ended can go on.
+/// Number of rows within which an incident that ended can reopen.
 const GAP: u64 = 32;
-/// Number of rows of an incident without alarms of their own.
+/// Number of rows after the report of an incident in which alarms of single rows are suppressed.
 const QUIET: u64 = 250;
 /// Factor by which a score must exceed the earlier ones of an incident to open another.
 const WORSE: f64 = 10.0;
-/// Number of rows of a block within which an incident may become worse and stays the same.
+/// Number of rows per block. A score is compared with those of earlier blocks, so that an incident that becomes worse
+/// over several blocks remains one incident.
 const AGAIN: u64 = 50;
-/// Factor of the limits, as a logarithm, while the reference is borrowed from other streams.
+/// Logarithm of the factor of the limits while the reference is borrowed from other streams.
 const BORROWED: f64 = 1.5;
 /// Number of recent row numbers that are kept, to name the first row of an incident.
 const REMEMBERED_ROWS: usize = 129;
-/// Number of rows up to which an incident of a single peak is a spike.
+/// Maximum number of rows of a spike. A longer incident is a shift or a drift.
 const SPIKE_ROWS: u64 = 5;
-/// Position of the level with the longest memory, which slow faults exceed first.
+/// Index of the score of the level with the longest memory, which is the first to exceed its limit in a slow fault.
 const SLOWEST: usize = 3;
 
-/// Signs of an incident.
+/// Sign by which an incident is recognized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Sign {
@@ -91,13 +96,13 @@ pub struct Incident {
     pub incident: u64,
     /// Number of the estimated first row.
     pub start: u64,
-    /// Number of the row at which the incident was first known.
+    /// Number of the row at which the incident was reported.
     pub reported: u64,
     /// Number of the last row so far.
     pub end: u64,
     /// True if the incident has ended.
     pub is_over: bool,
-    /// Number of the row of the greatest severity.
+    /// Number of the row with the greatest severity.
     pub peak: u64,
     /// Minus the decimal logarithm of the probability that normal rows have such an incident in the requested time.
     pub severity: f64,
@@ -127,7 +132,7 @@ impl Incident {
     }
 }
 
-/// Returns a severity in a word.
+/// Returns a severity in a word: minor, major (at least 1) or critical (at least 3).
 pub fn grade(severity: f64) -> &'static str {
     match severity {
         s if s >= 3.0 => "critical",
@@ -141,7 +146,7 @@ pub fn grade(severity: f64) -> &'static str {
 pub(super) struct Columns {
     /// Stuck column, and its run of equal values as a multiple of the limit.
     pub stuck: Option<(usize, f64)>,
-    /// Column that was constant and has another value, and true if it moved in the most recent rows.
+    /// Column that was constant and has another value, and true if that value is unusual among the most recent rows.
     pub moved: Option<(usize, bool)>,
     /// Column without values, and its run of missing cells as a multiple of the limit.
     pub silent: Option<(usize, f64)>,
@@ -152,7 +157,8 @@ impl Columns {
         self.stuck.is_some() || self.moved.is_some_and(|(_, is_new)| is_new) || self.silent.is_some()
     }
 
-    /// Returns the severity. A limit of runs is exceeded with a probability of about 1e-6.
+    /// Returns the severity. A run at its limit has a probability of about 1e-6, so that a run of x limits has the
+    /// severity `6 (x - 1)`, at most 6. A moved column has at least severity 1.
     fn severity(&self) -> f64 {
         let runs = [self.stuck, self.silent].into_iter().flatten();
         let of_runs = runs.map(|(_, excess)| (6.0 * (excess - 1.0)).clamp(0.0, 6.0)).fold(0.0, f64::max);
@@ -169,7 +175,7 @@ pub(super) struct Step {
     pub is_quiet: bool,
 }
 
-/// Incident that is going on, or has just ended and may go on.
+/// Incident that is going on, or that ended within the last [`GAP`] rows and may reopen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Open {
     incident: Incident,
@@ -177,9 +183,9 @@ struct Open {
     start: u64,
     reported: u64,
     end: u64,
-    /// Fastest score with a memory that exceeded its limit.
+    /// Smallest index of a score that exceeded its limit, except the jump: levels by increasing memory, then energies.
     fastest: Option<usize>,
-    /// True if only the slowest level exceeded its limit at the report.
+    /// True if, among the levels, only the slowest exceeded its limit at the report.
     is_slow: bool,
     is_live: bool,
     /// Factors of the limits when the incident opened.
@@ -187,7 +193,8 @@ struct Open {
     peaks: Scores,
     /// True for each score that has exceeded its limit.
     exceeded: [bool; JUMP + 1],
-    /// Largest ratios of score to limit: of the rows up to the last but one block of [`AGAIN`] rows, of the last block, and since.
+    /// Largest ratios of score to limit in blocks of [`AGAIN`] rows: before the previous block, in it, and in the
+    /// present block.
     largest: [f64; 3],
 }
 
@@ -200,7 +207,7 @@ pub(super) struct Incidents {
     is_borrowed: bool,
     /// False for a score that has not been usual since an incident.
     armed: [bool; REMEMBERED],
-    /// Position of the row at which each score ceased to be usual.
+    /// Position of the row after the last one at which each score was usual.
     since: [u64; REMEMBERED],
     numbers: VecDeque<u64>,
     open: Option<Open>,
@@ -234,7 +241,8 @@ impl Incidents {
         self.open.as_ref().filter(|open| open.is_live).map(|open| open.start)
     }
 
-    /// Ends an incident that could still go on, or every one. Returns it.
+    /// Ends the incident and returns it. If `even_live` is false, does so only for an incident that is over but could
+    /// still reopen.
     pub fn close(&mut self, even_live: bool) -> Option<Incident> {
         let open = self.open.take_if(|open| even_live || !open.is_live)?;
         Some(Incident { is_over: true, ..open.incident })
@@ -245,13 +253,14 @@ impl Incidents {
         self.numbers.clone_from(&earlier.numbers);
     }
 
-    /// Begins with the rows of another stream, whose reference is borrowed from this one.
+    /// Lends this reference to another stream with these column means, and starts without incidents for its rows.
     pub fn lend(&mut self, means: &[f64]) {
         self.scales.move_to(means);
         *self = Self { is_borrowed: true, ..Self::new(self.scales.clone(), self.time) };
     }
 
-    /// Enters a row: its vector in standard units and the score of its flags.
+    /// Scores a row, given in standard units with its lags and with the score of its flags, and opens or closes
+    /// incidents.
     pub fn enter(
         &mut self,
         (number, position): (u64, u64),
@@ -394,7 +403,8 @@ impl Incidents {
 }
 
 impl Open {
-    /// Returns true if a ratio of score to limit is far above all those of at least [`AGAIN`] rows ago: something else went wrong.
+    /// Returns true if the ratio of score to limit is far above those of all blocks before the present one of [`AGAIN`]
+    /// rows. Then something else went wrong.
     fn is_much_worse(&mut self, position: u64, ratio: f64) -> bool {
         if (position - self.reported).is_multiple_of(AGAIN) {
             let [told, before, now] = self.largest;
@@ -425,7 +435,8 @@ impl Open {
 }
 
 impl Scales {
-    /// Returns the columns that cause a score, or what single columns show.
+    /// Returns the main causes of a score, together with the columns that have faults of their own. `score` is `None`
+    /// if only the latter are known.
     fn blame(
         &self,
         score: Option<usize>,

@@ -50,7 +50,7 @@ impl LastRows {
         self.cells.len() / self.width.max(1)
     }
 
-    /// Returns at most `most` newest rows, oldest first.
+    /// Returns the newest rows, at most `most`, oldest first.
     pub fn newest(&self, most: usize) -> Vec<Vec<f64>> {
         let count = self.count();
         let order = (0..count).map(|i| (self.oldest + i) % count.max(1));

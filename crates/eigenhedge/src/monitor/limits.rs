@@ -5,13 +5,13 @@
 //! is not positive.
 //!
 //! **Quantile at level α** of n_e independent scores: the `1 - α'` quantile with `α' = (α(n_e + 1/3) - 2/3)/n_e`, or
-//! the largest score if α' is less than `1/(n + 1)`. A moving limit is also at least the limit that Student's
-//! distribution gives for the cube roots of the scores.
+//! the largest score if α' is less than `1/(n + 1)`. In that case, a moving limit is also at least the limit that
+//! Student's distribution gives for the cube roots of the scores.
 //!
 //! **Moving limit** ([`Recent`]): the quantile of recent scores. Every score counts, but a score above [`CLIP`] times
 //! the limit is clipped to that value. A limit that learned only from rows below it would keep falling until a large
-//! share of normal rows exceeded it. A fault therefore raises the limit while it lasts. The drift verdict keeps
-//! reporting a long fault.
+//! share of normal rows exceeded it. A fault therefore raises the limit while it lasts. A long fault remains reported
+//! as an incident.
 //!
 //! Cost: one selection among the recent scores every [`RENEWAL`] rows.
 
@@ -24,8 +24,8 @@ use serde::{Deserialize, Serialize};
 /// Weight of a row in the recent level. It is small enough for a steady level and large enough to follow a
 /// moving process.
 pub(super) const RECENT_STEP: f64 = 1.0 / 50.0;
-/// Share of normal rows above each limit that the user does not set: the limit for candidates for alarms, the limit at
-/// which a drift ends, and the limit for possible outliers in the warm-up.
+/// Share of normal rows above the limits that the user does not set: the limit of the reference score for an alarm, and
+/// the limit for possible outliers in the warm-up.
 pub(super) const TENTH: f64 = 0.1;
 
 const FEWEST: f64 = 4.0;
@@ -38,8 +38,8 @@ const CLIP: f64 = 1.5;
 /// Smallest limit, for streams whose rows are all equal.
 const LEAST: f64 = 1e-6;
 
-/// Returns the autocorrelation time: the number of rows equivalent to one independent row. It is `1 + 2 Σ r`,
-/// where the sum runs over the rank autocorrelations up to the first that is not positive.
+/// Returns the autocorrelation time of these values: the number of values equivalent to one independent value. It is
+/// `1 + 2 Σ r`, where the sum runs over the rank autocorrelations r up to the first that is not positive.
 pub(super) fn time_between_independent(values: &[f64]) -> f64 {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_unstable_by(|a, b| values[*a].total_cmp(&values[*b]).then(a.cmp(b)));

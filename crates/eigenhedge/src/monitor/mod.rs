@@ -149,9 +149,9 @@ struct Differences {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MonitorTotals {
-    /// Number of rows, including the warm-up.
+    /// Number of rows, including the warm-up and skipped rows.
     pub rows: u64,
-    /// Number of warm-up rows.
+    /// Number of warm-up rows, or 0 until the warm-up has ended.
     pub warm_up: u64,
     /// Number of rows skipped because of missing cells.
     pub passed_over: u64,
@@ -219,7 +219,7 @@ impl Monitor {
         })
     }
 
-    /// Sets the names of the columns. If a name occurs twice, the columns are unnamed.
+    /// Sets the names of the columns. If a name occurs twice, or their number is wrong, the columns are unnamed.
     #[must_use]
     pub fn with_names(mut self, names: Option<Vec<String>>) -> Self {
         let names = names.filter(|names| names.len() == self.width);
@@ -242,7 +242,7 @@ impl Monitor {
         self.width
     }
 
-    /// Returns the counts of rows and alarms.
+    /// Returns the counts of rows, alarms and reports so far.
     pub fn totals(&self) -> MonitorTotals {
         self.totals
     }
@@ -278,13 +278,13 @@ impl Monitor {
         self.fitted.as_ref().and_then(|fitted| fitted.incidents.open())
     }
 
-    /// Ends an incident that is over but could go on within the next rows, and returns it, for example at the end of a table.
+    /// Ends an incident that is over but could still reopen, and returns it, for example at the end of a table.
     pub fn close_incident(&mut self) -> Option<Incident> {
         self.fitted.as_mut().and_then(|fitted| fitted.incidents.close(false))
     }
 
-    /// Returns the length of the warm-up in autocorrelation times of its columns if that is too short to tell normal wandering
-    /// from faults.
+    /// Returns the length of the warm-up in autocorrelation times of its columns if it is too short to distinguish
+    /// faults from the normal wandering of columns. Otherwise returns `None`.
     pub fn short_reference(&self) -> Option<f64> {
         self.fitted.as_ref().and_then(|fitted| fitted.incidents.scales.too_short())
     }
@@ -316,7 +316,7 @@ impl Monitor {
         self.options.missing = missing;
     }
 
-    /// Clears the lagged rows, because the next row starts a new table.
+    /// Forgets the previous row and the lagged rows, because the next row starts a new table.
     pub fn begin_table(&mut self) {
         if let Some(fitted) = &mut self.fitted {
             fitted.lags.clear();
@@ -329,7 +329,7 @@ impl Monitor {
         }
     }
 
-    /// Returns a copy of the monitor that scores the rows of a new table without learning from them.
+    /// Returns a copy of the monitor that scores the rows of a new table without adapting to them.
     pub fn frozen(&self) -> Self {
         let mut copy = self.clone();
         copy.options.mode = Mode::Freeze(self.totals.warm_up);
@@ -352,7 +352,7 @@ impl Monitor {
         })
     }
 
-    /// Scores a row, in units of the input, and then learns from it. On an error nothing changes.
+    /// Scores a row, in units of the input, and then updates the state with it. On an error nothing changes.
     pub fn step(&mut self, raw: &[f64]) -> Result<Verdict, Error> {
         self.step_numbered(self.totals.rows, raw)
     }
@@ -373,7 +373,8 @@ impl Monitor {
         self.waiting.len() as u64
     }
 
-    /// Returns true if the row is skipped because of missing cells. Returns `Err` for a wrong length or a non-finite value.
+    /// Returns true if the row is skipped because of missing cells. Returns `Err` for a wrong length or an infinite
+    /// value, and for a missing cell if missing cells are not allowed.
     fn is_passed_over(&self, raw: &[f64]) -> Result<bool, Error> {
         let check = if self.options.missing == Missing::Fail { check_row } else { check_cells };
         check("row", raw, self.width)?;
@@ -382,7 +383,7 @@ impl Monitor {
     }
 
     /// Scores a row like [`Self::step`], but with a row number chosen by the caller. The number appears in verdicts,
-    /// events and changes.
+    /// events, incidents and changes.
     pub fn step_numbered(&mut self, number: u64, raw: &[f64]) -> Result<Verdict, Error> {
         if self.is_passed_over(raw)? {
             self.totals.rows += 1;
@@ -415,7 +416,8 @@ impl Monitor {
             if is_due {
                 let open = self.fitted.as_mut().and_then(|fitted| fitted.incidents.close(true));
                 if self.end_warm_up().is_err() {
-                    // The row has a score, but no reference can be computed from it.
+                    // The row was scored, but no reference can be computed from the rows so far. The next row tries
+                    // again.
                     self.waiting.pop();
                 }
                 verdict.closed = verdict.closed.or(open);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
 const USUAL_WARM_UP: usize = 400;
-/// Default number of warm-up rows per value of a row (including lags), if that is more.
+/// Default number of warm-up rows per value of a row (including lags), if that is more than [`USUAL_WARM_UP`].
 const WARM_UP_PER_NUMBER: usize = 3;
 /// Minimum number of warm-up rows, in addition to lags.
 const LEAST_WARM_UP: usize = 20;
@@ -86,14 +86,14 @@ impl fmt::Display for Limit {
     }
 }
 
-/// Rule for when a drift is automatically accepted as the new reference.
+/// Rule for when a long incident is automatically accepted as the new reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Rebaseline {
-    /// Never automatically. A drift is accepted only by [`Monitor::accept`](super::Monitor::accept).
+    /// Never automatically. A new reference is accepted only by [`Monitor::accept`](super::Monitor::accept).
     #[default]
     Never,
-    /// After a drift. The number is the number of rows that the drift must last.
+    /// After a long incident. The number is the number of rows that the incident must last.
     After(u64),
 }
 
@@ -102,7 +102,7 @@ crate::error::by_name_or_rows!(Rebaseline, "rebaseline", Never => "never"; After
 /// Setting that can be chosen automatically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Choose<T> {
-    /// Automatic choice from the data.
+    /// Automatic choice.
     Auto,
     /// Given value.
     Fixed(T),
@@ -120,7 +120,7 @@ pub enum Choose<T> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MonitorOptions {
-    /// Number of directions to keep.
+    /// Rule for the number of directions to keep.
     pub kept: Kept,
     /// Adaptation after the warm-up.
     pub mode: Mode,
@@ -144,7 +144,7 @@ pub struct MonitorOptions {
     pub change_time: f64,
     /// Average number of rows between false incidents.
     pub incident_time: f64,
-    /// Rule for when a drift is automatically accepted as the new reference.
+    /// Rule for when a long incident is automatically accepted as the new reference.
     pub rebaseline: Rebaseline,
 }
 
@@ -244,8 +244,8 @@ impl MonitorOptions {
         Ok(())
     }
 
-    /// Returns the number of previous rows appended to each row of `columns` columns: by default about 5 for
-    /// 10 columns, and 2 for 50.
+    /// Returns the number of previous rows appended to each row of `columns` columns. [`Choose::Auto`] gives 5 for 10
+    /// columns and 2 for 50.
     pub fn lags(&self, columns: usize) -> usize {
         match self.lags {
             Choose::Fixed(lags) => lags,

@@ -5,10 +5,11 @@
 //! each row repeats the previous one with probability p. p is the share of repeats in the warm-up, or that of the most common
 //! value if it is larger. Missing cells neither count nor end a run.
 //!
-//! Four rules keep values that rest from counting as stuck. A column that was constant in the warm-up is never stuck. A value
-//! that rested for [`FEWEST`] rows in the warm-up may rest again. A value with at least [`COARSER`] decimals fewer than those of the
-//! warm-up is compared with the runs of the warm-up rounded to its decimals, because a source may round differently over time.
-//! A run beyond the limit that ends by itself raises the limit to its length; [`MEMORY`] rows later a third of that is left.
+//! Four rules keep values that rest from counting as stuck. A column that was constant in the warm-up is never stuck. A
+//! value that rested for [`FEWEST`] rows in the warm-up may rest again. A value with at least [`COARSER`] decimals
+//! fewer than those of the warm-up is compared with the runs of the warm-up rounded to its decimals, because a source
+//! may round differently over time. A run beyond the limit that ends by itself raises the limit by its length.
+//! [`MEMORY`] rows later a third of the raise is left.
 
 use crate::error::Error;
 use crate::state::{LARGEST, count, ensure, length, within};
@@ -17,15 +18,15 @@ use serde::{Deserialize, Serialize};
 const FEWEST: u64 = 5;
 /// Probability of a run by chance at which its column counts as stuck.
 const CHANCE: f64 = 1e-6;
-/// Number of rows that the overall share of repeats is worth in the share of the most common value.
+/// Weight, in rows, of the overall share of repeats in the estimated share of the most common value.
 const PRIOR: f64 = 20.0;
-/// Number of decimals that are told apart. A value with more has this many.
+/// Maximum number of decimals that are distinguished. A value with more decimals counts as one with this many.
 const DECIMALS: usize = 6;
-/// Number of decimals by which a value must be coarser than the warm-up to be compared with a rounded one.
+/// Number of decimals by which a value must be coarser than the warm-up to be compared with the rounded warm-up.
 pub(super) const COARSER: usize = 2;
-/// Number of cells from which the decimals of a column are found.
+/// Approximate maximum number of cells from which the decimals of a column are determined.
 const INSPECTED: usize = 200;
-/// Number of rows over which a raise of the limit decays.
+/// Number of rows in which a raise of the limit decays by the factor e.
 const MEMORY: f64 = 1000.0;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,9 +41,9 @@ struct Column {
     rows: u64,
     /// Limit of a run, or `u64::MAX` for a column that was constant.
     limit: u64,
-    /// Limits of the runs of values with 0, 1, … decimals that are coarser than the warm-up.
+    /// Limits for runs of values that are coarser than the warm-up. Entry k is for values with k decimals.
     coarse_limits: Vec<u64>,
-    /// Values that rested in the warm-up, in ascending order.
+    /// Values that repeated for at least [`FEWEST`] rows in the warm-up, in ascending order.
     rested: Vec<f64>,
     /// Length of the current run of missing cells.
     missing: u64,
@@ -65,7 +66,8 @@ impl Column {
         (self.value, self.rows) = (x, 1);
     }
 
-    /// Returns the length of the current run as a multiple of its limit, or 0 for a value that may rest.
+    /// Returns the length of the current run as a multiple of its limit, or 0 if the run is within the limit of the
+    /// column or the value may rest.
     fn excess(&self) -> f64 {
         let ratio = |limit: u64| self.rows as f64 / (limit as f64 + self.raise);
         let is_long = self.rows > self.limit && ratio(self.limit) > 1.0;
@@ -188,7 +190,7 @@ pub(super) fn finest_decimals(cells: &[f64]) -> usize {
     inspected.map(|x| decimals(*x)).max().unwrap_or(0)
 }
 
-/// Returns the length of the last run of missing cells, and the limit of later ones.
+/// Returns the length of the run of missing cells at the end, and the limit of later runs.
 fn missing(cells: impl Iterator<Item = f64>) -> (u64, u64) {
     let (mut rows, mut missing, mut run, mut longest) = (0u64, 0u64, 0u64, 0u64);
     for x in cells {

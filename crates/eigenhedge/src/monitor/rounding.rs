@@ -18,7 +18,7 @@ pub(super) struct Rounding {
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Column {
-    /// Number of units per step of the coarsest values that are not coarse yet, or 0 if no value can be coarse.
+    /// Factor that makes every coarse value a whole number, a power of ten, or 0 if no value can be coarse.
     unit: f64,
     scale: f64,
     /// Number of coarse values since the last fine one, at most [`ROWS`].
@@ -34,7 +34,7 @@ impl Column {
 }
 
 impl Rounding {
-    /// Fits the decimals of the warm-up rows, in units of the input. `scales` are the standard deviations of the columns.
+    /// Determines the decimals of the warm-up rows, in units of the input. `scales` are the divisors of the columns.
     pub fn fit(rows: &[Vec<f64>], scales: &[f64]) -> Self {
         let column = |j: usize| {
             let cells: Vec<f64> = rows.iter().map(|row| row[j]).filter(|x| !x.is_nan()).collect();
@@ -45,7 +45,7 @@ impl Rounding {
         Self { columns: (0..rows.first().map_or(0, Vec::len)).map(column).collect() }
     }
 
-    /// Lets the first row of a new table decide.
+    /// Makes each column coarse until its first value that is not, because a new table may be rounded differently.
     pub fn begin_table(&mut self) {
         self.columns.iter_mut().for_each(|column| (column.run, column.decimals) = (ROWS, 0));
     }

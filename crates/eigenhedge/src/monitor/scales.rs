@@ -1,19 +1,20 @@
 //! Evidence of a fault on several time scales, for incidents.
 //!
-//! Setting: x is a row in standard units, P are directions that contain a share `1 - 1/√n` of the energy of the n warm-up rows (long rows: those of the row scores),
-//! and b is the baseline, at first the mean of the warm-up.
+//! Setting: x is a row in standard units, and b is the baseline, at first the mean of the warm-up. P are directions
+//! that contain a share `1 - 1/√n` of the energy of the n warm-up rows, at most [`LARGEST_SHARE`]. For long rows, P are
+//! the directions of the row scores (`channel`).
 //!
-//! **Scores.** A *level* is a running mean of the rows with a memory of 1, 4, 16 or 64 rows; its score is that of `level - b` (Q,
-//! T² and M by `shape`, tail probabilities by `tails`). An *energy* `e (exp(mean of ln(1 + s/e)) - 1)` averages the score s of
-//! single rows over 4, 16 or 64 rows, with e the value that a share [`USUAL`] of them exceeds. The *jump* is the score of the difference from
-//! the previous row.
+//! **Scores.** A *level* is a running mean of the rows with a memory of 1, 4, 16 or 64 rows. Its score is that of
+//! `level - b` (Q, T² and M by `shape`, tail probabilities by `tails`). An *energy* `e (exp(mean of ln(1 + s/e)) - 1)`
+//! averages the score s of single rows over 4, 16 or 64 rows, where e is the value that a share [`USUAL`] of the scores
+//! s exceeds in the warm-up. The *jump* is the score of the difference from the previous row.
 //!
 //! **Limits.** A share `α = m/(4 time)` of normal values of a score with memory m exceeds its limit, so that a false incident
 //! occurs about once in the requested time: the 95 % point plus the mean excess times `ln(0.05/α)`; at least Hill's estimate if the
 //! warm-up is too short for α, and at least Student's limit if its rows are few in autocorrelation times.
 //!
-//! **Baseline.** It is fixed unless a column wanders in the warm-up ([`WANDER`]). Then it follows the rows with a memory of 2n rows,
-//! or n/4 if the warm-up has fewer than [`FEW`] autocorrelation times, slower the more unusual a row is.
+//! **Baseline.** It is fixed unless a column wanders in the warm-up ([`WANDER`]). Then it follows the rows with a
+//! memory of 2n rows, or n/4 if the warm-up has fewer than [`FEW`] autocorrelation times. Unusual rows move it less.
 //!
 //! Cost: one projection O(dk) per row. All levels, and the baseline, are running means of that projection and cost O(d + k) each.
 
@@ -30,7 +31,7 @@ const LEVELS: [f64; 4] = [1.0, 4.0, 16.0, 64.0];
 const ENERGIES: [f64; 3] = [4.0, 16.0, 64.0];
 /// Number of scores with a memory: levels, then energies.
 pub(super) const REMEMBERED: usize = LEVELS.len() + ENERGIES.len();
-/// Position of the score of the jump, the last one.
+/// Index of the score of the jump, the last one.
 pub(super) const JUMP: usize = REMEMBERED;
 const SCORES: usize = REMEMBERED + 1;
 /// Largest share of the energy that the directions contain.
@@ -39,9 +40,9 @@ const LARGEST_SHARE: f64 = 0.995;
 const USUAL: f64 = 0.15;
 /// Largest share of normal values above a limit.
 const MOST_OVER: f64 = 0.05;
-/// Maximum score of a warm-up row, as a multiple of the 95 % point.
+/// Value at which the scores of the warm-up are clipped for the fit of a limit, as a multiple of their 95 % point.
 const CAP: f64 = 4.0;
-/// Minimum share of a residual energy, relative to the mean over the columns, for jumps.
+/// Minimum residual energy of a column in the jumps, as a share of the mean over the columns.
 const LEAST_RESIDUAL: f64 = 0.03;
 /// Length of the warm-up, in autocorrelation times of a column, below which the column wanders.
 const WANDER: f64 = 8.0;
@@ -49,9 +50,9 @@ const WANDER: f64 = 8.0;
 const FEW: f64 = 10.0;
 /// Shortest memory of a baseline that follows the rows.
 const LEAST_MEMORY: f64 = 64.0;
-/// Power of the ratio of limit to score by which an unusual row moves the baseline less.
+/// Exponent of the factor `(limit/score)^CAUTION` by which an unusual row moves the baseline less.
 const CAUTION: f64 = 0.6;
-/// Smallest exponent of a tail: lighter tails count as this one.
+/// Smallest value of [`Bar::tail`]. Lighter tails count as this one.
 const LEAST_TAIL: f64 = 0.1;
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -59,7 +60,8 @@ pub(super) struct Bar {
     pub limit: f64,
     /// Value that a share [`USUAL`] of normal values exceeds.
     pub usual: f64,
-    /// Mean logarithm of the excess over the 95 % point: `ln(s/limit)/tail` is minus the logarithm of the probability of s.
+    /// Mean logarithm of the ratio of values above the 95 % point to that point (Hill's estimate). A normal score
+    /// exceeds `s > limit` with `exp(-ln(s/limit)/tail)` times the probability with which it exceeds the limit.
     tail: f64,
 }
 
@@ -94,7 +96,7 @@ impl Split {
     }
 }
 
-/// Scores of the rows on all time scales.
+/// Scoring of the rows on all time scales: directions, running means, limits and baseline.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Scales {
     shape: Shape,
@@ -123,7 +125,7 @@ pub(super) struct Scales {
 /// Scores of a row, in the order of levels, energies and jump.
 pub(super) type Scores = [f64; SCORES];
 
-/// Returns the rule for the directions of n warm-up rows.
+/// Returns the rule for the number of directions of n warm-up rows.
 pub(super) fn kept(n: usize) -> Kept {
     Kept::Share((1.0 - 1.0 / (n as f64).sqrt()).min(LARGEST_SHARE))
 }
@@ -208,7 +210,8 @@ impl Scales {
         1.0 / (self.rows as f64).sqrt()
     }
 
-    /// Returns the length of the warm-up in mean autocorrelation times of its columns if it is too short to tell wander from faults.
+    /// Returns the length of the warm-up in mean autocorrelation times of its columns if a column wanders and the
+    /// warm-up is too short to distinguish faults from wandering.
     pub fn too_short(&self) -> Option<f64> {
         Some(self.lengths).filter(|lengths| self.memory.is_some() && *lengths < FEW)
     }
@@ -248,12 +251,14 @@ impl Scales {
         scores
     }
 
-    /// Writes the parts of what a score was computed from: the level minus the baseline, or the jump.
+    /// Writes the vector from which a score was computed, the level minus the baseline or the jump, and its parts along
+    /// and outside the directions.
     pub fn parts(&self, score: usize, parts: &mut Parts) {
         let mut difference = Split::default();
         match score {
             JUMP => self.row.minus(&self.previous.0, &mut difference),
-            // An energy is that of single rows. A short level shows their columns with less noise.
+            // An energy is computed from single rows, whose average over a short level shows the causing columns with
+            // less noise.
             energy if energy >= LEVELS.len() => self.levels[1].minus(&self.baseline, &mut difference),
             level => self.levels[level].minus(&self.baseline, &mut difference),
         }
@@ -278,7 +283,7 @@ impl Scales {
         self.baseline.follow(&self.row, step);
     }
 
-    /// Makes this the level of the rows, for another stream.
+    /// Sets the baseline and the levels to the column means of another stream.
     pub fn move_to(&mut self, means: &[f64]) {
         let lagged: Vec<f64> = means.iter().copied().cycle().take(self.shape.mean().len()).collect();
         self.baseline = split(&self.shape, &lagged);
@@ -314,7 +319,8 @@ impl Scales {
 }
 
 impl Bar {
-    /// Fits the limits to values of the warm-up. A false incident occurs about once in `time` rows.
+    /// Fits the limits to the values of a score in the warm-up. All scores together cause about one false incident in
+    /// `time` rows.
     fn fit(values: &[f64], memory: f64, time: f64) -> Self {
         let alpha = (memory / (4.0 * time)).min(MOST_OVER);
         let n = values.len() as f64;
@@ -344,7 +350,8 @@ impl Bar {
         Self { limit, usual, tail: tail.max(LEAST_TAIL) }
     }
 
-    /// Returns minus the decimal logarithm of the probability that normal rows exceed the limit this far.
+    /// Returns the severity of a score of `ratio` times its limit: minus the decimal logarithm of the probability that
+    /// a normal score above the limit is as large.
     pub fn severity(&self, ratio: f64) -> f64 {
         ratio.max(1.0).log10() / self.tail
     }

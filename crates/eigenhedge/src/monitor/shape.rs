@@ -26,17 +26,17 @@ use std::ops::Range;
 
 /// Minimum residual energy of a column, as a share of the mean over the columns.
 const LEAST_RESIDUAL: f64 = 0.03;
-/// Share of the energy of a row below which values count as rounding errors.
+/// Share of the mean energy of the columns below which an energy counts as a rounding error, and the floor of T² and M.
 const ROUNDING: f64 = 1e-9;
-/// Smallest variance of a direction from the Gram matrix of the rows, as a share of the largest. A smaller one would not be
-/// orthogonal to the others.
+/// Smallest variance of a direction from the Gram matrix of the rows, as a share of the largest. A direction with a
+/// smaller variance would not be orthogonal to the others.
 const LEAST_VARIANCE: f64 = 1e-6;
 const BLOCK: usize = 256;
 /// Number of cross-validation folds of the warm-up.
 const FOLDS: usize = 5;
-/// Minimum number of rows and columns for which decompositions are avoided if there are many directions.
+/// Minimum number of values per row, or of rows and columns, for which repeated full decompositions are avoided.
 pub(super) const LARGE: usize = 512;
-/// Share of the rows or columns above which there are many directions, as its inverse.
+/// Inverse of the share of the rows or columns above which the directions are many.
 const FEW: usize = 12;
 /// Maximum number of values in a row, including lags.
 pub(super) const LARGEST: usize = 4096;
@@ -204,7 +204,7 @@ impl Shape {
         [self.floor, ROUNDING, ROUNDING]
     }
 
-    /// Writes the squared deviation of each value from its prediction by the other values of the row.
+    /// Computes the squared standardized deviation of each value from its prediction by the other values of the row.
     pub fn squared_deviations(&self, parts: &Parts, coordinates: &mut Vec<f64>, out: &mut Vec<f64>) {
         self.factors.squared_deviations(&parts.centered, &self.residual_energy, coordinates, out);
     }
@@ -253,8 +253,8 @@ impl Shape {
         change / (self.floor / ROUNDING).sqrt()
     }
 
-    /// Fills in the missing cells of a centered row, in which they are zero. `products` are those of the directions with the
-    /// row.
+    /// Fills in the missing cells of a centered row, in which they are zero. `products` are the inner products of the
+    /// directions with this row.
     fn fill_centered(&mut self, ridges: &[f64], missing: &[usize], products: &[f64], row: &mut [f64]) {
         let imputation = &mut self.imputation.0;
         if !imputation.fill_few(&self.basis, ridges, missing, products, row) {
@@ -285,7 +285,8 @@ impl Shape {
     }
 }
 
-/// Returns Q, T² and M of a row with these parts along and outside the directions, and these normal variances.
+/// Returns Q, T² and M of a row with these parts along and outside the directions. `variances` are those along the
+/// directions, and `energies` the residual energies of the columns.
 pub(super) fn statistics_of(along: &[f64], residual: &[f64], variances: &[f64], energies: &[f64]) -> [f64; 3] {
     let q = dot(residual, residual);
     let t2 = along.iter().zip(variances).map(|(t, s)| t * t / s).sum();
@@ -312,7 +313,8 @@ fn centered(sample: Sample<'_>, without: Range<usize>) -> (Vec<f64>, Matrix) {
     (mean, centered)
 }
 
-/// Returns the energies of the rows along orthonormal directions. `outside` receives that of each column outside them.
+/// Returns the energies of the rows along orthonormal directions. `outside` receives the energy of each column outside
+/// them.
 fn split_energies(centered: &Matrix, basis: &Matrix, outside: &mut [f64]) -> Vec<f64> {
     let (mut along, mut explained) = (Matrix::default(), Matrix::default());
     multiply(&mut along, basis.view().transpose(), centered.view());
@@ -327,16 +329,17 @@ fn split_energies(centered: &Matrix, basis: &Matrix, outside: &mut [f64]) -> Vec
     energies
 }
 
-/// Returns true if the leading directions of this number of rows or columns are so many that only a full decomposition gives them.
+/// Returns true if a problem of this size, the smaller number of rows and columns, is large and has so many leading
+/// directions that only a full decomposition gives them.
 pub(super) fn is_dense(size: usize, directions: usize) -> bool {
     size >= LARGE && FEW * directions > size
 }
 
-/// Chooses a number of eigenvalues from the descending list.
+/// Returns the number of eigenvalues to keep from a descending list.
 type Count<'a> = &'a dyn Fn(&mut dyn Iterator<Item = f64>) -> usize;
 
-/// Returns the largest eigenvalues of `A Aᵀ`, in descending order, and their eigenvectors. `near` is a number that `count`
-/// may choose.
+/// Returns the largest eigenvalues of `A Aᵀ`, in descending order, and their eigenvectors. `count` chooses their
+/// number, and `near` is an estimate of it.
 fn leading(a: &Matrix, near: Option<usize>, count: Count<'_>) -> (Vec<f64>, Matrix) {
     let (d, n) = (a.rows(), a.columns());
     if n < d {
@@ -360,7 +363,7 @@ fn leading(a: &Matrix, near: Option<usize>, count: Count<'_>) -> (Vec<f64>, Matr
     (values, basis)
 }
 
-/// Returns the largest eigenvalues of a symmetric matrix, in descending order, and their eigenvectors.
+/// Returns the largest eigenvalues of a symmetric matrix like [`leading`], from its lower triangle.
 fn pairs(matrix: &Matrix, near: Option<usize>, count: Count<'_>) -> (Vec<f64>, Matrix) {
     if let Some((mut values, mut vectors)) = near.and_then(|k| separate_pairs(matrix, k)) {
         let k = count(&mut values.iter().copied());
@@ -401,7 +404,7 @@ mod tests {
             add_lower_product(&mut covariance, a.view(), a.view().transpose());
             let mut eigen = Eigen::default();
             eigen.compute(covariance.view());
-            // As many as the rows allow, and more.
+            // The last two numbers of directions are as many as the rows allow, and more.
             for (k, near) in
                 [(1, None), (3, None), (3, Some(3)), (2, Some(3)), (4, Some(3)), (n.min(d) - 1, None), (d - 1, None)]
             {

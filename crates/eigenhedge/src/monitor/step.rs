@@ -7,7 +7,7 @@ use super::lags::Lags;
 use super::last_rows::LastRows;
 use super::{Differences, Fitted, Mode, MonitorOptions, MonitorTotals, Verdict};
 
-/// Score of the flags of a row, relative to the most recent rows, above which a constant column has moved.
+/// Score of the flags of a row, relative to the most recent rows, above which the move of a constant column is new.
 const MOVED: f64 = 6.0;
 
 impl MonitorTotals {
@@ -22,7 +22,7 @@ impl MonitorTotals {
 }
 
 impl Fitted {
-    /// Scores a row in standard units, then learns from it.
+    /// Scores a row in standard units, then updates the state with it. `raw` is the row in units of the input.
     pub(super) fn step(
         &mut self,
         raw: &[f64],
@@ -51,7 +51,8 @@ impl Fitted {
             causes.load(&levels.shape, &levels.reference_parts.0);
             flags.add_deviations(&mut causes.ranks);
             verdict.change = changes.enter(number, scored.score, row, causes);
-            // During an incident, an alarm is caused by the columns that left the recent level.
+            // An alarm is caused by the columns that left the recent level, not by those of an incident that is going
+            // on.
             if scored.ratio > 1.0 && follows {
                 causes.rank(&levels.shape, &levels.recent_parts.0);
                 flags.add_deviations(&mut causes.ranks);
@@ -112,7 +113,8 @@ impl Fitted {
         }
     }
 
-    /// Clears everything except the reference, for the first row of a new stream.
+    /// Clears runs of repeated values, events and stored rows, and starts a new table for the rounding, for the first
+    /// row of a new stream.
     pub(super) fn forget_state(&mut self, width: usize) {
         self.repeats.clear();
         self.rounding.begin_table();
@@ -121,8 +123,8 @@ impl Fitted {
     }
 }
 
-/// Returns the score above which a row would be an alarm, given its score and the ratio of the score to its limit. The
-/// result is at least `least` unless the row is an alarm.
+/// Returns the score above which a row would be an alarm, given its score and its ratio to the limit. The result is at
+/// least `least`, the limit of the reference score, unless the row is an alarm.
 fn limit_of(score: f64, ratio: f64, least: f64) -> f64 {
     let limit = score / ratio;
     match ratio > 1.0 {
@@ -134,8 +136,8 @@ fn limit_of(score: f64, ratio: f64, least: f64) -> f64 {
 }
 
 impl Differences {
-    /// Scores the difference from the previous row, then learns from it. Returns `None` if there are too few previous
-    /// rows.
+    /// Scores the difference from the previous row, then updates the channel with it. Returns `None` if there are too
+    /// few previous rows, or if the difference overflows.
     fn step(&mut self, row: &[f64], mode: Mode) -> Option<Scored> {
         let Self { channel, lags, standardizer, previous, step, causes } = self;
         if previous.is_empty() {

@@ -17,7 +17,8 @@ pub enum State {
     Alarm,
     /// Inside an incident, without an alarm.
     Incident,
-    /// No score, neither an alarm nor inside an incident: a row of the warm-up, a row without numbers, or one after a gap.
+    /// No score, neither an alarm nor inside an incident: a row of the warm-up, a skipped row, or one of the first
+    /// after a gap.
     Unscored,
 }
 
@@ -43,11 +44,11 @@ impl fmt::Display for State {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// Number of the row, counted from 0.
+    /// Number of the row: counted from 0, or chosen by the caller.
     pub row: u64,
-    /// Anomaly score relative to the reference: minus the sum of the logarithms of three tail probabilities. The fields
-    /// `score`, `q`, `t2` and `limit` are NaN during the warm-up, for skipped rows, and for the first rows after a gap,
-    /// which have too few previous rows.
+    /// Anomaly score relative to the reference: minus the sum of the logarithms of three tail probabilities, plus a
+    /// term for each nearly constant column at an unusual value. The fields `score`, `q`, `t2` and `limit` are NaN
+    /// during the warm-up, for skipped rows, and for the first rows after a gap, which have too few previous rows.
     pub score: f64,
     /// Q: squared length of the part of the row outside the span of the directions.
     pub q: f64,
@@ -55,13 +56,14 @@ pub struct Verdict {
     pub t2: f64,
     /// Score above which this row would be an alarm. It depends on the most recent rows.
     pub limit: f64,
-    /// True if the score exceeds the limit or an incident opens. Inside an incident, its first rows are no alarms.
+    /// True if the score exceeds the limit or an incident opens. The 250 rows of an incident after its report are not
+    /// alarms. With [`Mode::Freeze`](super::Mode::Freeze), incidents have no effect on alarms.
     pub alarm: bool,
     /// Number of the ongoing incident, if there is one.
     pub incident: Option<u64>,
     /// Incident reported at this row, if any.
     pub opened: Option<Incident>,
-    /// Incident that ended before this row, if any.
+    /// Incident that is reported as ended at this row, if any. Its last row may be some rows earlier.
     pub closed: Option<Incident>,
     /// Position of a stuck column, if there is one.
     pub stuck: Option<usize>,
@@ -73,7 +75,7 @@ pub struct Verdict {
     pub change: Option<Change>,
     /// Event that ended before this row, if any.
     pub event: Option<Event>,
-    /// Main causes of the score.
+    /// Main causes of the score, or of the incident that opens.
     pub causes: [Option<Cause>; NAMED],
     /// True if the most recent rows, including this one, became the new reference.
     pub accepted: bool,

@@ -1,10 +1,11 @@
 //! The end of a warm-up: scale of the columns, weights of the rows, shape, limits.
 //!
-//! **Robust fit.** The rows of the warm-up need not all be normal. Mean, scale and directions are fitted [`REFITS`] more times,
-//! each time with weights from the scores of the previous fit. If the scores are not autocorrelated (τ below [`ISOLATED`]), the
-//! worst tenth of the rows are isolated outliers and are left out. Otherwise they are segments of the process, which must stay
-//! in: a row above the 90 % point has the weight `point/score`. If there are many rows, columns and directions (noise), the
-//! refits before the last keep the directions of the first fit, and only fit mean, scale and variances.
+//! **Robust fit.** The rows of the warm-up need not all be normal. Mean, scale and directions are fitted [`REFITS`]
+//! more times, each time with weights from the scores of the previous fit. If the scores are not autocorrelated (τ
+//! below [`ISOLATED`]), the worst tenth of the rows are isolated outliers and are left out. Otherwise they are segments
+//! of the process, which must stay in: a row above the 90 % point has the weight `point/score`. If rows, columns and
+//! directions are many, as for noise, the refits before the last keep the directions of the first fit, and only fit
+//! mean, scale and variances.
 
 use super::changes::Changes;
 use super::channel::Channel;
@@ -33,9 +34,9 @@ const REFITS: usize = 3;
 const FILLINGS: usize = 8;
 /// Change of the filled cells that ends the filling, as a share of a typical cell.
 const SETTLED: f64 = 1e-6;
-/// Maximum autocorrelation time of rows that count as independent.
+/// Autocorrelation time of the scores below which rows count as independent.
 const ISOLATED: f64 = 1.5;
-/// Median autocorrelation of the columns above which the differences between rows are scored too.
+/// Median over the columns of the autocorrelation at lag 1 from which the differences between rows are scored too.
 const AUTOCORRELATED: f64 = 0.95;
 
 impl Monitor {
@@ -57,8 +58,9 @@ impl Monitor {
         Ok(())
     }
 
-    /// Makes the most recent rows the new reference: the rows since the start of the incident, or as many as the warm-up
-    /// had. Returns the incident that this ends, if any. On an error nothing changes.
+    /// Makes the most recent rows the new reference: those since the start of the ongoing incident, or without one all
+    /// stored rows, in both cases at most as many as the warm-up had. Ends the incident and returns it. On an error
+    /// nothing changes.
     ///
     /// The rows are stored for this purpose, so the new reference takes effect at once. At least 20 rows,
     /// plus lags, are required.
@@ -86,9 +88,9 @@ impl Monitor {
         Ok(closed)
     }
 
-    /// Borrows the reference of another monitor until this one has enough rows for its own warm-up. The
-    /// reference is moved to the level of this monitor's rows. Does nothing if there are fewer than 20 rows,
-    /// plus lags.
+    /// Borrows the reference of another monitor until this one has enough rows for its own warm-up. The reference is
+    /// moved to the level of this monitor's rows. Does nothing if this monitor has a reference or fewer than 20 rows,
+    /// plus lags, or if the other monitor has no reference.
     pub fn borrow_reference(&mut self, other: &Self) {
         let Some(reference) = other.fitted.as_ref().filter(|_| self.fitted.is_none()) else { return };
         if self.waiting.len() < self.options.least_warm_up(self.width) {
@@ -128,7 +130,7 @@ impl Monitor {
         (!before.is_empty()).then(|| last.iter().enumerate().map(of_column).collect())
     }
 
-    /// Fits the scale and the state to rows that are assumed to be normal.
+    /// Fits the scale and the state to the rows of a warm-up.
     fn fit(&self, raw_rows: &[Vec<f64>]) -> Result<(Standardizer, Fitted), Error> {
         let options = &self.options;
         let lags = self.lags();
@@ -277,7 +279,7 @@ fn weighted_moments(rows: &[Vec<f64>], weights: &[f64]) -> (Vec<f64>, Vec<f64>) 
     (means, variances)
 }
 
-/// Returns the means of `width` columns without missing cells, or 0 for a column without cells.
+/// Returns the means of the observed cells of `width` columns, or 0 for a column without any.
 fn means(rows: &[Vec<f64>], width: usize) -> Vec<f64> {
     let (mut means, _) = weighted_moments(rows, &vec![1.0; rows.len()]);
     means.resize(width, 0.0);
@@ -382,7 +384,7 @@ impl Lagged {
         Self { vectors, weights: weights.windows(lags + 1).map(least).collect(), last, lags }
     }
 
-    /// Returns the rows for a fit. `active` is the number of columns that vary.
+    /// Returns the rows for a fit. `active` is the number of columns that vary, without lags.
     fn sample(&self, active: usize) -> Sample<'_> {
         let active = active * (self.lags + 1);
         Sample { rows: &self.vectors, weights: &self.weights, active, near: None, within: None }

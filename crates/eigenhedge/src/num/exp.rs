@@ -1,12 +1,12 @@
 //! The exponential function for slices.
 //!
-//! `x = m ln 2 + r` with `|r| ≤ ln 2 / 2`; `exp(r) = 1 + r + r² q(r)` with a minimax polynomial `q` of degree 10, and
-//! the result is scaled by `2^m` in two steps.
+//! With `x = m ln 2 + r` and `|r| ≤ ln 2 / 2`, `exp(r) = 1 + r + r² q(r)` with a minimax polynomial `q` of degree 10.
+//! The result is scaled by `2^m` in two steps.
 //!
-//! Numerics: within 0.9 units in the last place if the result is a normal number, and within one step of the smallest number
-//! otherwise (subnormal results are not flushed to zero). `exp(±0)` is exactly 1. Arguments below -745.14 give 0, arguments
-//! above 709.79 give infinity, and NaN stays NaN. No fused multiplications are used and all lanes are computed alike, so all
-//! processors give the same bits.
+//! Numerics: within 0.9 units in the last place if the result is a normal number. Otherwise within the smallest positive
+//! number, because subnormal results are not flushed to zero. `exp(±0)` is exactly 1. Arguments below -745.14 give 0,
+//! arguments above 709.79 give infinity, and NaN stays NaN. No fused multiplications are used and all lanes are computed
+//! alike, so all processors give the same bits.
 //!
 //! Cost: a quarter to a third of the time of the standard library, with 512-bit registers.
 
@@ -19,7 +19,8 @@ const LN2_LOW: f64 = 4.7493250390316726e-7;
 /// Number whose addition rounds to an integer. The integer is then in the low bits of the sum.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 
-/// Lower limit of the arguments; its exponential is 0. Smaller arguments are clamped to it, so that the result is a product of normal factors.
+/// Lower limit of the arguments, at which the exponential is 0. Smaller arguments are clamped to this limit, so that the
+/// result is a product of normal factors.
 const LOWEST: f64 = -746.0;
 /// Upper limit of the arguments, above which the exponential is infinite. Larger arguments are clamped to this limit.
 const HIGHEST: f64 = 710.0;

@@ -47,7 +47,7 @@ pub fn exact(value: f64) -> String {
     if value == 0.0 || (1e-5..1e16).contains(&value.abs()) { value.to_string() } else { format!("{value:e}") }
 }
 
-/// Computes a dot product with eight partial sums, in vectorized loops. The rounding error grows with `n/8`.
+/// Computes a dot product of n terms with eight partial sums, in vectorized loops. The rounding error grows with `n/8`.
 #[inline(always)]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 8];

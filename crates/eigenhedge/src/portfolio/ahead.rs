@@ -1,9 +1,9 @@
 //! Blocks of rows that each member learns on its own, on several threads.
 //!
-//! The state of a member depends neither on the other members nor on any choice. Given several rows, each member therefore
-//! learns [`LOT`] rows at a time and records its trials ([`Trace`]). Once all members have learned a lot, the calling thread
-//! computes the weights, choices and losses of its rows, while other threads go on with the next lot. No bit of the result
-//! depends on the number of threads.
+//! The state of a member depends neither on the other members nor on any choice. Given several rows, each member
+//! therefore learns [`LOT`] rows at a time and records its trials ([`Trace`]). Once all members have learned a lot, the
+//! calling thread computes the weights, choices and losses of its rows, while other threads go on with the next lot. No
+//! bit of the result depends on the number of threads.
 
 use super::Portfolio;
 use crate::learner::{Learner, Loss, Upcoming};
@@ -26,12 +26,12 @@ const WORTHWHILE: usize = 128;
 const LARGEST_CELL: f64 = 1e60;
 /// Largest energy of earlier rows for which no sum of squares can overflow.
 const LARGEST_ENERGY: f64 = 1e200;
-/// Smallest squared norm of an earlier row for which a row whose squared norm underflows is negligible.
+/// Smallest value of the largest squared norm so far for which any row whose squared norm underflows is negligible.
 const LEAST_SQUARE: f64 = 1e-200;
 
 pub(crate) struct Ran<'a> {
     pub loss: Loss,
-    /// Coordinates in the kept directions of the chosen member.
+    /// Coordinates of the row in the kept directions of the chosen member.
     pub coordinates: &'a [f64],
     /// Number of explicit directions of the chosen member.
     pub rank: usize,

@@ -1,7 +1,7 @@
 //! Rows with missing cells, filled in by the members together.
 //!
-//! Each member fills in the row from its own directions and center (`Subspace::fill`), and incurs the loss of the observed
-//! cells. The learned row is a combination of these rows (`fill_errors`).
+//! Each member fills in the row from its own directions and center (`Subspace::fill`), and incurs the loss of the
+//! observed cells. The learned row is a combination of these rows (`fill_errors`).
 
 use super::Portfolio;
 use super::fill_errors::{Filling, combination};
@@ -15,7 +15,7 @@ impl Portfolio<Ambient> {
         self.members.iter_mut().for_each(|member| member.begin_column(column, value));
     }
 
-    /// Returns the value in one column of the row at which the center began.
+    /// Returns the value of one column at which the center of the first member began, or zero without a center.
     pub(crate) fn first_value(&self, column: usize) -> f64 {
         self.members.first().map_or(0.0, |member| member.first_value(column))
     }

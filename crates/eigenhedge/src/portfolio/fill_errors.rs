@@ -1,19 +1,21 @@
 //! Leave-one-out errors of the members on observed cells, and the combination of their fills.
 //!
-//! The combination is `Σ w_i x_i` over the rows that the members fill in, with the least leave-one-out error on the observed
-//! cells: with E the products of the members' leave-one-out errors, w minimizes `wᵀ E w` over weights that sum to 1 (Bates and
-//! Granger's combination of forecasts). Errors of different members partly cancel, so that the combination is better than any
-//! single member.
+//! The combination is `Σ w_i x_i` over the rows that the members fill in, with the least leave-one-out error on the
+//! observed cells: with E the products of the members' leave-one-out errors, w minimizes `wᵀ E w` over weights that sum
+//! to 1 (Bates and Granger's combination of forecasts). Errors of different members partly cancel, so that the
+//! combination is usually better than any single member.
 //!
-//! The standard error of a filled cell is that of a ridge regression on the observed cells, with the noise of its column: the
-//! mean of the squared leave-one-out errors of the combination, each multiplied by `1 - h` for the leverage h of its cell.
+//! The standard error of a filled cell is that of a ridge regression on the observed cells, with the noise of its
+//! column: the mean of the squared leave-one-out errors of the combination, each multiplied by `1 - h` for the leverage
+//! h of its cell.
 //!
-//! While a column stays empty, the members with short memories lose their advantage. Let N be this noise, F that of the leader,
-//! whose center is the mean, over all rows, and g the number of rows since the last value of the column. As for the difference
-//! of two values of an autoregressive process with the autocorrelation `r = 1 - N/2F`, the noise is `2F (1 - r^(g+1))`.
+//! While a column stays empty, the members with short memories lose their advantage. Let N be this noise, F the noise of
+//! the leader (whose center is the mean), averaged over all rows, and g the number of rows since the last value of the
+//! column. As for the difference of two values of an autoregressive process with the autocorrelation `r = 1 - N/(2F)`,
+//! the noise is `2F (1 - r^(g+1))`.
 //!
-//! Numerics: E decays, and its diagonal is raised slightly, so that members with nearly equal errors get nearly equal weights.
-//! Negative weights are set to zero.
+//! Numerics: E decays, and its diagonal is raised slightly, so that members with nearly equal errors get nearly equal
+//! weights. Negative weights are set to zero.
 
 use crate::error::Error;
 use crate::impute::solve;
@@ -63,7 +65,8 @@ pub(super) struct Filling {
     pub errors: Matrix,
     /// Variances of the cells in units of the noise, one column per member.
     pub variances: Matrix,
-    /// Squared errors of the combination on observed cells, without the part due to the other cells. NaN for missing cells.
+    /// Squared errors of the combination on observed cells, without the part that is due to the other cells. NaN for
+    /// missing cells.
     pub squares: Vec<f64>,
     pub far_squares: Vec<f64>,
     /// Standard errors of the missing cells, and 0 for observed cells.
@@ -86,7 +89,7 @@ impl FillErrors {
         }
     }
 
-    /// Returns the noise of a mean column, and that of the leader in the same unit.
+    /// Returns `noise`, that of an average column, and the corresponding noise of the leader.
     pub fn usual_noise(&self, noise: f64) -> [f64; 2] {
         let sum = |of: fn(&Noise) -> f64| self.noise.iter().map(of).sum::<f64>();
         [noise, noise * (sum(|noise| noise.leader) / sum(|noise| noise.combination))]
@@ -134,7 +137,8 @@ impl FillErrors {
     }
 }
 
-/// Computes the weights with sum 1 that minimize `wᵀ E w`, with a raised diagonal; negative ones become zero.
+/// Computes the weights w with sum 1 that minimize `wᵀ E w`, where E is `products` with a raised diagonal. Negative
+/// weights become zero, and the others are scaled to the sum 1.
 pub(super) fn combination(products: &Matrix, normal: &mut Matrix, weights: &mut Vec<f64>) {
     let count = products.columns();
     normal.clone_from(products);

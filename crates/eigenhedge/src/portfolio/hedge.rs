@@ -1,18 +1,19 @@
 //! Rules for the weights of members: AdaHedge, and the recent leader.
 //!
-//! Both use only the excess of each member's loss over the best member on the row, so that neither the scale of the losses nor
-//! a common part matters. Totals are stored with minimum zero.
+//! Both use only the excess of each member's loss over the best member on the row, so that neither the scale of the
+//! losses nor a common part matters. Totals are stored with minimum zero.
 
 use crate::error::Error;
 use crate::state::{LARGEST, energy, ensure, entries, length};
 use serde::{Deserialize, Serialize};
 
-/// AdaHedge: `w_i ∝ e^{-ηΛ_i}` with `η = c ln(M)/Δ`, where Λ are the totals and Δ is the sum of the mixability gaps.
+/// AdaHedge for M members: `w_i ∝ e^{-ηΛ_i}` with `η = c ln(M)/Δ`, where Λ are the totals, Δ is the sum of the mixability
+/// gaps, and c is [`HASTE`].
 ///
-/// On every sequence and for every member i: `loss ≤ loss_i + (1 + 1/c) Δ`. By definition, the loss exceeds the sum of the mix
-/// losses by Δ. With `Φ_η(Λ) = -(1/η) ln((1/M) Σ e^{-ηΛ_i})`, the mix loss of a row is the increase of Φ at the rate of that
-/// row. Φ of given totals increases as η decreases, and η never increases. The mix losses therefore sum to at most Φ of the
-/// final totals at the final rate, which is at most `Λ_i + ln(M)/η = Λ_i + Δ/c`.
+/// On every sequence and for every member i: `loss ≤ loss_i + (1 + 1/c) Δ`. By definition, the loss exceeds the sum of
+/// the mix losses by Δ. With `Φ_η(Λ) = -(1/η) ln((1/M) Σ e^{-ηΛ_i})`, the mix loss of a row is the increase of Φ at the
+/// rate of that row. Φ of given totals increases as η decreases, and η never increases. The mix losses therefore sum to
+/// at most Φ of the final totals at the final rate, which is at most `Λ_i + ln(M)/η = Λ_i + Δ/c`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct AdaHedge {
     /// Total loss of each member minus that of the best member.
@@ -51,7 +52,8 @@ impl AdaHedge {
         weights.iter_mut().for_each(|weight| *weight /= sum);
     }
 
-    /// Adds the losses of a row. The mix loss comes from totals, because underflown weights would lower the gap.
+    /// Adds the losses of a row. The mix loss is computed from the totals, because weights that underflow would make the
+    /// mixability gap too small.
     pub fn learn(&mut self, losses: &[f64], working: &mut Vec<f64>) {
         let rate = self.rate();
         let least = smallest(losses);
@@ -72,7 +74,7 @@ impl AdaHedge {
         self.gaps *= factor;
     }
 
-    /// Returns an upper bound on how much the loss exceeds that of any member.
+    /// Returns an upper bound on the excess of the loss over that of any member.
     pub fn regret(&self) -> f64 {
         (1.0 + 1.0 / HASTE) * self.gaps
     }
@@ -83,12 +85,12 @@ impl AdaHedge {
     }
 }
 
-/// Rule that follows the member with the least recent loss S, where `S ← γ S + l` for each loss l.
+/// Rule that follows the member whose recent loss S is smallest, where `S ← γ S + l` for each loss l, and γ is `memory`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct RecentLeader {
     memory: f64,
     totals: Vec<f64>,
-    /// Rounding error of the totals. Members whose totals differ by less are tied.
+    /// Rounding error of the totals. Members whose totals exceed the least one by at most this are tied.
     rounding: f64,
 }
 
@@ -97,7 +99,7 @@ impl RecentLeader {
         Self { memory, totals: vec![0.0; members], rounding: 0.0 }
     }
 
-    /// Writes the weights. Members with the least recent loss have equal weights, and the others have zero.
+    /// Writes the weights. Members whose recent loss is smallest have equal weights, and the others have zero.
     pub fn weights(&self, weights: &mut Vec<f64>) {
         weights.clear();
         weights.extend(self.totals.iter().map(|total| f64::from(u8::from(*total <= self.rounding))));

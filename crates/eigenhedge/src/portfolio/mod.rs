@@ -1,18 +1,18 @@
 //! Hedge over learners: no parameters to tune, and a loss close to that of the best member in hindsight.
 //!
-//! Setting: members are subspace learners over the same rows, each with its own rule, center and span. A single member is a
-//! portfolio too, at no extra cost.
+//! Setting: members are subspace learners over the same rows, each with its own rule, center and span. A single member
+//! is a portfolio too, at no extra cost.
 //!
-//! Update: the portfolio mixes the distributions of the members with weights `w`, and its loss is `Σ w_i l_i`. [`Trust`]
-//! computes the weights from the losses of the members. A row that only sets the center ([`Subspace::fixes_center`]) changes no
-//! weight and no total.
+//! Update: the portfolio mixes the distributions of the members with weights w, and its loss is `Σ w_i l_i` with the
+//! losses l of the members. [`Trust`] computes the weights from these losses. A row that only sets the center
+//! ([`Subspace::fixes_center`]) changes no weight and no total.
 //!
 //! A row with missing cells is filled in first (`fill`), and its loss is that of the observed cells.
 //!
 //! Guarantee: on every sequence and for every member i, `loss ≤ loss_i` + [`Portfolio::hedge_term`]. The bound of the
 //! best member therefore holds for the portfolio with that term added. The bound requires no knowledge about the rows.
 //!
-//! Cost: the sum over the members plus about fifty exponentials; kernel rows are computed once for all members whose
+//! Cost: the sum over the members plus about fifty exponentials. Kernel rows are computed once for all members whose
 //! dictionaries agree.
 
 mod ahead;
@@ -55,28 +55,28 @@ struct Working {
     /// Expected and realized loss of each member, as reported by the member.
     own: Vec<Loss>,
     aligns: bool,
-    /// Choice of a trial that the members ran ahead.
+    /// Choice of the most recent trial of [`Portfolio::run_ahead`].
     drawn: Drawn,
     /// Records of such trials, whose memory is used again.
     spare_traces: Vec<Vec<Trace>>,
-    /// Displacement from the center of the heaviest member to that of the first member.
+    /// Displacement from the center of the first member to that of the heaviest member. It is empty if they are equal.
     way: Vec<f64>,
     filling: Filling,
 }
 
-/// Row length from which `auto` has no learned centers. Blocks of such rows share one pass over the columns, for which the steps of
-/// the center must be known in advance, and longer rows may be sparse, while a learned center is dense.
+/// Row length from which `auto` has no learned centers. Blocks of such rows share one pass over the columns, for which
+/// the steps of the center must be known in advance. Much longer rows may be sparse, while a learned center is dense.
 const LONG: usize = 512;
 
 /// Returns the members of `auto`, each with its center.
 ///
 /// Around the mean, the members are a forgetting leader with a short memory, the leader (incremental PCA with a few more
-/// directions), and anchored with a self-confident rate, whose bound for arbitrary rows the portfolio inherits. For drifting
-/// levels, leaders use the last row, forgetting means, or a center that is learned. Rows of at least 512 numbers have more
-/// forgetting centers instead of learned ones. If the center of the template is not the mean, all members use the center of the
-/// template. Features of kernels rarely have drifting levels, so the mean is their only center, and there are more memories.
-/// Without a center and with a given norm bound, tracking with fixed share is also a member. The portfolio then inherits its
-/// bound for drift.
+/// directions), and anchored with a self-confident rate, whose bound for arbitrary rows the portfolio inherits. For
+/// drifting levels, leaders use the last row, forgetting means, or a center that is learned. For rows of at least 512
+/// numbers, and for a center with a prior, there are more forgetting centers instead of learned ones. If the center of
+/// the template is not the mean, all members use the center of the template. Features of kernels rarely have drifting
+/// levels, so the mean is their only center, and there are more memories. Without a center and with a given norm bound,
+/// tracking with fixed share is also a member. The portfolio then inherits its bound for drift.
 ///
 /// Each member has at most `k + 3` explicit directions, unless rows are shorter or the template sets another
 /// limit. Its cost is therefore O(nk) per row on any stream.
@@ -215,7 +215,8 @@ impl<S: Span> Portfolio<S> {
         Some(self.members[holder].aligned_coordinates())
     }
 
-    /// Returns the basis of the next aligned coordinates, over the heaviest member's columns, and its probabilities.
+    /// Returns the basis of the next aligned coordinates, in coordinates of the heaviest member's columns, and the
+    /// probabilities of the directions from which it is rotated ([`Subspace::next_basis`]).
     pub(crate) fn next_basis(&mut self) -> (Matrix, Vec<f64>) {
         let (heaviest, holder) = (self.heaviest(), self.holder());
         let last = holder.and_then(|holder| self.members.get_disjoint_mut([heaviest, holder]).ok());
@@ -275,7 +276,8 @@ impl<S: Span> Portfolio<S> {
         loss
     }
 
-    /// Adds the losses of the trial and updates the weights. `square` is the members' largest squared norm.
+    /// Adds the losses of the trial and updates the weights. `square` is the largest of the squared norms that the row
+    /// has for the members.
     fn learn_weights(&mut self, square: f64) {
         self.totals.iter_mut().zip(&self.scratch.0.losses).for_each(|(total, loss)| *total += loss);
         if self.specs.len() > 1 {
@@ -299,14 +301,16 @@ impl<S: Span> Portfolio<S> {
         chosen
     }
 
-    /// Bounds how much the expected loss exceeds that of any member, in squared input units. Zero for one member.
+    /// Returns a bound on the excess of the expected loss over that of any member, in squared input units. It is zero for
+    /// a single member.
     pub fn hedge_term(&self) -> f64 {
         self.trust.regret()
     }
 }
 
 impl Portfolio<Ambient> {
-    /// Adds the rows of a portfolio with the same options. Both have one member. `cost` adds to the theorem.
+    /// Adds the rows of a portfolio with the same options. Returns `Err` unless there is only one member. `cost` is added
+    /// to the constant of its regret bound.
     pub(crate) fn merge(&mut self, mut other: Self, cost: f64) -> Result<(), Error> {
         let [member] = &mut self.members[..] else {
             return Err(Error::Merge("the trust among several learners depends on the order of rows".to_owned()));

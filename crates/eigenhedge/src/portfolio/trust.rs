@@ -13,8 +13,9 @@
 //! excess over the loss of U. It grows only while it is within the allowance, by at most r per row. This holds for any
 //! rules in place of A, the leaders and the top.
 //!
-//! Losses above the least one are reduced by their rounding error, down to zero: members that are equal up to rounding stay
-//! equal, and rounding decides nothing. The theorem is about the reduced losses; the total reduction is added to both sides.
+//! The excess of each loss over the least one is reduced by its rounding error, but not below zero. Members that are
+//! equal up to rounding thus stay equal. The theorem is about the reduced losses. The total reduction of the loss is
+//! added to both bounds.
 //!
 //! References: de Rooij, van Erven, Grünwald & Koolen, *Follow the leader if you can, hedge if you must*, JMLR 2014.
 
@@ -35,7 +36,7 @@ pub struct Trust {
     leaders: Vec<RecentLeader>,
     top: AdaHedge,
     ranges: RecentMedian,
-    /// Largest loss so far. If its square is out of range, the fields below are divided by a power of two near it.
+    /// Largest loss so far. If its square is out of range, all totals and losses are divided by a power of two near it.
     largest_loss: f64,
     /// Excess of the loss over that of the careful rule (AdaHedge on the original losses).
     owed: f64,
@@ -150,7 +151,8 @@ impl Trust {
         &self.scratch.0.weights
     }
 
-    /// Adds the losses of the members for a row with this energy.
+    /// Adds the losses of the members for a row. `energy` is the squared norm of the row, from which the rounding errors
+    /// of the losses are estimated.
     pub fn learn(&mut self, losses: &[f64], energy: f64) {
         self.weights();
         self.change_unit(losses.iter().fold(0.0, |a, b| a.max(*b)));
@@ -191,7 +193,8 @@ impl Trust {
         self.scratch.0.weights.clear();
     }
 
-    /// Bounds how much the loss exceeds that of any member. Negative if it is less than that of all.
+    /// Returns a bound on the excess of the loss over that of any member. If the bound is negative, the loss is less than
+    /// that of every member.
     pub fn regret(&self) -> f64 {
         (self.owed + self.rounded + self.careful.regret()) * unit(self.largest_loss)
     }

@@ -110,8 +110,8 @@ impl AnyExperts {
         delegate!(&self.learner, learner => learner.dropped())
     }
 
-    /// Returns the probability that each expert is kept in the next trial. Returns `None` for the leader and the
-    /// perturbed leader, which have no distribution before their noise is drawn.
+    /// Returns the probability that each expert is kept in the next trial. Returns `None` for the leader, whose choice
+    /// is not random, and for the perturbed leader, whose probabilities are unknown.
     pub fn kept_probabilities(&self) -> Option<Vec<f64>> {
         match &self.learner {
             ExpertLearner::Capped(learner) => Some(learner.log_dropped().iter().map(|w| -w.exp_m1()).collect()),

@@ -57,7 +57,7 @@ pub struct Entry {
     pub name: &'static str,
     /// One-line description.
     pub summary: &'static str,
-    /// Theorem that bounds the regret of the learner, or "none".
+    /// Theorem that bounds the regret of the learner, or a text that starts with "none".
     pub guarantee: &'static str,
     /// Time per row, as a formula.
     pub cost: &'static str,

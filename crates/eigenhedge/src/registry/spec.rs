@@ -70,7 +70,7 @@ pub struct Spec {
     pub eta: f64,
     /// True to tune the learning rate to the loss so far. `eta` then has no effect.
     pub self_confident: bool,
-    /// Mixing of the weights after each row.
+    /// Mixing of the weights after each row, for tracking only.
     pub mixing: Mixing,
     /// Factor by which the weight of earlier rows decays per row, for the forgetting leader.
     pub forget: f64,

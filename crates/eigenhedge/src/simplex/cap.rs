@@ -6,9 +6,9 @@
 //!
 //! Guarantee: the probabilities of being kept, `1 - v_i`, sum to `k` up to rounding. A capped entry is exactly `0.0`.
 //!
-//! Cost: [`cap`]: linear if the order has changed little since the previous call, `O(n log n)` otherwise. It does not
-//! allocate once the scratch space has its size. [`cap_by_selection`]: expected `O(n)`. [`cap_by_sorting`]: `O(n log
-//! n)`.
+//! Cost for n entries: [`cap`]: linear if the order has changed little since the previous call, `O(n log n)` otherwise.
+//! It does not allocate once the scratch space has its size. [`cap_by_selection`]: expected `O(n)`.
+//! [`cap_by_sorting`]: `O(n log n)`.
 //!
 //! Numerics: the uncapped entries are the longest ascending prefix whose kept mass stays below `k` when its largest
 //! weight is at the cap. Relative to that largest weight `top`, with `M = Σ m` and `P = Σ m (1 - e^{g - top})` over the
@@ -17,8 +17,8 @@
 //! is kept. Nothing under- or overflows, because only differences of log-weights are exponentiated, and sums run in
 //! ascending order. Weights of exactly zero (`-∞`) that are needed to fill the cap are ties and share it evenly.
 //!
-//! For `N = ∞` the complement stays at the cap. If the span keeps less than `k`, the rest of `k` is spread over the infinitely
-//! many directions of the complement, and nothing is rescaled.
+//! For `N = ∞` the complement stays at the cap. If the span keeps less than `k`, the rest of `k` is spread over the
+//! infinitely many directions of the complement, and nothing is rescaled.
 //!
 //! Not done: no incremental update of the scale between calls, because each call needs a pass over the uncapped entries
 //! anyway.
@@ -80,8 +80,8 @@ pub struct Capped {
     pub log_dropped: Vec<f64>,
 }
 
-/// Caps the weights of single directions and of their complement in place: `log v = min(g + log c, 0)`, with `c` such
-/// that the probabilities of being kept, `1 - v`, sum to `kept`. With an infinite complement they may sum to less.
+/// Caps the log-weights `g` of single directions and of their complement in place: `log v = min(g + log c, 0)`, with `c`
+/// such that the probabilities of being kept, `1 - v`, sum to `kept`. With an infinite complement they may sum to less.
 /// Returns `log c`.
 ///
 /// Weights must not be NaN. Panics if the space does not have more than `kept` directions.
@@ -212,7 +212,8 @@ fn sort_nearly_sorted(order: &mut [usize], compare: impl Fn(&usize, &usize) -> O
     }
 }
 
-/// Entries below the cap: the largest log-weight, their number, and the mass kept if it is exactly at the cap.
+/// Entries below the cap: the largest log-weight `top`, their number, and the mass that they keep if `top` is exactly at
+/// the cap.
 pub(super) struct Uncapped {
     pub(super) top: f64,
     pub(super) count: f64,
@@ -222,7 +223,8 @@ pub(super) struct Uncapped {
 impl Uncapped {
     pub(super) const NONE: Self = Self { top: f64::NEG_INFINITY, count: 0.0, kept: 0.0 };
 
-    /// Returns the mass kept if a log-weight of `level ≥ top` is at the cap: positive terms keep the precision.
+    /// Returns the mass that these entries keep if a log-weight of `level ≥ top` is at the cap. Only positive terms are
+    /// added, which preserves the precision.
     pub(super) fn kept_at(&self, level: f64) -> f64 {
         self.kept + (self.count - self.kept) * num::kept(gap(self.top, level))
     }
@@ -256,7 +258,7 @@ pub(super) fn log_scale(uncapped: impl Iterator<Item = (f64, f64)> + Clone, top:
     let kept = kept as f64;
     let uncapped = uncapped.filter(|&(_, multiplicity)| multiplicity > 0.0);
     let count: f64 = uncapped.clone().map(|(_, multiplicity)| multiplicity).sum();
-    // The rounding error of one form is proportional to k, of the other to M - k. Use the smaller.
+    // The rounding error of one form is proportional to `kept`, that of the other to `count - kept`. Uses the smaller.
     if count - kept > kept {
         let kept_at_top: f64 = uncapped.map(|(weight, multiplicity)| multiplicity * num::kept(gap(weight, top))).sum();
         return ((kept_at_top - kept) / (count - kept_at_top)).ln_1p();

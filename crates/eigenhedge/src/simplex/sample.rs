@@ -1,10 +1,10 @@
 //! Sampling of sets with given inclusion probabilities.
 //!
-//! Setting: probabilities `p_i` in `[0, 1]`. If they sum to an integer `k` (up to rounding), a set has exactly `k`
+//! Setting: `n` probabilities `p_i` in `[0, 1]`. If they sum to an integer `k` (up to rounding), a set has exactly `k`
 //! indices. Otherwise the size is the total rounded down or up, and the inclusion probabilities are still exact. The
 //! second case occurs when the complement of a span has a part of the probability.
 //!
-//! Update: none: sampling does not learn. [`Select`] lists the three methods.
+//! Update: none, because sampling does not learn. [`Select`] lists the three methods.
 //!
 //! Guarantee: `systematic` and `corners` have the given inclusion probabilities, and an expected loss depends on
 //! nothing else. `top` is deterministic, and the theorems about expected losses do not cover it.
@@ -72,7 +72,8 @@ pub fn draw(
     match select {
         Select::Systematic => systematic(probabilities, random.uniform(), whole.then_some(size), members),
         Select::Corners => {
-            // A phantom index takes the probability missing to the next integer. If it is drawn, the set has one index fewer.
+            // A phantom index takes the probability missing to the next integer. If it is drawn, the set has one index
+            // fewer.
             let phantom = if whole { 0.0 } else { size as f64 - total };
             scratch.peel.start(probabilities.iter().copied().chain([phantom]), size);
             let mut mass = random.uniform();

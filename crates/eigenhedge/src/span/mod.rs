@@ -1,8 +1,8 @@
 //! Spans: orthonormal directions in some space, which carry the spectrum of a learner.
 //!
-//! A span has orthonormal *columns* in some space: plain vectors, or kernel expansions in a dictionary. Learners never access
-//! the space itself. They request the coordinates of a point in the columns, append the residual of the point as a new column,
-//! and from time to time replace the columns by combinations of them.
+//! A span has orthonormal *columns* in some space: plain vectors, or kernel expansions in a dictionary. Learners never
+//! access the space itself. They request the coordinates of a point in the columns, append the residual of the point as
+//! a new column, and from time to time replace the columns by combinations of them.
 
 mod ambient;
 mod feature;
@@ -48,7 +48,7 @@ pub trait Span {
     /// Loads a point minus the origin into scratch space, if it is valid. Returns the squared norm of the difference.
     fn load_point(&mut self, point: &Self::Point) -> Result<f64, Error>;
 
-    /// Announces that the next point is zero except at these positions, which ascend. `None` cancels it.
+    /// Announces that the next point is zero except at these positions, which ascend. `None` cancels the announcement.
     fn announce_filled(&mut self, _filled: Option<&[u32]>) {}
 
     /// Returns the positions of the filled cells of the loaded point, or `None` unless these are known to be few.
@@ -67,8 +67,8 @@ pub trait Span {
     }
 
     /// Precomputes results that are shared by the points that will be loaded next, in this order. An empty iterator
-    /// cancels the block. After point i, the origin moves by `step(i)` times the point. If `step` is `None`, the origin
-    /// is fixed.
+    /// cancels the block. After point i, the origin moves by `step(i)` times the point minus the origin. If `step` is
+    /// `None`, the origin is fixed.
     fn prefetch<'a>(&mut self, _points: &mut dyn Iterator<Item = &'a Self::Point>, _step: Option<&dyn Fn(usize) -> f64>)
     where
         Self::Point: 'a,
@@ -84,7 +84,8 @@ pub trait Span {
     /// Returns the inner product of two points that were loaded before. The origin is not subtracted.
     fn inner(&self, a: &Self::Point, b: &Self::Point) -> f64;
 
-    /// Returns the power of two that divides the point and its norms: 1 unless its squared norm is out of range.
+    /// Returns the power of two by which the loaded point was divided: 1 unless its squared norm is out of range.
+    /// Coordinates and the norm of the residual are divided by it, too.
     fn unit(&self) -> f64 {
         1.0
     }
@@ -97,7 +98,8 @@ pub trait Span {
     /// added.
     fn append_residual(&mut self, point: &Self::Point) -> f64;
 
-    /// Returns true if the part of a residual outside the span is lost for every choice, not part of the complement.
+    /// Returns true if the part of a residual that the span cannot represent is lost for every choice. Otherwise that
+    /// part belongs to the complement.
     fn loses_residuals(&self) -> bool {
         false
     }
@@ -108,10 +110,11 @@ pub trait Span {
     /// Replaces the columns by `columns × rotation`, where `rotation` has orthonormal columns.
     fn combine(&mut self, rotation: &Matrix);
 
-    /// Converts combinations of the columns of another span over the same points to coordinates in these columns.
+    /// Converts combinations of the columns of another span over the same points to coordinates in this span's columns.
     fn transfer(&mut self, from: &mut Self, combinations: &Matrix, out: &mut Matrix);
 
-    /// Computes the way from another span's origin to this one's, over the columns; empty if it is zero.
+    /// Computes the displacement from another span's origin to this one's, in coordinates of the columns. It may be
+    /// empty if it is zero. The default assumes equal origins.
     fn way_from_origin_of(&mut self, _other: &Self, way: &mut Vec<f64>) {
         way.clear();
     }
@@ -131,14 +134,14 @@ pub trait Span {
         None
     }
 
-    /// Computes products of the loaded point with the sources of a learned origin. `columns` are the coordinates of the point in
-    /// the columns, including an appended one, divided by `unit`.
+    /// Computes products of the loaded point with the sources of a learned origin. `columns` are the coordinates of the
+    /// point in the columns, including an appended one, divided by `unit`.
     fn project_sources(&mut self, _columns: &[f64], _unit: f64) {}
 
     /// Moves a learned origin and its sources after the loaded point, for which [`Self::project_sources`] was called.
     fn move_sources(&mut self, _change: &SourceMove, _columns: &[f64], _unit: f64) {}
 
-    /// Sets the origin exactly to the loaded point. The span must have no columns yet.
+    /// Sets the origin exactly to `point`, which was just loaded. The span must have no columns yet.
     fn begin_at(&mut self, point: &Self::Point);
 
     /// Returns true if the dictionary exceeds its budget, so that atoms must be evicted before the next trial.

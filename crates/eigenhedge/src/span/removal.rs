@@ -1,6 +1,6 @@
 //! Successive removal of atoms: distances of atoms from the others, and redistribution of their coefficients.
 //!
-//! Setting: the Gram matrix K of a dictionary, and `P = K⁻¹`.
+//! Setting: the Gram matrix K of a dictionary of M atoms, and `P = K⁻¹`.
 //!
 //! Update: `1/P_jj` is the squared distance of atom j from the span of the others, and `-P_lj/P_jj` are the
 //! coefficients of its projection on them. Without j the inverse is `P - q qᵀ` with `q = P e_j/√P_jj`. The vectors q
@@ -8,8 +8,8 @@
 //!
 //! Cost: one inverse, O(M³), and O(M s) for the s-th removed atom.
 //!
-//! Numerics: [`RIDGE`] times the largest diagonal entry is added to the diagonal, so that atoms may be equal. The ridge
-//! can only increase the distances, by at most its effect on the coefficients.
+//! Numerics: [`RIDGE`] times the largest diagonal entry is added to the diagonal, so that atoms may be equal. This
+//! increases a squared distance by at most the ridge times `1 + |c|²`, with the coefficients c of the projection.
 
 use crate::error::{Error, at_least_one, require};
 use crate::linalg::Matrix;
@@ -132,10 +132,9 @@ pub(super) fn give_up(coefficients: &mut [f64], atom: usize, share: &[f64]) {
     coefficients[atom] = 0.0;
 }
 
-// Budget of a dictionary: the maximum number of atoms, the rule for admitting rows, and the cost of evictions.
-// A row is admitted unless a single atom represents all but a share `novelty` of its energy. Above the budget, atoms
-// are evicted (`feature/evict.rs`) until a sixteenth of the budget is free ([`AtomBudget::low`]), so that many rows share
-// the work of an eviction. Losses remain exact. The norms of the discarded parts are summed as a measure of the error.
+// A row is admitted unless a single atom represents all but a share `novelty` of its energy. Above the budget, a
+// sixteenth of the budget is evicted at once (`feature/evict.rs`, [`AtomBudget::low`]), so that many rows share the work
+// of an eviction. Losses remain exact. The norms of the discarded parts are summed as a measure of the error.
 /// Budget of a dictionary: the maximum number of atoms, the novelty threshold for new atoms, and the accumulated error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct AtomBudget {
@@ -144,7 +143,7 @@ pub(super) struct AtomBudget {
     pub error: f64,
 }
 
-/// Divisor of the budget: an eviction frees the budget divided by this number.
+/// Divisor of the budget: an eviction removes the budget divided by this number, but at least one atom.
 const FREED: usize = 16;
 
 impl AtomBudget {
@@ -165,8 +164,8 @@ impl AtomBudget {
     }
 
     /// Returns the atom that represents a row best, and the coefficient of the row's projection on it. Returns `None`
-    /// if every atom would lose more than the share `novelty` of the row's energy. `own` is the kernel of the row with
-    /// itself, and `squares` contains the kernel of each atom with itself.
+    /// if every atom would lose more than the share `novelty` of the row's energy. `row` contains the kernels of the row
+    /// with the atoms, `own` is its kernel with itself, and `squares` contains the kernel of each atom with itself.
     pub fn carrier(&self, row: &[f64], own: f64, squares: &[f64]) -> Option<(usize, f64)> {
         let least = (1.0 - self.novelty) * own;
         let close = |(kernel, square): (&f64, &f64)| kernel * kernel >= least * square;

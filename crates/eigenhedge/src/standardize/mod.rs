@@ -8,13 +8,14 @@
 //! 1/t. A column that has been constant so far gives 0, and all its rows count as one row. Shifting a column or
 //! changing its unit does not change the result.
 //!
-//! **Warm-up.** The first rows are buffered until there are enough of them. Then all rows, including the buffered ones, are
-//! scaled by the mean and deviation of the buffered rows. A constant column is only shifted. A stream shorter than the warm-up
-//! is scaled by all its rows.
+//! **Warm-up.** The first rows are buffered until there are enough of them. Then all rows, including the buffered ones,
+//! are scaled by the mean and deviation of the buffered rows. A constant column is only shifted. A stream shorter than
+//! the warm-up is scaled by all its rows.
 //!
 //! **Missing cells.** NaN cells stay NaN and are not counted.
 //!
-//! **Cost.** One square root and one division per cell. Four numbers per column, and the buffered rows during the warm-up.
+//! **Cost.** One square root and one division per cell. Four numbers per column, and the buffered rows during the
+//! warm-up.
 //!
 //! **Numerics.** Welford's updates avoid cancellation when the mean is large. A row whose squared distance from the mean
 //! overflows is rejected and leaves the statistics unchanged.
@@ -102,7 +103,8 @@ impl Column {
         }
     }
 
-    /// Returns the divisor of a cell under the running scale, or 0 if the scaled cell is 0.
+    /// Returns the divisor of a cell under the running scale. Returns 0 if this is the first cell of the column, or if
+    /// the column is constant up to and including it. The scaled cell is then 0.
     fn running_scale(&self, x: f64) -> f64 {
         let spread = self.spread_with((x - self.mean).powi(2));
         if self.count == 0 || spread == 0.0 { 0.0 } else { Self { spread, ..*self }.scale(true) }
@@ -142,9 +144,9 @@ impl Standardizer {
         self.columns.iter().map(|column| column.mean)
     }
 
-    /// Returns the divisor of each column. It is 1 if the column is only shifted, and zero if its scaled value is
-    /// always zero. The iterator is empty if columns are not scaled. During the first rows of a running scale, the
-    /// divisor in [`Self::apply`] also depends on the current row.
+    /// Returns the divisor of each column. It is 1 if the column is only shifted. With a running scale, it is zero if the
+    /// column has been constant so far. The iterator is empty if columns are not scaled. During the first rows of a
+    /// running scale, the divisor in [`Self::apply`] also depends on the current row.
     pub fn scale(&self) -> impl Iterator<Item = f64> {
         self.columns.iter().map(|column| column.scale(self.how == Standardize::Running))
     }
@@ -262,7 +264,7 @@ impl Standardizer {
         row.iter().zip(raw).position(overflows).map_or(Ok(()), Err)
     }
 
-    /// Converts a row from standard units to units of the input. A column that is always scaled to 0 gets its mean.
+    /// Converts a row from standard units to units of the input. A column whose divisor is zero gets its mean.
     pub fn undo(&self, row: &mut [f64]) {
         for ((x, mean), scale) in row.iter_mut().zip(self.mean()).zip(self.scale()) {
             *x = mean + scale * *x;

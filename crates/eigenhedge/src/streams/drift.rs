@@ -4,13 +4,14 @@ use super::{Stream, add, cut, directions};
 use crate::linalg::Matrix;
 use crate::random::Random;
 
-/// Generates the stream of JMLR figure 3: rows of 20 numbers in three segments of 500 rows, each from a Gaussian with a random
-/// covariance of rank 2. Rows longer than 1 are scaled to norm 1.
+/// Generates the stream of JMLR figure 3: rows of 20 numbers in three segments of 500 rows, each from a Gaussian with a
+/// random covariance of rank 2. Rows longer than 1 are scaled to norm 1.
 pub fn three_subspaces(seed: u64) -> Vec<Vec<f64>> {
     switching(20, 2, 3, 500, seed)
 }
 
-/// Generates segments of Gaussian rows with random covariances of the given rank, cut to norm 1.
+/// Generates segments of Gaussian rows with random covariances of the given rank. Rows whose norm exceeds 1 are scaled
+/// to norm 1.
 pub fn switching(length: usize, rank: usize, segments: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     recurring(length, rank, &(0..segments).collect::<Vec<_>>(), rows, seed).rows
 }
@@ -86,7 +87,8 @@ pub(super) fn frame(length: usize, rank: usize, random: &mut Random) -> Matrix {
     frame
 }
 
-/// Generates rows of a fixed subspace plus isotropic noise of this share; their mean squared norm is one half.
+/// Generates Gaussian rows in a fixed random subspace plus isotropic noise. Their mean squared norm is one half, of which
+/// the noise has the share `noise`.
 pub fn signal_and_noise(length: usize, rank: usize, noise: f64, seed: u64) -> impl Iterator<Item = Vec<f64>> {
     let mut random = Random::seeded(seed);
     let signal = frame(length, rank, &mut random);
@@ -112,7 +114,7 @@ pub fn iid(length: usize, rank: usize, noise: f64, rows: usize, seed: u64) -> St
     let mut rows: Vec<Vec<f64>> = signal_and_noise(length, rank, noise, seed).take(rows).collect();
     rows.iter_mut().for_each(|row| cut(row));
     let truth = vec![0; rows.len()];
-    // The subspace is drawn first.
+    // The subspace is drawn first, so a generator with the same seed draws it again.
     Stream { rows, subspaces: vec![frame(length, rank, &mut Random::seeded(seed))], truth }
 }
 

@@ -8,7 +8,7 @@ use crate::random::Random;
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Hard {
-    /// Description of the rows.
+    /// Name, which describes the rows.
     pub name: &'static str,
     /// Generator of the rows.
     pub rows: fn(usize, usize, u64) -> Vec<Vec<f64>>,
@@ -51,7 +51,8 @@ fn scale(row: &mut [f64], factor: f64) {
     row.iter_mut().for_each(|x| *x *= factor);
 }
 
-/// Generates rows that differ from one of three base rows by a relative `noise`. The base rows change every 100 rows.
+/// Generates rows that equal one of three base rows up to noise. The cells of the base rows are standard normal, and the
+/// noise of a cell has the standard deviation `noise`. The base rows change every 100 rows.
 ///
 /// ```
 /// let rows = eigenhedge::streams::near_duplicates(9, 1e-12, 60, 1);
@@ -100,7 +101,7 @@ fn rescaled(length: usize, rows: usize, seed: u64, powers: f64) -> Vec<Vec<f64>>
     stream
 }
 
-/// Generates smooth waves and short bursts that are a thousand times larger, with rows of zeros between them.
+/// Generates smooth waves and short bursts that are a thousand times larger. A few rows of zeros follow each burst.
 fn bursts(length: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     let (mut stream, loud) = (sines(length, 4, rows, seed), noisy(length, rows, seed + 1));
     for (t, (row, loud)) in stream.iter_mut().zip(loud).enumerate() {
@@ -157,7 +158,8 @@ pub fn leader_trap(length: usize, rows: usize) -> Vec<Vec<f64>> {
     (0..rows).map(row).collect()
 }
 
-/// Generates `strong` rows alternating between two orthogonal unit vectors, then `weak` ones of norm `size` in a third.
+/// Generates `strong` rows that alternate between two orthogonal unit vectors, then `weak` rows of norm `size` along a
+/// third one.
 ///
 /// A learner that keeps two directions with certainty never learns the third. Once `weak · size²` exceeds
 /// `strong / 2`, the best plane in hindsight contains the third direction.
@@ -188,9 +190,9 @@ pub fn starvation(length: usize, strong: usize, weak: usize, size: f64, seed: u6
 
 /// Generates losses of 0 or 1 by independent fair coins, as in the lower bounds (JMLR Theorem 10 and (19)).
 ///
-/// The expected loss of every learner that drops d of n experts is `d/2` per trial, and by chance the best
-/// set of d is better by about `d √((T/2) log(n/d))`. For subspaces, the instance of a trial is the diagonal
-/// matrix of its losses.
+/// The expected loss of every learner that drops d of n experts is `d/2` per trial. After T trials, the best set of d is
+/// by chance better by about `d √((T/2) log(n/d))`. For subspaces, the instance of a trial is the diagonal matrix of its
+/// losses.
 ///
 /// The paper divides the experts into d groups of n/d and tosses the coins of one group after the other, while the
 /// other experts lose nothing. That construction does not give a lower bound for every learner: a learner that switches

@@ -7,8 +7,8 @@
 //! - Smooth: [`random_walk`], [`sines`], [`turning_images`], [`oscillations`].
 //! - Numerically difficult: [`HARD`], which includes smooth, repeated and rescaled streams.
 //!
-//! Rows of the first four groups have norm at most 1, except those of [`signal_and_noise`], [`faults`] and [`plant`]. The same seed gives
-//! the same rows.
+//! Rows of the first four groups have norm at most 1, except those of [`signal_and_noise`], [`faults`], [`plant`] and
+//! [`coins`], and those of [`starvation`] with a size above 1. The same seed gives the same rows.
 //!
 //! ```
 //! use eigenhedge::streams;

@@ -5,7 +5,7 @@ use crate::random::Random;
 use std::f64::consts::TAU;
 use std::ops::Range;
 
-/// Sensors: name, usual value, spread, and number of decimals that the instrument shows.
+/// Sensors: name, usual value, unit of the variation around it (spread), and number of decimals that the sensor shows.
 const SENSORS: [(&str, f64, f64, i32); 12] = [
     ("FI101", 120.0, 6.0, 1),
     ("FI102", 80.0, 4.0, 1),
@@ -35,7 +35,7 @@ pub struct PlantFault {
     pub rows: Range<usize>,
 }
 
-/// Rows of a plant, one in five minutes.
+/// Rows of a plant, one every five minutes, and its faults.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Plant {
@@ -47,9 +47,9 @@ pub struct Plant {
     pub faults: Vec<PlantFault>,
 }
 
-/// Generates a plant of twelve sensors that follow load, weather and feed. Five faults begin after 44, 58, 67, 87 and 93 % of the
-/// rows: TI202 shows 4 standard deviations too much for half a day, PI301 repeats its value for half a day, AI701 drifts by 5
-/// standard deviations over an eighth of the rows and returns, FI101 has a peak of three rows, and LI401 shows 0 for three hours.
+/// Generates a plant of twelve sensors that follow load, weather and feed. Five faults begin after 44, 58, 67, 87 and
+/// 93 % of the rows: TI202 shows 8 too much for half a day, PI301 repeats its value for half a day, AI701 drifts up by 2
+/// over an eighth of the rows and then returns, FI101 has a peak of three rows, and LI401 shows 0 for three hours.
 ///
 /// ```
 /// let plant = eigenhedge::streams::plant(8640, 1);

@@ -63,7 +63,7 @@ pub fn turning_images(length: usize, views: usize, rows: usize, seed: u64) -> Ve
     const BUMPS: usize = 3;
     let mut random = Random::seeded(seed);
     let side = (length as f64).sqrt().ceil();
-    // Radius, angle, width and height of each bump, in units of the side.
+    // Radius, angle, width and height of each bump. Radius and width are in units of the side.
     let mut bumps = [[0.0; 4]; BUMPS];
     let picture = |t: usize| {
         if t.is_multiple_of(views) {

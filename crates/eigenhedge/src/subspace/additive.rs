@@ -1,6 +1,6 @@
 //! Additive rule: gradient descent on the expected projection.
 //!
-//! Setting: instances z in a space of dimension N, with `|z|² ≤ Q²`. `P̄` is the expected projection, with trace k; its
+//! Setting: instances z in a space of dimension N, with `|z|² ≤ Q²`. `P̄` is the expected projection, with trace k. Its
 //! eigenvalues p in [0, 1] are the probabilities that the directions are kept. In infinite dimension `P̄` starts at
 //! zero.
 //!
@@ -8,9 +8,12 @@
 //! shifts all eigenvalues by one number and clips them to [0, 1].
 //!
 //! Guarantee: the total expected loss is at most `L* + Q² k(N-k)/(2ηN) + η/(2Q²) Σ |z|⁴`, where L* is the loss of the
-//! best fixed subspace; for a comparator that changes see [`bounds::additive`](crate::bounds::additive).
+//! best fixed subspace. For a comparator that changes, see [`bounds::additive`](crate::bounds::additive).
 //!
-//! Cost: as for tracking. Probabilities are stored directly, because the projection sets them to exactly zero or one.
+//! Cost: as for tracking.
+//!
+//! Numerics: probabilities are stored themselves, not their logarithms, because the projection sets some of them to
+//! exactly 0 or 1.
 //!
 //! References: Warmuth & Kuzmin, *On-line PCA*, slides 2007 ("two families"); Nie, Kotłowski & Warmuth, JMLR 2016.
 

@@ -5,7 +5,8 @@ use crate::linalg::Matrix;
 use crate::span::Span;
 
 impl<S: Span, R: Rule> Subspace<S, R> {
-    /// Rotates the basis of [`Self::aligned_coordinates`] to the k directions now most likely to be kept.
+    /// Replaces the basis of [`Self::aligned_coordinates`] by the k directions now most likely to be kept, rotated to be
+    /// nearest to the old basis.
     pub(crate) fn align(&mut self) {
         self.gather_directions(self.kept);
         self.aligned.align(&self.scratch.0.directions, self.kept);
@@ -30,8 +31,9 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         basis
     }
 
-    /// Returns the basis for the coordinates of the next row, in coordinates of the columns of the span, and the
-    /// probabilities of its directions. If `last` is given, it replaces the learner's own basis of the most recent row.
+    /// Returns the basis for the aligned coordinates of the next row, in coordinates of the columns of the span. Also
+    /// returns the probabilities of the k directions from which it is rotated, in descending order. If `last` is given,
+    /// it replaces the learner's own basis of the most recent row.
     pub(crate) fn next_basis(&mut self, last: Option<Matrix>) -> (Matrix, Vec<f64>) {
         self.gather_directions(self.kept);
         let mut aligned = self.aligned.clone();
@@ -46,7 +48,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.span.way_from_origin_of(&other.span, way);
     }
 
-    /// Computes the aligned coordinates of the current row plus an offset, in coordinates of the columns.
+    /// Computes the aligned coordinates of the current row plus `offset`, which is in coordinates of the columns.
     pub(crate) fn observe_aligned(&mut self, offset: &[f64]) {
         let working = &self.scratch.0;
         self.aligned.observe(&working.columns, working.observed.unit_square.sqrt(), offset);

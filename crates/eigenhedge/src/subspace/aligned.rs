@@ -1,11 +1,12 @@
 //! Aligned coordinates, which are comparable from row to row.
 //!
 //! Setting: before each row, B contains the r ≤ k directions with the highest probability of being kept. A basis of
-//! their span is defined only up to a rotation.
+//! their span is defined only up to a rotation. P is the basis in which the coordinates of the previous row were
+//! reported, with k columns.
 //!
-//! Update: `P ← B W`, where W has orthonormal rows and is nearest to `BᵀP`. Of all bases this is the one closest to the basis P
-//! of the previous row. Directions outside the old basis take the first free coordinates. Coordinates without a direction are
-//! zero.
+//! Update: `P ← B W`, where W has orthonormal rows and is nearest to `BᵀP`. Of all such bases, this one is closest to
+//! the previous P. Directions outside the span of the previous P take the first free coordinates. Coordinates without a
+//! direction are zero.
 //!
 //! Cost: O(w k² + k³) with w columns of the span. There is no cost if no coordinates are requested.
 //!
@@ -20,7 +21,8 @@ use serde::{Deserialize, Serialize};
 /// Basis in which coordinates are reported, expressed in the columns of the span.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Aligned {
-    /// Basis with one column per coordinate, or empty if none was requested. Later columns have no row yet.
+    /// Basis with one column per coordinate, or empty if no coordinates were requested. Columns that the span has gained
+    /// since the last alignment have no row in it.
     pub basis: Matrix,
     #[serde(skip)]
     scratch: Scratch<Working>,

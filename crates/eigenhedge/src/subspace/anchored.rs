@@ -1,22 +1,24 @@
 //! Anchored learners: the spectrum is a function of the scatter matrix of all rows.
 //!
-//! Setting: instances z with `|z|² ≤ Q²`. `C` is the running scatter matrix ([`Scatter`]), with eigenvalues λ. `V` is
-//! the matrix whose eigenvalues v are the probabilities that directions are dropped, and η is the rate.
+//! Setting: instances z with `|z|² ≤ Q²`. k of N directions are kept, and `d = N - k` are dropped. `C` is the running
+//! scatter matrix ([`Scatter`]), with eigenvalues λ. `V` is the matrix whose eigenvalues v are the probabilities that
+//! directions are dropped, and η is the rate.
 //!
 //! Update, by [`Law`], after `C ← f C + z zᵀ` with a forgetting factor f:
 //! - `Exponential`: `log V = cap(-(η/Q²) C)`, follow the regularized leader.
 //! - `ProductSets`: a set of k eigenvectors is kept with a probability proportional to the product of the `e^{ηλ/Q²}`
-//!   of its members, which is Hedge over sets. `log V` contains the exact probabilities of being dropped.
-//! - `Leader`: the limit η → ∞. All probability is on the top k eigenvectors, and equal eigenvalues share evenly.
+//!   of its members, which is Hedge over sets. V has the exact probabilities of being dropped under this distribution.
+//! - `Leader`: the limit η → ∞. All probability is on the top k eigenvectors. Eigenvalues tied with the k-th share it
+//!   evenly.
 //!
 //! Guarantee: `Exponential` without forgetting has the bound of [`super::Tracking`] (JMLR Theorem 6; centered: Theorem
 //! 8 and Corollary 9). For `ProductSets` the same bound is conjectured (JMLR section 5.1). It is proved for sets of
-//! experts with an extra factor d. The leader has no bound: a stream can force its loss to n/(n-k) times the best loss.
+//! experts with an extra factor d. The leader has no bound: a stream can force its loss to N/d times the best loss.
 //!
 //! A rank cap R keeps only the R largest eigenpairs of C. Dropping the eigenvalue λ lowers the potential of the proof,
-//! `min_V [η tr(V C)/Q² + Δ(V, V₀)]` with the uniform start V₀, by at most `ηλ/Q²`. The bound remains valid with the
-//! sum of these terms added to its constant ([`Rule::price`]). `ProductSets` and `as_printed` count every direction
-//! seen, so they have no rank cap.
+//! `min_V [η tr(V C)/Q² + Δ(V, V₀)]` with the relative entropy Δ and the uniform start V₀, by at most `ηλ/Q²`. The
+//! bound remains valid with the sum of these terms added to its constant ([`Rule::price`]). `ProductSets` and
+//! [`Anchored::capped_as_printed`] count every direction seen, so they have no rank cap.
 //!
 //! Cost: that of [`Scatter`]; `ProductSets` adds O(w k) for w columns of the span.
 //!
@@ -37,14 +39,15 @@ use crate::simplex::{CapScratch, Complement, LimitScratch, Multiplicity, Precisi
 use crate::state::{State, ensure, length};
 use serde::{Deserialize, Serialize};
 
-/// Share of the largest squared norm that `ProductSets` takes for rounding: it moves losses by under 1e-9.
+/// Share of the largest squared norm up to which `ProductSets` treats a squared residual as a rounding error. This
+/// changes losses by less than 1e-9.
 const RESOLUTION: f64 = 1e-20;
 
-/// Map from the eigenvalues of the scatter matrix to probabilities.
+/// Map from the eigenvalues λ of the scatter matrix C to probabilities of being kept. Rows have norm at most Q.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Law {
-    /// Exponential law `log V = cap(-(η/Q²) C)`.
+    /// Exponential law `log V = cap(-(η/Q²) C)`. The eigenvalues of V are the probabilities of being dropped.
     Exponential { eta: f64 },
     /// Distribution over sets of k eigenvectors, with weights that are products of `e^{ηλ/Q²}`.
     ProductSets { eta: f64 },
@@ -63,7 +66,7 @@ pub struct Anchored {
     pub(super) scatter: Scatter,
     /// Cost of dropped eigenvalues, which is added to the constant of the regret bound.
     price: f64,
-    /// Divisor Q² of the rows in the most recent update.
+    /// Divisor Q² of the eigenvalues in the most recent update.
     norm_square: f64,
     log_weights: Vec<f64>,
     complement: Complement,
@@ -78,7 +81,7 @@ struct Working {
     products: ProductScratch,
 }
 
-/// Relative difference of eigenvalues that the leader treats as a tie, whatever the units of other columns.
+/// Difference from the k-th largest eigenvalue, as a share of it, up to which the leader treats eigenvalues as tied.
 const TIE: f64 = 1e-12;
 /// Rounding error of small eigenvalues, as a share of the largest one.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
@@ -111,7 +114,8 @@ impl Anchored {
         })
     }
 
-    /// Limits the number of eigenpairs. The regret bound holds with [`Rule::price`] added to its constant.
+    /// Limits the number of eigenpairs. The regret bound of the exponential law holds with [`Rule::price`] added to its
+    /// constant.
     pub fn with_max_rank(mut self, max_rank: Option<usize>) -> Result<Self, Error> {
         let Some(max_rank) = max_rank else { return Ok(self) };
         if matches!(self.law, Law::ProductSets { .. }) || self.as_printed {
@@ -126,8 +130,9 @@ impl Anchored {
 
     /// Caps only the directions seen so far instead of all N, as in the printed form of ICML Algorithm 6.
     ///
-    /// All unseen directions are lost. While at most k directions have been seen, all of them are kept. The printed
-    /// form agrees with the default from the trial at which `Σ (1 - e^{-ηλ}) ≥ k`.
+    /// All unseen directions are dropped. While at most k directions have been seen, all of them are kept. The printed
+    /// form agrees with the default from the trial at which `Σ (1 - e^{-ηλ/Q²}) ≥ k`, a sum over the eigenvalues λ of
+    /// the scatter matrix.
     pub fn capped_as_printed(mut self) -> Result<Self, Error> {
         if !matches!(self.law, Law::Exponential { .. }) {
             return Err(Error::Unsupported("as-printed is for the anchored learner"));
@@ -148,7 +153,7 @@ impl Anchored {
         };
     }
 
-    /// Computes the probabilities of all directions from the current eigenvalues. Rows are divided by `norm_square`.
+    /// Computes the probabilities of all directions from the current eigenvalues, divided by `norm_square`.
     fn weigh(&mut self, norm_square: f64) {
         self.count_others();
         match self.law {
@@ -203,13 +208,14 @@ impl Anchored {
         self.weigh(norm_square);
     }
 
-    /// Returns the directions in coordinates of the columns, their values, and the rank cap. Returns `None` without a cap.
+    /// Returns the directions in coordinates of the columns, their values, and the rank cap. Returns `None` without a
+    /// cap.
     pub(super) fn capped_pairs(&self) -> Option<(&Matrix, &[f64], usize)> {
         let Scatter::Capped(capped) = &self.scatter else { return None };
         Some(capped.pairs())
     }
 
-    /// Replaces the values of a rule with a rank cap. The directions are the columns of the span.
+    /// Replaces the values of a rule with a rank cap. The columns of the span become the directions.
     pub(super) fn replace_pairs(&mut self, values: Vec<f64>, dropped: f64, norm_square: f64) {
         self.norm_square = norm_square;
         if let Scatter::Capped(capped) = &mut self.scatter {
@@ -226,8 +232,8 @@ impl Anchored {
         self.weigh_all(norm_square);
     }
 
-    /// Computes the probabilities with another divisor of the rows. Computes more eigenpairs if the probabilities of those
-    /// that are not stored are not certain: that they are dropped.
+    /// Computes the probabilities with another divisor of the eigenvalues. Computes more eigenpairs until the directions
+    /// that are not stored, and the last stored one, are dropped with certainty.
     pub(super) fn weigh_all(&mut self, norm_square: f64) {
         self.norm_square = norm_square;
         self.weigh(norm_square);
@@ -246,7 +252,7 @@ impl Anchored {
         (self.scatter.trace() - values.iter().take(self.kept).sum::<f64>()).max(0.0)
     }
 
-    /// Stores only the leading eigenpairs of many columns, if the rule needs no others.
+    /// Stores only the leading eigenpairs if the law is the leader, which needs no others, and there are many columns.
     fn lead(&mut self) {
         if self.law == Law::Leader {
             self.scatter.lead(self.kept, self.dimension);

@@ -1,15 +1,17 @@
 //! Average of the distributions of a learner over a run, as a fixed hypothesis.
 //!
-//! Update: `sum ← sum + P̄`, where `P̄ = I - V` is the current expected projection of the learner. Adding the learner
-//! before each trial and once at the end gives the average of V_0 … V_T.
+//! Update: `sum ← sum + P̄`, where `P̄ = I - V` is the current expected projection of the learner, and the eigenvalues
+//! of V are the probabilities that directions are dropped. Adding the learner before each of T trials and once at the
+//! end gives the average of V_0 … V_T.
 //!
 //! Guarantee: the loss is linear in V, so on any row the loss of the average is the average of the losses. For
 //! independent rows, the expected loss of the average of V_0 … V_{T-1} on a new row is therefore the expected loss of
 //! the run divided by T, and its excess over the best subspace is at most the regret bound of the learner divided by T
-//! (JMLR section 6.3). The noise of the perturbed leader exists only during a trial; otherwise the leader without noise
-//! is added. Learners that center are refused, because their losses are quadratic in the center.
+//! (JMLR section 6.3). The perturbed leader has no noise between trials, so the leader without noise is added. Learners
+//! that center are refused, because their losses are quadratic in the center.
 //!
-//! Cost: O(n² u + n w u) per learner added, with u explicit directions in w columns. The sum takes n² numbers.
+//! Cost: O(n² u + n w u) per learner added, with rows of length n and u explicit directions in w columns. The sum takes
+//! n² numbers.
 //!
 //! References: Warmuth & Kuzmin, JMLR 2008, section 6.3.
 
@@ -117,7 +119,8 @@ impl Average {
         Ok(square - explained / self.count())
     }
 
-    /// Returns the average expected projection: eigenvalues in `[0, 1]`, and trace k if the rows span the whole space.
+    /// Returns the average expected projection. Its eigenvalues are in `[0, 1]`. Its trace is k, or less if kept
+    /// directions may lie outside the space of the rows.
     pub fn projection(&self) -> Matrix {
         let mut projection = self.sum.clone();
         for j in 0..projection.columns() {

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 
 /// Weighted mean of the rows so far, which is subtracted from the next row.
 ///
-/// At row t, row s has the weight `forget^(t-s)`: 1 gives the mean of all rows, and 0 the most recent row. A learned center adds
-/// a combination of recent levels to the mean of all rows. Its coefficients are learned (see `subspace/learned_center.rs`).
+/// After row t, row s has the weight `forget^(t-s)`: 1 gives the mean of all rows, and 0 the most recent row. A learned
+/// center is the mean of all rows plus a combination of recent rows and forgetting means, relative to that mean, with
+/// learned coefficients (see `subspace/learned_center.rs`).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RunningCenter {
     /// Weight of the initial center, as a number of imaginary rows (`1/η̃` in JMLR Algorithm 6).
@@ -24,7 +25,7 @@ const SMALLEST_PRIOR: f64 = 1e-100;
 impl RunningCenter {
     /// Mean of all rows.
     pub const MEAN: Self = Self::forgetting(1.0);
-    /// Learned combination of the mean of all rows and of recent levels.
+    /// Mean of all rows plus a learned combination of recent rows and forgetting means, relative to that mean.
     pub const LEARNED: Self = Self { learned: true, ..Self::MEAN };
 
     /// Creates a forgetting mean. Each row multiplies the weights of all earlier rows by `forget`.
@@ -50,7 +51,8 @@ impl RunningCenter {
         self.forget * weight + own
     }
 
-    /// Returns the share by which the center of this weight moves towards the next row, of weight `own`.
+    /// Returns the share of its distance to the next row by which the center moves. The center has the weight `weight`,
+    /// and the row has the weight `own`.
     pub(crate) fn step(self, weight: f64, own: f64) -> f64 {
         own / self.next_weight(weight, own)
     }
@@ -60,7 +62,7 @@ impl RunningCenter {
         self.step((0..later).fold(weight, |weight, _| self.next_weight(weight, 1.0)), 1.0)
     }
 
-    /// Returns the share of a row of weight `own` that is learned: JMLR Theorem 8 for a mean, 1 with forgetting.
+    /// Returns the factor of a row of weight `own` when it is learned: that of JMLR Theorem 8 for the mean, otherwise 1.
     pub(crate) fn learned_share(self, weight: f64, own: f64) -> f64 {
         if self.is_mean() { weight / (weight + own) } else { 1.0 }
     }

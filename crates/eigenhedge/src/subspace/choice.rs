@@ -94,7 +94,7 @@ impl DrawnDirections {
         (square - explained).max(0.0)
     }
 
-    /// Does what [`Self::reach`] does for a part with one more coordinate, for which the span has no column.
+    /// Runs [`Self::reach`] on a part with one more coordinate, `more`, for which the span has no column.
     pub fn reach_beyond(&mut self, part: &[f64], more: f64, coordinates: &mut Vec<f64>) -> f64 {
         let mut whole = std::mem::take(&mut self.whole);
         part.clone_into(&mut whole);
@@ -141,7 +141,8 @@ impl DeferredOverlaps {
         }
     }
 
-    /// Draws the overlaps of the newest basis vector with the kept directions, orthogonal to the earlier ones.
+    /// Draws the overlaps of the newest basis vector with the kept directions, orthogonal to those of earlier basis
+    /// vectors.
     fn settle(&mut self) {
         let Some(random) = &mut self.random else { return };
         let earlier = self.overlaps.columns();
@@ -184,8 +185,8 @@ pub(super) struct Outside {
 
 impl Outside {
     /// Returns the loss of a choice for a point with these coordinates in the explicit directions, and writes its
-    /// coordinates in the kept directions. `part` is the part of the point outside the explicit directions, in coordinates
-    /// of the columns.
+    /// coordinates in the kept directions. `part` is the part of the point outside the explicit directions, in
+    /// coordinates of the columns.
     pub fn realise(&self, choice: &mut DrawnDirections, coordinates: &[f64], part: &[f64], kept: &mut Vec<f64>) -> f64 {
         refill(kept, choice.kept.iter().map(|i| coordinates[*i]));
         // Directions that became explicit after the choice belonged to the complement when the choice was made.

@@ -20,7 +20,7 @@ pub(crate) struct Scales {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fill {
     imputation: Imputation,
-    /// Indices of the explicit directions, in descending order of their probability of being kept.
+    /// Indices of the explicit directions used, in descending order of their probability of being kept.
     order: Vec<usize>,
     probabilities: Vec<f64>,
     ridges: Vec<f64>,
@@ -43,7 +43,7 @@ impl<R: Rule> Subspace<Ambient, R> {
         self.span.begin_column(column, value);
     }
 
-    /// Returns the value in one column of the row at which the center began.
+    /// Returns the value of one column at which the center began, or zero without a center.
     pub(crate) fn first_value(&self, column: usize) -> f64 {
         self.span.first_value(column)
     }
@@ -76,9 +76,10 @@ impl<R: Rule> Subspace<Ambient, R> {
         self.span.write_directions(directions, expanded, basis);
     }
 
-    /// Fills in the missing cells of the row. Computes the leave-one-out errors of the observed cells, and the variances of the
-    /// cells in units of the noise per cell ([`Imputation::errors_without`]). Returns the expected loss of the observed cells. The loss assumes that directions are chosen
-    /// independently, which is exact if the choice is certain or no cell is missing.
+    /// Fills in the missing cells of the row. Computes the leave-one-out errors of the observed cells, and the variances
+    /// of the cells in units of the noise per cell ([`Imputation::errors_without`]). Returns the expected loss of the
+    /// observed cells. The loss assumes that directions are chosen independently, which is exact if the choice is certain
+    /// or no cell is missing.
     pub(crate) fn fill(
         &mut self,
         row: &[f64],
@@ -99,7 +100,7 @@ impl<R: Rule> Subspace<Ambient, R> {
         let common = kept(self.rule.complement().log_weight);
         let mut seen = 0.0;
         for (j, z) in deviation.iter().enumerate().filter(|(j, _)| !row[*j].is_nan()) {
-            // Part of the cell outside the directions, its expected loss before squaring, and its variance.
+            // Part of the cell outside the directions, and the mean and variance of the part of the cell that is lost.
             let (mut outside, mut lost, mut variance) = (*z, 0.0, 0.0);
             for (i, (a, p)) in coordinates.iter().zip(&*probabilities).enumerate() {
                 let part = a * basis.column(i)[j];

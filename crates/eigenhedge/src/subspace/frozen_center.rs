@@ -1,4 +1,4 @@
-//! Trials with several rows around one center, which moves after them.
+//! Trials of several rows around one center, which moves only after all of them.
 //!
 //! Setting: rows x of a batch and the center m of the previous rows. The instance is the scatter matrix `S = Σ (x -
 //! m)(x - m)ᵀ`.
@@ -8,12 +8,12 @@
 //! one. A learned center learns its coefficients from these rows with the directions after the batch.
 //!
 //! Members of a portfolio share the scatter matrix around the mean μ of the batch: with b rows and `d = μ - m`, theirs
-//! is larger by `b d dᵀ`. A member with a rank cap R needs the R largest eigenpairs of `fᵇC + S` alone: from the
-//! tridiagonal form of this matrix, or from the Gram matrix of the rows and directions if it is smaller. Other members
-//! take two decompositions.
+//! is larger by `b d dᵀ`. A member with a rank cap R, a forgetting factor f and the previous scatter matrix C needs only
+//! the R largest eigenpairs of `fᵇC + S`. They come from the tridiagonal form of this matrix, or from the Gram matrix of
+//! the rows and directions if it is smaller. Other members take two decompositions.
 //!
-//! Guarantee: none. Without a center, the bounds hold with the largest eigenvalue of the instance in place of the
-//! squared norm of a row.
+//! Guarantee: none with a center. Without a center, the bounds hold with the largest eigenvalue of the instance in place
+//! of the squared norm of a row.
 
 use super::choice::complement_mass;
 use super::{AnyRule, Instance, Rule, Subspace, Symmetric, Working};
@@ -33,21 +33,22 @@ const SHORT: usize = 128;
 /// Smallest eigenvalue, as a share of the largest, whose direction in a Gram matrix is accurate.
 const LEAST_FROM_GRAM: f64 = 1e-6;
 
-/// Rows of a batch around their mean, with what several members need of them.
+/// Rows of a batch around their mean, with their scatter matrix and with results that members reuse.
 #[derive(Debug)]
 pub(crate) struct Lot {
     mean: Vec<f64>,
     /// Rows minus the mean, as columns.
     centered: Matrix,
-    /// Their scatter matrix. It is empty if there are many more columns than rows.
+    /// Scatter matrix of the rows around their mean. It is empty if a row has many more cells than the batch has rows.
     scatter: Matrix,
     trace: f64,
     last_square: Option<(Vec<f64>, f64)>,
-    /// Most recently learned member: what determined its pairs, and these.
+    /// Inputs and result of the most recent call of [`Self::pairs`].
     last_pairs: Option<(Before, Pairs)>,
 }
 
-/// Forgetting factor, offset of the mean from the center, and previous directions with their values.
+/// Inputs of [`Lot::pairs`]: the forgetting factor of the whole batch, the offset of its mean from the center, the
+/// previous directions with their values, and the rank cap.
 #[derive(Debug, PartialEq)]
 struct Before {
     forget: f64,
@@ -66,7 +67,8 @@ struct Pairs {
 }
 
 impl Lot {
-    /// Centers the rows, if they are valid. Rows with at least as many cells as `largest_span` plus their number get no scatter matrix.
+    /// Subtracts the mean from the rows. Returns `Err` if a row is invalid. Computes the scatter matrix unless rows have
+    /// more cells than their number plus `largest_span` plus 1.
     pub fn new(rows: &[&[f64]], length: usize, largest_span: usize) -> Result<Self, Error> {
         let (mut centered, mut way) = (Matrix::zeros(length, rows.len()), vec![0.0; length]);
         for (j, row) in rows.iter().enumerate() {
@@ -116,7 +118,8 @@ impl Lot {
         square
     }
 
-    /// Returns the energies of the rows along orthonormal directions, around a center.
+    /// Returns the energy of the rows along each of the orthonormal directions. It is measured from the center, which
+    /// is the mean minus `offset`.
     fn energies(&self, offset: &[f64], directions: &Matrix) -> Vec<f64> {
         let mut image = Matrix::default();
         let is_whole = self.scatter.columns() > 0;
@@ -133,12 +136,13 @@ impl Lot {
         (0..directions.columns()).map(energy).collect()
     }
 
-    /// Returns the largest eigenpairs of `forget · C + S`.
+    /// Returns the largest eigenpairs of `forget · C + S`, where C has the previous directions and values, and S is the
+    /// scatter matrix of the batch around the center.
     fn pairs(&mut self, before: Before) -> Pairs {
         if let Some((_, pairs)) = self.last_pairs.as_ref().filter(|(last, _)| *last == before) {
             return pairs.clone();
         }
-        // The matrix is F Fᵀ.
+        // The matrix is F Fᵀ plus the scatter matrix around the mean.
         let mut factor = before.directions.clone();
         factor.for_each_column(|j, column| {
             let root = (before.forget * before.values[j].max(0.0)).sqrt();
@@ -170,7 +174,8 @@ impl Lot {
         pairs
     }
 
-    /// Returns the largest pairs of `F Fᵀ + S`, descending, from the Gram matrix of F and the rows, if accurate.
+    /// Returns the `kept` largest eigenpairs of `F Fᵀ` plus the scatter matrix around the mean, in descending order, for
+    /// F = `factor`. Computes them from the Gram matrix of F and the centered rows. Returns `None` if that is inaccurate.
     fn gram_pairs(&self, factor: &Matrix, kept: usize) -> Option<(Vec<f64>, Matrix)> {
         let (mut all, mut gram) = (factor.clone(), Matrix::default());
         (0..self.rows()).for_each(|j| all.push_column(self.centered.column(j)));
@@ -183,7 +188,7 @@ impl Lot {
         let mut vectors = multiplied(all.view(), coordinates.view());
         vectors.for_each_column(|j, column| column.iter_mut().for_each(|x| *x /= values[j].sqrt()));
         vectors.orthonormalise();
-        // The best pairs in the span of these vectors.
+        // Rayleigh–Ritz: the best eigenpairs in the span of these vectors.
         let mut along = multiplied(vectors.view().transpose(), all.view());
         let inner = multiplied(along.view(), along.view().transpose());
         let eigen = symmetric_eigen(&inner);
@@ -194,7 +199,7 @@ impl Lot {
     }
 }
 
-/// Returns the largest pairs of a symmetric matrix, in descending order.
+/// Returns the `kept` largest eigenpairs of a symmetric matrix, in descending order.
 fn largest(matrix: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     let kept = kept.min(matrix.columns());
     let found = if 2 * kept <= matrix.columns() { reduced_pairs(matrix, kept) } else { None };
@@ -208,8 +213,9 @@ fn largest(matrix: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
 #[derive(Debug)]
 pub(crate) struct Frozen {
     instance: MemberBatch,
-    /// Displacement of the center after the batch, and the weight of its rows.
+    /// Displacement of the center after the batch.
     way: Vec<f64>,
+    /// Weight of all rows in the center after the batch.
     center_weight: f64,
 }
 
@@ -224,7 +230,8 @@ enum MemberBatch {
 }
 
 impl Subspace<Ambient, AnyRule> {
-    /// Returns the rows relative to the center, if their energy is finite. The learned state stays.
+    /// Returns the batch relative to the center, without a change of the learned state. Returns `Err` if the instance
+    /// exceeds a given norm bound or its energy overflows.
     pub(crate) fn freeze(&mut self, lot: &mut Lot) -> Result<Frozen, Error> {
         let (offset, count) = (self.span.measured_from_origin(&lot.mean), lot.rows());
         let forget = self.options.center.map_or(1.0, |center| center.forget);
@@ -259,7 +266,8 @@ impl Subspace<Ambient, AnyRule> {
         Ok(Frozen { instance, way, center_weight })
     }
 
-    /// Returns the directions of a rule with a rank cap, or `None` if others may be chosen or squares overflow.
+    /// Returns the directions of a rule with a rank cap, as vectors. Returns `None` for other rules, for sparse rows, for
+    /// rows so long or short that they must be scaled, and if a direction of the complement may be kept.
     fn shared_directions(&self, trace: f64) -> Option<Matrix> {
         let AnyRule::Anchored(rule) = &self.rule else { return None };
         let (rotation, _, _) = rule.capped_pairs()?;
@@ -312,7 +320,8 @@ impl Subspace<Ambient, AnyRule> {
         }
     }
 
-    /// Replaces directions and values by the largest pairs after the batch. The columns of the span become the directions.
+    /// Replaces directions and values by the largest pairs after the batch. The columns of the span become the
+    /// directions.
     fn learn_shared(&mut self, offset: Vec<f64>, directions: Matrix, rows: i32, lot: &mut Lot) {
         let AnyRule::Anchored(rule) = &mut self.rule else { return };
         let Some((_, values, max_rank)) = rule.capped_pairs() else { return };
@@ -326,7 +335,8 @@ impl Subspace<Ambient, AnyRule> {
         rule.replace_pairs(values, dropped, self.scale);
     }
 
-    /// Calls `work` in coordinates around the center, which stays.
+    /// Calls `work` on the learner without a center and origin, for instances that are already relative to the center.
+    /// Then restores both.
     fn around_center<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
         let (center, origin) = (self.options.center.take(), self.span.take_origin());
         let outcome = work(self);

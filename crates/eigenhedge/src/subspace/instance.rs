@@ -27,7 +27,8 @@ pub struct Symmetric {
 }
 
 impl Symmetric {
-    /// Decomposes the matrix into dyads, if it is square, symmetric, finite and positive semidefinite up to rounding.
+    /// Decomposes the matrix into dyads. Returns `Err` unless it is square, finite and, up to rounding, symmetric and
+    /// positive semidefinite.
     pub fn new(matrix: &Matrix) -> Result<Self, Error> {
         let n = matrix.rows();
         length("a row of the symmetric matrix", matrix.columns(), n)?;

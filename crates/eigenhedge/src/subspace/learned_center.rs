@@ -1,21 +1,24 @@
-//! Learned center: the mean of all rows plus a combination of recent levels, with learned coefficients.
+//! Learned center: the mean of all rows plus a combination of recent rows and forgetting means, with learned
+//! coefficients.
 //!
-//! Setting: the mean m of all rows, and the offsets d_j from it of the last row, the row before it, and forgetting means with
-//! factors 0.5, 0.8 and 0.95 ([`Sources`](crate::span::Sources)). The center is `m + Σ b_j d_j`.
+//! Setting: the mean m of all rows, and the sources: the last row, the row before it, and forgetting means with factors
+//! 0.5, 0.8 and 0.95 ([`Sources`](crate::span::Sources)). The offset d_j of a source is its difference from m. The
+//! center is `m + Σ b_j d_j`.
 //!
-//! Update: b is a forgetting ridge regression of the part of a row that the learner expects to lose. With P the expected
-//! projection on the kept directions, `Q² = I - (1 - ε) P` and the matrix D of the offsets, before the row is learned:
-//! `G ← f G + w Dᵀ Q² D`, `h ← f h + w Dᵀ Q² (x - m)`, `b = (G + r tr(G)/5 I)⁻¹ h`, with f = [`FORGET`], ε = [`EXPLAINED`]
-//! and r = [`RIDGE`]. The kept directions count a little (ε > 0), because a center that is free along them diverges.
+//! Update: b is a forgetting ridge regression of the part of a row x that the learner expects to lose. With the expected
+//! projection P on the kept directions, `A = I - (1 - ε) P` and the matrix D of the offsets, all before the row is
+//! learned: `G ← f G + a Dᵀ A D`, `h ← f h + a Dᵀ A (x - m)`, `b = (G + r tr(G)/5 I)⁻¹ h`, with f = [`FORGET`], ε =
+//! [`EXPLAINED`] and r = [`RIDGE`]. The kept directions count a little (ε > 0), because a center that is free along them
+//! diverges.
 //!
-//! Outliers: the factor w is the weight of the row, reduced so that its size in the regression, the larger of its own energy and
-//! the mean energy of the offsets, is at most [`LARGEST_SIZE`] times the median of the recent sizes. `--clip` limits
-//! the distance from the mean at which a row enters the sources. With rows clipped around the center itself, the center would
-//! follow its own predictions.
+//! Outliers: the factor a is the weight of the row, reduced so that its size in the regression is at most
+//! [`LARGEST_SIZE`] times the median of the recent sizes. The size is the larger of the row's energy in A and the mean
+//! energy of the offsets in A. `--clip` limits the distance from the mean at which a row enters the sources. If rows
+//! were clipped around the center itself, the center would follow its own predictions.
 //!
-//! Guarantee: none. The loss is that of the center that was used.
+//! Guarantee: none. The loss of a row is relative to the center before that row.
 //!
-//! Cost: that of the sources, and O(w) for w directions.
+//! Cost: that of the sources, and O(u) for u explicit directions.
 
 use crate::error::Error;
 use crate::impute::solve;
@@ -36,7 +39,8 @@ const RIDGE: f64 = 1e-3;
 const LARGEST_SIZE: f64 = 16.0;
 /// Largest absolute value of a coefficient. Larger ones only occur if rows have very different sizes.
 const LARGEST_COEFFICIENT: f64 = 16.0;
-/// Forgetting factors of the sources. The last row forgets all others, and the row before it follows the last row.
+/// Forgetting factors of the sources. The last row has the factor 0. The entry of the row before it has no effect,
+/// because that source takes the previous value of the last row.
 const MEMORIES: [f64; SOURCES] = [0.0, 0.0, 0.5, 0.8, 0.95];
 
 /// Coefficients of a learned center and their regression.
@@ -55,10 +59,11 @@ pub(super) struct LearnedCenter {
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Working {
-    /// Coordinates of the offsets and of the row, relative to the mean, in the explicit directions.
+    /// Coordinates of each offset in the explicit directions.
     pub along: [Vec<f64>; SOURCES],
+    /// Coordinates of the row, relative to the mean, in the explicit directions.
     pub row: Vec<f64>,
-    /// Excess of the weight of the complement over that of each direction.
+    /// Weight of the complement in the regression minus that of each explicit direction.
     pub excess: Vec<f64>,
     normal: Matrix,
 }
@@ -97,7 +102,8 @@ impl LearnedCenter {
         }
     }
 
-    /// Records the distance of a row from the mean. Returns the factor that limits it to `times` the median, or 1 without `times`.
+    /// Returns the factor that limits the distance of a row from the mean to `times` the median of recent distances.
+    /// Records the distance. Without `times`, returns 1 and records nothing.
     pub fn shorten(&mut self, distance: f64, times: Option<f64>) -> f64 {
         times.map_or(1.0, |times| {
             let factor = self.distances.shortening(distance, times);
@@ -106,7 +112,7 @@ impl LearnedCenter {
         })
     }
 
-    /// Moves the weights of the sources by a row of weight `own`. Returns the steps of the sources.
+    /// Adds a row of weight `own` to the weights of the sources. Returns the steps of the sources towards the row.
     pub fn steps(&mut self, own: f64) -> [f64; SOURCES] {
         let next = |j: usize| MEMORIES[j] * self.weights[j] + own;
         self.weights = std::array::from_fn(next);

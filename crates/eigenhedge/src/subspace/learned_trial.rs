@@ -19,8 +19,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         }
     }
 
-    /// Adds the current point to the regression of the center, with the trial's spectrum, and solves the regression if it is the
-    /// last point around this center. Returns the change of the center.
+    /// Adds the current point to the regression of the center, with the trial's spectrum. Solves the regression if this
+    /// is the last point around the center. Returns the change of the center.
     pub(super) fn learn_coefficients(&mut self, is_last: bool) -> Option<SourceMove> {
         let learned = self.learned.as_mut().filter(|_| self.options.center.is_some())?;
         let (sources, before) = (self.span.sources()?, learned.coefficients);
@@ -60,8 +60,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
 }
 
 impl<R: Rule> Subspace<Ambient, R> {
-    /// Moves a learned center along the rows of a batch, after the batch was learned. Other centers stay. The coefficients, which
-    /// change no sum of the regression, are those after the last row.
+    /// Moves a learned center along the rows of a batch, after the batch was learned. Other centers do not change. The
+    /// coefficients are computed only after the last row, because the sums of the regression do not depend on them.
     pub(crate) fn advance_learned_center(&mut self, rows: &[&[f64]]) {
         if self.learned.is_none() {
             return;

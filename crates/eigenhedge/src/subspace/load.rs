@@ -13,8 +13,8 @@ fn adds_up(parts: f64, whole: f64) -> bool {
 
 impl<S: Span, R: Rule> Subspace<S, R> {
     /// Projects the loaded point, whose squared norm is `square`, on the columns. Returns the norm of the residual. If
-    /// the energies of the coordinates and the residual do not add up to that of the point, the columns are
-    /// orthonormalized first. Any remaining error is removed by scaling.
+    /// the energies of the coordinates and the residual do not add up to that of the point, orthonormalizes the columns
+    /// and projects again. Any remaining error is removed by scaling.
     pub(super) fn project(&mut self, point: &S::Point, square: f64) -> f64 {
         let whole = square / self.span.unit().powi(2);
         let columns = &mut self.scratch.0.columns;
@@ -33,7 +33,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
             found = dot(columns, columns) + residual * residual;
         }
         if !found.is_finite() {
-            // Columns whose coordinates overflow represent nothing.
+            // If a coordinate overflows, the whole point counts as residual.
             self.scratch.0.columns.fill(0.0);
             return whole.sqrt();
         }
@@ -46,8 +46,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     }
 
     /// Computes the coordinates of the point in `scratch.columns` in the directions of the rule. Returns the squared
-    /// length of the part outside the directions. If the energies of the parts do not add up to that of the point, the
-    /// directions are orthonormalized first.
+    /// length of the part outside the directions. If the energies of the parts do not add up to that of the point,
+    /// orthonormalizes the directions and computes the coordinates again.
     pub(super) fn observe(&mut self) -> f64 {
         let columns = &self.scratch.0.columns;
         let outside = self.rule.directions_mut().observe(columns);
@@ -87,7 +87,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         (in_unit * in_unit - coordinate * coordinate).max(0.0)
     }
 
-    /// Returns `Err` if the largest eigenvalue of the instance exceeds the given norm bound or overflows the total.
+    /// Returns `Err` if `square`, the largest eigenvalue of the instance, exceeds the square of a given norm bound, or if
+    /// the sum with the energy of all previous rows overflows.
     pub(super) fn within_bound(&self, square: f64) -> Result<(), Error> {
         match self.options.norm_bound {
             NormBound::Given(bound) if square > bound * bound * (1.0 + SLACK) && self.centering_weight() > 0.0 => {

@@ -1,19 +1,21 @@
 //! Merging of learners over the scatter matrix, initialization from moments, and sets of rows learned at once.
 //!
-//! Setting: learners over plain rows whose rule is a function of the scatter matrix and that do not forget. With row
-//! weights s and t and means m and m', the scatter matrix of all rows is `C + C' + s t/(s + t) (m - m')(m - m')ᵀ`.
-//! Without a center it is `C + C'`.
+//! Setting: two learners over plain rows whose rule is a function of the scatter matrix and that do not forget. With
+//! their scatter matrices C and C', total row weights s and t, and means m and m', the scatter matrix of all rows is
+//! `C + C' + s t/(s + t) (m - m')(m - m')ᵀ`. Without a center it is `C + C'`.
 //!
 //! Exact: the count, the center and the scatter matrix are exact, unless there is a rank cap. With a rank cap, dropped
 //! parts add to the price ([`Rule::price`](super::Rule::price)), as for any row. The norm bound is the larger of both,
-//! and at least the distance between the centers. The loss that tunes a rate is the sum of both losses. Without a
-//! center, or with a given norm bound, the merged learner equals the learner of all rows in one pass, in any order.
+//! and at least the distance between the centers. The loss that tunes a rate is the sum of both losses. For a fixed rate
+//! and no rank cap, without a center or with a given norm bound, the merged learner equals, up to rounding, the learner
+//! of all rows in one pass, in any order.
 //!
-//! A set of kernel features: the features are taken into the span in blocks, and their scatter matrix in coordinates of the
-//! columns is added to C. The result is that of single rows, up to rounding and to residuals that are not resolved. Only as
-//! many leading eigenpairs are computed as determine the probabilities.
+//! A set of kernel features: the features are taken into the span in blocks, and their scatter matrix in coordinates of
+//! the columns is added to C. The result is that of single rows, up to rounding and to residuals that are not resolved.
+//! Only as many leading eigenpairs are computed as determine the probabilities.
 //!
-//! Cost: O(n w w') for the basis, and one decomposition of a matrix with as many columns as both together, at most n.
+//! Cost: O(n w w') for the basis, with rows of length n and w and w' columns, and one decomposition of a matrix with as
+//! many columns as both together, at most n.
 
 use super::aligned::Aligned;
 use super::{AnyRule, Rule, Subspace};
@@ -134,9 +136,9 @@ impl Subspace<Ambient, AnyRule> {
 }
 
 impl<D: Dictionary> Subspace<Feature<D>, AnyRule> {
-    /// Learns a set of points without a prediction. The rule must be a function of the scatter matrix of all rows, without
-    /// a budget or clipping, and the center must be the mean or none. The error contains the position of the point. After
-    /// an error the learner must not be used.
+    /// Learns a set of points without a prediction. The rule must be a function of the scatter matrix of all rows,
+    /// without a budget or clipping, and the center must be the mean or none. The error contains the position of the
+    /// point. After an error the learner must not be used.
     pub(crate) fn learn_set(&mut self, points: &[&D::Point]) -> Result<(), (usize, Error)> {
         let mut rest = points;
         if let (true, Some((first, others))) = (self.fixes_center(), points.split_first()) {
@@ -164,7 +166,8 @@ impl<D: Dictionary> Subspace<Feature<D>, AnyRule> {
         let failed = |error| (points.len().saturating_sub(1), error);
         let own = scatter_rule(&mut self.rule).map_err(failed)?.scatter.matrix();
         if self.options.center.is_some() {
-            // The old center is the origin of the coordinates, so C becomes C + Σ f fᵀ - (total weight) · mean meanᵀ.
+            // The old center is the origin of the coordinates. With the coordinates f of the points, C therefore becomes
+            // C + Σ f fᵀ - (total weight) · mean meanᵀ.
             self.center_weight += rest.len() as f64;
             for (j, m) in mean.iter().enumerate() {
                 let column = total.column_mut(j).iter_mut().zip(&mean).skip(j);

@@ -59,7 +59,8 @@ use serde::{Deserialize, Serialize};
 pub use tracking::Tracking;
 pub(crate) use trial::{Drawn, Trace};
 
-/// Bound Q on the norms of rows. Learning rates are divided by Q². Losses are in units of the input.
+/// Bound Q on the norms of rows. Learning rates are divided by Q². Losses are not: they are in squared units of the
+/// input.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -81,7 +82,7 @@ pub struct Options {
     /// before they are learned, but their loss is that of the original row. `None` means no limit.
     pub clip: Option<f64>,
     /// Divergence D for a self-confident rate. `None` means a fixed rate. With the loss L so far and the norm bound Q,
-    /// rows are divided by `Q √((L + Q²)/D)` instead of Q², so that a rate of 1 becomes `√(D/(L + Q²))/Q`.
+    /// the rate is divided by `Q √((L + Q²)/D)` instead of Q², so that a rate of 1 becomes `√(D/(L + Q²))/Q`.
     pub divergence: Option<f64>,
 }
 
@@ -100,7 +101,7 @@ pub struct Subspace<S, R> {
     clip: Clip,
     /// Total expected loss of the learned rows.
     lost: f64,
-    /// Divisor of the rows in the most recent update: the squared norm bound, unless the rate is self-confident.
+    /// Divisor of the rate in the most recent update: the squared norm bound, unless the rate is self-confident.
     scale: f64,
     /// Cost of rows that are longer than all previous rows. It is added to the regret bound.
     surprise: f64,
@@ -129,7 +130,7 @@ struct Working {
     /// Indices of explicit directions in descending order of probability.
     order: Vec<usize>,
     direction: Vec<f64>,
-    /// Part of the most recent point outside the explicit directions.
+    /// Squared lengths of the parts of the most recent point outside the explicit directions.
     outside: Outside,
     directions: Matrix,
     importance: Vec<f64>,
@@ -139,7 +140,7 @@ struct Working {
 pub(crate) const NEGLIGIBLE: f64 = f64::EPSILON;
 /// Maximum difference between the energy of a row and the sum of its parts, as a share of the energy.
 const DEFECT: f64 = 1e-11;
-/// Share by which a row may exceed a given norm bound, to allow for rounding.
+/// Share by which the square of a norm may exceed that of a given norm bound, to allow for rounding.
 pub(crate) const SLACK: f64 = 1e-12;
 
 pub(crate) fn check_kept(kept: usize, dimension: Multiplicity) -> Result<(), Error> {
@@ -269,7 +270,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         }
     }
 
-    /// Returns the divisor of the rows in the most recent update, the norm bound unless the rate is self-confident.
+    /// Returns the divisor of the rate in the most recent update: the squared norm bound, unless the rate is
+    /// self-confident.
     pub fn scale(&self) -> f64 {
         self.scale
     }
@@ -299,8 +301,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.scratch.0.energy
     }
 
-    /// Returns true if every row of moderate numbers is accepted: the norm bound is running, the rule has no noise, a row
-    /// has been learned, and the squared norms so far are within these limits.
+    /// Returns true if every row of moderate numbers is accepted: the norm bound is running, the rule has no noise, the
+    /// center is set, the largest squared norm is at least `least_square`, and the energy is at most `largest_energy`.
     pub(crate) fn accepts_any_row(&self, least_square: f64, largest_energy: f64) -> bool {
         self.options.norm_bound == NormBound::Running
             && !self.rule.is_noisy()
@@ -342,7 +344,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         &self.scratch.0.kept_coordinates
     }
 
-    /// Returns the explicit directions over the span's columns, and the probabilities of being kept, descending.
+    /// Returns the explicit directions with a positive probability of being kept, in coordinates of the span's columns,
+    /// and these probabilities, in descending order.
     pub fn directions(&mut self) -> (Matrix, Vec<f64>) {
         self.leading_directions(usize::MAX)
     }
@@ -354,7 +357,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         (directions.clone(), importance.clone())
     }
 
-    /// Copies at most `most` directions to the scratch space, by descending probability, then index.
+    /// Copies at most `most` directions to the scratch space, by descending probability, then by descending index.
     fn gather_directions(&mut self, most: usize) {
         let Working { order, directions, importance, .. } = &mut self.scratch.0;
         let weights = self.rule.log_weights();

@@ -5,9 +5,10 @@
 //! gains `tr(P D)`. For a kept direction `(u; v)/√2` the gain is `(u·x)(v·y)`. With [`Pair::centered`], the mean of the
 //! previous rows of each stream is subtracted, because the directions of independent streams are otherwise their means.
 //!
-//! Update: tracking on the dilation, `log V ← cap(log V - (η/2Q²) D)`, then mixing. Scaled to equal norms, `(x; y)` and
-//! `(x; -y)` are the eigenvectors of D, and D is half the difference of their dyads: two signed rank-one updates, at
-//! twice the cost of tracking. Directions with a negative gain stay explicit until the complement is capped too.
+//! Update: tracking on the dilation, `log V ← cap(log V - η/(2Q²) D)`, then mixing. The eigenvalues of V are the
+//! probabilities that directions are dropped. Scaled to equal norms, `(x; y)` and `(x; -y)` are the eigenvectors of D,
+//! and D is half the difference of their dyads: two signed rank-one updates, at twice the cost of tracking. Directions
+//! with a negative gain stay explicit until the complement is capped too.
 //!
 //! Guarantee: because capping ignores multiples of I, the update is that of tracking with the instance `(I + D/Q²)/2`,
 //! whose eigenvalues are in `[0, 1]`. Its loss is `(d - gain/Q²)/2`, with `d = N - k`. Without mixing, JMLR Theorem 6
@@ -29,7 +30,7 @@ use crate::simplex::Select;
 use crate::span::{Ambient, Span};
 use serde::{Deserialize, Serialize};
 
-/// Gain of one pair, in units of `|x| |y|`.
+/// Gain of one pair of rows x and y, between `-|x| |y|` and `|x| |y|`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct PairGain {
@@ -75,12 +76,13 @@ struct Working {
 }
 
 impl Pair {
-    /// Creates a learner of `kept` directions for pairs of rows; the bound on `|x| |y|` is the largest so far.
+    /// Creates a learner of `kept` directions for pairs of rows of lengths `left` and `right`. The bound on `|x| |y|` is
+    /// the largest value so far.
     pub fn new(left: usize, right: usize, kept: usize, eta: f64, mixing: Mixing) -> Result<Self, Error> {
         error::at_least_one("the length of the left rows", left)?;
         error::at_least_one("the length of the right rows", right)?;
         let span = Ambient::new(left + right)?;
-        // The eigenvalues of a dilation range from -1 to 1, twice the range of a dyad.
+        // Divided by Q², the eigenvalues of a dilation range from -1 to 1, twice the range of a dyad.
         let rule = Tracking::new(error::positive("eta", eta)? / 2.0, mixing, kept, span.dimension())?;
         let learner = Subspace::new(kept, span, rule, Options::default())?;
         Ok(Self { lengths: (left, right), learner, centers: None, scratch: Scratch::default() })
@@ -142,7 +144,7 @@ impl Pair {
         let instance = Instance::Dyads(&dyads);
         learner.admit(size);
         learner.choose(random);
-        // The dilation has trace zero, so the loss of the dropped directions is the gain of the kept ones.
+        // The dilation has trace zero, so the loss of the dropped directions is minus the gain of the kept ones.
         let loss = learner.incur(&instance);
         learner.update(&instance);
         Ok(PairGain { expected: -loss.expected, realised: -loss.realised })

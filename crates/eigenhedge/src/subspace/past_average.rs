@@ -1,9 +1,9 @@
 //! Mixing with the average of all previous matrices V.
 //!
-//! Update: `V ← (1-α) V + α · mean(V_0 … V_{t-1})`, where the eigenvalues of V are the probabilities that directions
-//! are dropped, V_0 is the uniform start, and the others are the matrices of the previous trials. Their sum is dense in
-//! the coordinates of the columns of the span, with a common eigenvalue outside. Every eigenvalue of the result is at
-//! least `α d/(N t)`, so the sum need not be in the log domain.
+//! Update in trial t: `V ← (1-α) V + α · mean(V_0 … V_{t-1})`, where the eigenvalues of V are the probabilities that
+//! directions are dropped, V_0 is the uniform start, and the others are the matrices of the previous trials. Their sum
+//! is dense in the coordinates of the columns of the span, with a common eigenvalue outside. If d of N directions are
+//! dropped, every eigenvalue of the result is at least `α d/(N t)`, so the sum need not be in the log domain.
 //!
 //! Guarantee: none proved for subspaces.
 //!
@@ -22,7 +22,7 @@ use crate::state::within;
 use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
 
-/// Sum of the matrices V of all previous trials.
+/// Sum of the uniform start and the matrices V of all previous trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct PastAverage {
     sum: Matrix,
@@ -77,7 +77,7 @@ impl PastAverage {
         let Working { mixed, scaled, eigen } = &mut self.scratch.0;
         let size = self.sum.columns();
         let outside = complement.log_weight.exp();
-        // V = v_0 I + Σ (v_i - v_0) b_i b_iᵀ
+        // V = v I + Σ (v_i - v) b_i b_iᵀ, with the value v of the complement and the explicit directions b_i.
         mixed.reset(size, size);
         scaled.resize(size, rotation.columns());
         for (j, weight) in frame.values.iter().enumerate() {

@@ -4,16 +4,15 @@
 //!
 //! Update: `C ← C + z zᵀ`. Before each choice, noise G is drawn, and the top k eigenvectors of `C + (Q²/η) G` are kept.
 //! G is symmetric and Gaussian, with variance 1 off the diagonal and 2 on it, the only rotation-invariant distribution
-//! with independent entries. It acts on the span of the previous rows, because noise on the complement would couple w
-//! directions to all N. All other directions have the value 0, so they are chosen, uniformly, before directions with a
-//! negative perturbed value.
+//! with independent entries. It acts only on the w columns of the span of the previous rows, because noise on the
+//! complement would couple them to all N dimensions of the space. All other directions have the value 0, so they are
+//! chosen, uniformly, before directions with a negative perturbed value.
 //!
 //! Guarantee: none. It is an open problem whether some noise attains the bound of tracking (JMLR sections 5.1 and 9).
 //! The mean over the noise has no closed form: [`crate::Loss::expected`] is the mean over the directions of the
 //! complement, hence unbiased but random. Between trials the spectrum is that of the leader without noise.
 //!
-//! Cost: O(w³), two eigendecompositions, and w²/2 random numbers per trial, where w is the number of columns of the
-//! span.
+//! Cost: O(w³), two eigendecompositions, and w²/2 random numbers per trial.
 //!
 //! Numerics: matrix and noise are scaled so that neither overflows for any η. The columns rotate with the rows, so that
 //! the same seed gives the same losses in rotated coordinates and in a feature space. Each column has its own noise, so
@@ -44,7 +43,7 @@ pub struct Perturbed {
     eta: f64,
     kept: usize,
     scatter: Matrix,
-    /// Divisor Q² of the rows in the most recent update.
+    /// Divisor Q² of the scatter matrix in the most recent update.
     norm_square: f64,
     /// Eigenvectors in ascending order of their eigenvalues, in coordinates of the columns of the span.
     directions: Matrix,

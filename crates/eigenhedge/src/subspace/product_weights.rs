@@ -1,16 +1,16 @@
 //! Drop probabilities of directions if sets of k directions have product weights.
 //!
-//! Setting: weights `e^{g_i}` of the explicit directions, and M further directions of weight 1. The probability of a set of k
-//! directions is proportional to the product of the weights of its members.
+//! Setting: weights `e^{g_i}` of the explicit directions, and M further directions of weight 1. The probability of a
+//! set of k directions is proportional to the product of the weights of its members.
 //!
 //! Result: `log v_i`, the log-probability that direction i is not in the set, and the same for each further direction.
 //!
-//! Cost: O(w k).
+//! Cost: O(w k) for w explicit directions.
 //!
-//! Numerics: the further directions are equivalent, so they enter as `C(M, c)` times the table of the explicit weights.
-//! The backward pass through the table adds only logarithms of positive terms, for both kept and dropped directions, so
-//! that v keeps its relative precision at any size. The absolute error of the logarithms is the rounding error of the
-//! largest `k g`.
+//! Numerics: the further directions are equivalent, so sets with c of them enter as the binomial coefficient `C(M, c)`
+//! times an entry of the table of the explicit weights. The backward pass through the table adds only positive terms, as
+//! logarithms, for both kept and dropped directions, so that v keeps its relative precision at any size. The absolute
+//! error of the logarithms is the rounding error of the largest `k g`.
 
 use crate::experts::SetDistribution;
 use crate::num::log_sum_exp;
@@ -26,7 +26,8 @@ pub(super) struct ProductScratch {
     passed: Vec<f64>,
 }
 
-/// Replaces each log-weight of being kept by the log-probability of being dropped, also in the complement.
+/// Replaces each log-weight of being kept by the log-probability of being dropped. Also sets the log-probability of the
+/// complement.
 pub(super) fn drop_by_products(
     log_weights: &mut [f64],
     complement: &mut Complement,
@@ -68,7 +69,8 @@ pub(super) fn drop_by_products(
     }
 }
 
-/// Returns `log v` of `others` equal directions. `reach` is the log-distribution of the number of other members.
+/// Returns `log v` of `others` equal directions. `reach` is the log-distribution of the number of members of the set
+/// among all other directions.
 fn drop_from_block(reach: &[f64], others: f64) -> f64 {
     let kept = reach.len() - 1;
     let members = |j: usize| (kept - j) as f64 / others;

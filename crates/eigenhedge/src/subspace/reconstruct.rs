@@ -5,7 +5,7 @@
 //! them is `s r + √(s(1-s)) |r| g`, where g is uniform among the unit vectors of the complement orthogonal to r. The
 //! generator of the choice draws g on request.
 //!
-//! Cost: O(n w + w u) with u explicit directions in w columns.
+//! Cost: O(n w + w u) for rows of length n, with u explicit directions in w columns.
 
 use super::{Rule, Subspace, Working};
 use crate::num::dot;
@@ -38,7 +38,8 @@ impl<R: Rule> Subspace<Ambient, R> {
         let mut outside = self.span.measured_from_origin(row);
         self.span.subtract(&all, &mut outside);
         let square = dot(&outside, &outside);
-        // The lost part is subtracted from the row, so that its squared length equals the loss up to rounding.
+        // The lost part is subtracted from the row, so that the squared distance of the result from the row equals the
+        // loss up to rounding.
         let share = if square > 0.0 { (explained / square).min(1.0) } else { 0.0 };
         let mut lost: Vec<f64> = outside.iter().map(|r| -(1.0 - share) * r).collect();
         let length = (share * (1.0 - share) * square).sqrt();

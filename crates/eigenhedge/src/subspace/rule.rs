@@ -13,7 +13,7 @@ pub struct Observed {
     pub weights: Vec<f64>,
     /// Square of the power of two by which coordinates were divided: 1 unless rows are very long or short.
     pub unit_square: f64,
-    /// Number of rows that the instance replaces in a rule that forgets.
+    /// Number of rows in the instance. A rule that forgets applies its factor this many times.
     pub rows: i32,
 }
 
@@ -33,7 +33,7 @@ pub trait Directions {
     /// Returns the coordinates of the most recently observed point.
     fn coordinates(&self) -> &[f64];
 
-    /// Computes the coordinates of a point without what lies outside. The most recently observed point may be replaced.
+    /// Computes only the coordinates of a point in the directions. May replace the most recently observed point.
     fn coordinates_of(&mut self, columns: &[f64], out: &mut Vec<f64>) {
         self.observe(columns);
         self.coordinates().clone_into(out);
@@ -63,7 +63,7 @@ pub trait Rule {
     /// Returns the explicit directions, to observe points.
     fn directions_mut(&mut self) -> &mut dyn Directions;
 
-    /// Sets the number of columns of the span. New columns belong to the complement until an update.
+    /// Sets the number of columns of the span. New columns have the probability of the complement until an update.
     fn grow(&mut self, columns: usize);
 
     /// Draws the noise of the rule itself before each choice. Most rules have none.
@@ -80,8 +80,9 @@ pub trait Rule {
     /// Returns the complement: the common `log v` of all other directions, and their number.
     fn complement(&self) -> &Complement;
 
-    /// Updates the spectrum with the instance whose dyads were just observed, in order. The squared norms of
-    /// rows are at most `norm_square`, in units of the input. Dyads of weight zero have no effect.
+    /// Updates the spectrum with the instance whose dyads were just observed, in order. The rate is divided by
+    /// `norm_square`, in squared units of the input: the squared norm bound, unless the rate is self-confident. Dyads of
+    /// weight zero have no effect.
     fn update(&mut self, instance: &Observed, norm_square: f64);
 
     /// Returns the combination that the span should apply next, or `None` below about `max_pending` extra columns.

@@ -14,9 +14,9 @@
 //! fixed share a bound also holds relative to a comparator that changes
 //! ([`bounds::shifting`](crate::bounds::shifting)).
 //!
-//! Cost: O(n u) for the coordinates and O(w u²) for the rotation, where n is the length of a row, u is the number of
-//! uncapped directions, and w is the number of columns of the span, u ≤ w ≤ u + 9. Past-average mixing: one dense
-//! eigendecomposition per trial.
+//! Cost: O(n w) for the coordinates and O(w u²) for the rotation, where n is the length of a row, u is the number of
+//! uncapped directions, and w is the number of columns of the span, by default u ≤ w ≤ u + max(8, u/3) + 1. Past-average
+//! mixing: one dense eigendecomposition per trial.
 //!
 //! Numerics: all weights are logarithms. A direction that reaches the cap together with the complement is equal to it
 //! bit for bit and is merged into it, without any approximation. Fixed share keeps every direction touched by noise
@@ -168,7 +168,8 @@ impl Tracking {
         let lost = (self.complement.log_weight - mixed).max(0.0);
         price += match self.frame.others() {
             Multiplicity::Finite(others) => others as f64 * lost,
-            // Explicit directions lose the share α: spread over N directions, it lowers log v by that in total.
+            // Explicit directions lose the share α of their probabilities. Spread over N directions, it lowers their
+            // log v by α times these probabilities in total.
             Multiplicity::Infinite => alpha * explicit,
         };
         self.price += price;

@@ -14,7 +14,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.options.center.map_or(1.0, |center| center.learned_share(self.center_weight, self.scratch.0.row_weight))
     }
 
-    /// Computes the divisor of the rows from the norm bound, and from the loss so far if the rate is self-confident.
+    /// Computes the divisor of the rate from the norm bound, and from the loss so far if the rate is self-confident.
     pub(super) fn rescale(&mut self) {
         let norm_square = self.norm_square();
         let scale = match self.options.divergence {
@@ -24,7 +24,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.scale = scale.max(f64::MIN_POSITIVE);
     }
 
-    /// Records the norm of the row. Returns its factor before learning, which is 1 unless it is clipped.
+    /// Records the norm of the row. Returns the factor by which the row is shortened before it is learned, or 1 if it is
+    /// not clipped.
     fn shorten(&mut self) -> f64 {
         let (times, norm) = (self.options.clip, (self.scratch.0.square / self.scratch.0.row_weight).sqrt());
         let factor = self.clip.factor(times, norm);
@@ -33,7 +34,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     }
 
     /// Returns the expected and realised loss of a point, in the unit of the instance. The coordinates of the point are
-    /// in `scratch.columns`. `uncarried` is the squared length of the part that the span could not represent.
+    /// in `scratch.columns`. `uncarried` is the squared length of the part for which no column was appended.
     fn charge(&mut self, uncarried: f64) -> Loss {
         let square = self.observe();
         let (lost, unresolved) = if self.span.loses_residuals() { (uncarried, 0.0) } else { (0.0, uncarried) };
@@ -220,9 +221,9 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
     }
 }
 
-// Records of trials, from which a choice can be drawn after the learner has learned later rows.
-// The state of a learner does not depend on its choices. A learner can therefore learn several rows first. Its choices are
-// drawn afterwards from the probabilities and coordinates of each row, with the same bits as in a trial.
+// Record of a trial, from which its choice can be drawn after the learner has learned later rows.
+// The state of a learner does not depend on its choices. A learner can therefore learn several rows first. Its choices
+// are drawn afterwards from the recorded probabilities and coordinates of each row, with bit-identical results.
 #[derive(Debug, Clone)]
 pub(crate) struct Trace {
     pub expected: f64,
@@ -276,7 +277,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         Ok(())
     }
 
-    /// Makes a choice that was drawn from a record of this learner the most recent one.
+    /// Shows `drawn`, a choice drawn from a record of this learner, as its most recent choice.
     pub(crate) fn show(&mut self, drawn: &Drawn) {
         self.scratch.0.kept_coordinates.clone_from(&drawn.coordinates);
         self.scratch.0.square = drawn.square;

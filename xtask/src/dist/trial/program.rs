@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 /// Time after which a run must have written its first snapshot.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Runs commands of a program in a temporary folder, whose name has a space and an umlaut. Returns a report with `name`.
-/// `start` returns the command that starts the program.
+/// Runs commands of a program in a temporary folder, whose name has a space and an umlaut. Returns a report whose lines
+/// contain `name`. `start` returns a command that starts the program.
 pub fn try_program(name: &str, start: &dyn Fn() -> Command) -> Result<String, String> {
     let folder = std::env::temp_dir().join(format!("eigenhedge {name} für {}", std::process::id()));
     python::empty(&folder)?;
@@ -58,7 +58,7 @@ fn resume(folder: &Path, start: &dyn Fn() -> Command) -> Result<(), String> {
     if whole? == part? { Ok(()) } else { Err("run: the results differ after a kill and --resume".to_owned()) }
 }
 
-/// Starts the service, sends the rows of a table to a monitor, and stops it. Returns what it answered.
+/// Starts the service, sends the rows of a table to a monitor, and stops the service. Returns a summary of its answers.
 fn serve(folder: &Path, start: &dyn Fn() -> Command) -> Result<String, String> {
     let mut command = start();
     command.args(["serve", "--listen", "127.0.0.1:0", "--store", "store"]).current_dir(folder);

@@ -13,7 +13,7 @@ const PYTHONS: [(&str, &str); 5] =
 /// Packages that the tests use, in the newest versions that work with the NumPy. Only wheels are installed, so nothing
 /// is compiled. The scikit-learn for Python 3.10 cannot read the column names of Polars 2.
 const PACKAGES: &str = "pytest scikit-learn scipy river typing_extensions pandas polars<2 pyarrow matplotlib joblib";
-/// Version of pyarrow for NumPy 1. Later versions install beside NumPy 1, but cannot be imported.
+/// Versions of pyarrow for NumPy 1. Later versions can be installed with NumPy 1, but not imported.
 const OLD_PYARROW: &str = "pyarrow<20";
 /// Tests of the repository rather than of the package. They need mypy, the figures of the book or pinned versions.
 const LEFT_OUT: &str = "test_types.py test_notebooks.py test_upstream.py";

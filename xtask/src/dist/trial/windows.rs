@@ -8,7 +8,7 @@ use crate::{python, run};
 use std::path::Path;
 use std::process::Command;
 
-/// Source of a library that wine 8 does not have: a function that fills memory with random bytes.
+/// C source of a library that wine 8 does not have. Its function fills memory with random bytes.
 const MISSING: &str = "int __stdcall SystemFunction036(void *place, unsigned long length);\n\
     __declspec(dllexport) int __stdcall ProcessPrng(void *place, unsigned long long length) {\n\
     \x20   return SystemFunction036(place, (unsigned long)length);\n}\n";

@@ -1,7 +1,7 @@
 //! A shell command that runs once per notice, without delaying the stream.
 //!
-//! Notices wait in a bounded queue. One thread runs the command for each notice, one at a time. A notice that does not fit into
-//! the queue is dropped and counted.
+//! Notices wait in a bounded queue. One thread runs the command for each notice, one at a time. A notice that does not
+//! fit into the queue is dropped and counted.
 
 use eigenhedge_pages::monitor::Notice;
 use std::io::Write;

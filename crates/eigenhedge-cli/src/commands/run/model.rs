@@ -213,8 +213,8 @@ impl Engine for OneModel<'_> {
 
 /// Regret per row in the progress display.
 ///
-/// The regret costs an eigendecomposition. It is therefore computed when the number of rows has doubled, and never for long
-/// rows or kernels.
+/// The regret costs an eigendecomposition. It is therefore computed when the number of rows has doubled, and never for
+/// long rows or kernels.
 struct RegretSoFar {
     per_row: Option<f64>,
     next: u64,
@@ -287,7 +287,8 @@ impl BlockSizes {
         Self { rows: fewest.min(most), fewest, most: most.max(fewest) }
     }
 
-    /// Doubles the block size while a block takes little time: signals and progress wait for the end of a block.
+    /// Doubles the block size while a block takes little time, and resets it after a long block: signals and progress
+    /// wait for the end of a block.
     fn adapt(&mut self, rows: usize, time: Duration) {
         if time > LONG {
             self.rows = self.fewest;

@@ -1,4 +1,4 @@
-//! Options of a run: those of the learner, and those of the table and the results, as a snapshot saves them.
+//! Options of a run: those of the learner, and those of the table and the results that a snapshot saves.
 
 use crate::args::{KeepArgs, typed};
 use crate::commands::session::{FIRST_ROW, Options, ResumeState, differs, first_row, spoken};
@@ -120,9 +120,9 @@ pub fn layout_of_model(given: &Given, path: &Path, model: &Model, layout: &Layou
     Ok(Layout { missing, model_columns, items, ..layout.clone() })
 }
 
-/// Returns the options that must be the same when a run is resumed, including the names of its output files. The options of
-/// the learner and the columns are saved elsewhere. The handling of bad rows may change, so that a run stopped by a bad row can be resumed
-/// and skip it.
+/// Returns the options that must be the same when a run is resumed, including the names of its output files. The
+/// options of the learner and the columns are saved elsewhere. The handling of bad rows may change, so that a run
+/// stopped by a bad row can be resumed and skip it.
 ///
 /// `reading` describes how the table is read, or was read when the snapshot was saved.
 pub fn options(plan: &Plan, layout: &Layout, model: &Model, reading: Option<Reading>) -> Options {

@@ -17,7 +17,7 @@ use eigenhedge_io::{GroupStore, Layout, Stream, open_fleet};
 use std::path::Path;
 
 pub trait Models: Sized {
-    /// Creates models like this one, which has not learned any rows yet.
+    /// Creates the models of a run from a model that has not learned any rows yet.
     fn like(model: Model, plan: &Plan) -> Result<Self>;
 
     fn read(path: &Path, plan: &Plan) -> Result<(Self, Vec<u8>)>;
@@ -164,7 +164,7 @@ impl<M: Models> Start<M> {
     }
 }
 
-/// Number of rows of which those without missing cells set the scale of a kernel.
+/// Maximum number of first rows from which γ of a kernel is computed.
 const SCALE_ROWS: usize = 1000;
 
 fn first_rows(plan: &Plan, layout: &Layout) -> Result<Vec<Vec<f64>>> {

@@ -16,7 +16,8 @@ pub struct Block {
 }
 
 impl Block {
-    /// Reads at most `most` rows. The next call returns an error after the first row, so that earlier rows are learned.
+    /// Reads at most `most` rows. An error after the first row is returned by the next call, so that the rows before it
+    /// are learned.
     pub fn read(&mut self, stream: &mut Stream, most: usize) -> Result<(), Error> {
         self.len = 0;
         if let Some(error) = self.failure.take() {
@@ -88,7 +89,7 @@ pub fn step_rows(
     })
 }
 
-/// Runs a trial for each row like [`step_rows`], if only the model after the last row is used.
+/// Runs a trial for each row like [`step_rows`], without a result for each row.
 pub fn step_all_rows(model: &mut Model, rows: &[Row]) -> Result<(), (usize, eigenhedge::Error)> {
     in_blocks(rows, |block| match block {
         Rows::Sparse(row, filled) => model.step_filled(row, filled).map(drop).map_err(|error| (0, error)),

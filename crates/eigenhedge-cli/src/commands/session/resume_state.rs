@@ -1,7 +1,7 @@
 //! State of a session in a snapshot: positions in the input and in the results, and the options that affect the results.
 //!
-//! The state is a JSON object. Readers ignore unknown keys. A snapshot without this object, such as one written by another
-//! program with the library, holds a usable model but cannot be resumed.
+//! The state is a JSON object. Readers ignore unknown keys. A snapshot without this object, such as one written by
+//! another program with the library, holds a usable model but cannot be resumed.
 
 use anyhow::{Result, anyhow};
 use eigenhedge::kernel::TextItems;
@@ -55,7 +55,8 @@ impl<T> ResumeState<T> {
         Duration::try_from_secs_f64(self.seconds.min(LONGEST)).unwrap_or_default()
     }
 
-    /// Returns an error if an option differs from the saved value. Options not saved by earlier versions cannot be compared.
+    /// Returns an error if an option differs from the saved value. Options that an earlier version did not save are not
+    /// compared.
     pub fn agree(&self, path: &Path, options: &Options) -> Result<()> {
         for (option, now) in options {
             if let Some(then) = self.plan.get(option).filter(|then| *then != now && option != FIRST_ROW) {
@@ -85,7 +86,7 @@ pub fn first_row(source: &Source, layout: &Layout, reading: Option<Reading>) -> 
     if !source.is_regular() {
         return None;
     }
-    // The kind of items does not change a text.
+    // Items are always read as characters here, so that the hash depends on the text only.
     let items = layout.items.map(|_| TextItems::Chars);
     let layout = Layout { found: reading, on_bad_row: OnBadRow::Skip, items, ..layout.clone() };
     let mut stream = Stream::open(source, &layout).ok()?;

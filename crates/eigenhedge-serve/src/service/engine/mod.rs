@@ -107,7 +107,8 @@ impl Engine {
         self.look_for_silence(None, at);
     }
 
-    /// Adds notices of silent keys, in stream time and by the clock if `since` is when rows can first have come.
+    /// Adds notices of silent keys. Silence is measured in stream time. If `since` is given, it is also measured by the
+    /// clock: rows can have arrived since that wall-clock time.
     pub fn look_for_silence(&mut self, since: Option<f64>, at: f64) {
         let Some(after) = self.options.rules.silent_after else { return };
         let opened = self.notices.silences.look(after, since.map(|since| (at, since)));
@@ -142,7 +143,7 @@ impl Engine {
         counts.collect()
     }
 
-    /// Returns the rows with the columns of the stream. The first rows determine them.
+    /// Returns the rows with the columns of the stream. The first request determines the columns.
     fn begin<'a>(&mut self, rows: &'a Rows) -> Result<Cow<'a, Rows>, Problem> {
         match (&self.shape, &rows.shape) {
             (Some(shape), _) => rows.fit(shape),

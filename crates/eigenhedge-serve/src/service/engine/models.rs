@@ -54,7 +54,8 @@ impl OneModel {
     }
 }
 
-/// Returns the conversion of errors of a learner that does not fit the rows. `count` is what limits k.
+/// Returns a function that converts the errors of a learner that does not fit the rows. `count` names the number that
+/// limits k.
 pub fn misfit(count: &str) -> impl Fn(Error) -> Problem {
     move |error| match error {
         Error::Kept { kept, dimension } => {

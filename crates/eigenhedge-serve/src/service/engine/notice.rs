@@ -1,4 +1,4 @@
-//! Notices of a stream: the most recent ones, and what has been told of ongoing incidents.
+//! Notices of a stream: the most recent ones, and the last reports about ongoing incidents.
 
 use super::silence::{Arrival, Silences};
 use crate::service::notice_rules::NoticeRules;
@@ -58,7 +58,7 @@ impl Notices {
         self.urgent.iter().skip_while(move |(_, notice)| notice.id <= id)
     }
 
-    /// Returns the sentences of ongoing incidents that have been told, and of silences, the most severe first.
+    /// Returns the sentences of ongoing incidents that have been reported, and of silences, the most severe first.
     pub fn open(&self) -> Vec<String> {
         let told = self.told.values().filter_map(|told| told.notice.clone());
         let silent = self.silences.open.values().map(|one| (one.strength, sentence(one)));
@@ -84,7 +84,9 @@ impl Notices {
         }
     }
 
-    /// Adds notices: `opened` once an incident is severe and long, `worse` at a higher grade, `closed` if told.
+    /// Adds the notices of a row: those that are not urgent, `opened` once an incident is as severe and long as the
+    /// rules demand, `worse` if it reaches a higher grade and its severity has grown by at least 1, and `closed` if it
+    /// had been reported.
     pub fn see(
         &mut self,
         rules: &NoticeRules,
@@ -132,7 +134,7 @@ impl Notices {
         }
     }
 
-    /// Removes the incident of a key that ends. Returns true if it was told.
+    /// Removes the incident of a key that ends. Returns true if it had been reported.
     fn ends(&mut self, key: &str, notice: &Notice) -> bool {
         let number = notice.incident.as_ref().map(|incident| incident.number);
         if self.told.get(key).map(|told| told.number) != number {
@@ -156,7 +158,7 @@ impl Notices {
         self.push(Notice::accepted(row, key), at);
     }
 
-    /// Forgets what was told of incidents, because other monitors take over.
+    /// Forgets the reports about incidents, because other monitors take over.
     pub fn restart(&mut self) {
         self.told.clear();
     }

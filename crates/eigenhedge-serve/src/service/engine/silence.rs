@@ -1,8 +1,8 @@
 //! Devices that fall silent: keys without rows for longer than allowed. A stream without keys is one device.
 //!
-//! Silence is measured in the time of the stream, which goes on with the rows of other keys, and by the clock, with which an
-//! order comes. A pause of all keys, such as that of a network or of the service, is not the silence of a device: it counts as
-//! at most half of what is allowed.
+//! Silence is measured in the time of the stream, which goes on with the rows of other keys, and by the clock: the
+//! wall-clock time of an order. A pause of all keys, such as that of a network or of the service, is not the silence of
+//! a device: it counts as at most half of the allowed time.
 //!
 //! A learned limit is twice the second longest interval between rows of the key, so that one failure does not raise it and
 //! regular pauses do. It is at least ten mean intervals and a minute, and there is none before [`LEARNED`] intervals.
@@ -88,7 +88,7 @@ impl Default for Silences {
 }
 
 impl Silences {
-    /// Wall-clock time at which a key may be silent.
+    /// Returns the wall-clock time at which the next key may be silent.
     pub fn due(&self) -> f64 {
         self.due[1]
     }
@@ -126,7 +126,8 @@ impl Silences {
         silence
     }
 
-    /// Returns the silent keys, in stream time and by `clock`: now, and the time since when rows can have come.
+    /// Returns the keys that have become silent. `clock` contains the wall-clock time and the time since when rows can
+    /// have arrived. Without it, only stream time is compared.
     pub fn look(&mut self, after: SilentAfter, clock: Option<(f64, f64)>) -> Vec<Occurrence> {
         if self.clock < self.due[0] && clock.is_none_or(|(now, _)| now < self.due[1]) {
             return Vec::new();

@@ -37,7 +37,7 @@ pub struct Memory {
     copies: Arc<Share>,
     /// Bytes that the program takes without learners: those at its start, and the cache of the store.
     program: u64,
-    /// Bytes that streams will free which have been told to unload.
+    /// Bytes that will be freed by streams that are being unloaded.
     unloading: Arc<AtomicU64>,
 }
 
@@ -104,7 +104,8 @@ impl Memory {
         learners.saturating_sub(self.limit / 4)
     }
 
-    /// Returns an error if the learners and `more` bytes exceed their share by half, with idle ones unloaded.
+    /// Returns an error if the learners and `more` bytes exceed their share by more than half. The caller has unloaded
+    /// idle streams before.
     pub fn check_learners(&self, more: u64) -> Result<(), Problem> {
         if self.excess(more) <= self.limit / 8 {
             return Ok(());

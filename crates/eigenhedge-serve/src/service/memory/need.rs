@@ -39,7 +39,8 @@ pub fn check_learner(memory: &Memory, options: &StreamOptions, width: usize) -> 
     memory.check_stream(8 * (matrix + COPIES * length) as u64)
 }
 
-/// Returns an upper bound of the memory of a request: rows, answers, and growth after `learned` rows.
+/// Returns an upper bound of the memory of a request: its rows, its answers, and the growth of a learner that has
+/// learned `learned` rows.
 pub fn need_of_rows(options: &StreamOptions, shape: &Shape, rows: &Rows, learned: u64) -> u64 {
     let (count, length) = (rows.count(), length(options, shape.width));
     let (k, atoms) = match &options.learner {

@@ -1,12 +1,12 @@
 //! Notices that wait to be sent.
 //!
-//! A notice follows from the orders of its stream, so the store has it once the order is durable. For each stream the store also
-//! has the id up to which notices were sent. After a restart, the others wait again. The notices of a stream are sent in order,
-//! each until the receiver takes it or [`GIVE_UP`] has passed, with pauses that double. A crash between the response and the
-//! commit sends a notice twice, with the same idempotency key.
+//! A notice follows from the orders of its stream, so the store has it once the order is durable. For each stream the
+//! store also has the id up to which notices were sent. After a restart, the others wait again. The notices of a stream
+//! are sent in order, each until the receiver takes it or [`GIVE_UP`] has passed, with pauses that double. A crash
+//! between the response and the commit sends a notice twice, with the same idempotency key.
 //!
-//! In quiet hours and above the limit per hour, notices are held back. The next one says how many were, and a digest of its own
-//! follows if there is none.
+//! In quiet hours and above the limit per hour, notices are held back. The next notice that is sent contains their
+//! number. If no notice follows, a digest of the held ones is sent.
 
 use super::target::{Target, Transport};
 use super::template::{Templates, Told};
@@ -39,7 +39,7 @@ pub struct Sent {
     pub upto: u64,
     pub sent: u64,
     pub dropped: u64,
-    /// Number of notices held back since the last one was sent, and the first of their sentences.
+    /// Number of notices held back since the last one was sent. `held` contains the first of their sentences.
     pub held_back: u64,
     held: Vec<String>,
     recent: VecDeque<f64>,
@@ -62,7 +62,8 @@ struct State {
 }
 
 impl Line {
-    /// Creates the line of a stream. `sent` is the stored state, which is empty for a new stream.
+    /// Creates the waiting line for the notices of a stream. `sent` is the stored state, which is empty for a new
+    /// stream.
     pub fn new(stream: (u64, String), hook: &Hook, sent: &[u8]) -> Option<Arc<Self>> {
         let sent: Sent = postcard::from_bytes(sent).unwrap_or_default();
         let state = State { entered: sent.upto, sent, pause: PAUSES.0, ..State::default() };
@@ -98,7 +99,7 @@ impl Line {
         if notice.id <= state.entered {
             return;
         }
-        // What waits is tried again at once.
+        // Waiting notices are tried again at once.
         (state.entered, state.next_try) = (notice.id, 0.0);
         if state.waiting.len() >= WAITING {
             return self.drop_notice(&mut state.sent, notice, "too many notices wait");
@@ -245,7 +246,7 @@ impl Host {
                 let all = lines.all.iter().filter_map(Weak::upgrade).filter(|line| line.has_work());
                 let found: Vec<Arc<Line>> = all.collect();
                 if found.is_empty() {
-                    // Notices may have come before this thread waits, so that it does not wait for ever.
+                    // A notice may come just before this thread waits. The time limit keeps the thread from missing it.
                     drop(self.more.wait_timeout(lines, 10 * BLINK));
                     continue;
                 }

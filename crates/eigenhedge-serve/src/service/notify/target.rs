@@ -57,7 +57,7 @@ impl Target {
 pub struct Transport {
     /// Header lines, by `HOST:PORT`.
     headers: Vec<(String, String)>,
-    /// Certificates of the authorities that are trusted, or those of the system.
+    /// Certificates of the trusted authorities, or `None` for those of the system.
     authorities: Option<RootCertStore>,
     config: OnceLock<Arc<ClientConfig>>,
 }

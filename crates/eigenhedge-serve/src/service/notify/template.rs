@@ -19,7 +19,8 @@ struct Template {
     is_json: bool,
 }
 
-/// Notice of a stream, or `None` for a digest of notices that were held back, with their sentences and their number.
+/// Content of a message: a notice of a stream, and the sentences and number of the notices that were held back before
+/// it. Without a notice, the message is a digest of these.
 pub struct Told<'a> {
     pub stream: &'a str,
     pub notice: Option<&'a Notice>,

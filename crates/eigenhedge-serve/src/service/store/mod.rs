@@ -8,7 +8,7 @@
 //! the same time. SQLite would also work, but it needs a C compiler and its writer has to parse statements.
 //!
 //! The store is checked when it is opened: every page has a checksum, and a second file contains the number of commits,
-//! so that the loss of the most recent ones is noticed. Panics of redb become errors ([`guard`]).
+//! so that the loss of the most recent ones is noticed. Panics of redb become errors ([`guarded`]).
 
 mod commits;
 mod queue;
@@ -154,7 +154,7 @@ impl Store {
         Ok(Database::builder().set_cache_size(self.cache).create_file(file)?)
     }
 
-    /// Closes and reopens the file after an error, without which the database would accept no transactions.
+    /// Closes and reopens the file. After an error, the database accepts no transactions until then.
     fn reopen(&self) {
         let mut database = self.write_lock();
         drop_guarded(database.take());
@@ -198,7 +198,8 @@ impl Store {
         })
     }
 
-    /// Returns the snapshot of a stream, if any: one part is read into memory, more into an unnamed file.
+    /// Returns the snapshot of a stream, if any. A learner of one part is read into memory, a larger one into an
+    /// unnamed file.
     pub fn snapshot(&self, id: u64) -> Result<Option<Snapshot>, String> {
         self.read(|read| {
             let state = read.open_table(STATE)?;

@@ -68,7 +68,7 @@ pub struct StoreCounts {
 /// the change may be dropped at any time, because its client has disconnected.
 #[derive(Clone)]
 pub struct StoreQueue {
-    /// `None` ends the writer.
+    /// Sender of changes. `None` ends the writer.
     sender: Sender<Option<Op>>,
     pub counts: Arc<StoreCounts>,
 }

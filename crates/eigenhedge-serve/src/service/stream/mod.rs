@@ -25,8 +25,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 const TURN: usize = 64;
-/// Time for which a request waits until its stream is loaded, and the pause between two attempts.
+/// Time for which a request waits until its stream is loaded.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// Pause between two attempts to make room for a stream.
 const BLINK: Duration = Duration::from_millis(10);
 pub const WAITING: usize = 256;
 
@@ -85,7 +86,7 @@ pub struct StreamCounts {
     pub requests: AtomicU64,
     pub snapshots: AtomicU64,
     pub unloads: AtomicU64,
-    /// Ongoing incidents that have been told, silences included, and silent keys.
+    /// Number of ongoing incidents that have been reported, silences included.
     pub incidents: AtomicU64,
     pub silent: AtomicU64,
     /// Wall-clock time of the most recent rows, in seconds since 1970.
@@ -394,7 +395,8 @@ impl Handle {
         *self.shape.write().unwrap_or_else(PoisonError::into_inner) = engine.shape();
     }
 
-    /// Publishes the state after an order, and queues the notices after the first `before`.
+    /// Publishes the state after an order, and queues the urgent notices that are new. `before` is the number of
+    /// notices before the order.
     fn publish(&self, engine: &Engine, before: u64) {
         let (counts, notices) = (engine.counts, &engine.notices);
         let of_stream = &self.counts;
@@ -417,7 +419,8 @@ impl Handle {
         }
     }
 
-    /// Looks at the clock if a key may be silent. Rows can have come since the given time.
+    /// Looks for silent keys if one may be silent by the clock. Rows can have arrived since the wall-clock time
+    /// `since`.
     pub async fn look_for_silence(self: &Arc<Self>, since: f64) {
         let due = f64::from_bits(self.silence_due.load(Ordering::Relaxed));
         let logged = Logged::new(None, Order::Clock { since });

@@ -175,7 +175,8 @@ impl Slot {
         reply
     }
 
-    /// Sends a snapshot to the store, unless its memory is taken. Calls `saved` when the write has ended.
+    /// Sends a snapshot to the store, unless its memory is taken. Calls `saved` when the write has ended, or drops it
+    /// if there is no write.
     pub fn save(&mut self, handle: &Arc<Handle>, saved: impl FnOnce() + Send + 'static) {
         // The second copy is the learner that is read back.
         let size = handle.bytes();

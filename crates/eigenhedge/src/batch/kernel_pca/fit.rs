@@ -141,7 +141,9 @@ fn subtract_means(rows: &mut Matrix) -> Vec<f64> {
         .collect()
 }
 
-/// Returns the weights of the pivots for combinations c of coordinates: as `L_P ℓ = κ`, `cᵀℓ` is `(L_P^{-T} c)ᵀ κ`.
+/// Returns the weights of the pivots for combinations c of coordinates. With the rows L_P of the pivots in the factor,
+/// the coordinates ℓ of a point solve `L_P ℓ = κ`, where κ is its kernel row over the pivots. So
+/// `cᵀℓ = (L_P^{-T} c)ᵀ κ`.
 fn on_pivots(cholesky: &PivotedCholesky, mut combinations: Matrix) -> Matrix {
     let block = cholesky.pivot_block();
     solve_upper_triangular_in_place(block.view().transpose(), combinations.view_mut(), Par::Seq);

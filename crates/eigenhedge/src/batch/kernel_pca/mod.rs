@@ -79,7 +79,7 @@ pub struct KernelPca<D> {
     /// Inner products `<b_j, μ>` of the components with the mean.
     offsets: Vec<f64>,
     mean: Option<Expansion>,
-    /// The k largest eigenvalues of the (centered) kernel matrix, descending. Missing ones are zero.
+    /// The k largest eigenvalues of the (centered) kernel matrix, descending. Those beyond its rank are zero.
     pub eigenvalues: Vec<f64>,
     /// Coordinates of the fitted points, one row per point.
     pub scores: Matrix,
@@ -91,7 +91,7 @@ pub struct KernelPca<D> {
 }
 
 impl<D: Dictionary> KernelPca<D> {
-    /// Fits k components, where k is at most the number of points. The dictionary must be empty and provides the kernel.
+    /// Fits k = `kept` components, at most the number of points. The dictionary must be empty and provides the kernel.
     pub fn fit<P: Borrow<D::Point>>(
         mut dictionary: D,
         points: &[P],

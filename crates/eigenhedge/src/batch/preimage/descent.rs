@@ -7,7 +7,7 @@
 //! Numerics: near the minimum the objective is constant up to rounding long before the gradient is. A step with a change at
 //! rounding level therefore counts as a decrease if it shortens the gradient.
 //!
-//! Cost: two passes over the atoms per trial step.
+//! Cost: one kernel value and one gradient per atom and trial step.
 
 use super::{Preimage, Stop};
 use crate::batch::{Differentiable, Expansion};
@@ -105,7 +105,7 @@ impl<K: Differentiable, D: Dictionary<Point = [f64]>> Objective<'_, K, D> {
     }
 }
 
-/// Returns the step size `|Δz|² / Δz·Δ∇`, or twice the previous size if the curvature is negative.
+/// Returns the step size `|Δz|² / Δz·Δ∇`, or twice the previous size if the curvature is not positive.
 fn fitting_size(from: &Place, to: &Place, size: f64) -> f64 {
     let (mut moved, mut curve) = (0.0, 0.0);
     for i in 0..from.point.len() {

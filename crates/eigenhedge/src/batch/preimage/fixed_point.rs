@@ -100,7 +100,8 @@ impl<'a> Search<'a> {
         Self { weights, point, value, target, next, size: 1.0, halvings: 0, steps: 0, converged: false, done: false }
     }
 
-    /// Continues after f was evaluated at `next`: `sizes` sums its absolute terms, `combined` combines the atoms.
+    /// Continues after f was evaluated at `next`. `reached` is its value there, `sizes` is the sum of the absolute
+    /// values of its terms w_i, and `combined` is `Σ_i w_i x_i`.
     fn advance(&mut self, reached: f64, sizes: f64, combined: &[f64], stop: Stop) {
         if !self.value.is_nan() {
             let arrived = stop.reached(&self.point, &self.next);
@@ -119,7 +120,7 @@ impl<'a> Search<'a> {
         }
         self.point.clone_from(&self.next);
         self.value = reached;
-        // The step means nothing if f is at the level of its rounding error.
+        // The step is meaningless if f is at the level of its rounding error.
         let means_something = reached > 16.0 * f64::EPSILON * sizes && reached >= f64::MIN_POSITIVE;
         self.done = self.converged || self.steps >= stop.steps || !means_something;
         refill(&mut self.target, combined.iter().map(|sum| sum / reached));
@@ -127,7 +128,8 @@ impl<'a> Search<'a> {
         self.propose();
     }
 
-    /// Computes the next point, at `size` times the way to the target. A distant target can be wrong or infinite.
+    /// Computes the next point, at `size` times the displacement to the target. Halves the size while an entry
+    /// overflows, because the target may be far away or infinite.
     fn propose(&mut self) {
         loop {
             refill(&mut self.next, self.point.iter().zip(&self.target).map(|(z, t)| z + self.size * (t - z)));

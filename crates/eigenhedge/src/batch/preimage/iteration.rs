@@ -10,7 +10,7 @@ pub struct Preimage {
     pub squared_distance: f64,
     /// Number of steps of the iteration that found the point.
     pub steps: usize,
-    /// True if the last step was within the tolerance.
+    /// True if the last step was within the tolerance, or if no step improved the result beyond rounding.
     pub converged: bool,
 }
 

@@ -1,4 +1,5 @@
-//! Cauchy columns of a solved secular equation: the recomputed z and the norms.
+//! Cauchy columns of a solved secular equation ([`super::secular`]): the recomputed vector z, the norms of the columns,
+//! and their products with eigenvectors.
 //!
 //! Each lane holds an entry of z or a root. The poles and roots that are combined with it are processed one after the
 //! other, four per division. Lists are padded to a multiple of the number of lanes.
@@ -8,7 +9,7 @@ use crate::linalg::Matrix;
 use crate::linalg::small_product::{RowBlocks, in_row_blocks};
 use pulp::{Simd, WithSimd};
 
-/// Recomputes the vector z for which the computed roots are exact (Gu & Eisenstat):
+/// Recomputes the vector z for which the computed roots λ are exact, for poles d (Gu & Eisenstat):
 /// `z_i² = (λ_last - d_i) Π_{j<i} (λ_j - d_i)/(d_j - d_i) Π_{i≤j<last} (λ_j - d_i)/(d_{j+1} - d_i)`. `weights` contains
 /// the signs on input and z on output. Every fraction is in (0, 1].
 #[inline(always)]
@@ -139,11 +140,9 @@ impl WithSimd for Fill<'_> {
     }
 }
 
-// Products of small matrices: eigenvectors times the Cauchy columns of a factor.
-// The matrices have a few dozen rows and columns and fit into the nearest caches. A general product would spend most
-// of its time on packing and on kernel selection. Columns are read as whole SIMD vectors, including their padding.
-// Terms are added in the order of the columns of the left matrix, for any number of lanes.
-/// Maximum number of columns of the left matrix.
+// Product of eigenvectors and Cauchy columns. Like the products of `small_product`, it avoids the packing of a general
+// product and reads columns as whole SIMD vectors, including their padding.
+/// Maximum number of columns of the left matrix, the eigenvectors.
 pub(super) const MOST: usize = 128;
 /// Task that computes `out[:, to[i]] = Σ_p q[:, active[p]] · cauchy[p, i]` for at most [`MOST`] active columns.
 pub(super) struct CauchyProduct<'a> {

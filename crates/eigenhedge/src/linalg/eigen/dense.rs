@@ -1,10 +1,10 @@
 //! Eigendecomposition of a dense symmetric matrix, with reusable scratch space.
 //!
-//! Numerics: a matrix with very large or very small entries is first divided by a power of two, because the solver squares
-//! entries. The eigenvalues are multiplied back. If the solver does not converge, a multiple of the identity is added, which
-//! changes no eigenvector. The solver's error is the rounding error of the largest eigenvalue.
-//! [`Eigen::compute_graded`] decomposes a scatter matrix again in the directions of its small eigenvalues, so that columns
-//! in small units keep their precision next to columns in large ones.
+//! Numerics: a matrix with very large or very small entries is first divided by a power of two, because the solver
+//! squares entries. The eigenvalues are multiplied back. If the solver does not converge, a multiple of the identity is
+//! added, which changes no eigenvector. The solver's error is the rounding error of the largest eigenvalue.
+//! [`Eigen::compute_graded`] decomposes a scatter matrix again in the directions of its small eigenvalues, so that
+//! columns in small units keep their precision next to columns in large ones.
 
 use crate::linalg::{Matrix, multiplied, multiply, symmetric_times};
 use crate::num::{dot, unit};
@@ -55,7 +55,8 @@ impl Eigen {
     }
 }
 
-/// Share of the largest entry below which products of an entry and its rounding errors may underflow.
+/// Absolute value, after the division by a power of two, below which products of an entry and its rounding errors may
+/// underflow.
 const TINY: f64 = 1e-100;
 
 /// Share of the largest eigenvalue below which an eigenvalue is computed again, without the larger ones.
@@ -91,10 +92,10 @@ impl Eigen {
 
 /// Computes the eigenvalues of a nonempty matrix, and the eigenvectors if `vectors` is given.
 ///
-/// The solver drops an entry beside the diagonal once it is small compared with its neighbours on the diagonal. If these are
-/// rounding errors, or so small that their squares underflow, that may never happen. The matrix plus a multiple of the
-/// identity has a large diagonal, so the solver converges. The solver needs seconds to notice that it does not converge, so
-/// matrices with [`TINY`] entries are shifted at once.
+/// The solver drops an entry next to the diagonal once it is small compared with its neighbours on the diagonal. If these
+/// are rounding errors, or so small that their squares underflow, that may never happen. The matrix plus a multiple of
+/// the identity has a large diagonal, so the solver converges. The solver needs seconds to notice that it does not
+/// converge, so matrices with nonzero entries below [`TINY`] are shifted at once.
 fn decompose(
     matrix: MatRef<'_, f64>,
     values: &mut [f64],
@@ -129,7 +130,7 @@ pub(super) fn comfortable<'a>(matrix: MatRef<'a, f64>, scratch: &'a mut Matrix) 
     for j in 0..n {
         (j..n).for_each(|i| largest = largest.max(matrix[(i, j)].abs()));
     }
-    // Subnormal entries are either rounding errors or the largest entries of the matrix. Scaling by 2^-1022 suits both.
+    // If even the largest entry is subnormal, all entries are divided by 2^-1022.
     let unit = unit(if largest > 0.0 { largest.max(f64::MIN_POSITIVE) } else { 0.0 });
     if unit == 1.0 {
         return (matrix, 1.0);
@@ -174,12 +175,12 @@ pub fn symmetric_eigen(matrix: &Matrix) -> Eigen {
 /// Smallest share of a direction's length that must remain after the basis is projected out, to exceed rounding.
 const DEPENDENT: f64 = 1e-8;
 
-/// Makes a vector orthogonal to the columns and normalizes it. Returns false if it lies in their span.
+/// Makes a vector orthogonal to the columns and normalizes it. Returns false if it lies in their span, up to rounding.
 pub(crate) fn orthonormal_to(columns: &Matrix, vector: &mut [f64]) -> bool {
     let mut overlaps = Vec::new();
     let mut whole = dot(vector, vector).sqrt();
     let first = whole;
-    // Two passes are enough unless nearly everything cancels. In that case the vector is rejected before a fourth pass.
+    // Two passes are enough unless nearly everything cancels. In that case the vector is rejected.
     for _ in 0..4 {
         columns.transpose_times(vector, &mut overlaps);
         let left = columns.subtract_times(&overlaps, vector).sqrt();

@@ -7,12 +7,14 @@
 //! arithmetic this is a restarted block Lanczos method. Storing AV costs memory but avoids the loss of orthogonality of
 //! Lanczos. A block as wide as the number of pairs finds multiple eigenvalues.
 //!
-//! Guarantee: every returned pair satisfies `|Ay - θy| ≤` [`RESIDUAL`] `· θ₁`. A larger eigenvalue is not excluded by proof,
-//! but it is missed only if a random block is orthogonal to its eigenvector.
+//! Guarantee: every pair found by this method satisfies `|Ay - θy| ≤` [`RESIDUAL`] `· θ₁`, with the largest Ritz value
+//! θ₁. A larger eigenvalue is not excluded by proof, but it is missed only if a random block is orthogonal to its
+//! eigenvector.
 //!
 //! Cost: one product of A with a block per step, 2n²(k + [`EXTRA`]) operations. Memory for two bases of at most
-//! [`BLOCKS`] blocks. The method is slow if unwanted eigenvalues are close to the wanted ones, as in noise. It stops as soon as
-//! the residuals after [`LOOK`] steps predict more steps than allowed, and the tridiagonal form gives the pairs.
+//! [`BLOCKS`] blocks. The method is slow if unwanted eigenvalues are close to the wanted ones, as in noise. It stops if
+//! the residuals after [`LOOK`] steps predict more steps than allowed. The pairs then come from the tridiagonal form
+//! ([`reduced_pairs`]), with its guarantee.
 //!
 //! References: Wu and Simon, *Thick-restart Lanczos method for large symmetric eigenvalue problems*, 2000.
 
@@ -38,7 +40,8 @@ const RESIDUAL: f64 = 1e-13;
 /// Negligible error of a sum of eigenvalues, as a share of the largest eigenvalue.
 const ROUNDING: f64 = 1e-15;
 
-/// Returns the k largest eigenpairs, descending, from the lower triangle, or `None` if a full one is faster.
+/// Returns the `kept` largest eigenpairs in descending order. Returns `None` if a full decomposition is faster, or if no
+/// pairs are accurate enough. Only the lower triangle is read.
 pub(crate) fn largest_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, Matrix)> {
     if 4 * kept > matrix.rows() {
         return None;
@@ -48,7 +51,7 @@ pub(crate) fn largest_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, M
         .or_else(|| reduced_pairs(matrix, kept))
 }
 
-/// Returns the k largest pairs like [`largest_pairs`], or `None` if they do not converge in a few cheap steps.
+/// Returns the `kept` largest pairs like [`largest_pairs`], or `None` if they do not converge in a few cheap steps.
 pub(crate) fn separate_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, Matrix)> {
     if FEW_BLOCKS * (kept + EXTRA) > matrix.rows() {
         return None;
@@ -56,8 +59,8 @@ pub(crate) fn separate_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, 
     search(matrix, kept, FEW_STEPS, RESIDUAL, |values, squares| are_small(&squares[..kept], values[0]))
 }
 
-/// Returns the sum of the k largest eigenvalues. The error is at most the rounding error of the largest one. Returns
-/// `None` if a full decomposition is faster. Only the lower triangle is read.
+/// Returns the sum of the `kept` largest eigenvalues. The error is about the rounding error of the largest one. Returns
+/// `None` if a full decomposition is faster, or if the sum does not converge. Only the lower triangle is read.
 pub(crate) fn largest_sum(matrix: &Matrix, kept: usize) -> Option<f64> {
     let steps = matrix.rows() / (2 * (kept + EXTRA));
     let (values, _) = search(matrix, kept, steps, ROUNDING.sqrt(), |values, squares| {
@@ -79,7 +82,8 @@ fn share(square: f64, distance: f64) -> f64 {
 }
 
 /// Runs at most `steps` Rayleigh–Ritz steps, until `is_done` accepts the Ritz values and the squared norms of their
-/// residuals. Returns `None` if no step is accepted, or if residuals of the share `goal` of the largest value would take more steps.
+/// residuals. Returns `None` if no step is accepted, or if it is predicted that more steps are needed to reduce the
+/// residuals to the share `goal` of the largest value.
 fn search(
     matrix: &Matrix,
     kept: usize,

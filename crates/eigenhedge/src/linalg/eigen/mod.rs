@@ -1,4 +1,4 @@
-//! Symmetric eigensystems under signed rank-one updates.
+//! Symmetric eigenproblems: full decompositions, largest eigenpairs, and signed rank-one updates of eigensystems.
 
 mod cauchy_columns;
 mod dense;

@@ -101,7 +101,8 @@ fn last_root<S: Simd>(simd: S, poles: &[f64], weights: &[f64], origin: usize, to
     Root { origin, offset }
 }
 
-/// Returns the root of `far + w_low/(-x) + w_high/(gap - x)`, as an offset from the nearer end of the gap.
+/// Returns the root of `far + low/(-x) + high/(gap - x)`, where x is the offset from the lower end of the gap, as an
+/// offset from the nearer end. `from_low` is true if that is the lower end.
 #[inline(always)]
 fn first_guess(far: f64, low: f64, high: f64, gap: f64, from_low: bool) -> f64 {
     // far·x² - a·x + b = 0, where x is the offset from the chosen end.
@@ -114,7 +115,8 @@ fn first_guess(far: f64, low: f64, high: f64, gap: f64, from_low: bool) -> f64 {
     if fits(first) { first } else { second }
 }
 
-/// Returns the step to the root of `c + s/(lower - x) + S/(upper - x)`, with the value and side slopes of f here.
+/// Returns the step x to the root of `c + s/(lower - x) + S/(upper - x)`. The numbers c, s and S are such that the value
+/// and the slopes of both sides at x = 0 are those of f at the current point.
 #[inline(always)]
 fn middle_way(value: f64, slope_left: f64, slope_right: f64, lower: f64, upper: f64) -> f64 {
     let a = (lower + upper) * value - lower * upper * (slope_left + slope_right);
@@ -124,7 +126,7 @@ fn middle_way(value: f64, slope_left: f64, slope_right: f64, lower: f64, upper: 
     if a <= 0.0 { (a - root) / (2.0 * c) } else { 2.0 * b / (a + root) }
 }
 
-/// Returns `x` if it is strictly inside the bracket, or else a point that shrinks it, geometrically at a pole.
+/// Returns `x` if it is strictly inside the bracket, or else a point that shrinks the bracket.
 #[inline(always)]
 fn inside(x: f64, (low, high): (f64, f64)) -> f64 {
     if x > low && x < high {

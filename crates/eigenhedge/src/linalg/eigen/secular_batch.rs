@@ -266,8 +266,9 @@ fn four<S: Simd>(simd: S, d: &[f64; 4], origin: S::f64s, offset: S::f64s) -> [S:
     reciprocals(simd, x)
 }
 
-/// Returns the root of `far + w_low/(-x) + w_high/(gap - x)` as an offset from the nearer end. `side` is 1 for the lower end
-/// and -1 for the upper. The result is arbitrary if there is no root.
+/// Returns the root of `far + low/(-x) + high/(gap - x)`, where x is the offset from the lower end of the gap, as an
+/// offset from the nearer end. `side` is 1 if that is the lower end, and -1 if it is the upper one. The result is
+/// arbitrary if there is no root.
 #[inline(always)]
 fn first_guess<S: Simd>(simd: S, far: S::f64s, [low, high]: [S::f64s; 2], gap: S::f64s, side: S::f64s) -> S::f64s {
     let (zero, two) = (simd.splat_f64s(0.0), simd.splat_f64s(2.0));

@@ -140,7 +140,7 @@ pub(super) fn cauchy_sum<S: Simd>(simd: S, poles: &[f64], terms: &[f64], point: 
 
 pub(super) const MOST_STEPS: usize = 100;
 
-/// Root `λ = pole + offset` of the secular equation.
+/// Root `λ = pole + offset` of the secular equation. `origin` is the index of the pole.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Root {
     pub origin: usize,

@@ -1,19 +1,19 @@
 //! Largest eigenpairs of a symmetric matrix from its tridiagonal form, for any gaps.
 //!
-//! Setting: a symmetric matrix A of size n, of which k ≪ n eigenpairs are needed. Their eigenvalues may lie so close together,
-//! as in noise, that subspace iteration does not separate them.
+//! Setting: a symmetric matrix A of size n, of which k ≪ n eigenpairs are needed. Their eigenvalues may lie so close
+//! together, as in noise, that subspace iteration does not separate them.
 //!
-//! Method: `A = Q T Qᵀ` with T tridiagonal and Q a product of reflections. The rational QL algorithm finds the eigenvalues of
-//! T. Inverse iteration finds the vectors of the k largest, each made orthogonal to the previous ones, and Q is applied to these
-//! k vectors alone.
+//! Method: `A = Q T Qᵀ` with T tridiagonal and Q a product of reflections. The rational QL algorithm finds the
+//! eigenvalues of T. Inverse iteration finds the vectors of the k largest, each made orthogonal to the previous ones,
+//! and Q is applied to these k vectors alone.
 //!
-//! Guarantee: every returned pair satisfies `|Ty - θy| ≤` [`RESIDUAL`] `· |T|`, which is checked, and the vectors are orthonormal
-//! up to rounding.
+//! Guarantee: every eigenpair (θ, y) of T that is used satisfies `|Ty - θy| ≤` [`RESIDUAL`] `· |T|`, which is checked,
+//! with the largest absolute row sum |T|. The vectors are orthonormal up to rounding.
 //!
 //! Cost: 4n³/3 operations for T, 2n²k for Q, O(n²) for the values and O(nk²) for the vectors. All pairs cost 9n³.
 //!
-//! References: Parlett, *The Symmetric Eigenvalue Problem*, chapters 4, 7 and 8; Reinsch, *A stable rational QR algorithm*, 1971;
-//! Jessup and Ipsen, *Improving the accuracy of inverse iteration*, 1992.
+//! References: Parlett, *The Symmetric Eigenvalue Problem*, chapters 4, 7 and 8; Reinsch, *A stable rational QR
+//! algorithm*, 1971; Jessup and Ipsen, *Improving the accuracy of inverse iteration*, 1992.
 
 use super::dense::{comfortable, orthonormal_to};
 use crate::linalg::Matrix;
@@ -29,16 +29,16 @@ use faer::linalg::householder::{
 use faer::linalg::qr::no_pivoting::factor::recommended_block_size;
 use faer::{Conj, Par};
 
-/// Maximum residual of a pair, as a share of the largest sum of a row of the tridiagonal matrix.
+/// Maximum residual of a pair, as a share of the largest absolute row sum of the tridiagonal matrix.
 const RESIDUAL: f64 = 1e-13;
-/// Maximum size of a matrix that is reduced by own loops. The products of a larger one are worth their overhead.
+/// Maximum size of a matrix that [`reduce`] reduces to tridiagonal form. For a larger one, faer is faster.
 const SMALL: usize = 128;
 const TURNS: usize = 60;
 /// Smallest squared length of a vector that is reflected.
 const LEAST_SQUARE: f64 = 1e-290;
-/// Number of Lanczos steps between two looks at the largest eigenvalue.
+/// Number of Lanczos steps between two computations of the largest eigenvalue.
 const LOOK_EVERY: usize = 4;
-/// Growth of the largest eigenvalue in this number of steps, as a share of it, after which it counts as found.
+/// Growth of the largest eigenvalue in [`LOOK_EVERY`] steps, as a share of it, up to which it counts as found.
 const SETTLED: f64 = 1e-10;
 const STEPS: usize = 5;
 
@@ -122,8 +122,9 @@ fn reflect(reflections: &Matrix, factors: &[f64], columns: &mut Matrix) {
     }
 }
 
-/// Returns the largest eigenvalue of a positive semidefinite matrix of size n, whose product with a vector `apply` computes, to
-/// the share [`SETTLED`] of itself. This is Lanczos' method with complete orthogonalization.
+/// Returns the largest eigenvalue of a positive semidefinite matrix of size n. `apply` computes the product of the matrix
+/// with a vector. Runs Lanczos' method with complete orthogonalization until the result grows by at most the share
+/// [`SETTLED`] of itself.
 pub(crate) fn largest_value(n: usize, mut apply: impl FnMut(&[f64], &mut Vec<f64>)) -> f64 {
     let mut random = Random::seeded(0x5eed);
     let mut next: Vec<f64> = (0..n).map(|_| random.normal()).collect();
@@ -149,12 +150,13 @@ pub(crate) fn largest_value(n: usize, mut apply: impl FnMut(&[f64], &mut Vec<f64
 
 struct Tridiagonal {
     diagonal: Vec<f64>,
-    /// Entries beside the diagonal.
+    /// Entries next to the diagonal.
     beside: Vec<f64>,
 }
 
 impl Tridiagonal {
-    /// Divides by the largest absolute row sum, which no eigenvalue exceeds. Returns it, or 1 if it is zero.
+    /// Divides the matrix by its largest absolute row sum, which no absolute eigenvalue exceeds. Returns the divisor,
+    /// which is 1 if that sum is zero.
     fn normalize(&mut self) -> f64 {
         let beside = |i: usize| self.beside.get(i).map_or(0.0, |x| x.abs());
         let row = |(i, x): (usize, &f64)| x.abs() + beside(i) + if i > 0 { beside(i - 1) } else { 0.0 };
@@ -164,7 +166,8 @@ impl Tridiagonal {
         norm
     }
 
-    /// Returns the largest pairs in descending order. The values are multiplied by `unit`. Returns `None` if a pair is not accurate.
+    /// Returns the `kept` largest pairs in descending order, with the values multiplied by `unit`. Returns `None` if a
+    /// pair is not accurate.
     fn largest_pairs(mut self, kept: usize, unit: f64) -> Option<(Vec<f64>, Matrix)> {
         let norm = self.normalize();
         let mut values = self.values()?;
@@ -191,7 +194,7 @@ impl Tridiagonal {
     fn values(&self) -> Option<Vec<f64>> {
         let n = self.diagonal.len();
         let mut d = self.diagonal.clone();
-        // Squares of the entries beside the diagonal.
+        // Squares of the entries next to the diagonal.
         let mut e: Vec<f64> = self.beside.iter().map(|x| x * x).collect();
         for first in 0..n {
             let mut turns = 0;
@@ -271,10 +274,10 @@ impl Tridiagonal {
 /// Triangular factors of `T - x` with row exchanges.
 #[derive(Default)]
 struct Factors {
-    /// Multipliers of the elimination, and whether the two rows were exchanged.
+    /// Multipliers of the elimination, with true if the two rows were exchanged.
     multipliers: Vec<(f64, bool)>,
     inverses: Vec<f64>,
-    /// Two diagonals above the pivots.
+    /// The two entries of each row to the right of the pivot.
     above: Vec<[f64; 2]>,
 }
 

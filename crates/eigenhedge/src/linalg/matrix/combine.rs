@@ -11,7 +11,7 @@ use faer::{Accum, MatRef, Par};
 use pulp::{Arch, Simd, WithSimd};
 
 impl Matrix {
-    /// Computes `A ← A R` in place. `working` is a buffer.
+    /// Computes `A ← A R` in place, for this matrix A and R = `rotation`. `working` is a buffer.
     pub(crate) fn combine(&mut self, rotation: &Matrix, working: &mut Vec<f64>) {
         assert_eq!(self.columns, rotation.rows, "shapes agree");
         assert!(rotation.columns <= self.columns, "no more columns than before");
@@ -77,7 +77,7 @@ impl WithSimd for Combine<'_> {
     }
 }
 
-/// Task that computes `A ← A R` for some rows of A, a multiple of the SIMD width in all columns.
+/// Task that computes `A ← A R` for some rows of A. The number of these rows is a multiple of the SIMD width.
 struct CombineSome<'a> {
     columns: Vec<&'a mut [f64]>,
     rotation: &'a Matrix,
@@ -190,7 +190,7 @@ impl Matrix {
         }
     }
 
-    /// Computes `y ← y + A x` for a symmetric matrix A. Only the lower triangle is read, once.
+    /// Computes `y ← y + A x` for this matrix A, which is symmetric. Only the lower triangle is read, once.
     pub(crate) fn add_symmetric_product(&self, x: &[f64], y: &mut [f64]) {
         assert_eq!((x.len(), y.len()), (self.rows, self.columns), "one entry for each column");
         Arch::new().dispatch(SymmetricProduct { lower: self, x, y });

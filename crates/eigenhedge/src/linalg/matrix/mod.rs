@@ -189,7 +189,7 @@ impl Matrix {
         self.columns = last;
     }
 
-    /// Returns a column including its padding up to a SIMD vector, which has undefined values.
+    /// Returns a column including its padding to a multiple of a cache line. The values of the padding are undefined.
     pub(crate) fn whole_column(&self, j: usize) -> &[f64] {
         assert!(j < self.columns, "column {j} of {}", self.columns);
         let at = self.start + j * self.stride;
@@ -229,13 +229,13 @@ impl Matrix {
         (self.stride, self.start, self.data) = (stride, start, data);
     }
 
-    /// Computes `out = Aᵀ x` and resizes `out`.
+    /// Computes `out = Aᵀ x` for this matrix A, and resizes `out`.
     pub fn transpose_times(&self, x: &[f64], out: &mut Vec<f64>) {
         assert_eq!(x.len(), self.rows, "one entry for each row");
         products::transpose_times(self.as_columns(), x, out);
     }
 
-    /// Computes `x ← x - A c`. Returns the squared norm of the result.
+    /// Computes `x ← x - A c` for this matrix A and c = `coefficients`. Returns the squared norm of the result.
     pub fn subtract_times(&self, coefficients: &[f64], x: &mut [f64]) -> f64 {
         assert_eq!((x.len(), coefficients.len()), (self.rows, self.columns), "shapes agree");
         Arch::new().dispatch(SubtractTimes { columns: self.as_columns(), coefficients, from: None, x })
@@ -270,7 +270,8 @@ impl Matrix {
         self.gram_schmidt(0.5);
     }
 
-    /// Orthonormalizes arbitrary columns. A column almost in the span of the earlier ones becomes a new direction.
+    /// Orthonormalizes arbitrary columns. Unlike [`Self::orthonormalise`], replaces only columns that are almost in the
+    /// span of the earlier ones.
     pub(crate) fn orthonormalise_any(&mut self) {
         self.gram_schmidt(1e-6);
     }

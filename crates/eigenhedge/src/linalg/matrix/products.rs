@@ -132,7 +132,7 @@ impl<L: Vectors, R: Vectors> Products<'_, L, R> {
     }
 }
 
-/// Computes `out = Aᵀ x` and resizes `out`.
+/// Computes `out = Aᵀ x` for the matrix A of the columns, and resizes `out`.
 pub(super) fn transpose_times(columns: Columns<'_>, x: &[f64], out: &mut Vec<f64>) {
     add_up(columns, &[x][..], x.len(), false, out);
 }

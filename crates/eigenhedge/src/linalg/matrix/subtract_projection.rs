@@ -1,7 +1,7 @@
 //! Read-only view of columns, and the residual of a vector after subtracting a combination of columns.
 //!
-//! Cost: the columns are read once. Rows are processed in blocks, so that the vector stays in the first-level cache while the
-//! columns are streamed, eight at a time.
+//! Cost: the columns are read once. Rows are processed in blocks, so that the vector stays in the first-level cache
+//! while the columns are streamed, eight at a time.
 
 use crate::num::dot;
 use pulp::{Simd, WithSimd};
@@ -31,7 +31,8 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// Task that computes `x ← from - A c` and the squared norm of the result.
+/// Task that computes `x ← from - A c` and the squared norm of the result, for the matrix A of the columns and the
+/// coefficients c.
 pub(super) struct SubtractTimes<'a> {
     pub columns: Columns<'a>,
     pub coefficients: &'a [f64],

@@ -1,8 +1,8 @@
 //! Columns that are combinations of stored vectors, dense and sparse.
 //!
-//! Setting: stored vectors V, of which the dense ones are the columns of a matrix that the caller owns, and the sparse ones are
-//! held here. The columns are `B = V C`. The inner products `H = Vᵀ B` are known as well, because every product in them was
-//! needed to compute the coordinates of a vector.
+//! Setting: stored vectors V, of which the dense ones are the columns of a matrix that the caller owns, and the sparse
+//! ones are stored here. The columns are `B = V C`. The inner products `H = Vᵀ B` are known as well, because every
+//! product in them was needed to compute the coordinates of a vector.
 //!
 //! With v vectors and w columns, the coordinates `Bᵀ z = Cᵀ (Vᵀ z)`, the products `Vᵀ (z - B c) = Vᵀ z - H c` of a
 //! residual and the Gram matrix `Bᵀ B = Cᵀ H` need no pass over the vectors. A new column or a combination of columns
@@ -10,7 +10,7 @@
 //!
 //! Cost: O(v w) per vector, plus the cost of its products with V. This cost is the number of its filled cells times the
 //! number of dense vectors, plus the number of cells that it has in common with the sparse vectors.
-//! [`Combinations::write_out`] costs O(n v w) for the dense vectors.
+//! [`Combinations::write_out`] costs O(n u w) for u dense vectors of n numbers.
 
 use super::{Cells, SparseRows};
 use crate::error::Error;
@@ -47,7 +47,7 @@ struct Working {
     working: Vec<f64>,
 }
 
-/// Deviation of the Gram matrix from the identity that [`Combinations::orthonormalise`] leaves as it is.
+/// Largest deviation of the Gram matrix from the identity that [`Combinations::orthonormalise`] ignores.
 const NEGLIGIBLE: f64 = 4e-15;
 
 pub(crate) fn add_multiple(to: &mut [f64], factor: f64, vector: &[f64]) {
@@ -149,7 +149,8 @@ impl Combinations {
         self.push_row(square, with_columns);
     }
 
-    /// Stores a dense vector, given its squared norm and products with the columns. The caller appends it.
+    /// Stores a dense vector, given its squared norm and its inner products with the columns. The caller appends the
+    /// vector to the matrix of dense vectors.
     pub fn push_dense(&mut self, square: f64, with_columns: &[f64]) {
         self.dense_at.push(self.vectors());
         self.push_row(square, with_columns);
@@ -168,7 +169,6 @@ impl Combinations {
     /// Appends a column, given its coefficients and its inner products with the stored vectors.
     pub fn push_column(&mut self, coefficients: &[f64], products: &[f64]) {
         let (vectors, columns) = (self.vectors(), self.columns());
-        // A matrix without columns has the number of rows at which it was created.
         self.coefficients.resize(vectors, columns + 1);
         self.products.resize(vectors, columns + 1);
         self.coefficients.column_mut(columns).copy_from_slice(coefficients);
@@ -259,7 +259,8 @@ impl Combinations {
         }
     }
 
-    /// Checks a deserialized state against the dense vectors. `largest` bounds the coefficients at unit length.
+    /// Checks a deserialized state against the dense vectors. `largest` bounds each coefficient times the norm of its
+    /// vector.
     pub fn check_state(&self, dense: &Matrix, largest: f64) -> Result<(), Error> {
         let (vectors, columns) = (self.vectors(), self.columns());
         self.sparse.check_state(dense.rows())?;

@@ -7,7 +7,7 @@ pub(crate) use combinations::{Combinations, add_multiple};
 use rows::SparseRows;
 pub(crate) use rows::{Cells, filled_cells};
 
-/// Number of consecutive sparse rows before they are treated as such.
+/// Number of consecutive sparse rows after which rows are treated as sparse.
 pub(crate) const STREAK: usize = 4;
 /// Minimum squared norm of a centered sparse row, relative to the row and the center. Below it, rounding would show.
 pub(crate) const CANCELLED: f64 = 1e-2;

@@ -142,11 +142,11 @@ pub(crate) fn filled_cells(row: &[f64], most: usize, at: &mut Vec<u32>) -> bool 
 /// Number of cells that are tested together.
 const BLOCK: usize = 16;
 
-/// The largest cells of a sum of two vectors are those whose squares are at least this share of the squared norm.
+/// Share of the squared norm of a vector from which the square of a cell makes it one of the largest cells.
 const LARGE: f64 = 1.0 / 8.0;
 
 impl Cells {
-    /// Returns the largest cells of the sum of two vectors, of which there are few.
+    /// Returns the largest cells of the sum of two vectors. By the definition of [`LARGE`] there are at most eight.
     pub fn largest_of_sum(a: &[f64], b: &[f64]) -> Self {
         let sum = || a.iter().zip(b).map(|(a, b)| a + b);
         let least = LARGE * sum().map(|x| x * x).sum::<f64>();

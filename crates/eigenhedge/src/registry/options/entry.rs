@@ -27,7 +27,7 @@ pub struct OptionEntry {
     pub neutral: Option<&'static str>,
     /// Function that stores a checked value in the settings. Earlier options of the table are already stored.
     pub set: fn(&mut Setup, &Value),
-    /// Function that reads the value from settings for rows of known length, or `None` if it is not set.
+    /// Function that returns the value in settings for rows of known length, or `None` if there is none.
     pub get: fn(&Setup) -> Option<Value>,
     /// Function that returns a message if this option conflicts with others, called after all options are set.
     pub conflict: fn(&Options, &Setup) -> Option<String>,
@@ -47,7 +47,7 @@ pub enum Readers {
 }
 
 impl OptionEntry {
-    /// Creates an entry that all learners read. It has no effect and no other texts yet.
+    /// Creates an entry for an option of all learners, without texts and effects, which the caller adds.
     pub(super) const fn new(name: &'static str, values: Type, placeholder: &'static str) -> Self {
         let (set, get, conflict) = (|_: &mut Setup, _: &Value| {}, |_: &Setup| None, |_: &Options, _: &Setup| None);
         let (help, default, example, readers, neutral) = ("", "", "", Readers::All, None);

@@ -172,7 +172,7 @@ impl Setup {
         Self { spec, segments, coordinates, best, seed: None, kernel: None, parameters, ceiling: None, horizon: None }
     }
 
-    /// Completes the settings with the kernel and the rate for rows of `length` columns.
+    /// Completes the settings for rows of `length` columns: the kernel, a tuned rate, and the start of the center.
     pub fn for_rows(&self, length: usize) -> Result<Self, Error> {
         let mut setup = self.clone();
         if let Some([number]) = self.spec.start.as_deref() {
@@ -208,12 +208,12 @@ impl Setup {
         self
     }
 
-    /// Returns γ of the kernel, or `None` if it is not given.
+    /// Returns γ of the kernel, or `None` if it is neither given nor set from rows or a saved kernel.
     pub fn gamma(&self) -> Option<f64> {
         self.parameters.gamma
     }
 
-    /// Sets γ to that of a saved kernel, if it is needed and not given.
+    /// Sets γ and the length scale to those of a saved kernel, if γ is needed and neither is given.
     #[must_use]
     pub fn with_gamma_like(mut self, kernel: Option<&VectorKernel>) -> Self {
         if let (true, Some(saved)) = (self.lacks_gamma(), kernel.map(VectorKernel::parameters)) {
@@ -240,7 +240,7 @@ impl Setup {
         self.values().filter(|(option, value)| (option.get)(&defaults).as_ref() != Some(value)).collect()
     }
 
-    /// Returns a message if this option of a kernel conflicts with the other settings. Otherwise returns `None`.
+    /// Returns a message if this is an option of kernels and there is no kernel, or one that does not read it.
     fn features_conflict(&self, option: &OptionEntry) -> Option<String> {
         if !matches!(option.readers, Readers::Features) {
             return None;

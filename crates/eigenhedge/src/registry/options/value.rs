@@ -15,7 +15,7 @@ pub enum Value {
     Count(u64),
     /// A Boolean flag.
     Flag(bool),
-    /// A word, such as the name of a kernel.
+    /// A word, such as the name of a kernel, or a list of numbers as text.
     Text(String),
 }
 
@@ -85,7 +85,7 @@ impl Type {
         Some(value)
     }
 
-    /// Returns true for values that [`Self::parse`] can return.
+    /// Returns true for values of this type. Checks and minimums of numbers are not applied.
     pub fn accepts(self, value: &Value) -> bool {
         match (self, value) {
             (Self::Number(..), Value::Number(_))

@@ -75,7 +75,8 @@ impl Deferred {
         }
     }
 
-    /// Computes the products of `z - V x` with the stored vectors, from those of z and x = `coefficients`.
+    /// Computes the products of `z - V x` with the stored vectors, from the products of z with them and x =
+    /// `coefficients`.
     fn products_left(&self, products: &[f64], coefficients: &[f64], left: &mut Vec<f64>) {
         let written = products.len() - self.columns();
         refill(left, products.iter().zip(coefficients).map(|(product, x)| product - x));
@@ -101,7 +102,7 @@ impl Deferred {
     ) -> f64 {
         let Refinement { left, more } = working;
         self.products_left(products, coefficients, left);
-        // |z - V x|² = |z|² - x·(Vᵀz) - x·(Vᵀ(z - V x)) for every C.
+        // |z - V x|² = |z|² - x·(Vᵀz) - x·(Vᵀ(z - V x)) for every x.
         let residual = square - dot(coefficients, products) - dot(coefficients, left);
         if dot(left, left) <= ORTHOGONAL * ORTHOGONAL * residual {
             return residual;
@@ -151,7 +152,7 @@ impl Deferred {
         for j in 0..size {
             let defect = &defect.column(j)[..=j];
             self.gram.column_mut(j)[..=j].copy_from_slice(defect);
-            // First-order inverse of the Cholesky factor of 1 + E.
+            // First-order inverse of the Cholesky factor of 1 + E, with the defect E.
             let combination = self.combinations.column_mut(j);
             combination.iter_mut().zip(&defect[..j]).for_each(|(out, e)| *out = -e);
             combination[j] = 1.0 - 0.5 * defect[j];
@@ -181,5 +182,6 @@ impl Deferred {
 
 /// Relative overlap with the stored vectors below which a residual counts as orthogonal to them.
 const ORTHOGONAL: f64 = 4e-15;
-/// Largest ignored defect of columns. The next combination multiplies it by at most its squared norm.
+/// Largest defect of columns that is ignored. Columns that are deferred later multiply it by at most the squared norm of
+/// their coefficients.
 const NEGLIGIBLE: f64 = 4e-15;

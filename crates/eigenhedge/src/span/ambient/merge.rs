@@ -54,7 +54,8 @@ impl Ambient {
         }
     }
 
-    /// Moves the origin by this share of the way to that of another span. Returns the whole difference.
+    /// Moves the origin by the share `share` of the displacement to the origin of another span. Returns the whole
+    /// displacement.
     pub(crate) fn merge_origin(&mut self, other: &Self, share: f64) -> Vec<f64> {
         self.leave_sparse();
         self.scratch.0.block.clear();
@@ -68,7 +69,8 @@ impl Ambient {
         way
     }
 
-    /// Removes the origin, so that points are relative to it. Returns it for [`Self::restore_origin`].
+    /// Removes the origin, so that points that are already relative to it can be loaded. Returns it for
+    /// [`Self::restore_origin`].
     pub(crate) fn take_origin(&mut self) -> Option<MovedOrigin> {
         self.leave_sparse();
         self.scratch.0.block.clear();

@@ -3,18 +3,18 @@
 //! Cost: four passes over the columns per projection, or two if little of the point is in their span. The residual is
 //! computed in the storage of the next column. A combination reads and writes the columns once. Long rows take one
 //! pass. A residual that is not small is known from products alone, so the row itself is stored, and its column is kept
-//! as a combination ([`Deferred`]) until all columns are combined next. Long rows in a block share one pass ([`UpcomingBlock`])
-//! and are copied directly to their final storage. Rows with few filled
-//! cells need no pass at all ([`Sparse`]). Neither do rows of at least [`LEAST_STANDARD`] numbers once the columns span the whole
-//! space: the unit vectors then replace them.
+//! as a combination ([`Deferred`]) until all columns are combined next. Long rows in a block share one pass
+//! ([`UpcomingBlock`]) and are copied directly to their final storage. Rows with few filled cells need no pass at all
+//! ([`Sparse`]). Neither do rows of at least [`LEAST_STANDARD`] numbers once the columns span the whole space: unit
+//! vectors then replace the columns.
 //!
 //! Numerics: classical Gram–Schmidt, repeated if the residual is shorter than [`REPEAT`] times the point ("twice is
-//! enough"), so that no defect of the columns is amplified by more than that factor. If the second pass halves the
-//! residual again, the residual is rounding and counts as zero. So does a residual below [`ROUNDING`] times the point.
-//! For long rows the second pass uses the Gram matrix of the stored vectors. Its rounding errors are multiplied by the
-//! squared norm of the coefficients. If that norm exceeds [`LARGEST_COEFFICIENTS`], the residual is computed instead.
-//! The drift of the columns is measured whenever long columns are combined, and periodically for short ones. Above a
-//! threshold they are orthonormalized again.
+//! enough"), so that no defect of the columns is amplified by more than the inverse of that factor. If the second pass
+//! more than halves the residual, it is a rounding error and counts as zero. So does a residual below [`ROUNDING`]
+//! times the point. For long rows the second pass uses the Gram matrix of the stored vectors. Its rounding errors are
+//! multiplied by the squared norm of the coefficients. If that norm exceeds [`LARGEST_COEFFICIENTS`], the residual is
+//! computed instead. The drift of the columns is measured whenever long columns are combined, and periodically for
+//! short ones. Above a threshold they are orthonormalized again.
 //!
 //! References: Giraud, Langou, Rozložník & van den Eshof, *Rounding error analysis of the classical Gram–Schmidt
 //! orthogonalization process*, Numerische Mathematik 2005; Parlett, *The Symmetric Eigenvalue Problem*, section 6-9.
@@ -52,7 +52,7 @@ pub struct Ambient {
     /// Written columns, followed by the stored vectors of the deferred columns.
     columns: Matrix,
     origin: Option<MovedOrigin>,
-    /// Sources of a learned origin. Its rows are always dense.
+    /// Sources of a learned origin. With such an origin, all rows are treated as dense.
     sources: Option<Box<Sources>>,
     combinations: u64,
     #[serde(skip)]
@@ -236,7 +236,7 @@ impl Ambient {
         self.origin.iter_mut().for_each(|origin| origin.base[column] = value);
     }
 
-    /// Returns the value in one column of the first point of the origin, or zero without an origin.
+    /// Returns the value in one column of the fixed point of the origin, or zero without an origin.
     pub(crate) fn first_value(&self, column: usize) -> f64 {
         self.origin.as_ref().map_or(0.0, |origin| origin.base[column])
     }
@@ -259,7 +259,7 @@ impl Ambient {
         multiply(out, self.columns.view(), expanded.view());
     }
 
-    /// Returns the orthonormal vectors. They are copied only if some columns are deferred.
+    /// Returns the orthonormal vectors. They are copied only if some columns are deferred or rows are sparse.
     pub fn vectors(&self) -> Cow<'_, Matrix> {
         if let Some(sparse) = &self.sparse {
             let mut vectors = Matrix::default();
@@ -407,7 +407,8 @@ impl Ambient {
         Ok(square)
     }
 
-    /// Measures the deviation of the columns from orthonormality. All columns must be written out.
+    /// Measures the deviation of the columns from orthonormality, which must all be written out. If it is not
+    /// negligible, deferred combinations correct it.
     fn measure(&mut self) {
         let Working { defect, product, .. } = &mut self.scratch.0;
         self.columns.gram_defect(defect, product);

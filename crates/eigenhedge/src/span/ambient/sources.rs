@@ -1,13 +1,15 @@
-//! Sources of a learned origin: recent levels of the rows, relative to their mean.
+//! Sources of a learned origin: recent rows and forgetting means, relative to the mean of all rows.
 //!
-//! Setting: the mean m of all rows and the sources c_j: the last row, the row before it, and three forgetting means. The
-//! origin is `m + Σ b_j d_j` with the offsets `d_j = c_j - m`. The learner chooses the coefficients b.
+//! Setting: the mean m of all rows and the sources c_0 … c_4: the last row, the row before it, and three forgetting
+//! means. The origin is `m + Σ b_j d_j` with the offsets `d_j = c_j - m`. The learner chooses the coefficients b.
 //!
-//! Update: with `y = x - m` and the step s of the mean, an offset becomes `(1 - s_j) d_j + (g s_j - s) y`, where s_j is the step of
-//! its source, and g < 1 for a clipped row. Coordinates and inner products of the offsets follow by the same combinations. They are computed anew whenever
-//! the columns are combined, and at least every [`RENEWED`] rows, so that rounding errors do not accumulate.
+//! Update: for a row x with `y = x - m` and the step s of the mean, an offset becomes `(1 - s_j) d_j + (g s_j - s) y`,
+//! where s_j is the step of its source, and g < 1 for a clipped row. The offset of the row before the last, d_1, becomes
+//! `d_0 - s y`. Coordinates and inner products of the offsets follow by the same combinations. They are computed anew
+//! whenever the columns are combined, and at least every [`RENEWED`] rows, so that rounding errors do not accumulate.
 //!
-//! Cost: two passes over five vectors of n numbers per row, and products with the columns whenever these are combined.
+//! Cost: two passes over five vectors of n numbers per row, and products with the columns whenever coordinates are
+//! computed anew.
 
 use super::{Ambient, Place, Working};
 use crate::error::Error;
@@ -21,7 +23,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) const SOURCES: usize = 5;
 /// Number of rows after which coordinates and inner products are computed anew.
 const RENEWED: u32 = 16;
-/// Length of a residual, as a share of the length of the point, below which its products are computed from the column.
+/// Length of a residual, as a share of the length of the point, below which its products with the offsets are computed
+/// from the new column.
 const SHORT: f64 = 1e-5;
 
 /// Offsets of the sources from the mean, with their coordinates in the columns of the span.
@@ -34,7 +37,7 @@ pub struct Sources {
     pub(crate) gram: [[f64; SOURCES]; SOURCES],
     /// Number of rows since coordinates and inner products were computed from the offsets.
     age: u32,
-    /// Inner products of the loaded point with the offsets, and its squared norm.
+    /// Inner products of the loaded point, relative to the origin, with the offsets, and its squared norm.
     #[serde(skip)]
     along: Scratch<([f64; SOURCES], f64)>,
 }
@@ -46,7 +49,8 @@ pub struct SourceMove {
     pub shortening: f64,
     /// Share by which the mean moves towards the row.
     pub mean_step: f64,
-    /// Shares by which the sources move towards the row. The second source becomes the first.
+    /// Shares by which the sources move towards the row. The share of the second source has no effect: this source
+    /// takes the previous value of the first.
     pub steps: [f64; SOURCES],
     /// Coefficients of the origin before and after the row.
     pub before: [f64; SOURCES],
@@ -54,7 +58,8 @@ pub struct SourceMove {
 }
 
 impl SourceMove {
-    /// Returns the factors of offset `j` (of the first one, for the second) and of the row in the new offset.
+    /// Returns the factors of the old offset and of the row in the new offset `j`. For the second offset (`j` = 1), the
+    /// old offset is the first one.
     fn factors(&self, j: usize) -> (f64, f64) {
         match j {
             1 => (1.0, -self.mean_step),
@@ -94,7 +99,8 @@ impl Sources {
         &self.coordinates[j]
     }
 
-    /// Returns the products of the row, relative to the mean, with the offsets, and its squared norm.
+    /// Returns the products of the row, relative to the mean, with the offsets, and its squared norm. `coefficients` are
+    /// those of the origin.
     pub(crate) fn with_row(&self, coefficients: &[f64; SOURCES]) -> ([f64; SOURCES], f64) {
         let (along, square) = &self.along.0;
         let own = self.gram.map(|row| combination(coefficients, &row));
@@ -127,7 +133,8 @@ impl Sources {
         }
     }
 
-    /// Moves the sources towards the point, which is relative to the origin, and writes the displacement of the new origin.
+    /// Moves the sources towards the point, which is relative to the origin. Writes the displacement of the new origin to
+    /// `way`.
     fn move_offsets(&mut self, change: &SourceMove, point: &[f64], unit: f64, way: &mut [f64]) {
         let n = point.len();
         let step = change.mean_step;
@@ -183,7 +190,7 @@ impl Ambient {
         }
     }
 
-    /// Computes the coordinates and inner products of the sources from their vectors.
+    /// Computes the coordinates and inner products of the offsets anew, from their vectors.
     pub(crate) fn renew_sources(&mut self) {
         let Some(mut sources) = self.sources.take() else { return };
         sources.age = 0;
@@ -202,8 +209,8 @@ impl Ambient {
         self.sources = Some(sources);
     }
 
-    /// Computes the inner products of the loaded point with the offsets, and the coordinates of the offsets in a new column.
-    /// `columns` are the coordinates of the point, divided by `unit`.
+    /// Computes the inner products of the loaded point with the offsets, and the coordinates of the offsets in a column
+    /// that was appended. `columns` are the coordinates of the point, divided by `unit`.
     pub(super) fn project_on_sources(&mut self, columns: &[f64], unit: f64) {
         let Some(mut sources) = self.sources.take() else { return };
         let own_unit = self.unit();

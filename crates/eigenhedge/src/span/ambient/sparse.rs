@@ -5,11 +5,12 @@
 //! of the origin is a combination `V a` of the same vectors (field `origin`).
 //!
 //! Update: the products of a row with V give its coordinates and the norm of its residual, and the row itself becomes
-//! the next stored vector. Every √n rows the columns are written out as dense vectors. The span changes to this
+//! the next stored vector. About every √n rows the columns are written out as dense vectors. The span changes to this
 //! representation after [`STREAK`](crate::linalg::STREAK) consecutive sparse rows, and back after [`DENSE_STREAK`]
 //! consecutive rows that are not sparse. In between, a row that is not sparse is stored as a dense vector.
 //!
-//! Cost: O(f u + v w) per row with f filled cells, u dense and v stored vectors, w columns; O(n u²) every √n rows.
+//! Cost: O(f u + v w) per row with f filled cells, u dense and v stored vectors, and w columns. About every √n rows,
+//! O(n u²).
 //!
 //! Numerics: Gram–Schmidt is repeated in terms of products, as for deferred columns. A residual that is small in
 //! relation to its coefficients, and a row that nearly equals the origin, are computed from dense vectors instead.
@@ -38,12 +39,14 @@ pub(super) struct SparseWorking {
     /// True if the filled cells of the next point are known.
     pub(super) is_announced: bool,
     pub(super) shortest: Shortest,
-    /// Shift of all points; `None` if unknown.
+    /// Sparse part of the origin, which is subtracted from all points (`Ambient::shift`). `None` means that it must be
+    /// computed.
     pub(super) shift: Option<Cells>,
     /// Loaded point minus the shift, and its squared norm.
     pub(super) cells: Cells,
     pub(super) square: f64,
-    /// Inner products of the loaded point with the stored vectors; before centering, if it is sparse.
+    /// Inner products of the loaded point with the stored vectors: before centering for a sparse point, after it for a
+    /// dense one.
     pub(super) products: Vec<f64>,
     /// Inner product of the loaded point, before centering, with the displacement of the origin.
     pub(super) along_origin: f64,
@@ -51,7 +54,8 @@ pub(super) struct SparseWorking {
     pub(super) with_columns: Vec<f64>,
     /// Inner products of the residual with the stored vectors.
     pub(super) left: Vec<f64>,
-    /// Coefficients of the residual in terms of the stored vectors; without the loaded point itself, if that is sparse.
+    /// Coefficients of the residual in terms of the stored vectors. The coefficient of a sparse loaded point itself is
+    /// not included.
     pub(super) coefficients: Vec<f64>,
     pub(super) correction: Vec<f64>,
     /// Coordinates of the loaded point in the columns.
@@ -70,11 +74,11 @@ const DENSE_VECTORS: usize = 4;
 /// Minimum length of a sparse row.
 #[cfg(not(test))]
 const SHORTEST: usize = 4096;
-/// A row is sparse if at most one cell in this many is filled.
+/// Inverse of the largest share of filled cells in a sparse row.
 pub(super) const SPARSITY: usize = 32;
-/// Maximum norm of the coefficients of a residual, as a multiple of its own.
+/// Maximum norm of the coefficients of a residual, as a multiple of the norm of the residual.
 pub(super) const LARGEST_COEFFICIENTS: f64 = 16.0;
-/// A squared residual below this share of the squared norm of its coefficients is treated as rounding error.
+/// Share of the squared norm of its coefficients up to which a squared residual is treated as a rounding error.
 pub(super) const NOTHING: f64 = 1e-14;
 
 #[cfg(test)]

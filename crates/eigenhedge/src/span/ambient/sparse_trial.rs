@@ -8,7 +8,7 @@ use crate::scratch::{refill, zero};
 use std::borrow::Cow;
 
 impl Ambient {
-    /// Loads a sparse point. Returns its squared norm; `None` if it must be loaded as a dense point.
+    /// Loads a sparse point. Returns its squared norm, or `None` if it must be loaded as a dense point.
     pub(super) fn load_sparse(&mut self, point: &[f64]) -> Option<f64> {
         if self.scratch.0.sparse.shift.is_none() {
             self.scratch.0.sparse.shift = Some(self.shift());
@@ -50,7 +50,8 @@ impl Ambient {
         self.scratch.0.residual_norm
     }
 
-    /// Computes coordinates of a sparse point. Returns its squared residual, or `None` if it must be computed.
+    /// Computes the coordinates of a sparse point from products. Returns its squared residual, or `None` if products are
+    /// too inaccurate and the residual must be computed from dense vectors.
     fn project_cells(&mut self, coordinates: &mut Vec<f64>) -> Option<f64> {
         let Self { sparse: Some(sparse), scratch, .. } = self else { return None };
         let Working { sparse: working, square: centered, .. } = &mut scratch.0;
@@ -75,7 +76,7 @@ impl Ambient {
                 residual -= more;
             }
         }
-        // Rounding errors are proportional to the parts of which the residual is the sum.
+        // Rounding errors are proportional to the sizes of the parts of which the residual is the sum.
         let size_of = |coefficients: &[f64]| -> f64 {
             coefficients.iter().zip(&columns.squares).map(|(x, square)| x * x * square).sum()
         };
@@ -220,7 +221,7 @@ impl Ambient {
 }
 
 impl Ambient {
-    /// Returns the maximum number of filled cells of a sparse row; `None` if no row is sparse.
+    /// Returns the maximum number of filled cells of a sparse row, or `None` if rows are too short to be sparse.
     fn most_filled(&self) -> Option<usize> {
         let is_long = self.length >= self.scratch.0.sparse.shortest.0 && u32::try_from(self.length).is_ok();
         is_long.then_some(self.length / SPARSITY)
@@ -236,7 +237,7 @@ impl Ambient {
         }
     }
 
-    /// Returns true once after the filled cells of the next point were announced.
+    /// Returns true if the filled cells of the next point were announced, and ends the announcement.
     pub(super) fn take_announcement(&mut self) -> bool {
         std::mem::take(&mut self.scratch.0.sparse.is_announced)
     }
@@ -270,9 +271,9 @@ impl Ambient {
         Some(Cow::Owned(MovedOrigin { base: origin.base.clone(), way }))
     }
 
-    /// Computes the sparse part of the origin that is subtracted from all points: its largest cells, when the columns were last
-    /// written out. The rest of the origin is the displacement. Without the shift, products of columns in which all rows are far
-    /// from zero would cancel.
+    /// Computes the sparse part of the origin, which is subtracted from all points: its largest cells when the columns
+    /// were last written out. The rest of the origin is the displacement. Without the shift, products of rows would
+    /// cancel if the rows have a few cells that are always far from zero.
     pub(super) fn shift(&self) -> Cells {
         self.origin.as_ref().map_or_else(Cells::default, |origin| Cells::largest_of_sum(&origin.base, &origin.way))
     }

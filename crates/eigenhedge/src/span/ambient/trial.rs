@@ -67,7 +67,7 @@ impl Span for Ambient {
         if !stores_points || block.left() > 0 {
             return;
         }
-        // The next combination cancels the block; it is expected after as many columns as the previous one.
+        // The next combination cancels the block. It is expected after as many new columns as the previous one.
         let waited = self.columns.columns().saturating_sub(*combined);
         let most = last_wait.map_or(WINDOW, |last| last.saturating_sub(waited).clamp(SHORTEST_BLOCK, WINDOW));
         let (mut fitting, mut steps, mut count) = ([&[][..]; WINDOW], [0.0; WINDOW], 0);

@@ -1,14 +1,16 @@
 //! Accuracy of columns that are combinations of atoms.
 //!
-//! Setting: kernels are accurate to rounding relative to `√(k(a, a) k(b, b))`. The *size* of a combination with
-//! coefficients a is `Σ a_i² k(x_i, x_i)`. The error of its recomputed image `K a` is the machine epsilon times the
-//! square root of the size. The error of its squared norm is the machine epsilon times the size.
+//! Setting: a kernel `k(x, y)` is accurate to rounding relative to `√(k(x, x) k(y, y))`. The *size* of a combination of
+//! atoms x_i with coefficients a is `Σ a_i² k(x_i, x_i)`. With the Gram matrix K of the atoms, the error of its
+//! recomputed image `K a` is the machine epsilon times the square root of the size. The error of its squared norm is the
+//! machine epsilon times the size.
 //!
 //! State: the size of every column, and the inner products of the errors of the images. Each entry of an error is
 //! divided by the square root of the kernel of its atom with itself.
 //!
-//! Update: errors are linear. A column made of a residual `(z - B c)/ρ` inherits `-c/ρ` times the errors along c, which may
-//! cancel. Combined columns combine their errors. Rounding errors are assumed to be independent.
+//! Update: errors are linear. A column made of the residual `(z - B c)/ρ` of a point z, with the columns B, inherits
+//! `-c/ρ` times the errors of B, which may cancel. Combined columns combine their errors. Rounding errors are assumed to
+//! be independent.
 //!
 //! Cost: O(w²) to add a column to w others, and O(w³) to combine columns.
 
@@ -64,7 +66,8 @@ impl Accuracy {
         (dot(along, coordinates).max(0.0) + rounding, 2.0 * rounding)
     }
 
-    /// Adds a column: the residual of the last [`Self::of_residual`], with this size and error, over `norm`.
+    /// Adds a column: the residual of the last [`Self::of_residual`] divided by `norm`. `size` and `error` are the size
+    /// and the squared error of the residual.
     pub fn push(&mut self, size: f64, error: f64, norm: f64) {
         let along = &self.scratch.0.along;
         let last = self.sizes.len();

@@ -1,9 +1,9 @@
 //! Adding the columns of many points at once.
 //!
-//! Setting: points minus the origin, which does not move meanwhile. Blocks of points are projected on the columns that the
-//! span had before, twice, by matrix products. The Gram matrix of the residuals u is then factored, `L Lᵀ`. A residual that
-//! is resolved by the rules of single rows becomes an atom and a column. The columns are `U L⁻ᵀ`, and row i of L has the
-//! coordinates of atom i in them. Other points have coordinates only.
+//! Setting: points minus the origin, which does not move meanwhile. Blocks of points are projected on the columns that
+//! the span had before, twice, by matrix products. The Gram matrix of the residuals U is then factored, `L Lᵀ`. A
+//! residual that is resolved by the rules of single rows becomes an atom and a column. The columns are `U L⁻ᵀ`, and row
+//! i of L has the coordinates of atom i in them. Other points have coordinates only.
 //!
 //! Cost for t atoms: one kernel row and about 2 t² operations per point, nearly all of them in products of matrices and
 //! solutions of triangular systems.
@@ -39,7 +39,7 @@ pub(crate) struct TakenIn {
     pub squares: Vec<f64>,
 }
 
-/// Block of points after the projection on all columns that are there. The residuals are not yet orthogonal to each other.
+/// Block of points after the projection on all columns of the span. The residuals are not yet orthogonal to each other.
 struct ProjectedBlock {
     own: Vec<f64>,
     overlaps: Vec<f64>,
@@ -49,19 +49,20 @@ struct ProjectedBlock {
     parts: Matrix,
     /// Coefficients of the residuals in the atoms. Each point has the coefficient 1 in its own residual.
     expansions: Matrix,
-    /// Inner products of the residuals with each other, and with the points minus the origin. The upper triangles are valid.
+    /// Inner products of the residuals with each other, and with the points minus the origin. Only the upper triangles
+    /// are valid.
     gram: Matrix,
     with_points: Matrix,
-    /// Bilinear form of the size of the expansions.
+    /// Matrix of the quadratic form that gives the size of a combination of the expansions.
     sizes: Matrix,
 }
 
 impl<D: Dictionary> Feature<D> {
     pub(crate) const BLOCK: usize = 128;
 
-    /// Adds columns until the span contains a block of points minus the origin, except for residuals that are not resolved.
-    /// There must be no budget. [`Self::end_growth`] must follow the last block. The error contains the position of the
-    /// point. After an error the span must not be used.
+    /// Adds columns until the span contains a block of points minus the origin, except for residuals that are not
+    /// resolved. There must be no budget. [`Self::end_growth`] must follow the last block. The error contains the
+    /// position of the point. After an error the span must not be used.
     pub(crate) fn take_in_block(&mut self, to: &mut Growth, points: &[&D::Point]) -> Result<TakenIn, (usize, Error)> {
         let numbers =
             product(&[self.coefficients.columns() + points.len(), 5 * (self.dictionary.len() + points.len())]);
@@ -138,7 +139,8 @@ impl<D: Dictionary> Feature<D> {
         Ok(ProjectedBlock { own, overlaps, squares, before, parts, expansions, gram, with_points, sizes })
     }
 
-    /// Returns the coordinates of points in the columns that precede those of the block. `rows` contains the kernels with all atoms.
+    /// Returns the coordinates of points in the columns that the span had before the set. `rows` contains the kernels
+    /// with all atoms.
     fn project_on_old(&self, rows: &Matrix) -> Matrix {
         let (atoms, old) = (self.images.rows(), self.images.columns());
         let (mut coordinates, mut correction, mut image) = (Matrix::default(), Matrix::default(), Matrix::default());
@@ -185,7 +187,8 @@ impl<D: Dictionary> Feature<D> {
         expansions
     }
 
-    /// Makes residuals orthogonal to each other and appends the resolved ones. Returns the points in all columns.
+    /// Makes residuals orthogonal to each other and appends the resolved ones. Returns the coordinates of the points in
+    /// all columns, and their squared norms.
     fn append_residuals(&mut self, to: &mut Growth, points: &[&D::Point], block: ProjectedBlock) -> TakenIn {
         let ProjectedBlock { own, overlaps, squares, before, parts, expansions, gram, with_points, sizes } = block;
         let (atoms, columns, count) = (self.dictionary.len(), self.coefficients.columns(), points.len());
@@ -205,7 +208,7 @@ impl<D: Dictionary> Feature<D> {
             column[..old].copy_from_slice(before.column(j));
             column[old..known].copy_from_slice(parts.column(j));
             column[known..][..inner.len()].copy_from_slice(&inner);
-            // The inner product of the residual and its point is the squared norm of the residual for the second time.
+            // The inner product of the residual with its point is a second computation of its squared norm.
             let same = dot(&combination[..=j], &with_points.column(j)[..=j]);
             sizes.transpose_times(&combination, &mut of_size);
             let reach = dot(&of_size, &combination);
@@ -258,7 +261,7 @@ impl<D: Dictionary> Feature<D> {
             }
         }
         self.take_for_fresh();
-        // The images are recomputed with the next row.
+        // The images are recomputed at the end of the next trial.
         self.stale = self.dictionary.len().max(64);
     }
 }

@@ -2,12 +2,13 @@
 //!
 //! First all unused atoms are removed: those whose coefficients in all columns and in the origin are at rounding level.
 //! A learner that forgets produces many of them, because coefficients decay with every change of the columns. The Gram
-//! matrix K is formed only if too few atoms are unused. Atoms are then removed one by one; each time, the atom whose
-//! removal changes the kept directions least is removed. The part of atom j outside the span of the others has energy
-//! `1/(K⁻¹)_jj`. The cost of removing atom j is therefore `Σ_i p_i a_ji² / (K⁻¹)_jj` over the directions i, kept with
-//! probability p_i, plus the same term for the origin. The other atoms take over its coefficients.
+//! matrix K is formed only if too few atoms are unused. Atoms are then removed one by one, each time the atom whose
+//! removal changes the kept directions least. The part of atom j outside the span of the others has energy
+//! `1/(K⁻¹)_jj`. The cost of removing atom j is therefore `Σ_i p_i a_ji² / (K⁻¹)_jj` over the directions i, where p_i is
+//! the probability that direction i is kept and a_ji its coefficient of atom j, plus the same term for the origin. The
+//! other atoms take over its coefficients.
 //!
-//! Cost for M atoms and w columns: O(M w) in the first case, O(M³ + M² w) in the second. Each case frees at least a
+//! Cost for M atoms and w columns: O(M w) in the first case, O(M³ + M² w) in the second. Each case removes at least a
 //! sixteenth of the budget, so the cost per row is O(w) or O(M² + M w).
 //!
 //! Numerics: the images are recomputed from K, so that they match the coefficients for any condition number of K.
@@ -24,7 +25,8 @@ use crate::span::removal::give_up;
 const IDLE: f64 = f64::EPSILON;
 
 impl<D: Dictionary> Feature<D> {
-    /// Removes atoms as far as an eviction does. Returns true if columns were lost (see [`Self::orthonormalise`]).
+    /// Removes atoms until at most `budget.low()` are left. Returns true if columns were lost (see
+    /// [`Self::orthonormalise`]).
     pub(super) fn shrink(&mut self, directions: &Matrix, importance: &[f64]) -> bool {
         self.drop_idle();
         let Some(low) = self.budget.as_ref().map(|budget| budget.low()) else { return false };

@@ -2,8 +2,8 @@
 //!
 //! Setting: a kernel and a [`Dictionary`] of t atoms.
 //!
-//! State: the coefficients A (`t × w`), the images `G = K A` (K itself is never stored), and the origin as coefficients
-//! μ with its image `K μ`.
+//! State: the coefficients A of w columns (`t × w`), the images `G = K A` with the Gram matrix K of the atoms (which is
+//! never stored), and the origin as coefficients μ with its image `K μ`.
 //!
 //! Update: let κ be the kernel row of a row x, and z its features minus the origin. Its coordinates are `c = Aᵀ(κ - K
 //! μ)`. The residual has the norm ρ, and its direction has the coefficients `(-μ - A c, 1)/ρ`. Without a budget every
@@ -13,15 +13,16 @@
 //!
 //! Numerics: kernel values are accurate up to rounding. The error of a column with coefficients a is therefore the
 //! machine epsilon times its *size* `Σ a_i² k(x_i, x_i)`. No arithmetic can do better. Sizes are therefore bounded by
-//! [`LARGEST_SIZE`]. A residual is *resolved* if it becomes a column. Otherwise it remains part of the complement. A
-//! residual is not resolved if the size of its column would exceed the bound, or if the error of its column would
-//! exceed both [`KNOWN`] and the rounding error that its size explains. Errors of images are estimated ([`Accuracy`]).
-//! The squared norm of a residual is computed in two ways, as `|z|² - |c|²` and as `eᵀK e` with the coefficients e of
-//! the residual. If the relative difference exceeds [`DOUBTFUL`], the residual is not resolved. If recomputed images
-//! would help, they are computed after the trial, and also each time the dictionary has doubled. Coordinates are
-//! computed twice if ρ is below [`REPEAT`] times the norm of z. After images were recomputed, and after columns were
-//! combined, the drift `|AᵀK A - I|` is measured and removed if it exceeds [`REFRESH`]. Directions that exceed the
-//! bound on sizes after an eviction are discarded.
+//! [`LARGEST_SIZE`]. A residual is *resolved* if it becomes a column. Otherwise it remains part of the complement or,
+//! with a budget, is lost. A residual is not resolved if the size of its column would exceed the bound, or if the error
+//! of its column would exceed both [`KNOWN`] and the rounding error that its size explains. Errors of images are
+//! estimated ([`Accuracy`]). The squared norm of a residual is computed in two ways, as `|z|² - |c|²` and as `eᵀK e`
+//! with the coefficients e of the residual. If the relative difference exceeds [`DOUBTFUL`], the residual is not
+//! resolved. If recomputed images would help, they are computed after the trial. They are also computed once more rows
+//! have passed than there are atoms, and more than 64. Coordinates are computed twice if ρ is below [`REPEAT`] times
+//! the norm of z. After images were recomputed, and after columns were combined, the drift `|AᵀK A - I|` is measured
+//! and removed if it exceeds [`REFRESH`]. Directions whose size then exceeds [`LOST_SIZE`], which can happen after an
+//! eviction, are discarded.
 //!
 //! References: Kuzmin & Warmuth, ICML 2007, section 5. The span argument given there also applies to tracking.
 
@@ -128,7 +129,8 @@ const LOST_DIRECTION: f64 = 1e-4;
 const KNOWN: f64 = 1e-9;
 /// Largest allowed relative difference between the two computed values of the squared norm of a residual.
 const DOUBTFUL: f64 = 1e-3;
-/// Largest difference between the two squared norms that rounding can cause, divided by the size of the residual.
+/// Largest difference between the two squared norms of a residual that rounding can cause, as a share of the sum of the
+/// residual's size and the energies of the point and the origin.
 const CERTAIN: f64 = 128.0 * f64::EPSILON;
 /// Largest error of an image that rounding can cause, as a share of the square root of the largest column's size.
 const CONSISTENT: f64 = 32.0 * f64::EPSILON;
@@ -230,7 +232,8 @@ impl<D: Dictionary> Feature<D> {
         if self.origin.is_none() && *longest > 0.0 { Err(Error::Underflow { largest: *longest }) } else { Ok(0.0) }
     }
 
-    /// Computes the residual's coefficients: minus origin and projection. The point itself has the coefficient 1.
+    /// Computes the coefficients of the residual: those of minus the origin and minus the projection. The point itself
+    /// has the coefficient 1, which is not included.
     fn expand_residual(&mut self) {
         let Working { expansion, coordinates, taken, .. } = &mut self.scratch.0;
         taken.clone_from(coordinates);
@@ -387,7 +390,8 @@ impl<D: Dictionary> Feature<D> {
         let Working { gram, eigen, rotation, product, change, .. } = &mut self.scratch.0;
         multiply(gram, self.coefficients.view().transpose(), self.images.view());
         make_symmetric(gram);
-        // Keeps combinations v of columns that are nonzero, vᵀG v > 0, and not too large, vᵀN v ≤ LOST_SIZE vᵀG v.
+        // Keeps combinations v of columns that are neither nearly zero nor too large: vᵀ(S - N/LOST_SIZE) v exceeds
+        // LOST_DIRECTION |v|², with the Gram matrix S of the columns and the matrix N of their sizes.
         product.clone_from(&self.coefficients);
         for j in 0..columns {
             product.column_mut(j).iter_mut().zip(&self.squares.0).for_each(|(a, square)| *a *= square / LOST_SIZE);
@@ -411,7 +415,8 @@ impl<D: Dictionary> Feature<D> {
             multiply(gram, rotation.view().transpose(), product.view());
             make_symmetric(gram);
         }
-        // Multiplying by U S^{-1/2} Uᵀ, which is the identity up to the drift, makes the columns orthonormal.
+        // With the eigendecomposition U D Uᵀ of the Gram matrix, multiplying by U D^{-1/2} Uᵀ makes the columns
+        // orthonormal. This is the identity up to the drift.
         eigen.compute(gram.view());
         change.clone_from(&eigen.vectors);
         for (j, value) in eigen.values.iter().enumerate() {

@@ -8,7 +8,7 @@ use crate::simplex::others;
 use crate::span::{Beside, Span};
 use crate::state::{LARGEST, State, count, ensure, length, within};
 
-/// Largest length of an atom's part in a unit vector. The module bounds it by the square root of `LOST_SIZE`.
+/// Largest accepted length of an atom's part in a column. Learning keeps it below the square root of `LOST_SIZE`.
 const LARGEST_PART: f64 = 1e30;
 
 impl State for Feature<Vectors> {

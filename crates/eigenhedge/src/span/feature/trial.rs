@@ -108,7 +108,8 @@ impl<D: Dictionary> Span for Feature<D> {
         let energy = *square + self.origin.as_ref().map_or(0.0, |origin| origin.square);
         // ⟨residual, φ(x)⟩ = k(x, x) - (μ + A c)·κ
         let own_overlap = own + dot(expansion, row);
-        // Computed twice: in a nearly complete dictionary both are rounding errors, of a column of arbitrary length.
+        // The squared norm is computed a second time. If the dictionary is nearly complete, both results are rounding
+        // errors, and a column made from one of them could have any length.
         let same = dot(expansion, residual) + own_overlap;
         let Some((size, error)) = self.resolve(own, residual_square) else { return 0.0 };
         let difference = (same - residual_square).abs();

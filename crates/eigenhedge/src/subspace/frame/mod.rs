@@ -1,18 +1,18 @@
 //! Frame: a few explicit directions with values that change by rank-one updates. Rules with small spectra use it.
 //!
-//! Setting: a symmetric matrix with eigenvalues `values` along `rotation` (in the coordinates of the columns of the span) and
-//! one common value elsewhere.
+//! Setting: a symmetric matrix with eigenvalues `values` along `rotation` (in the coordinates of the columns of the
+//! span) and one common value elsewhere.
 //!
 //! Update: `+ σ z zᵀ` first makes the part of z outside the directions an explicit direction (with the common value)
 //! and then changes only the explicit block. The rotation of the directions is stored as a factor until the rule has
 //! decided which directions to keep. A sum of many dyads is added by one decomposition.
 //!
-//! Cost: O(w u) for coordinates, O(w u²) for the rotation, with u directions in w columns, where w ≤ u + max(p, u/3) + 1 for a
-//! span with at most p pending columns.
+//! Cost: O(w u) for coordinates, O(w u²) for the rotation, with u directions in w columns, where w ≤ u + max(p, u/3) + 1
+//! for a span with at most p pending columns.
 //!
-//! Numerics: coordinates are computed twice if little of the point is outside ("twice is enough"). A part that the
-//! second pass halves again counts as rounding error. The drift of the rotation is measured every [`LOOK_EVERY`]
-//! updates and removed if it exceeds [`REFRESH`].
+//! Numerics: coordinates are computed twice if little of the point is outside ("twice is enough"). If the second pass
+//! more than halves the part outside, that part counts as rounding error. The drift of the rotation is measured every
+//! [`LOOK_EVERY`] updates and removed if it exceeds [`REFRESH`].
 
 mod state;
 

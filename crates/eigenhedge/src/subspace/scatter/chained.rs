@@ -1,9 +1,10 @@
 //! All eigenpairs of a running scatter matrix, exact after every row.
 //!
-//! Update: the state is an older eigenbasis R and the rank-one factors since then, stored as Cauchy matrices that are
-//! not multiplied out. The coordinates of a row in the current eigenbasis are `E_bᵀ … E_1ᵀ Rᵀ z`. Every `√w` rows the
-//! matrix is decomposed again, which costs O(w^2.5) per row. With at most [`TURNED`] columns, every factor is
-//! multiplied into R at once, and a new decomposition only removes accumulated rounding.
+//! Update: the state is an older eigenbasis R and the factors E_1 … E_b of the rank-one updates since then, stored as
+//! Cauchy matrices that are not multiplied out. The coordinates of a row z in the current eigenbasis are
+//! `E_bᵀ … E_1ᵀ Rᵀ z`. With w columns, the matrix is decomposed again every `√w` rows, which costs O(w^2.5) per row.
+//! With at most [`TURNED`] columns, every factor is multiplied into R at once, and a new decomposition only removes
+//! accumulated rounding.
 //!
 //! Numerics: all eigenpairs are exact up to rounding after every row for any gaps, because the secular equation is not
 //! sensitive to them. Values that forgetting has reduced to the rounding level of the largest are set to zero, because
@@ -59,7 +60,8 @@ struct Working {
 
 /// Maximum number of columns for which every factor is multiplied into the basis.
 const TURNED: usize = 128;
-/// Minimum number of dyads of an instance that are added by one decomposition.
+/// Number of dyads above which those of an instance are added by one decomposition, or half of [`longest_chain`] if that
+/// is more.
 const AT_ONCE: usize = 8;
 /// Number of rows between two decompositions if factors are multiplied into the basis.
 const TURNS: usize = 256;
@@ -220,7 +222,8 @@ impl Chained {
         all
     }
 
-    /// Returns the eigenvectors and the sum of rows, if both are of the same rows and there are many columns.
+    /// Returns the eigenvectors and the sum of rows, if no row was added since the decomposition and there are many
+    /// columns.
     pub(super) fn decomposed(&self) -> Option<(&Matrix, &RowSum)> {
         let is_long = self.values.len() > TURNED && self.basis.columns() == self.values.len();
         (is_long && self.sum.recent() == 0 && self.chain.used == 0).then_some((&self.basis, &self.sum))
@@ -244,8 +247,8 @@ fn fade(values: &mut [f64], factor: f64) {
     }
 }
 
-/// Returns the maximum number of factors for w = `size` columns, about `√w`: they then cost as much as a new decomposition,
-/// O(w³).
+/// Returns the maximum number of factors for w = `size` columns, about `√w`. Applying them to all rows since the last
+/// decomposition then costs as much as a new one, O(w³).
 fn longest_chain(size: usize) -> usize {
     ((size as f64).sqrt() as usize).max(4)
 }

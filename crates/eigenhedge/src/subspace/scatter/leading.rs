@@ -1,23 +1,24 @@
 //! Leading eigenpairs of a running scatter matrix, for a learner that keeps the k largest of many.
 //!
 //! Unlike with a rank cap, the matrix C itself is stored and nothing is dropped. Only the k + [`EXTRA`] largest
-//! eigenpairs are computed, or k + [`EXTRA_IF_DENSE`] if θ_k is in a dense part of the spectrum of a large matrix, as
-//! in noise.
+//! eigenpairs are computed, or k + [`EXTRA_IF_DENSE`] if the k-th eigenvalue is in a dense part of the spectrum of a
+//! large matrix, as in noise.
 //!
-//! Update: Rayleigh–Ritz. The basis V of the previous row is extended by the part of z outside V, and then by residuals
-//! and by products with C (a Krylov space), until the first k pairs (θ, y) are accurate. The images CV change by a
-//! multiple of z per direction, so that each extension costs one product of C with a vector. In a dense part of the
-//! spectrum, residuals of earlier rows remain after [`CHAIN`] extensions. If they are too large, all residuals extend
-//! the basis at once, by one matrix product.
+//! Update: Rayleigh–Ritz. The basis V of the previous row is extended by the part of the new row z outside V, and then
+//! by residuals and by products with C (a Krylov space), until the k leading Ritz pairs (θ, y) are accurate. The images
+//! CV change by a multiple of z per direction, so that each extension costs one product of C with a vector. In a dense
+//! part of the spectrum, residuals of earlier rows remain after [`CHAIN`] extensions. If they are too large, all
+//! residuals extend the basis at once, by one matrix product.
 //!
 //! Guarantee: each of the k pairs satisfies `|C y - θ y|² ≤ ε (θ - θ') tr C`, where θ' is the smallest Ritz value that
 //! is stored, and ε is [`TOLERANCE`], or [`TOLERANCE_IF_DENSE`] in a dense part of the spectrum. The energy of all rows
 //! in the k directions is then less than the largest possible one by at most kε of the total. If the eigenvalues k and
 //! k + 1 differ by the share g of the trace, the loss of a row differs from that of a full decomposition by at most `2
-//! √(kε/g)` of its energy. If no basis of at most [`MOST`] more vectors achieves this, all eigenpairs are computed
-//! instead ([`Chained`]).
+//! √(kε/g)` of its energy. If the pairs are not accurate after [`MOST`] more vectors, or 4k if that is more, all
+//! eigenpairs are computed instead ([`Chained`]).
 //!
-//! Cost: w² per extension, and O(w (k + EXTRA)²). One or two extensions suffice outside dense parts of the spectrum.
+//! Cost: w² per extension with w columns, and O(w (k + EXTRA)²). One or two extensions suffice outside dense parts of
+//! the spectrum.
 //!
 //! References: Parlett, *The Symmetric Eigenvalue Problem*, chapters 11 to 13.
 
@@ -48,11 +49,11 @@ const TOLERANCE: f64 = 1e-12;
 const TOLERANCE_IF_DENSE: f64 = 1e-6;
 /// Number of extensions by single vectors in a dense part of the spectrum.
 const CHAIN: usize = 3;
-/// Maximum number of extensions of the basis for one row.
+/// Number of vectors added to the basis for one row after which the attempt ends, or 4k if that is more.
 const MOST: usize = 48;
 /// Minimum distance between the k-th eigenvalue and the smallest one that is stored, as a share of the former.
 const APART: f64 = 0.01;
-/// Distance between these eigenvalues, as a share of the larger one, that counts as a tie.
+/// Distance of a wanted eigenvalue from the smallest stored one, as a share of the former, up to which they are tied.
 const TIED: f64 = 1e-4;
 const BLOCK: usize = 64;
 /// Drift from orthonormality above which the directions are orthonormalized.
@@ -97,7 +98,7 @@ impl State for Leading {
 
 impl Leading {
     /// Creates the leading pairs of a matrix that has just been decomposed. Returns `None` unless there are many more
-    /// columns, and the pairs that are stored are distinct from those that are wanted.
+    /// columns than stored pairs, and the smallest stored eigenvalue is clearly below the `kept`-th.
     pub fn of(all: &Chained, kept: usize, dimension: Multiplicity) -> Option<Self> {
         let (vectors, sum) = all.decomposed()?;
         let (values, size) = (&all.values, all.values.len());
@@ -115,7 +116,8 @@ impl Leading {
         Some(Self::of_pairs(sum.clone(), values[first..].iter().copied(), directions, dimension, values.iter().sum()))
     }
 
-    /// Creates the `stored` leading pairs, or returns the sum if all take as long or the stored ones are tied.
+    /// Computes the `stored` leading pairs of the sum. Returns the sum if there are too few columns for this to be faster
+    /// than a full decomposition, or if the pairs are not accurate.
     pub(super) fn of_sum(mut sum: RowSum, stored: usize, dimension: Multiplicity) -> Result<Self, Box<RowSum>> {
         let matrix = sum.collect();
         let trace = (0..matrix.columns()).map(|j| matrix.column(j)[j]).sum();
@@ -123,7 +125,7 @@ impl Leading {
             return Err(Box::new(sum));
         }
         let Some((values, vectors)) = largest_pairs(matrix, stored) else { return Err(Box::new(sum)) };
-        // In ascending order.
+        // Reverses the pairs, which are then in ascending order.
         let (values, vectors) = top(&values, &vectors, stored);
         Ok(Self::of_pairs(sum, values.into_iter(), vectors, dimension, trace))
     }
@@ -169,7 +171,8 @@ impl Leading {
         self.images.resize(columns, self.images.columns());
     }
 
-    /// Computes `C ← forget · C + Σ w z zᵀ`, the observed point last. Returns true if the leading pairs are accurate.
+    /// Computes `C ← forget · C + Σ w z zᵀ` for an instance of points z with weights w. The last one must be the most
+    /// recently observed point. Returns true if the leading pairs are accurate.
     pub fn add(&mut self, forget: f64, instance: &Observed, kept: usize) -> bool {
         if forget != 1.0 {
             self.sum.fade(forget);
@@ -302,8 +305,9 @@ fn extend_by_residuals(sum: &RowSum, basis: &mut Matrix, images: &mut Matrix, re
     (0..added.columns()).for_each(|j| images.push_column(residuals.column(j)));
 }
 
-/// Computes the residuals of the `kept` leading pairs. Returns the largest of the energies that their directions may miss,
-/// which are the squared residuals divided by the distances from the smallest of `stored` Ritz values, and its index.
+/// Computes the residuals of the `kept` leading pairs. Returns the largest of the energies that their directions may
+/// miss, which are the squared residuals divided by the distances from the smallest of `stored` Ritz values, and its
+/// index.
 fn worst_residual(
     eigen: &Eigen,
     (basis, images): (&Matrix, &Matrix),

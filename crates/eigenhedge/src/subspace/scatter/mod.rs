@@ -1,7 +1,7 @@
 //! Eigensystem of a running scatter matrix, updated after every row.
 //!
 //! Setting: `C ← f C + Σ a z zᵀ` with a forgetting factor f and row weights a, in the coordinates of the w columns of
-//! the span, and zero outside the explicit directions.
+//! the span. C is zero outside the columns.
 //!
 //! There are three representations with one interface: all eigenpairs ([`Chained`], O(w^2.5) per row), the k largest and
 //! a few more ([`Leading`], a few w²), or the R largest without the rest of the matrix ([`CappedScatter`], O(w R²)).
@@ -27,7 +27,8 @@ use serde::{Deserialize, Serialize};
 pub(super) enum Scatter {
     Full(Box<Chained>),
     Capped(Box<CappedScatter>),
-    /// Largest eigenpairs of the whole matrix. Used for the leader, if there are many columns.
+    /// Largest eigenpairs of the whole matrix, if there are many columns. Used for the leader, and after a set of points
+    /// was learned at once.
     Leading(Box<Leading>),
 }
 
@@ -89,8 +90,9 @@ impl Scatter {
         }
     }
 
-    /// Computes `C ← forget · C + Σ w z zᵀ`. The last dyad must be the most recently observed point. Returns the sum of
-    /// the dropped eigenvalues. The `kept` leading eigenpairs are always accurate.
+    /// Computes `C ← forget · C + Σ a z zᵀ` for an instance of points z with weights a. The last one must be the most
+    /// recently observed point. Returns the sum of the dropped eigenvalues. The `kept` leading eigenpairs of the result
+    /// are always accurate.
     pub fn add(&mut self, forget: f64, instance: &Observed, kept: usize) -> f64 {
         match self {
             Self::Full(full) => full.add(forget, instance),
@@ -222,7 +224,7 @@ impl CappedScatter {
         Self { frame: Frame::new(dimension), max_rank }
     }
 
-    /// Computes `C ← forget · C + Σ w z zᵀ`. Returns the sum of the dropped eigenvalues.
+    /// Computes `C ← forget · C + Σ a z zᵀ` for points z with weights a. Returns the sum of the dropped eigenvalues.
     pub fn add(&mut self, forget: f64, instance: &Observed) -> f64 {
         self.frame.values.iter_mut().for_each(|value| *value *= forget);
         if !self.frame.change_by_dyads(instance, instance.unit_square, 0.0) {

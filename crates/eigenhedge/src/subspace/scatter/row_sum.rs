@@ -15,7 +15,7 @@ pub(super) const ROUNDING: f64 = f64::EPSILON;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct RowSum {
     matrix: Matrix,
-    /// Product of the forgetting factors since the matrix was changed last.
+    /// Product of the forgetting factors that have not been applied to `matrix` yet.
     matrix_scale: f64,
     /// Rows that are not in the matrix yet, one per column.
     recent: Matrix,
@@ -63,7 +63,7 @@ impl RowSum {
         self.matrix_scale *= forget;
     }
 
-    /// Adds `weight · z zᵀ`.
+    /// Adds `weight · z zᵀ` for z = `point`.
     pub fn push(&mut self, point: &[f64], weight: f64) {
         let recent = self.recent();
         self.recent.resize(point.len(), recent + 1);
@@ -71,7 +71,7 @@ impl RowSum {
         self.recent_weights.push(weight);
     }
 
-    /// Computes `out = C x`.
+    /// Computes `out = C x` for the sum C of all rows.
     pub fn times(&self, x: &[f64], out: &mut Vec<f64>, products: &mut Vec<f64>) {
         let size = self.matrix.columns();
         zero(out, x.len());
@@ -160,8 +160,9 @@ impl RowSum {
 /// Share of the trace below which an eigenvalue may be a rounding error.
 const LOST: f64 = 64.0 * f64::EPSILON;
 
-/// Computes `C ← Rᵀ C R` after the span has lost columns. If a lost direction had most of the energy, the other entries are
-/// rounding errors of its own. Eigenvalues at the level of these errors, and negative ones, are therefore set to zero.
+/// Computes `C ← Rᵀ C R` for C = `matrix` and R = `rotation`, after the span has lost columns. If a lost direction had
+/// most of the energy, the remaining entries are rounding errors of its entries. Eigenvalues at the level of these
+/// errors, and negative ones, are therefore set to zero.
 pub(in super::super) fn restrict(matrix: &mut Matrix, rotation: &Matrix, eigen: &mut Eigen) {
     let trace: f64 = (0..matrix.columns()).map(|j| matrix.column(j)[j]).sum();
     let half = multiplied(rotation.view().transpose(), matrix.view());

@@ -1,6 +1,7 @@
 //! Eigensystem of `diag(d) + σ z zᵀ`, stored as an orthogonal factor that is multiplied out only on request.
 //!
-//! Setting: eigenvalues `d`, the coordinates `z` of a new row in the eigenvectors, and `σ` of either sign.
+//! Setting: eigenvalues `d` of u directions, the coordinates `z` of a new row in the eigenvectors, and `σ` of either
+//! sign.
 //!
 //! Update: first, some directions are deflated: those whose entry of `z` is at rounding level, and one of each pair
 //! with nearly equal `d`, after a rotation that makes its entry of `z` vanish. Then the secular equation is solved for
@@ -81,12 +82,13 @@ pub struct FactorScratch {
     places: Vec<usize>,
 }
 
-/// Squared weight below which a direction of a problem scaled to size 1 is neglected: products of four underflow.
+/// Squared weight up to which a direction of a problem scaled to size 1 is neglected. Products of four smaller numbers
+/// could underflow.
 const NEGLIGIBLE: f64 = 1e-50;
 
 impl Factor {
     /// Solves the eigenvalue problem of `diag(values) + sigma·z zᵀ`. The eigenvalues replace `values`, ascending for
-    /// positive `sigma` and descending for negative `sigma`. The output directions are in their order.
+    /// positive `sigma` and descending for negative `sigma`. The output directions are in the order of the eigenvalues.
     pub fn solve(&mut self, values: &mut [f64], sigma: f64, z: &[f64], scratch: &mut FactorScratch) {
         assert_eq!(values.len(), z.len(), "one coordinate for each value");
         self.size = values.len();
@@ -192,7 +194,7 @@ impl Factor {
         scale
     }
 
-    /// Computes `out = Eᵀ y`: converts coordinates from the old directions to the new ones.
+    /// Computes `out = Eᵀ y` for this factor E: converts coordinates from the old directions to the new ones.
     pub fn apply_transpose(&self, y: &[f64], out: &mut [f64], scratch: &mut FactorScratch) {
         let (input, terms) = (&mut scratch.input, &mut scratch.terms);
         y.clone_into(input);
@@ -206,7 +208,8 @@ impl Factor {
         Arch::new().dispatch(CauchyRows { factor: self, input, terms, out });
     }
 
-    /// Computes `X ← E X` for the first `size` rows: [`Self::apply`] on every column, as a single matrix product.
+    /// Computes `X ← E X` for the first `size` rows of X, like [`Self::apply`] on every column, as a single matrix
+    /// product.
     pub fn apply_to_columns(&self, x: &mut Matrix, scratch: &mut FactorScratch) {
         let FactorScratch { gathered, cauchy, turned, kept_roots, places, input: image, .. } = scratch;
         kept_roots.clear();
@@ -250,7 +253,7 @@ impl Factor {
         }
     }
 
-    /// Computes `out = E y`: converts coordinates from the new directions to the old ones.
+    /// Computes `out = E y` for this factor E: converts coordinates from the new directions to the old ones.
     pub fn apply(&self, y: &[f64], out: &mut [f64], scratch: &mut FactorScratch) {
         let terms = &mut scratch.terms;
         zero(terms, self.active.len());
@@ -268,7 +271,7 @@ impl Factor {
         self.turn_back(out);
     }
 
-    /// Computes `Q ← Q E` for the output directions for which `keep` is true. The others are dropped.
+    /// Computes `Q ← Q E` for this factor E. Drops the output directions for which `keep` is false.
     pub fn rotate(&self, q: &mut Matrix, keep: &[bool], scratch: &mut FactorScratch) {
         let FactorScratch { gathered, cauchy, product, turned, kept_roots, places, .. } = scratch;
         for r in &self.rotations {
