@@ -235,7 +235,7 @@ functions! {
     fn additive_rate(k: usize, dimension: Dimension, rows: u64) -> Option<f64>;
     /// Returns the bound of tracking without mixing and of anchored, without a center: `(η L* + Q² (D + price)) / (1 - e^-η)`.
     ///
-    /// `best` is the loss L* of any subspace of k directions. None unless k < N (JMLR Theorem 6).
+    /// `best` is the loss L* of any subspace of k directions. None unless k < N. It is Theorem 6 of the JMLR paper.
     fn uncentered(setting: &Setting, best: f64) -> Option<f64>;
     /// Returns the bound of anchored with a running center (JMLR Theorem 8).
     ///

@@ -8,8 +8,8 @@ use eigenhedge::Standardize;
 use eigenhedge_io::{Layout, Source};
 use eigenhedge_pages::directions::Chosen;
 
-/// Returns the number of directions of a table. For a table that cannot be read, returns 1, because the command reports
-/// the error.
+/// Returns k: the given number, or one chosen from the first rows of the table. Returns 1 if the table cannot be read, because
+/// the command reports that error.
 pub fn choose_k(
     asked: Option<Directions>,
     source: &Source,
@@ -27,7 +27,7 @@ pub fn choose_k(
     Ok(reported(Directions::of_table(asked, source, layout, how).map_err(Usage)?, quiet))
 }
 
-/// Reports a number of directions that was chosen and not given. Returns it.
+/// Returns k. If the program has chosen it, prints the sentence that explains it, unless `quiet`.
 pub fn reported((k, sentence): Chosen, quiet: bool) -> usize {
     sentence.filter(|_| !quiet).iter().for_each(|sentence| say(sentence));
     k

@@ -1,4 +1,5 @@
-//! Conversion of JSON in any layout to JSON lines: one array of rows, or rows that span several lines.
+//! Conversion of JSON in any layout to JSON lines: one array of rows, also as the first value of an object, or rows that span
+//! several lines.
 
 use std::io::{self, Read};
 
@@ -20,8 +21,7 @@ pub fn json_lines(text: &[u8]) -> Vec<u8> {
         return Vec::new();
     }
     let mut lines = text.to_vec();
-    let mut values = Values { skips_bracket: Layout::of(&lines) == Layout::Array, ..Values::default() };
-    values.split(&mut lines);
+    Values::of(Layout::of(&lines)).split(&mut lines);
     lines.trim_ascii().to_vec()
 }
 
@@ -31,6 +31,8 @@ enum Layout {
     Lines,
     /// One array of rows.
     Array,
+    /// One object whose first value is an array of rows. Its other values are ignored.
+    Wrapped,
     /// Rows over several lines.
     Spread,
     /// More bytes are needed.
@@ -48,11 +50,33 @@ impl Layout {
         let breaks = || rest.iter().take_while(|byte| byte.is_ascii_whitespace()).any(|byte| b"\r\n".contains(byte));
         match (first, rest.trim_ascii_start().first()) {
             (b'[' | b'{', None) => Self::Unknown,
+            (b'{', Some(b'"')) if wraps_rows(rest).is_none() => Self::Unknown,
+            (b'{', Some(b'"')) if wraps_rows(rest) == Some(true) => Self::Wrapped,
             (b'[', Some(b'[' | b'{')) => Self::Array,
             (b'[' | b'{', _) if breaks() => Self::Spread,
             _ => Self::Lines,
         }
     }
+}
+
+/// Returns true if the inside of an object begins with a name and an array of objects, and `None` if more bytes are needed.
+fn wraps_rows(inside: &[u8]) -> Option<bool> {
+    let name = inside.trim_ascii_start().strip_prefix(b"\"")?;
+    let mut is_escaped = false;
+    let ends = |byte: &u8| {
+        let is_end = *byte == b'"' && !is_escaped;
+        is_escaped = *byte == b'\\' && !is_escaped;
+        is_end
+    };
+    let mut rest = &name[name.iter().position(ends)? + 1..];
+    for sign in b":[{" {
+        rest = rest.trim_ascii_start();
+        if rest.first()? != sign {
+            return Some(false);
+        }
+        rest = &rest[1..];
+    }
+    Some(true)
 }
 
 /// State of the conversion between two bytes.
@@ -61,17 +85,27 @@ struct Values {
     depth: usize,
     in_text: bool,
     is_escaped: bool,
-    /// True until the opening bracket of an array of rows has been removed.
+    /// True until the opening bracket of an array of rows has been removed, and all before it.
     skips_bracket: bool,
+    /// True if the array of rows is inside an object.
+    is_wrapped: bool,
     is_array: bool,
+    is_over: bool,
 }
 
 impl Values {
+    fn of(layout: Layout) -> Self {
+        let is_wrapped = layout == Layout::Wrapped;
+        Self { skips_bracket: is_wrapped || layout == Layout::Array, is_wrapped, ..Self::default() }
+    }
+
     /// Replaces line breaks inside a row by spaces, and the commas between the rows of an array by line breaks. Removes
     /// the brackets of that array.
     fn split(&mut self, bytes: &mut [u8]) {
         for byte in bytes {
+            let is_head = self.is_wrapped && self.skips_bracket;
             match *byte {
+                _ if self.is_over => *byte = b' ',
                 _ if self.is_escaped => self.is_escaped = false,
                 b'\\' if self.in_text => self.is_escaped = true,
                 b'"' => self.in_text = !self.in_text,
@@ -80,15 +114,19 @@ impl Values {
                     (self.skips_bracket, self.is_array) = (false, true);
                     *byte = b' ';
                 }
+                b'{' if is_head => {}
                 b'[' | b'{' => self.depth += 1,
                 b']' if self.depth == 0 && self.is_array => {
-                    self.is_array = false;
+                    (self.is_array, self.is_over) = (false, self.is_wrapped);
                     *byte = b'\n';
                 }
                 b']' | b'}' => self.depth = self.depth.saturating_sub(1),
                 b',' if self.depth == 0 && self.is_array => *byte = b'\n',
                 b'\r' | b'\n' if self.depth > 0 || self.is_array => *byte = b' ',
                 _ => {}
+            }
+            if is_head {
+                *byte = b' ';
             }
         }
     }
@@ -120,7 +158,7 @@ impl<R: Read> JsonValues<R> {
             }
         }
         self.layout = Layout::of(start);
-        self.values.skips_bracket = self.layout == Layout::Array;
+        self.values = Values::of(self.layout);
         if self.layout == Layout::Unknown {
             self.layout = Layout::Lines;
         }
@@ -160,6 +198,7 @@ mod tests {
             format!("[{}]", rows.join(",")),
             format!("\u{feff} [\r\n  {}\r\n]\n", rows.join(" ,\n  ").replace(":[", ":\n[\n")),
             format!("{}\n", rows.join("\n").replace("{\"a", "{\n  \"a").replace("}\n", "\n}\n")),
+            format!("{{\"ro\\\"ws[\" : [{}], \"next\": [{{\"a\":1}}]}}\n", rows.join(",")),
         ];
         let values = |text: &str| -> Vec<serde_json::Value> {
             let text = text.trim_start_matches('\u{feff}');
@@ -197,6 +236,8 @@ mod tests {
     fn a_value_in_memory_becomes_lines() {
         let lines = |text: &str| String::from_utf8(json_lines(text.as_bytes())).unwrap();
         assert_eq!(lines(r#"[{"a":"},{\"","b":[1,2]},{"a":"x"}]"#), "{\"a\":\"},{\\\"\",\"b\":[1,2]}\n{\"a\":\"x\"}");
+        assert_eq!(lines("{\n\"data\": [\n{\"a\":1},\n{\"a\":2}], \"n\": 2}"), "{\"a\":1}\n {\"a\":2}");
+        assert_eq!(lines("{\"a\":[{}"), "{}");
         assert_eq!(lines("[1,\n2]"), "[1, 2]");
         assert_eq!(lines("[[1,2],[3,4]]"), "[1,2]\n[3,4]");
         assert_eq!(lines(" {\"a\":\n1} "), "{\"a\": 1}");

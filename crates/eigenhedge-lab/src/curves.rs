@@ -58,7 +58,7 @@ pub struct LossTotals {
     pub expected: Vec<f64>,
     /// Mean of the losses over all draws, up to each row.
     pub mean: Vec<f64>,
-    /// Standard deviation of the losses over all draws, up to each row.
+    /// Standard deviation, across the draws, of the total loss up to each row.
     pub deviation: Vec<f64>,
 }
 

@@ -75,11 +75,18 @@ impl CellStyle {
         }
     }
 
-    /// Parses a number whose digits are in groups of three, such as `1,234.5` or `1 234,5`. Returns `None` if the cell is no
-    /// such number, or if its decimal separator is the other one.
+    /// Parses a number whose digits are in groups of three, such as `1,234.5` or `1 234,5`, or one with a percent sign or a
+    /// minus sign at its end. Returns `None` for other cells, also if the decimal separator is the other one.
     #[cold]
     fn grouped(&self, cell: &str) -> Option<f64> {
         let text = cell.trim();
+        let is_digit = |text: &&str| text.ends_with(|c: char| c.is_ascii_digit());
+        if let Some(percent) = text.strip_suffix('%').map(str::trim_end).filter(is_digit) {
+            return self.number_of_text(percent);
+        }
+        if let Some(less) = text.strip_suffix('-').filter(is_digit).filter(|less| !less.starts_with('-')) {
+            return self.number_of_text(less).map(|number| -number);
+        }
         if text.starts_with(['"', '\u{2212}']) {
             // A quote after a space is part of the cell. A minus sign is not always a hyphen.
             let plain = unquoted(text).replace('\u{2212}', "-");
@@ -135,7 +142,7 @@ impl CellStyle {
     }
 }
 
-/// Returns the text between quotes, which are part of a cell if a space stands before them.
+/// Trims the text and removes enclosing quotes, if any. The parser of CSV leaves quotes in a cell if a space precedes them.
 pub(crate) fn unquoted(text: &str) -> &str {
     let text = text.trim();
     text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)

@@ -112,23 +112,21 @@ impl Contents<'_> {
     }
 
     /// Returns true if a column numbers the rows: in steps of one, or in ascending order if its name is that of an
-    /// identifier.
+    /// identifier. A first column in equal steps of any size counts too, such as the seconds since the start.
     pub fn is_counter(&self, column: usize, name: &str) -> bool {
         const FEWEST: usize = 3;
-        let whole = |cell: &[u8]| {
-            self.style.number(cell).filter(|x| x.fract() == 0.0 && x.abs() < 1e9 && !cell.contains(&b'.'))
-        };
-        let Some(numbers) = self.cells(column).map(whole).collect::<Option<Vec<f64>>>() else { return false };
-        let steps_by = |step: f64| numbers.windows(2).all(|pair| pair[1] == pair[0] + step);
+        let number = |cell: &[u8]| self.style.number(cell).filter(|x| x.abs() < 1e9);
+        let Some(numbers) = self.cells(column).map(number).collect::<Option<Vec<f64>>>() else { return false };
+        let is_whole = self.cells(column).all(|cell| !cell.contains(&b'.')) && numbers.iter().all(|x| x.fract() == 0.0);
+        let steps_by = |step: f64| is_whole && numbers.windows(2).all(|pair| pair[1] == pair[0] + step);
         let place = COUNTERS.iter().position(|counter| name.eq_ignore_ascii_case(counter));
-        let is_first = column == 0 && numbers.len() >= COUNTED_ROWS;
         numbers.len() >= FEWEST
             && match place {
                 Some(place) if (1..=IDENTIFIERS).contains(&place) => {
-                    numbers.windows(2).all(|pair| pair[1] > pair[0]) || steps_by(-1.0)
+                    is_whole && numbers.windows(2).all(|pair| pair[1] > pair[0]) || steps_by(-1.0)
                 }
                 Some(_) => steps_by(1.0) || steps_by(-1.0),
-                None => is_first && steps_by(1.0),
+                None => column == 0 && numbers.len() >= COUNTED_ROWS && is_even(&numbers),
             }
     }
 
@@ -196,4 +194,13 @@ impl Contents<'_> {
         (self.rows.len() >= FEWEST_ROWS && tags.len() > 1 && has_names && 2 * tags.len() <= self.rows.len() && is_long)
             .then_some(tags.len())
     }
+}
+
+/// Returns true if the numbers ascend in equal steps, up to their rounding.
+fn is_even(numbers: &[f64]) -> bool {
+    const ROUNDED: f64 = 1e-3;
+    let (Some(first), Some(last)) = (numbers.first(), numbers.last()) else { return false };
+    let step = (last - first) / (numbers.len() - 1) as f64;
+    let is_due = |(i, x): (usize, &f64)| (x - first - step * i as f64).abs() <= ROUNDED * step;
+    step > 0.0 && numbers.iter().enumerate().all(is_due)
 }

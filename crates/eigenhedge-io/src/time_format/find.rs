@@ -7,12 +7,12 @@
 //! by steps that are regular in only one of the two readings. Otherwise the result is [`Found::Ambiguous`] with both
 //! readings.
 
-use super::{Kind, TimeFormat, UNITS, names_time, number, without_utc};
+use super::{Kind, TimeFormat, UNITS, names_time, number, without_zone};
 use crate::dates;
 use std::sync::OnceLock;
 
 /// Date formats that are tried in addition to ISO 8601. A date that matches two of them is ambiguous.
-const DATES: [&str; 25] = [
+const DATES: [&str; 26] = [
     "%d.%m.%Y",
     "%d/%m/%Y",
     "%m/%d/%Y",
@@ -38,6 +38,7 @@ const DATES: [&str; 25] = [
     "%Y-%b-%d",
     "%d%b%Y",
     "%Y%m%d",
+    "%b %d %H:%M:%S %Y",
 ];
 
 const TIMES: [&str; 11] = [
@@ -94,7 +95,7 @@ impl TimeFormat {
         if cells.iter().all(|cell| Self(Kind::Iso).seconds(cell).is_some()) {
             return Found::Format(Self(Kind::Iso));
         }
-        let has_digits = |digits: usize| cells.iter().all(|cell| without_utc(cell).len() == digits);
+        let has_digits = |digits: usize| cells.iter().all(|cell| without_zone(cell).0.len() == digits);
         let mut compact =
             COMPACT.iter().filter(|(_, digits)| has_digits(*digits)).filter_map(|(text, _)| Self::from_text(text));
         if let Some(format) = compact.find(|format| fits(format) && format.years_fit(cells)) {

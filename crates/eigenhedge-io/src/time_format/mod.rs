@@ -33,6 +33,30 @@ const UNITS: [(&str, f64, f64); 4] =
 /// Days between the start of spreadsheet dates and 1970.
 const EXCEL_EPOCH: f64 = 25569.0;
 
+/// Names of time zones after a time, and their hours ahead of UTC.
+const ZONES: [(&str, i32); 20] = [
+    ("Z", 0),
+    ("z", 0),
+    (" UTC", 0),
+    (" GMT", 0),
+    (" WET", 0),
+    (" WEST", 1),
+    (" BST", 1),
+    (" CET", 1),
+    (" MEZ", 1),
+    (" CEST", 2),
+    (" MESZ", 2),
+    (" EET", 2),
+    (" EEST", 3),
+    (" EST", -5),
+    (" EDT", -4),
+    (" CDT", -5),
+    (" MST", -7),
+    (" MDT", -6),
+    (" PST", -8),
+    (" PDT", -7),
+];
+
 /// Largest offset of a time zone from UTC in seconds.
 const LARGEST_OFFSET: i32 = 14 * 3600;
 
@@ -54,9 +78,20 @@ impl TimeFormat {
         has_fields.then(|| Self(Kind::Pattern(text.to_owned(), items)))
     }
 
-    /// Parses a time to seconds since 1970-01-01 UTC, if it matches. A time without a zone counts as UTC.
+    /// Parses a time to seconds since 1970-01-01 UTC, if it matches. A time without a zone counts as UTC, and 24:00 as the
+    /// start of the next day.
     pub(crate) fn seconds(&self, text: &str) -> Option<f64> {
-        let text = without_utc(text);
+        let (text, offset) = without_zone(text);
+        let time = self.local_seconds(text).or_else(|| {
+            let at = text.find([' ', 'T']).filter(|at| text[at + 1..].starts_with("24:00"))? + 1;
+            let is_whole = text[at + 2..].bytes().all(|byte| matches!(byte, b':' | b'0' | b'.'));
+            let midnight = is_whole.then(|| format!("{}00{}", &text[..at], &text[at + 2..]))?;
+            self.local_seconds(&midnight).map(|time| time + 86400.0)
+        });
+        time.map(|time| time - 3600.0 * f64::from(offset))
+    }
+
+    fn local_seconds(&self, text: &str) -> Option<f64> {
         match &self.0 {
             Kind::Iso => dates::seconds(text),
             Kind::Epoch(_, in_second) => number(text).map(|number| number / in_second),
@@ -128,10 +163,10 @@ impl TimeFormat {
         let has_offset =
             |text: &str| text.ends_with(['Z', 'z']) || text.get(11..).is_some_and(|time| time.contains(['+', '-']));
         match &self.0 {
-            Kind::Iso => !has_offset(text.trim()) && !text.ends_with(" UTC") && !text.ends_with(" GMT"),
+            Kind::Iso => !has_offset(text.trim()) && !has_zone(text),
             Kind::Epoch(..) => false,
             Kind::Excel => true,
-            Kind::Pattern(pattern, _) => !pattern.contains("%z") && without_utc(text).len() == text.trim().len(),
+            Kind::Pattern(pattern, _) => !pattern.contains("%z") && !has_zone(text),
         }
     }
 
@@ -159,10 +194,15 @@ pub(crate) fn is_time_of_day(cell: &str) -> bool {
     cell.contains([':', '.']) && FORMS.iter().any(|form| NaiveTime::parse_from_str(cell, form).is_ok())
 }
 
-/// Returns a time without the sign of UTC at its end: `Z`, ` UTC` or ` GMT`.
-fn without_utc(text: &str) -> &str {
+/// Returns a time without the name of a zone at its end, and the zone's hours ahead of UTC.
+fn without_zone(text: &str) -> (&str, i32) {
     let text = text.trim();
-    ["Z", "z", " UTC", " GMT"].into_iter().find_map(|sign| text.strip_suffix(sign)).unwrap_or(text)
+    let zone = ZONES.iter().find_map(|(sign, hours)| Some((text.strip_suffix(sign)?, *hours)));
+    zone.unwrap_or((text, 0))
+}
+
+fn has_zone(text: &str) -> bool {
+    without_zone(text).0.len() < text.trim().len()
 }
 
 fn number(text: &str) -> Option<f64> {
@@ -233,7 +273,7 @@ mod tests {
 
     #[test]
     fn forms_are_found_when_there_is_one() {
-        let cases: [(&[&str], &str); 33] = [
+        let cases: [(&[&str], &str); 37] = [
             (&["2024-02-29", "2024-02-29T12:30Z"], "iso"),
             (&["29.02.2024 12:30", " 1.3.2024 00:00"], "%d.%m.%Y %H:%M"),
             (&["01.02.2024 12:30:15", "01.02.2024 12:30:15.250"], "%d.%m.%Y %H:%M:%S%.f"),
@@ -267,6 +307,10 @@ mod tests {
             (&["1/8/2024 12:00:00 AM", "1/8/2024 12:10:00 AM"], "%m/%d/%Y %I:%M:%S%.f %p"),
             (&["Monday, January 8, 2024", "Tuesday, January 9, 2024"], "%b %d, %Y"),
             (&["mar. 9 janv. 2024 12:30"], "%d %b %Y %H:%M"),
+            (&["Mon Jan 08 00:00:00 2024"], "%b %d %H:%M:%S %Y"),
+            (&["07.01.2024 24:00", "08.01.2024 00:05"], "%d.%m.%Y %H:%M"),
+            (&["2024-01-08 24:00:00", "2024-01-09 00:05:00"], "iso"),
+            (&["2024-01-08 00:00 CET", "2024-01-08 00:05 CET"], "iso"),
         ];
         for (cells, wanted) in cases {
             assert_eq!(found(cells), wanted, "{cells:?}");
@@ -297,6 +341,11 @@ mod tests {
             ("excel", "45299.5208333333", Some(1_704_717_000.0)),
             ("%d-%b-%y %H:%M:%S%.f", "08-dez-23 12:30:00", Some(1_702_038_600.0)),
             ("%d %b %Y", "8 de enero de 2024", Some(1_704_672_000.0)),
+            ("%d.%m.%Y %H:%M", "28.02.2024 24:00", Some(1_709_164_800.0)),
+            ("iso", "2024-02-28T24:00:00", Some(1_709_164_800.0)),
+            ("iso", "2024-02-28 24:00:01", None),
+            ("iso", "2024-02-29 01:00 CET", Some(1_709_164_800.0)),
+            ("%d.%m.%Y %H:%M", "29.02.2024 02:00 MESZ", Some(1_709_164_800.0)),
         ];
         for (format, text, wanted) in cases {
             assert_eq!(TimeFormat::from_text(format).unwrap().seconds(text), wanted, "{format} {text}");

@@ -122,7 +122,7 @@ fn in_proportion() -> Option<Axis> {
     Some(axis(&[5, 10, 20, 40], 1.0))
 }
 
-/// Creates a learner of the registry. `options` returns the options for a number of directions.
+/// Creates the case of a learner of the registry. `options` returns its options for k directions.
 fn registered(
     family: fn(&'static str, Make) -> Case,
     name: &'static str,

@@ -10,7 +10,7 @@ const BLOCK: usize = 64;
 /// Minimum number of blocks, and minimum number of timed seconds.
 const BLOCKS: usize = 5;
 const SECONDS: f64 = 0.1;
-/// Number of blocks before the trial of interest.
+/// Maximum number of timed blocks that end at a measured trial.
 const WINDOW: usize = 6;
 
 /// Returns the seconds per row of a block.

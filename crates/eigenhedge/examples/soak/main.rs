@@ -96,7 +96,7 @@ struct Life<'a> {
     rows: u64,
 }
 
-/// Splits the rows evenly over the cases. Each run of a case is half as long as the one before.
+/// Splits the rows evenly over the cases. Each run takes half of the remaining rows of its case, within limits.
 fn lives<'a>(cases: &'a [Case], given: &Arguments) -> Vec<Life<'a>> {
     let share = (given.rows / cases.len() as u64).max(SHORTEST_LIFE);
     let mut lives = Vec::new();

@@ -19,7 +19,7 @@ pub enum ExpertKind {
     Leader,
     /// Follow the perturbed leader: drops the experts with the least total loss plus random noise.
     PerturbedLeader,
-    /// Hedge over all sets, with product weights.
+    /// Hedge over all sets of experts to drop. The weight of a set is the product of the weights of its experts.
     ProductSets,
 }
 

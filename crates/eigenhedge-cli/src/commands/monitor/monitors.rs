@@ -1,4 +1,4 @@
-//! Engine of `monitor`: monitors with their results, events and record.
+//! Engine of `monitor`: the monitors, the writers of results and events, and the journal for the page.
 
 use super::hook::Hook;
 use super::metrics::Metrics;

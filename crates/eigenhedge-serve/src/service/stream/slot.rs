@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Size of a learner after which its memory is returned to the system at once, in bytes.
+/// Size in bytes above which the memory of an unloaded learner is returned to the system at once.
 const TRIMMED: u64 = 1 << 20;
 /// Minimum log size for a snapshot, in bytes. The log must also be larger than the previous snapshot.
 const LOG_BYTES: u64 = 4 << 20;
