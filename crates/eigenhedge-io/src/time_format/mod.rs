@@ -35,8 +35,6 @@ const EXCEL_EPOCH: f64 = 25569.0;
 
 /// Names of time zones after a time, and their hours ahead of UTC.
 const ZONES: [(&str, i32); 20] = [
-    ("Z", 0),
-    ("z", 0),
     (" UTC", 0),
     (" GMT", 0),
     (" WET", 0),
@@ -55,6 +53,8 @@ const ZONES: [(&str, i32); 20] = [
     (" MDT", -6),
     (" PST", -8),
     (" PDT", -7),
+    ("Z", 0),
+    ("z", 0),
 ];
 
 /// Largest offset of a time zone from UTC in seconds.
