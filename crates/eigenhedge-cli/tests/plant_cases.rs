@@ -154,6 +154,20 @@ fn weekday(row: usize) -> String {
     format!("{name} {day:02} Jan 2024 {hour:02}:{minute:02}:00")
 }
 
+/// Writes midnight as 24:00 of the day that ends.
+fn hour_24(row: usize) -> String {
+    match date(row) {
+        (day, 0, 0, _) => format!("{:02}.01.2024 24:00", day - 1),
+        _ => german(row),
+    }
+}
+
+fn ctime(row: usize) -> String {
+    let (day, hour, minute, _) = date(row);
+    let name = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"][(day as usize - 8) % 7];
+    format!("{name} Jan {day:02} {hour:02}:{minute:02}:00 2024")
+}
+
 fn basic(row: usize) -> String {
     let text = compact(row);
     format!("{}T{}Z", &text[..8], &text[8..])
@@ -347,6 +361,11 @@ pub fn cases() -> Vec<Case> {
             |t| format!("01/{:02}/2024 {}", date(t).0, american_clock(t)),
         ),
         case("days of the week", Writer { time: weekday, ..plain() }.bytes(), "dd mon yyyy hh:mm:ss", weekday),
+        case("hour 24", Writer { time: hour_24, ..plain() }.bytes(), "dd.mm.yyyy hh:mm", hour_24),
+        case("days of the week in English", Writer { time: ctime, ..plain() }.bytes(), "mon dd hh:mm:ss yyyy", ctime),
+        case("a named zone", Writer { time: |t| iso(t) + " CET", ..plain() }.bytes(), "ISO 8601", |t| iso(t) + " CET"),
+        case("percent signs", Writer { number: |x| format!("{x:.3} %"), ..plain() }.bytes(), "5 columns", iso),
+        case("minus signs at the end", Writer { number: |x| format!("{x:.3}-"), ..plain() }.bytes(), "5 columns", iso),
         case("Italian months", Writer { time: |t| month(t, "gen"), ..plain() }.bytes(), "dd-mon-yy hh:mm:ss", |t| {
             month(t, "gen")
         }),

@@ -235,6 +235,24 @@ fn a_date_in_several_columns_of_numbers_is_left_out() {
 }
 
 #[test]
+fn seconds_since_the_start_are_left_out() {
+    let place = Place::new();
+    for step in ["1", "0.5", "600"] {
+        let mut text = format!("t_s,{}\n", NAMES.join(","));
+        for (t, row) in rows().iter().enumerate() {
+            let cells: Vec<String> = row.iter().map(|x| format!("{x:.3}")).collect();
+            let elapsed = step.parse::<f64>().unwrap() * t as f64;
+            writeln!(text, "{elapsed:.1},{}", cells.join(",")).unwrap();
+        }
+        place.write("t.csv", &text);
+        let outcome = place.run("monitor t.csv");
+        let is_read = outcome.err.contains("5 columns of numbers, 1 left out: t_s");
+        assert!(outcome.status == 0 && is_read, "{}{}", outcome.out, outcome.err);
+        assert!(outcome.out.contains("TI502"), "{}", outcome.out);
+    }
+}
+
+#[test]
 fn lines_of_json_may_have_objects_and_numbers_in_quotes() {
     let place = Place::new();
     let mut text = String::new();
@@ -248,7 +266,11 @@ fn lines_of_json_may_have_objects_and_numbers_in_quotes() {
         .unwrap();
     }
     place.write("t.jsonl", &text);
-    for outcome in [place.run("monitor t.jsonl"), place.feed("monitor - --format jsonl", &text)] {
+    let array = text.trim_end().replace('\n', ",\n");
+    place.write("t.json", format!("{{\"data\": [\n{array}],\n\"count\": 900}}\n"));
+    for outcome in
+        [place.run("monitor t.jsonl"), place.run("monitor t.json"), place.feed("monitor - --format jsonl", &text)]
+    {
         assert!(outcome.status == 0 && finds_fault(&outcome.out, iso), "{}{}", outcome.out, outcome.err);
         assert!(outcome.out.contains("900 rows of 5 numbers"), "{}", outcome.out);
     }

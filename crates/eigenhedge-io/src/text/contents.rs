@@ -112,7 +112,8 @@ impl Contents<'_> {
     }
 
     /// Returns true if a column numbers the rows: in steps of one, or in ascending order if its name is that of an
-    /// identifier. A first column in equal steps of any size counts too, such as the seconds since the start.
+    /// identifier. A first column that begins near 0 and has equal steps of any size counts too, such as the seconds since the
+    /// start.
     pub fn is_counter(&self, column: usize, name: &str) -> bool {
         const FEWEST: usize = 3;
         let number = |cell: &[u8]| self.style.number(cell).filter(|x| x.abs() < 1e9);
@@ -126,7 +127,7 @@ impl Contents<'_> {
                     is_whole && numbers.windows(2).all(|pair| pair[1] > pair[0]) || steps_by(-1.0)
                 }
                 Some(_) => steps_by(1.0) || steps_by(-1.0),
-                None => column == 0 && numbers.len() >= COUNTED_ROWS && is_even(&numbers),
+                None => column == 0 && numbers.len() >= COUNTED_ROWS && (steps_by(1.0) || is_elapsed(&numbers)),
             }
     }
 
@@ -196,11 +197,12 @@ impl Contents<'_> {
     }
 }
 
-/// Returns true if the numbers ascend in equal steps, up to their rounding.
-fn is_even(numbers: &[f64]) -> bool {
+/// Returns true if the numbers begin near 0 and ascend in equal steps, up to their rounding.
+fn is_elapsed(numbers: &[f64]) -> bool {
     const ROUNDED: f64 = 1e-3;
+    const EARLY: f64 = 100.0;
     let (Some(first), Some(last)) = (numbers.first(), numbers.last()) else { return false };
     let step = (last - first) / (numbers.len() - 1) as f64;
     let is_due = |(i, x): (usize, &f64)| (x - first - step * i as f64).abs() <= ROUNDED * step;
-    step > 0.0 && numbers.iter().enumerate().all(is_due)
+    first.abs() <= EARLY * step && step > 0.0 && numbers.iter().enumerate().all(is_due)
 }
