@@ -13,6 +13,11 @@ impl Timezone {
         name.parse().ok().map(Self)
     }
 
+    /// Returns the names of all zones.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        chrono_tz::TZ_VARIANTS.iter().map(|zone| zone.name())
+    }
+
     /// Returns the seconds since 1970 of a local time, which is given as if it were UTC. In the hour that is repeated
     /// at the end of summer time, a time that is not after `last` is in the second pass. A time in the hour that is
     /// skipped at the start of summer time has the UTC offset of the day before.

@@ -8,6 +8,7 @@ use super::option_rules::rules;
 use super::options::{OF_ALL, OF_MODEL, spelling};
 use eigenhedge::MONITOR_OPTIONS;
 use eigenhedge::options::{Check, OPTIONS, Type};
+use eigenhedge_io::Timezone;
 use serde_json::{Map, Value, json};
 
 const MOST: usize = 100;
@@ -74,8 +75,10 @@ fn general(name: &str, hosts: &[String]) -> Value {
         "skip_lines" => json!({ "anyOf": counts(0).into_iter().chain([null_value()]).collect::<Vec<_>>() }),
         "time" => json!({ "anyOf": [{ "type": ["string", "number", "null"], "pattern": "^[^*?]*$" }, { "type": "array",
             "items": { "type": ["string", "number"], "pattern": "^[^*?]*$" }, "minItems": 1, "maxItems": 2 }] }),
-        "timezone" => json!({ "type": ["string", "null"], "pattern": "^[A-Za-z][A-Za-z0-9/_+-]*$",
-            "description": "Name of a time zone such as Europe/Berlin." }),
+        "timezone" => {
+            let names: Vec<Value> = Timezone::names().map(Value::from).chain([Value::Null]).collect();
+            json!({ "enum": names, "description": "Name of a time zone such as Europe/Berlin." })
+        }
         "delimiter" => {
             json!({ "anyOf": [{ "type": "string", "pattern": "^([\\x00-\\x09\\x0b\\x0c\\x0e-!#-\\x7f]|tab)$" },
             { "type": "integer", "minimum": 0, "maximum": 9 }, { "type": "null" }] })
