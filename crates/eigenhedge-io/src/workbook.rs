@@ -78,16 +78,16 @@ fn holds_table(source: &Source, sheet: &str) -> bool {
     guarded(|| send_sheet(source, sheet, &mut look)).is_ok_and(|sent| sent.is_ok()) && lines > 1
 }
 
-/// Returns an error if the shared texts of an `.xlsx` file, or an `.xls` file that is loaded, take too much memory.
-/// Other workbooks are not checked.
+/// Returns an error if the parts of a workbook that are loaded take too much memory: an `.xls` file, the content of an `.ods`
+/// file, and the shared texts of other workbooks.
 fn allow(source: &Source, memory: MaxMemory) -> Result<(), Fault> {
     let mut bytes = bytes_of(source).map_err(Fault::Unreadable)?;
     let size = u128::from(bytes.seek(io::SeekFrom::End(0)).map_err(Fault::Unreadable)?);
     let bytes = match zip::ZipArchive::new(bytes) {
-        Ok(mut archive) => match archive.by_name("xl/sharedStrings.xml") {
-            Ok(texts) => 2 * u128::from(texts.size()),
-            Err(_) => 0,
-        },
+        Ok(mut archive) => {
+            let mut size = |name| archive.by_name(name).map_or(0, |part| u128::from(part.size()));
+            2 * ["xl/sharedStrings.xml", "xl/sharedStrings.bin", "content.xml"].into_iter().map(&mut size).sum::<u128>()
+        }
         Err(_) => LOADED * size,
     };
     memory.allow("the texts of the workbook", bytes)
