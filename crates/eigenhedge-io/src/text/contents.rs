@@ -7,7 +7,7 @@ use csv::ByteRecord;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-const MOST_UNIT_LINES: usize = 3;
+pub const MOST_UNIT_LINES: usize = 3;
 /// Minimum number of rows from which a first column of consecutive numbers is a counter, whatever its name.
 const COUNTED_ROWS: usize = 20;
 const COUNTERS: [&str; 20] = [

@@ -13,7 +13,7 @@
 //! dates only, and a column of times of day is next to it, both are joined. See `time_column`.
 
 use super::cells::{CellStyle, decimal_sign, unquoted};
-use super::contents::Contents;
+use super::contents::{Contents, MOST_UNIT_LINES};
 use super::sniff::Look;
 use crate::columns::{Columns, select};
 use crate::error::{Error, Fault};
@@ -94,7 +94,7 @@ impl FirstLines<'_> {
             (None, None) => self.has_header(&names, free.first().copied())?,
         };
         let unit_lines = match found {
-            Some(found) => found.unit_lines as usize,
+            Some(found) => found.unit_lines.min(MOST_UNIT_LINES as u64) as usize,
             None if has_header => self.contents(1).unit_lines(),
             None => 0,
         };
