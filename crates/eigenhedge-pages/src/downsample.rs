@@ -159,7 +159,8 @@ impl Downsampler {
 fn widen(kept: &mut [f64], values: &[f64]) {
     let half = kept.len() / 2;
     for (i, (kept, value)) in kept.iter_mut().zip(values).enumerate() {
-        if if i < half { larger(-value, -*kept) } else { larger(*value, *kept) } {
+        let is_wider = if i < half { larger(-value, -*kept) } else { larger(*value, *kept) };
+        if is_wider {
             *kept = *value;
         }
     }
