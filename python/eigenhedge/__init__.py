@@ -3,26 +3,30 @@
 Rows arrive one at a time. Before each row, a learner commits to a k-dimensional subspace. The row arrives, its squared
 reconstruction error is recorded as the loss, and then the learner updates.
 
-- :func:`run`: one pass over a table, like the command line. Returns a :class:`RunResult`.
+- :func:`run`: one pass over a table, like ``eigenhedge run``. Returns a :class:`RunResult`.
 - :class:`Model`: learns row by row. It can be saved and loaded.
 - :class:`Fleet`: one model or monitor per key.
-- :class:`Moments`: count, mean and scatter of rows, computed in parts. :func:`merge`: merges models of parts.
-- :class:`OnlinePCA`, :class:`OnlineKernelPCA`, :class:`OnlineImputer`, :class:`KernelPCA`, :class:`KernelRidge`: estimators
-  for scikit-learn.
+- :class:`Moments`: count, mean and scatter matrix of rows, computed in parts.
+- :func:`merge`: merges models that were fitted to parts of a table.
+- :class:`OnlinePCA`, :class:`OnlineKernelPCA`, :class:`OnlineImputer`, :class:`KernelPCA`,
+  :class:`KernelRidge`: estimators for scikit-learn.
 - :class:`Monitor`: scores, alarms, incidents, causes and change points for rows of sensor readings.
 - :class:`Client`: streams of ``eigenhedge serve``, over HTTP.
-- :mod:`eigenhedge.river`: transformer and anomaly detector (also :class:`SubspaceAnomaly`) for River.
-- :func:`experts`, :class:`Experts`, :class:`Hedge`, :class:`CappedHedge`, :func:`capping`, :func:`corners`: experts.
-- :func:`pair`, :class:`Pair`: pairs of rows. :class:`Average`: a fixed hypothesis from a run.
-- :mod:`eigenhedge.bounds`: regret bounds as functions of numbers.
-- :func:`preimage`, :func:`kernel_mean`, :func:`mmd`: combinations of features.
-- :func:`load`, :func:`save`, :func:`export`, :func:`set_threads`.
+- :mod:`eigenhedge.river`: transformer and anomaly detector for River.
+- :func:`experts`, :class:`Experts`, :func:`Hedge`, :class:`CappedHedge`, :func:`capping`,
+  :func:`corners`: prediction with expert advice.
+- :func:`pair`, :class:`Pair`: directions of two streams that correlate with each other.
+- :class:`Average`: average of a learner's distributions, as a fixed predictor.
+- :mod:`eigenhedge.bounds`: regret bounds as functions.
+- :func:`preimage`, :func:`kernel_mean`, :func:`mmd`: pre-images, mean features and a two-sample test.
+- :func:`load`, :func:`save`, :func:`export`: model files, and exports for other programs.
 - :mod:`eigenhedge.plot`: plots. :mod:`eigenhedge.typing`: types for annotations.
 
-The default learner for streams is ``"auto"``, which follows drift. The default of the scikit-learn estimators is ``"anchored"``,
-whose components are those of PCA and do not depend on the order of the rows.
+The default learner is ``"auto"``, which follows drift. :class:`OnlinePCA` and :class:`OnlineKernelPCA`
+use ``"anchored"`` by default. Its components are those of PCA (or kernel PCA) and do not depend on the
+order of the rows.
 
-Only NumPy is required. scikit-learn (for the estimators), River and matplotlib are imported on first use.
+Only NumPy is required. scikit-learn, River, pandas and matplotlib are imported on first use.
 """
 
 import sys
@@ -83,7 +87,7 @@ else:
         except ModuleNotFoundError:
             raise
         except ImportError as error:
-            # An import statement must raise an ImportError. Other uses, such as hasattr and help, expect an AttributeError.
+            # An import statement must raise an ImportError. hasattr and help expect an AttributeError.
             is_import = sys._getframe(1).f_globals.get("__name__") == "importlib._bootstrap"
             raise (ImportError if is_import else AttributeError)(str(error)) from None
         return found

@@ -1,4 +1,4 @@
-"""Results of a monitor, and the times of the rows of a table."""
+"""Results of a monitor, and the times of its rows."""
 
 from __future__ import annotations
 
@@ -16,76 +16,88 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-#: Maximum number of events in the notebook display.
+#: Maximum number of incidents in the notebook display.
 SHOWN = 12
 
 
 @dataclass(frozen=True, repr=False)
 class Alarms:
-    """Results of a :class:`Monitor` for rows, as written by ``eigenhedge monitor``.
+    """Results of a :class:`Monitor` for rows.
 
     Attributes
     ----------
     row : ndarray of int of shape (n_rows,)
-        Number of each row since the start of the monitor, over all calls of ``update``.
+        Index of each row, counted from 0 over all calls of ``update``.
     score : ndarray of shape (n_rows,)
-        Anomaly score compared with the reference: minus the sum of the logarithms of three tail probabilities. The
-        score, ``q``, ``t2`` and ``limit`` are NaN for rows without a score: rows of the warm-up, rows without enough
-        lags, and skipped rows.
+        Anomaly score relative to the reference: minus the sum of the logarithms of three tail
+        probabilities, plus a term for each nearly constant column at an unusual value. The score is
+        NaN for warm-up rows, for skipped rows, and for rows with too few previous rows for the lags.
+        ``q``, ``t2`` and ``limit`` are NaN for these rows too.
     q : ndarray of shape (n_rows,)
         Squared distance from the subspace of the kept directions.
     t2 : ndarray of shape (n_rows,)
         Hotelling's T² along the kept directions.
     limit : ndarray of shape (n_rows,)
-        Score that the row needs for an alarm. It depends on the most recent rows.
-    alarm : ndarray of bool of shape (n_rows,)
-        True if the score exceeds its limit or an incident opens. The next 250 rows of an incident are no alarms.
-    in_incident : ndarray of bool of shape (n_rows,)
-        True inside an incident.
-    state : ndarray of str of shape (n_rows,)
-        Verdict in one word: ``"alarm"``, otherwise ``"incident"``, otherwise ``"normal"``, or ``"unscored"`` for a row without
-        a score.
-    incident : ndarray of int of shape (n_rows,)
-        Number of the ongoing incident, counted from 1, or -1 outside incidents.
-    change : ndarray of int of shape (n_rows,)
-        First row of a change in the level of the scores, given in the row at which it was detected. It is -1 in other
+        Score above which the row is an alarm. With ``mode="adapt"``, it depends on the most recent
         rows.
+    alarm : ndarray of bool of shape (n_rows,)
+        True if the score exceeds its limit or an incident opens. Rows of an incident raise no further
+        alarms in the first 250 rows after its report. With ``mode="freeze:ROWS"``, alarms do not depend
+        on incidents.
+    in_incident : ndarray of bool of shape (n_rows,)
+        True for rows of an incident, from its report on.
+    state : ndarray of str of shape (n_rows,)
+        Verdict in one word: ``"alarm"``, ``"incident"`` (inside an incident, without an alarm),
+        ``"normal"``, or ``"unscored"`` (without a score, outside incidents).
+    incident : ndarray of int of shape (n_rows,)
+        Number of the ongoing incident, counted from 1, or -1 if there is none.
+    change : ndarray of int of shape (n_rows,)
+        Index of the first row after a change in the level of the scores. It is stored at the row at
+        which the change was detected. Other entries are -1.
     causes : ndarray of shape (n_rows, 3)
-        Main causes: names of columns, or positions if there are no names. An entry without a cause is None (for names)
-        or -1.
+        Main causes, largest share first: names of columns, or indices of columns without names.
+        Missing entries are None (names) or -1 (indices).
     shares : ndarray of shape (n_rows, 3)
-        Shares of the causes in the squared deviations of all columns from their predictions by the other columns.
-        They are positive, in descending order, and at most 1 in total.
+        Shares of the causes in the squared deviations of all columns from their predictions by the
+        other columns. The shares of a row are positive and sum to at most 1. Missing entries are NaN.
     q_limit, t2_limit : ndarray of shape (n_rows,)
-        Values of ``q`` and ``t2`` that normal rows exceed at the rate of the limit. Alarms depend on the score only.
+        Values of ``q`` and ``t2`` that the requested share of normal rows exceed. Alarms do not depend
+        on them.
     events : list of dict
-        Events (one alarm or several nearby alarms) that ended before one of the rows. An event that has not ended is
-        ``open_event``. Keys: kind, start, end, start_time, end_time, peak (row of the largest score), strength (score
-        of that row), alarms (number of alarms), causes (pairs of column and share). The kind is "stuck" if a column was
-        stuck in at least half of the alarms, "moved" if a column that was constant in the warm-up had another value in
-        at least half of them, and otherwise "alarms". Rows are counted as in ``row``. The times are those of the
-        DatetimeIndex or PeriodIndex of the rows, or None without such an index.
+        Events (groups of nearby alarms) that ended before one of these rows. Keys: kind, start, end,
+        start_time, end_time, peak (row with the largest ratio of score to limit), strength (score of
+        the peak), alarms (number of alarms), causes (pairs of column and share). The kind is "stuck" if
+        a column was stuck in at least half of the alarms. It is "moved" if a column that was constant
+        in the warm-up had another value in at least half of the alarms. Otherwise it is "alarms". Rows
+        are indices as in ``row``. Times are those of the DatetimeIndex or PeriodIndex of the rows, or
+        of the argument ``times``. A time is None if it is not known.
     changes : list of dict
-        Detected changes, with the same keys as events. The kind is "rise" or "fall", and the end is the row of the
-        detection; or "accepted": the most recent rows became the reference after this row.
+        Detected changes, with the keys of events. The kind is "rise" or "fall", and the end is the row
+        at which the change was detected. The kind "accepted" means that the most recent rows became
+        the reference after this row.
     incidents : list of dict
-        Incidents that ended before one of the rows, and those that are going on after the last one. Keys: incident
-        (number), start (estimated first row), reported (row at which it was first known), end (last row, or None),
-        start_time, reported_time, end_time, severity, grade ("minor", "major" or "critical"), signs (of "spike", "shift",
-        "drift", "stuck", "moved", "silent"), rows and alarms since the report, peak (row of the greatest severity) and
-        causes. Severity s: normal rows do this once in 10^s times ``incident_time``.
+        Incidents that ended, and those that are ongoing after the last row. Keys: incident (number),
+        start (estimated first row), reported (row of the report), end (last row, or None while
+        ongoing), start_time, reported_time, end_time, severity, grade ("minor", "major" or "critical"),
+        signs (list of "spike", "shift", "drift", "stuck", "moved" and "silent"), rows (number of rows
+        since the report), alarms (number of these rows with a score above the limit), peak (row of the
+        greatest severity) and causes. Normal rows have an incident of severity s about once in 10^s
+        times ``incident_time`` rows.
     columns : list
-        Names of the columns, or their positions.
+        Names of the columns, or their indices if they have no names.
     reference_limit : float
-        Limit of the score by the reference alone, after the last row. The requested share of rows like the reference
-        exceeds this limit. It is NaN during the warm-up.
+        Limit of the score by the reference alone, after the last row. About the requested share of
+        rows like the reference exceed it. It is NaN during the warm-up, and for a :class:`Fleet` of
+        monitors that was not created from a fitted monitor.
     contributions : ndarray of shape (n_rows, n_columns), or None
-        Contributions of the columns to ``q``, which sum to ``q``. The attribute is None unless requested.
+        Contributions of the columns to ``q``. Each row sums to its ``q``. The attribute is None unless
+        ``contributions=True``.
     key : list of str, or None
-        Key of each row, for results of a :class:`Fleet`. Events, changes and incidents then also have a "key".
+        Key of each row, for results of a :class:`Fleet`. Events, changes and incidents then also have a
+        "key".
     open_event : dict or None
-        Event that has not ended after the last row, which is also ``Monitor.open_event_``. It is None for results of a
-        :class:`Fleet`, where ``fleet[key].open_event_`` is the event of a key.
+        Event that is ongoing after the last row, which is also ``Monitor.open_event_``. It is None for
+        results of a :class:`Fleet`, where ``fleet[key].open_event_`` is the event of a key.
     index : pandas.Index or None
         Index of the rows, if they were a pandas DataFrame.
 
@@ -143,9 +155,10 @@ class Alarms:
         return f"{line}{counts}{incidents}{more}"
 
     def of_key(self, key: object) -> Alarms:
-        """Return the results of one key of a :class:`Fleet`, without the attribute ``key``.
+        """Return the results of one key of a :class:`Fleet`, with ``key`` set to None.
 
-        The key is converted by ``str``. Row numbers are still those of the fleet. A key that no row has is a ``KeyError``.
+        The argument is converted by ``str``. Entries of ``row`` remain indices over the rows of all
+        keys. Raise a ``KeyError`` if no row has the key.
         """
         name = str(key)
         places = np.flatnonzero([one == name for one in self.key or []])
@@ -166,7 +179,8 @@ class Alarms:
         Parameters
         ----------
         times : array-like of shape (n_rows,), default=None
-            Values of the horizontal axis. None means the times of the index, or row numbers if it has no times.
+            Values of the horizontal axis. None means the times of the index, or ``row`` if the index
+            has no times.
         key : object, default=None
             Key to plot, required for results of a :class:`Fleet` with several keys.
         """
@@ -175,7 +189,7 @@ class Alarms:
     def to_frame(self) -> pd.DataFrame:
         """Return the results as a pandas DataFrame with the columns of the command-line output.
 
-        Its index is that of the input if the input was a DataFrame.
+        If the input was a DataFrame, the result has its index.
         """
         pd = needed("pandas", "Alarms.to_frame", "pandas")
         names = ["row", "score", "q", "t2", "limit", "alarm", "state"]
@@ -189,7 +203,7 @@ class Alarms:
         return pd.DataFrame(columns, index=self.index)
 
     def incidents_to_frame(self) -> pd.DataFrame:
-        """Return the incidents as a pandas DataFrame, one row each."""
+        """Return a pandas DataFrame with one row per incident."""
         return needed("pandas", "Alarms.incidents_to_frame", "pandas").DataFrame(self.incidents)
 
 
@@ -203,7 +217,7 @@ def _cells(incident: Incident) -> list[str]:
 
 
 def states(found: dict[str, Any]) -> NDArray[np.str_]:
-    """Return the verdicts of the native module as words: alarm, incident, unscored or normal."""
+    """Return the state of each row as a word: alarm, incident, unscored or normal."""
     plain = np.where(np.isnan(found["score"]), "unscored", "normal")
     words: NDArray[np.str_] = np.where(found["alarm"], "alarm", np.where(found["incident"] >= 0, "incident", plain))
     return words
@@ -212,7 +226,7 @@ def states(found: dict[str, Any]) -> NDArray[np.str_]:
 def answers(
     found: dict[str, Any], names: list[str] | None, width: int, key: list[str] | None = None, *, index: Any, recent: RecentTimes
 ) -> Alarms:
-    """Convert results of the native module, with column names and times if they are known."""
+    """Convert results of the native module. Enter column names and times if they are known."""
     columns: list[Any] = list(range(width)) if names is None else names
     if names is not None:
         # Index -1 selects the last entry, None.
@@ -225,7 +239,7 @@ def answers(
 
 
 def described(one: dict[str, Any], columns: list[Any], recent: RecentTimes) -> Any:
-    """Enter the times and the names of the causes into an event, a change or an incident of the native module."""
+    """Add times and names of causes to an event, a change or an incident of the native module."""
     start, end = one["start"], one["end"]
     one["causes"] = [(columns[place], share) for place, share in one["causes"]]
     one["start_time"], one["end_time"] = recent.time(start), None if end is None else recent.time(end)
@@ -235,7 +249,7 @@ def described(one: dict[str, Any], columns: list[Any], recent: RecentTimes) -> A
     return one
 
 
-#: Number of recent rows whose times are stored, because an event may start before the call in which it ends.
+#: Number of rows of earlier calls whose times are stored. An event may start in one call and end in another.
 RECENT = 1 << 14
 
 
@@ -244,7 +258,10 @@ def row_index(X: Any) -> Any:
 
 
 def wall_times(index: Any) -> Any:
-    """Convert an index to local times without a time zone, and periods to their starts. Return None without times."""
+    """Convert an index to local times without a time zone. Return None for an index without times.
+
+    Periods are converted to their starts.
+    """
     if hasattr(index, "to_timestamp") and hasattr(index, "freq"):
         index = index.to_timestamp()
     if getattr(getattr(index, "dtype", None), "kind", "") != "M":
@@ -260,7 +277,10 @@ def index_of_times(times: Any, count: int) -> Any:
 
 
 def row_times(index: Any) -> Floats | None:
-    """Return the local times of an index in seconds, with NaN for missing times, or None if there are no times."""
+    """Return the local times of an index in seconds since 1970, or None for an index without times.
+
+    Missing times are NaN.
+    """
     found = wall_times(index)
     if found is None:
         return None
@@ -269,7 +289,7 @@ def row_times(index: Any) -> Floats | None:
 
 
 class RecentTimes:
-    """Times of the most recent rows of a stream, by row number, and of the latest incidents."""
+    """Times of the most recent rows of a stream, and of the latest incident of each key."""
 
     def __init__(self) -> None:
         self._first = 0
@@ -297,7 +317,10 @@ class RecentTimes:
         return self._index[place]
 
     def of_incident(self, name: object, start: int, reported: int) -> tuple[Any, Any]:
-        """Return the times of the first row and of the report of an incident. They are stored for the latest one of a key."""
+        """Return the times of the first row and of the report of an incident.
+
+        They are stored for the latest incident of each key.
+        """
         key, number = cast("tuple[Any, int]", name)
         known = self._incidents.get(key)
         if known is None or known[0] != number:

@@ -60,7 +60,7 @@ class NativeEstimator(Saved, BaseEstimator, Generic[Native]):
 
 
 class ModelEstimator(NativeEstimator[Model]):
-    """Estimator that trains a model with a number of components."""
+    """Base class of estimators that train a :class:`Model`."""
 
     n_components: int | float | None
     n_components_: int
@@ -79,7 +79,7 @@ class ModelEstimator(NativeEstimator[Model]):
 
     @classmethod
     def _restored(cls, inner: Model, saved: dict[str, Any]) -> Self:
-        """Return the estimator for a loaded model. Parameters that the file lacks have their defaults."""
+        """Return the estimator of a loaded model. Parameters that are not in the file have their defaults."""
         model = cls()
         known = model.get_params(deep=False)
         model.set_params(**{name: value for name, value in saved["parameters"].items() if name in known})

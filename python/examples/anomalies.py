@@ -2,9 +2,8 @@
 # # Faults among normal rows
 #
 # Two factors drive eight sensors. One sensor reads too high for 30 rows, one is stuck for 40 rows, and one changes its level
-# permanently. The monitor gets no information about these faults. Its reference is 1,000 normal rows. Every later row gets
-# two verdicts. It is an *alarm* if it is unusual compared with the reference and with the last rows. It is inside an *incident*
-# if something is wrong over several rows.
+# permanently. The reference of the monitor is the first 1,000 rows, which are normal. A later row is an *alarm* if it is unusual
+# compared with the reference and with the most recent rows. An *incident* is a stretch of rows in which something is wrong.
 
 # %%
 import numpy as np
@@ -27,16 +26,16 @@ alarms = monitor.update(sensors[1000:1360], contributions=True)
 alarms
 
 # %% [markdown]
-# The plot shows the score, Q (squared distance from the subspace) and T² (distance within it), with their limits. Points are
-# alarms, shaded areas incidents, and dotted lines changes of the level of the scores. The heat map shows the contribution of
-# each column to Q, relative to its limit. Row 0 is the first row of `update`.
+# The plot shows the score, Q (squared distance from the subspace) and T² (squared distance within it, in standard deviations),
+# with their limits. Points are alarms, shaded areas are incidents, and dotted lines are changes in the level of the scores. The
+# heat map shows the contribution of each column to Q, relative to the limit of Q. Row 0 is the first row of `update`.
 
 # %%
 alarms.plot()
 
 # %% [markdown]
-# The next cell prints the three most severe incidents, then the changes. The incident of `s3` is still going on at the end:
-# `open_incidents` describes it.
+# The next cell prints the three most severe incidents, then the changes. The incident of `s3` has not ended, so
+# `open_incidents` contains it.
 
 # %%
 worst = sorted(alarms.incidents, key=lambda one: -one["severity"])[:3]
@@ -50,7 +49,7 @@ assert any(change["kind"] == "rise" and abs(change["start"] - 280) < 10 for chan
 assert abs(monitor.open_incidents[0]["start"] - 280) < 20
 
 # %% [markdown]
-# If the new level is correct, `accept` makes the last rows the reference.
+# If the new level of `s3` is correct, call `accept`: the rows since the start of the incident become the reference.
 
 # %%
 later = sensors[1360:]
@@ -68,8 +67,9 @@ print(alarms.to_frame()[["row", "score", "limit", "state", "cause_1", "share_1"]
 # ## Compared with River's detectors
 #
 # Three factors drive ten sensors, and the weights that link the factors to the sensors change slowly. With
-# `rebaseline="after:200"`, an incident of 200 rows becomes the reference. On average, one row of fifty has shuffled values.
-# Shuffling does not make values larger, so only the distance from the subspace reveals such a row.
+# `rebaseline="after:200"`, the rows of an incident become the reference once it has lasted 200 rows. After row 400, the values
+# of about one row in fifty are shuffled. Shuffling does not make values larger, so only the distance from the subspace reveals
+# such a row.
 
 # %%
 rng = np.random.default_rng(2)

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Kernel features for an online classifier
 #
-# The classes are two rings. No line in the plane separates them. Rows arrive in blocks, and each row is used once. Online
-# kernel PCA with a budget of 60 atoms (stored rows) computes four features per row, from which a linear classifier learns.
+# The two classes are rings in the plane, which no line separates. Rows arrive in blocks, and each row is used once. Online
+# kernel PCA with a budget of 60 atoms (stored rows) computes four features per row. A linear classifier learns from the features.
 
 # %%
 import matplotlib.pyplot as plt
@@ -17,9 +17,9 @@ kernel_pca = OnlineKernelPCA(4, kernel="rbf", gamma="scale", budget=60, random_s
 plain, through_features = SGDClassifier(random_state=0), SGDClassifier(random_state=0)
 
 # %% [markdown]
-# `step_each` returns the features of each row, computed before the model learns from it. They are aligned from row to row, so a
-# classifier can keep learning from them. The basis of `transform` may rotate after each block. Each block is classified before
-# the classifiers learn from it, so the accuracy below is for unseen rows.
+# `step_each` returns the features of each row, computed before the model learns from the row. These features are aligned from
+# row to row, so a classifier can keep learning from them. In contrast, the basis of `transform` may rotate after each block. Each
+# block is classified before the classifiers learn from it, so the accuracy below is for unseen rows.
 
 # %%
 right, blocks = [], []
@@ -37,8 +37,8 @@ print(f"{kernel_pca.n_samples_seen_} rows seen, gamma {kernel_pca.gamma_:.2f}, a
 assert late[1] > 0.95 > 0.8 > late[0]
 
 # %% [markdown]
-# The first plot shows the last rows in the plane. The second plot shows the first and the third of their four kernel features.
-# The third feature separates most rows of the two rings. The third plot shows the accuracy per block.
+# The first plot shows the last 150 rows in the plane. The second plot shows the first and the third of their four kernel
+# features. The third feature separates most rows of the two rings. The third plot shows the accuracy per block.
 
 # %%
 figure, axes = plt.subplots(1, 3, figsize=(10, 3.2), layout="constrained")
@@ -54,7 +54,7 @@ axes[2].set(title="share classified right", xlabel="block", ylim=(0, 1.02))
 axes[2].legend(frameon=False)
 
 # %% [markdown]
-# The loss of a row is a novelty score. Rows far from both rings have a larger loss.
+# The loss of a row is a novelty score: rows far from both rings have a larger loss than rows on the rings.
 
 # %%
 far = np.array([[3.0, 0.0], [0.0, -3.0], [2.0, 2.0]])

@@ -2,7 +2,7 @@
 # # Sensors whose wiring changes
 #
 # Two hidden factors drive twelve sensors. At rows 600 and 1200, the weights that link factors and sensors change. A learner
-# chooses a plane before it sees each row. This notebook shows how large its loss is and how soon it finds the new plane.
+# chooses a plane before it sees each row. This notebook shows the loss of the learner, and how soon it finds the new plane.
 
 # %%
 import matplotlib.pyplot as plt
@@ -18,24 +18,24 @@ X = np.vstack([3 * rng.normal(size=(600, 2)) @ wiring for wiring in wirings]) + 
 sensors = pd.DataFrame(X, columns=[f"s{i}" for i in range(12)])
 
 # %% [markdown]
-# One call runs the default learner, `auto`, over all rows. The result displays its summary.
+# One call runs the default learner, `auto`, over all rows. In a notebook, the result displays its summary.
 
 # %%
 run = eigenhedge.run(sensors, 2)
 run
 
 # %% [markdown]
-# The best fixed plane is chosen with all rows known, but its loss is more than 16 times that of `auto`: it is a compromise
-# between three planes. The bound covers the worst case and is far from tight here. `plot` draws the losses, the energy along
-# the final directions, the kept and lost energy over the rows, and the loadings. The final directions contain little of the
-# total energy, because they fit only the rows after the last change.
+# The best fixed plane is chosen with all rows known, but its loss is more than 16 times that of `auto`, because it is a
+# compromise between three planes. The bound covers the worst case and is far from tight here. `plot` draws the losses, the
+# energy along the final directions, the kept and lost energy over the rows, and the loadings. The final directions contain
+# little of the total energy, because they fit only the rows after the last change.
 
 # %%
 run.plot()
 
 # %% [markdown]
-# The total loss has two steps, one after each change. The next cell prints the mean loss of the rows after each change, and the
-# mean loss due to noise outside the true plane.
+# The curve of the total loss has two steps, one after each change. The next cell prints the mean loss per row after each
+# change, and the mean loss per row due to noise outside the true plane.
 
 # %%
 for change in (600, 1200):
@@ -44,8 +44,8 @@ for change in (600, 1200):
 print(f"the noise outside of the true plane: {0.2**2 * 10:.2f}")
 
 # %% [markdown]
-# Some learners follow changes, and others average over them. `anchored` is the default of `OnlinePCA`. Its directions are
-# those of PCA of all rows so far, in any order. It suits a fixed set of rows, but not a stream that changes.
+# Some learners follow changes, and others average over them. `anchored`, the default of `OnlinePCA`, chooses the directions of
+# PCA of all rows so far and ignores their order. It suits a fixed set of rows, but not a stream that changes.
 
 # %%
 pca = PCA(2).fit(X)
@@ -57,7 +57,7 @@ for name, total in totals.items():
 assert totals["auto"] < 0.5 * totals["PCA of all rows, in hindsight"]
 
 # %% [markdown]
-# The loadings before and after the first change show which sensors move together.
+# The loadings before the first change, and 100 rows after it, show which sensors move together.
 
 # %%
 model = eigenhedge.Model(12, 2)

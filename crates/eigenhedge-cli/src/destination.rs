@@ -15,7 +15,8 @@ pub struct Destination {
 }
 
 impl Destination {
-    /// Checks the path of an option, where `-` means standard output. Its extension is the default of `form`.
+    /// Checks the path of an option. The path `-` means standard output. Without `form`, the
+    /// extension determines the format.
     pub fn new(option: &str, path: Option<&Path>, form: Option<Form>) -> Result<Self, Usage> {
         let target = match path {
             None => Target::Nowhere,
@@ -76,7 +77,8 @@ pub fn coordinate_names(k: usize) -> Vec<String> {
     (0..k).map(|i| format!("z{i}")).collect()
 }
 
-/// Returns an error if two outputs, or an input and an output, are the same. The third value allows `-`.
+/// Returns an error if two outputs, or an input and an output, are the same file. The third value
+/// of an output allows `-`.
 pub fn judge_outputs<'a>(
     inputs: impl IntoIterator<Item = (&'a str, &'a Path)>,
     outputs: &[(&'a str, Option<&'a Path>, bool)],

@@ -1,4 +1,4 @@
-//! Number of directions of a table, reported unless it was given.
+//! Number of directions for a table. If it was not given, it is chosen and reported.
 
 use crate::args::Directions;
 use crate::inputs::paths_of;
@@ -8,8 +8,8 @@ use eigenhedge::Standardize;
 use eigenhedge_io::{Layout, Source};
 use eigenhedge_pages::directions::Chosen;
 
-/// Returns k: the given number, or one chosen from the first rows of the table. Returns 1 if the table cannot be read, because
-/// the command reports that error.
+/// Returns the number of directions: the given number, or one chosen from the first rows of the
+/// table. Returns 1 if the table cannot be read, because the command reports that error later.
 pub fn choose_k(
     asked: Option<Directions>,
     source: &Source,
@@ -27,7 +27,7 @@ pub fn choose_k(
     Ok(reported(Directions::of_table(asked, source, layout, how).map_err(Usage)?, quiet))
 }
 
-/// Returns k. If the program has chosen it, prints the sentence that explains it, unless `quiet`.
+/// Returns the number of directions. If the program chose it, explains it unless `quiet`.
 pub fn reported((k, sentence): Chosen, quiet: bool) -> usize {
     sentence.filter(|_| !quiet).iter().for_each(|sentence| say(sentence));
     k

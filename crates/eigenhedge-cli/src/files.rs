@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Returns true if both paths are, or will be, the same regular file. Devices never count as the same file.
+/// Returns true if both paths are, or will be, the same regular file. Devices always differ.
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
     // A file that does not exist yet is identified by its folder and name.
     let place = |path: &Path| {
@@ -56,8 +56,7 @@ pub fn kind_of(path: &Path) -> Result<SavedKind> {
     SavedKind::of(&head).map_err(|refusal| anyhow!("{name}: {refusal}{}", advice(&refusal)))
 }
 
-/// Reads a saved file: its header, and at most one byte more than the header states, so that a device is not read
-/// forever.
+/// Reads a saved file, at most one byte more than its header states, because it may be a device.
 fn bytes_of<T>(path: &Path, read: impl Fn(&[u8]) -> Result<T, Refusal>) -> io::Result<Vec<u8>> {
     const HEAD: u64 = 28;
     let mut file = File::open(path)?;
@@ -73,7 +72,7 @@ fn bytes_of<T>(path: &Path, read: impl Fn(&[u8]) -> Result<T, Refusal>) -> io::R
     Ok(bytes)
 }
 
-/// Returns an error if the path is a folder or its folder does not exist. Commands call this before they start to work.
+/// Returns an error if the path is a folder or its folder does not exist, before any other work.
 pub fn judge_place(path: &Path) -> Result<()> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let (name, folder_name) = (printable_path(path), printable_path(folder));

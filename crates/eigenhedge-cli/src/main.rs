@@ -1,6 +1,6 @@
 //! `eigenhedge`: online PCA from the command line.
 //!
-//! [`args`] is the command line as typed, [`plan`] the checked plan, and [`commands`] executes it.
+//! [`args`] is the command line as typed, [`plan`] the checked plan of `run`.
 #![deny(unsafe_code)]
 
 mod advice;
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     };
     match outcome {
         Err(error) if !is_broken_pipe(&error) => {
-            // The hint mentions the option with which a bad row does not end the run.
+            // If a bad row ended the run, the hint names the option that skips such rows.
             let of_table = error.downcast_ref::<eigenhedge_io::Error>();
             let needs_hint = of_table.is_some_and(|error| error.is_row() && !error.is_advised());
             let word = of_table.and_then(eigenhedge_io::Error::word);
@@ -54,14 +54,14 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns a word as an argument of an option in a shell.
+/// Returns a word in the form of an option value in a shell, with the separator before it.
 fn argument(word: &str) -> String {
     let joint = if word.starts_with('-') { '=' } else { ' ' };
     let is_plain = word.chars().all(|sign| sign.is_alphanumeric() || "_-./".contains(sign));
     if is_plain { format!("{joint}{word}") } else { format!("{joint}'{word}'") }
 }
 
-/// Prints a line to standard error. Unprintable characters are escaped.
+/// Prints an error message. Unprintable characters are escaped.
 fn complain(sentence: &str) {
     // Standard error may be closed.
     let _ = writeln!(io::stderr(), "eigenhedge: {}", eigenhedge_io::printable(sentence));

@@ -1,4 +1,4 @@
-//! The checked arguments of `run`. All values are validated as far as possible without the data.
+//! Checked arguments of `run`. All values are validated as far as possible without the data.
 
 use crate::args::Directions;
 use crate::args::{AnswersAs, KeepArgs, LiveArgs, OfRun, OptionArgs, RunArgs, SummaryForm, typed};
@@ -35,12 +35,12 @@ pub struct Plan {
 
 #[derive(Debug)]
 pub enum Beginning {
-    /// Settings of a new learner. Some of them are resolved once the number of columns is known.
+    /// Settings of a new learner. Some of them are resolved later, from the number of columns.
     Setup(Box<Setup>),
     Model(Given),
 }
 
-/// Saved model to start with, and the options on the command line, which must match the model.
+/// Saved model to start from. The options on the command line must match those of the model.
 #[derive(Debug)]
 pub struct Given {
     pub path: PathBuf,
@@ -50,7 +50,7 @@ pub struct Given {
 }
 
 impl Given {
-    /// Applies `--missing`, a property of the new table, to the saved models and to their options.
+    /// Applies `--missing`, a property of the new table, to the saved models and their options.
     pub fn new_missing(
         &self,
         learner: Kind,
@@ -148,7 +148,7 @@ fn filled(args: &RunArgs, beginning: &Beginning) -> Result<Destination, Usage> {
     }
 }
 
-/// Returns an error if an output has the path of an input or of another output, or a name of another kind of file.
+/// Returns an error if an output has the path of another file or a wrong extension.
 fn places(args: &RunArgs) -> Result<(), Usage> {
     let KeepArgs { report, plot, snapshot, .. } = &args.keep;
     let outputs = [

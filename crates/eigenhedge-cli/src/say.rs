@@ -10,7 +10,7 @@ pub fn say(sentence: &str) {
     let _ = writeln!(io::stderr(), "eigenhedge: {sentence}");
 }
 
-/// Reports a warm-up of the scale that is longer than the table. `rows` is the number of rows in the table.
+/// Reports a table that is shorter than the warm-up of its scale. `rows` is the number of its rows.
 pub fn say_short_warm_up(how: Standardize, rows: u64) {
     if let Standardize::Warmup(wanted) = how
         && rows < wanted

@@ -1,8 +1,8 @@
-//! Handling of signals. The first signal stops the run between two rows. Another signal after [`GRACE`] ends the
-//! program at once.
+//! Handling of signals. The first signal stops the run between two rows. A later signal, after
+//! [`GRACE`], ends the program at once.
 //!
-//! `timeout` and service managers send a signal both to the program and to its process group. The two arrive almost
-//! simultaneously and count as one.
+//! `timeout` and service managers send a signal to the program and also to its process group. Both
+//! signals arrive almost at once and count as one.
 
 use anyhow::{Context, Result};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -15,7 +15,7 @@ use std::time::Duration;
 const INTERRUPTED: i32 = 130;
 /// Time after the first signal during which other signals are ignored.
 const GRACE: Duration = Duration::from_millis(500);
-/// Signals that stop a run. A closed terminal sends one of them.
+/// Signals that stop a run. A terminal sends one of them when it is closed.
 #[cfg(unix)]
 const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
 #[cfg(not(unix))]
@@ -23,7 +23,7 @@ const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 
 pub struct StopSignal {
     flag: Arc<AtomicBool>,
-    /// Handle that interrupts a read that waits for a row, or `None` if the system does not support this.
+    /// Handle that interrupts a read waiting for a row, or `None` if this is not supported.
     pub waits: Option<eigenhedge_io::Stop>,
 }
 
@@ -62,7 +62,7 @@ fn waits() -> std::io::Result<Option<eigenhedge_io::Stop>> {
     Ok(None)
 }
 
-/// Sets `is_armed` after the first signal and [`GRACE`].
+/// Sets `is_armed` when [`GRACE`] has passed since the first signal.
 #[cfg(unix)]
 fn arm_later(is_armed: Arc<AtomicBool>, _: Arc<AtomicBool>) -> std::io::Result<()> {
     use std::io::Read;
@@ -81,7 +81,7 @@ fn arm_later(is_armed: Arc<AtomicBool>, _: Arc<AtomicBool>) -> std::io::Result<(
     Ok(())
 }
 
-/// Sets `is_armed` after the first signal, within [`GRACE`].
+/// Sets `is_armed` within [`GRACE`] after the first signal.
 #[cfg(not(unix))]
 fn arm_later(is_armed: Arc<AtomicBool>, flag: Arc<AtomicBool>) -> std::io::Result<()> {
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {

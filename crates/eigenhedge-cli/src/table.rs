@@ -1,4 +1,4 @@
-//! Sources and layouts of tables, from command-line arguments.
+//! Sources and layouts of tables, as given by command-line arguments.
 
 use crate::args::{BadRow, BesideArgs, TableArgs};
 pub use crate::inputs::{Usage, is_dash};
@@ -36,12 +36,12 @@ pub fn title(source: &Source) -> String {
     }
 }
 
-/// Opens a table at its first row, and prints how it is read.
+/// Opens a table at its first row, and prints how it was read.
 pub fn open(path: &Path, args: &TableArgs) -> anyhow::Result<ScaledStream> {
     open_all(&[path.to_owned()], args)
 }
 
-/// Opens a table of texts or sets at its first row. `keep` names columns to copy.
+/// Opens a table of texts or sets at its first row. `keep` names the columns to copy.
 pub fn open_texts(path: &Path, args: &TableArgs, items: TextItems, keep: &[String]) -> anyhow::Result<ScaledStream> {
     let source = source(&[path.to_owned()])?;
     let keep = keep.iter().map(|text| Selector::from_text(text)).collect();
@@ -65,24 +65,24 @@ pub fn open_with_missing(
     Ok(ScaledStream::new(stream, args.standardize.unwrap_or_default()).with_short_warm_up(say_short_warm_up))
 }
 
-/// Prints to standard error how a table is read. Ignores errors, because standard error may be closed.
+/// Prints to standard error how a table was read. Ignores errors of this output.
 pub fn say_reading(stream: &Stream) {
     if let Some(line) = stream.read_as() {
         let _ = writeln!(io::stderr(), "eigenhedge: read as: {}", printable(line));
     }
 }
 
-/// Reports irregular times of a table on standard error. Ignores errors, because standard error may be closed.
+/// Reports irregular times of a table on standard error. Ignores errors of this output.
 pub fn say_times(stream: &Stream) {
     if let Some(line) = stream.times() {
         let _ = writeln!(io::stderr(), "eigenhedge: times: {line}");
     }
 }
 
-/// Opens a table with the columns of a model: matched by name if both have names, otherwise by their number.
+/// Opens a table with the columns of a model, matched by name if both have names.
 pub fn open_like(model: &Model, source: &Source, layout: &Layout) -> anyhow::Result<Stream> {
     let (names, spec) = (model.columns().names.clone(), model.spec());
-    // A command without an option for missing cells gives no advice about it.
+    // Commands without an option for missing cells must not give advice about it.
     let missing = Some(spec.missing).filter(|missing| layout.missing.is_some() || *missing != Missing::Fail);
     let layout = Layout { model_columns: names, missing, ..layout.clone() };
     let items = spec.kernel.as_ref().and_then(VectorKernel::text_items);
@@ -94,7 +94,7 @@ pub fn open_like(model: &Model, source: &Source, layout: &Layout) -> anyhow::Res
     Ok(stream)
 }
 
-/// Returns the source and layout of a table for a saved model, whose scale excludes `--standardize`.
+/// Returns the source and layout of a table for a saved model, which excludes `--standardize`.
 pub fn open_for_model(command: &str, path: &Path, args: &TableArgs) -> Result<(Source, Layout), Usage> {
     match args.standardize {
         None => {
@@ -108,9 +108,9 @@ pub fn open_for_model(command: &str, path: &Path, args: &TableArgs) -> Result<(S
     }
 }
 
-/// Returns an error if there is not enough memory for the initial state of the learners at this row length.
+/// Returns an error if the initial state of the learners for such rows exceeds the memory limit.
 pub fn allow_learners(stream: &Stream, learners: &[Kind]) -> Result<(), Error> {
-    /// Minimum number of values per column in a learner, for a mean, a row and some directions.
+    /// Minimum number of values per column in a learner: a mean, a row and some directions.
     const VECTORS: u128 = 16;
     /// Approximate number of members of `auto`.
     const MEMBERS: u128 = 8;
@@ -206,7 +206,7 @@ const NUMERIC: &str = "numeric";
 
 /// Adds the time column, the key column and other copied columns to a layout.
 pub fn with_beside(layout: Layout, args: &BesideArgs, standardize: Standardize) -> Result<Layout, Usage> {
-    // The key is the first copied column.
+    // The key must be the first copied column.
     let keep: Vec<Selector> =
         args.group_by.iter().chain(&args.copy_columns).map(|text| Selector::from_text(text)).collect();
     let (time, clock) = match args.time.as_slice() {

@@ -1,4 +1,4 @@
-//! Display of computations that take long between two rows: a bar on a terminal, otherwise a line every few seconds.
+//! Display of a long computation: a bar on a terminal, or else a line every ten seconds.
 
 use crate::say::say;
 use indicatif::{ProgressBar, ProgressDrawTarget};
@@ -16,7 +16,7 @@ const LONG: f64 = 60.0;
 /// Estimated memory in bytes from which a computation is announced.
 const LARGE: f64 = 1e9;
 
-/// Display of a computation, until it is dropped. Another thread shows it, so that it is shown during a long step too.
+/// Display of a computation, on a thread of its own, until it is dropped.
 pub struct Working {
     done: Arc<AtomicU64>,
     /// Dropped to end the thread.
@@ -25,20 +25,20 @@ pub struct Working {
 }
 
 impl Working {
-    /// Starts the display of the computation `what`. `total` is the number of its steps, or 0 if it is unknown.
+    /// Starts the display of the computation `what` with `total` steps, or 0 if this is unknown.
     pub fn start(what: String, total: u64) -> Self {
         let done = Arc::new(AtomicU64::new(0));
         let (stop, stopped) = channel();
         let steps = Arc::clone(&done);
         let show = move || match io::stderr().is_terminal() {
             true => show_bar(&what, (&steps, total), &stopped),
-            // Standard error may be closed, which is not a failure.
+            // It is not an error if standard error is closed.
             false => drop(show_lines(&what, (&steps, total), &stopped, PAUSE, io::stderr())),
         };
         Self { done, stop: Some(stop), shown: thread::Builder::new().spawn(show).ok() }
     }
 
-    /// Announces a computation that is estimated to take a minute or a gigabyte, then starts its display.
+    /// Starts the display. Announces the estimated time and memory if one of them is large.
     pub fn announce(what: String, total: u64, seconds: f64, bytes: f64) -> Self {
         if seconds >= LONG || bytes >= LARGE {
             let minutes = (seconds / 60.0).ceil().max(1.0);
@@ -55,7 +55,7 @@ impl Working {
 impl Drop for Working {
     fn drop(&mut self) {
         self.stop = None;
-        // A display that panicked is no failure of the computation.
+        // A panic of the display must not fail the computation.
         let _ = self.shown.take().map(JoinHandle::join);
     }
 }

@@ -1,4 +1,4 @@
-//! Invalid files, rows and options: each gives an error message and an exit status, and leaves no file.
+//! Invalid files, rows and options. Each gives a message and an exit status, and no output file.
 //!
 //! `refusals.rs` has these tests for CSV tables and for the options of learners.
 #![cfg(feature = "parquet")]
@@ -11,7 +11,7 @@ use parquet::basic::Compression::UNCOMPRESSED;
 use std::sync::Arc;
 use zip::CompressionMethod;
 
-/// A file, the options after `run FILE`, and the expected result.
+/// File, options after `run FILE`, and expected result.
 struct Case {
     file: &'static str,
     content: Vec<u8>,
@@ -293,7 +293,7 @@ fn option_cases() -> Vec<Case> {
     ]
 }
 
-/// Returns a batch with a missing cell in row 1 of column b.
+/// Returns a batch with a missing cell in the second row of column `b`.
 fn with_gap() -> arrow_array::RecordBatch {
     let column = |cells: &[Option<f64>]| Arc::new(cells.iter().copied().collect::<arrow_array::Float64Array>()) as _;
     let (a, b) = (column(&[Some(1.0), Some(2.0)]), column(&[Some(1.0), None]));

@@ -1,8 +1,8 @@
 //! Every command of the README and the book works and prints the output shown there.
 //!
-//! A block that begins with three backticks and `console` holds commands after `$ `. The lines below a command must occur in
-//! its output, in order; `...` matches anything. A block with `sh` holds one command per line. A block below a line `<!-- not
-//! run: REASON -->` is left out. All blocks of a page share one folder.
+//! A `console` block holds commands after `$ `. The lines below a command must occur in its output,
+//! in order. `...` matches anything. An `sh` block holds one command per line. A block below a line
+//! `<!-- not run: REASON -->` is left out. All blocks of a page share one folder.
 #![allow(clippy::unwrap_used)]
 
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ struct Step {
 /// Pages whose `sh` blocks start a server, which runs until it is stopped.
 const SERVERS: [&str; 4] = ["service.md", "deployment.md", "notices.md", "no-install.md"];
 
-/// Returns the commands of a page.
+/// Returns the commands of a page. `has_sh` includes the `sh` blocks.
 fn steps(page: &str, has_sh: bool) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     let (mut language, mut above) = (None, "");
@@ -95,7 +95,6 @@ fn every_page_is_in_the_table_of_contents() {
     }
 }
 
-/// Returns the anchor of a heading in its page.
 fn anchor(heading: &str) -> String {
     let kept = heading.trim().to_lowercase();
     kept.chars()
@@ -133,7 +132,7 @@ fn every_link_leads_somewhere() {
     assert!(followed > 60, "{followed}");
 }
 
-/// Returns the long options in the help of a command, without `help` and `version`.
+/// Returns the long options in the help of a command, except `help` and `version`.
 fn options(program: &Path, command: &str) -> Vec<String> {
     let output = Command::new(program).args([command, "--help"]).output().unwrap();
     let help = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -160,7 +159,7 @@ fn every_command_and_option_is_in_the_reference() {
     let help = String::from_utf8_lossy(&help.stdout).into_owned();
     let (_, list) = help.split_once("Commands:\n").unwrap();
     let names = list.lines().take_while(|line| line.starts_with("  ")).filter_map(|line| line.strip_prefix("  "));
-    // Further lines of a summary are indented more.
+    // The further lines of a command's summary are indented more.
     let names = names.filter(|line| !line.starts_with(' '));
     let commands: Vec<&str> = names.filter_map(|line| line.split_whitespace().next()).collect();
     assert!(commands.len() > 15, "{commands:?}");

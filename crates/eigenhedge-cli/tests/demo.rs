@@ -2,7 +2,7 @@
 
 use crate::common::Place;
 
-/// Returns the expected loss, and the mean and standard deviation of the realised loss, from a line of the table.
+/// Returns the expected loss, and the mean and deviation of the realised loss, from a line.
 fn losses(text: &str, name: &str) -> (f64, f64, f64) {
     let line = text.lines().find(|line| {
         let rest = line.strip_prefix(name).map(str::trim_start);
@@ -36,7 +36,7 @@ fn realised_losses_lie_within_four_standard_errors_of_the_expected_ones() {
     let outcome = Place::new().run("demo");
     for name in ["tracking", "tracking + fixed share", "tracking + past average", "anchored"] {
         let (expected, mean, deviation) = losses(&outcome.out, name);
-        // The table shows two decimals.
+        // The tolerance allows for rounding to two decimals.
         assert!((mean - expected).abs() <= 4.0 * deviation / 50f64.sqrt() + 0.02, "{name}\n{}", outcome.out);
     }
 }

@@ -1,5 +1,5 @@
-//! Laws of all commands that read or write a table: formats, names of columns and refusals. The commands come from the help of
-//! the program, so that a new one cannot be forgotten.
+//! Laws of all commands that read or write a table: formats, column names and errors. The commands
+//! are taken from the help of the program, so that a new command cannot be forgotten.
 #![cfg(feature = "parquet")]
 #![allow(clippy::unwrap_used)]
 
@@ -11,9 +11,9 @@ use std::collections::BTreeSet;
 
 /// Command that reads or writes a table.
 struct Case {
-    /// Command line. `T` is a table, and `OUT` becomes the options of the output.
+    /// Command line. `T` is replaced by a table, and `OUT` by the output options.
     line: &'static str,
-    /// Command line in which the columns of the table `P` are those of a model or of the table `T`, or an empty string.
+    /// Command line in which the columns of `P` must be those of a model or of `T`, or empty.
     by_name: &'static str,
 }
 
@@ -34,7 +34,7 @@ const CASES: [Case; 14] = [
     Case { line: "mmd T T --splits 9", by_name: "mmd T P --splits 9" },
 ];
 
-/// Options that write another table than `--out`.
+/// Command lines that write a table with another option than `--out`.
 const OTHER_TABLES: [&str; 5] = [
     "run T -k 2 --quiet --reconstruct FILE",
     "run T -k 2 --quiet --missing fill --filled FILE",
@@ -43,7 +43,7 @@ const OTHER_TABLES: [&str; 5] = [
     "pair T T -k 1 --directions FILE",
 ];
 
-/// Returns numbers from 0 to 1, so that `experts` takes them as losses.
+/// Returns numbers from 0 to 1, because `experts` accepts only such losses.
 fn matrix() -> tables::Matrix {
     let cell = |i: usize, j: usize| ((i * (37 + 2 * j) + 11 * j + i * i) % 101) as f64 / 101.0;
     (0..90).map(|i| (0..4).map(|j| 0.5 * cell(i, j) + 0.5 * cell(i, 0)).collect()).collect()
@@ -59,7 +59,7 @@ fn folder() -> Place {
     place
 }
 
-/// Returns the names of the commands whose help has this option.
+/// Returns the names of the commands that have this option in their help.
 fn commands_with(place: &Place, option: &str) -> BTreeSet<String> {
     let help = place.run("--help").out;
     let list = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
@@ -72,14 +72,14 @@ fn name(line: &str) -> String {
     line.split(' ').next().unwrap().to_owned()
 }
 
-/// Runs a command line that must succeed, and returns what it wrote: the plot, or its standard output.
+/// Runs a command line that must succeed. Returns its plot or its standard output.
 fn result(place: &Place, line: &str) -> String {
     let outcome = place.run(line);
     assert_eq!(outcome.status, 0, "{line}: {}", outcome.err);
     if line.contains("result.svg") { place.read("result.svg") } else { outcome.out }
 }
 
-/// Returns a command line with these tables and this output.
+/// Replaces `T`, `P` and `OUT` in a command line.
 fn filled(line: &str, table: &str, permuted: &str, out: &str) -> String {
     let word = |word: &str| match word {
         "T" => table.to_owned(),
@@ -104,7 +104,7 @@ fn every_command_with_a_table_has_a_case() {
 #[test]
 fn every_command_reads_the_same_rows_from_every_format() {
     let place = folder();
-    // Columns without names have positions: the program calls them 0 or x0.
+    // A column without a name is called `0` or `x0`, depending on the command.
     let nameless = |text: String| text.replace('x', "");
     for case in CASES.iter().filter(|case| case.line.contains(" T")) {
         let wanted = nameless(result(&place, &filled(case.line, "t.csv", "", "--out -")));
@@ -187,7 +187,7 @@ fn columns_that_were_named_are_found_in_any_order_and_others_are_refused() {
         assert_eq!(refused.status, 1, "{}", case.by_name);
         assert!(refused.err.contains("must have the same columns, but \"x0\" is missing"), "{}", refused.err);
     }
-    // The target need not be there, and is no feature.
+    // The target column may be missing, and it is not a feature.
     let line = "kernel-ridge t.csv --target x0 --predict";
     let wanted = result(&place, &format!("{line} t.csv"));
     place.write("without.csv", tables::table(&matrix(), ",", "\n").replace("x0", "y"));
@@ -197,7 +197,7 @@ fn columns_that_were_named_are_found_in_any_order_and_others_are_refused() {
     assert!(refused.err.contains("--standardize has no effect with --predict"), "{}", refused.err);
 }
 
-/// Returns names and numbers of a table. With `wanted`, these columns are read, and otherwise all columns of numbers.
+/// Returns the names and numbers of the `wanted` columns, or of all numeric columns if empty.
 fn numbers(place: &Place, file: &str, wanted: &[String]) -> (Vec<String>, Vec<Vec<Option<u64>>>) {
     let path = place.path(file);
     let columns = wanted.iter().map(|name| Selector::Name(name.clone())).collect();
@@ -217,7 +217,7 @@ fn every_command_writes_the_same_table_in_every_format() {
     for line in outs.chain(OTHER_TABLES.map(str::to_owned)) {
         let line = filled(&line, "t.csv", "", "");
         let mut wanted = None;
-        // A column of two words is read as numbers from text only.
+        // JSON lines come first, because two-word columns are read as numbers only in CSV and TSV.
         for form in [Form::Jsonl, Form::Csv, Form::Tsv, Form::Parquet] {
             let file = format!("out.{}", form.name());
             result(&place, &line.replace("FILE", &file));
@@ -234,7 +234,7 @@ fn every_command_writes_the_same_table_in_every_format() {
             }
         }
     }
-    // A list without events has a header.
+    // An empty list of events has a header.
     place.write("calm.csv", "a,b\n".to_owned() + &"1,2\n".repeat(100));
     result(&place, "monitor calm.csv --warm-up 60 --quiet --events events.csv");
     assert_eq!(place.read("events.csv").lines().count(), 1);
@@ -249,7 +249,7 @@ fn tables_of_numbers_are_written_as_arrays() {
     {
         result(&place, &line.replace("FILE", "out.csv"));
         result(&place, &line.replace("FILE", "out.npy"));
-        // A column of row numbers is read if it is named.
+        // A column of row numbers is read only if it is named.
         let names: Vec<String> = place.read("out.csv").lines().next().unwrap().split(',').map(str::to_owned).collect();
         let ((_, wanted), (_, found)) = (numbers(&place, "out.csv", &names), numbers(&place, "out.npy", &[]));
         assert!(names.len() > 1 && wanted[0].len() == names.len() && found == wanted, "{line}");

@@ -48,7 +48,7 @@ fn every_form_of_the_answers_holds_the_same_numbers() {
     place.write("t.csv", tables::table(&tables::matrix(40, 5), ",", "\n"));
     let read = |name: &str| {
         let path = place.path(name);
-        // The column that numbers the rows must be named.
+        // A column of row numbers is read only if it is named.
         let columns = ["row", "expected_loss", "loss", "z0", "z1"].map(|name| Selector::Name(name.to_owned())).to_vec();
         let layout = Layout { columns, ..Layout::new(Format::of_path(&path)) };
         let mut stream = Stream::open(&Source::File(path.clone()), &layout).unwrap();
@@ -84,11 +84,11 @@ fn bad_rows_are_skipped_counted_and_listed() {
     };
     let listed: String = [3, 5, 6, 7, 8].map(place_of).concat() + "eigenhedge: skipped: 2 more\n";
     assert_eq!(outcome.err, listed);
-    // Row numbers refer to the table.
+    // Row numbers are those of the input table.
     let numbers: Vec<String> =
         place.read("out.csv").lines().skip(1).map(|line| line.split(',').next().unwrap().to_owned()).collect();
     assert_eq!(numbers, ["0", "2", "9", "10", "11"]);
-    // A row that only the learner rejects is skipped too.
+    // A row that the learner rejects is skipped too.
     place.write("far.csv", "1,2\n3,4\n1e200,1\n5,6\n");
     let outcome = place.run("run far.csv -k 1 --on-bad-row skip --out out.csv");
     assert!(outcome.out.contains("3 rows of 2 numbers; 1 bad row passed over"), "{}", outcome.out);
@@ -164,9 +164,9 @@ fn filled_tables_have_all_cells_and_name_the_filled_ones() {
             (squares, holes) = (squares + error * error, holes + f64::from(u8::from(is_hole(t, j))));
         }
     }
-    // The four sines have two common directions, which a few rows show.
+    // The four sines span two directions, which can be learned from a few rows.
     assert!(holes > 50.0 && (squares / holes).sqrt() < 0.1, "{squares} {holes}");
-    // A table that grows goes on where it was.
+    // A resumed run continues the file when the table has grown.
     place.write("t.csv", table(120));
     assert_eq!(place.run(&format!("{line} --filled g.csv --snapshot s.eh")).status, 0);
     place.write("t.csv", table(200));

@@ -1,4 +1,4 @@
-//! One learner per key.
+//! Runs with one model per key.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::{Place, unhinted};
@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 const KEYS: usize = 11;
 
-/// Returns rows with keys; each key recurs every few rows.
+/// Returns keys and rows. Each key recurs every few rows.
 fn lines() -> Vec<(String, String)> {
     let rows = streams::iid(6, 2, 0.3, 300, 5).rows;
     let line = |(t, row): (usize, Vec<f64>)| {
@@ -73,7 +73,7 @@ fn it_does_not_matter_how_many_are_in_memory_or_where_the_run_was_stopped() {
         place.write("t.csv", table(&lines));
         run(&format!("{most} --snapshot run.eh --resume run.eh"));
         assert_eq!(place.read("out.csv"), answers, "{most}");
-        // The learners are bitwise equal; the time spent is not.
+        // The ends of the files hold the learners, which are bitwise equal. The time spent differs.
         let end = |bytes: &[u8]| bytes[bytes.len() - whole.len() / 2..].to_vec();
         assert_eq!(end(&std::fs::read(place.path("run.eh")).unwrap()), end(&whole), "{most}");
     }

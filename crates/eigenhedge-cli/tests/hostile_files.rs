@@ -1,4 +1,4 @@
-//! Files that would need too much memory: each gives an error, and the process survives.
+//! Files that would need too much memory. Each gives an error, and the process survives.
 //!
 //! The program runs with a limit on its address space. An excessive allocation would end it by a signal.
 #![cfg(all(unix, feature = "parquet"))]
@@ -13,10 +13,10 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-/// Address space of the program in KiB: enough for small tables plus some hundred MB.
+/// Address space of the program in KiB. It suffices for small tables.
 const SPACE: u32 = 1 << 20;
 
-/// Runs the program with a limited address space. `input` is written to standard input until the program ends.
+/// Runs the program with a limited address space and writes `input` to its standard input.
 fn within(place: &Place, arguments: &str, input: impl Iterator<Item = Vec<u8>>) -> Outcome {
     let plain = place.command(arguments);
     let mut command = Command::new("sh");
@@ -38,7 +38,6 @@ fn refused(place: &Place, arguments: &str, sentence: &str) {
     assert_eq!((outcome.status, unhinted(&outcome.err)), (1, format!("eigenhedge: {sentence}\n")), "{arguments}");
 }
 
-/// Returns three columns that compress well.
 fn batch() -> RecordBatch {
     let column = |value: f64| Arc::new(Float64Array::from(vec![value; 1000])) as ArrayRef;
     RecordBatch::try_from_iter([("a", column(1.0)), ("b", column(2.0)), ("c", column(3.0))]).unwrap()
@@ -57,10 +56,10 @@ fn arrow(compression: CompressionType, as_stream: bool) -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
-/// Returns the file with another length for the first buffer that claims 8000 bytes.
+/// Returns the file with `length` as the stated length of the first buffer of 8000 bytes.
 fn forged(mut file: Vec<u8>, length: u64) -> Vec<u8> {
     let place = file.windows(8).position(|bytes| bytes == 8000u64.to_le_bytes()).expect("a compressed buffer");
-    // The first match is in the metadata; the buffer itself follows.
+    // The first match is in the metadata, and the buffer follows later.
     let codec =
         |at: usize| file[at + 8..].starts_with(&[4, 0x22, 0x4d, 0x18]) || file[at + 8..].starts_with(&[0x28, 0xb5]);
     let place = (place..file.len() - 12).find(|at| file[*at..*at + 8] == 8000u64.to_le_bytes() && codec(*at)).unwrap();
@@ -97,7 +96,7 @@ fn a_batch_that_really_is_too_large_is_refused_by_the_option() {
     place.write("t.arrow", arrow(CompressionType::ZSTD, false));
     let outcome = within(&place, "run t.arrow -k 1 --max-memory 20K", std::iter::empty());
     assert_eq!(outcome.status, 1);
-    // The number of bytes also depends on the compressor.
+    // The exact number of bytes depends on the compressor.
     assert!(outcome.err.starts_with("eigenhedge: t.arrow: a batch would take 2"), "{}", outcome.err);
     assert!(outcome.err.ends_with("K of memory, and --max-memory allows 20K\n"), "{}", outcome.err);
 }
@@ -117,7 +116,7 @@ fn forged_sizes_of_parquet_pages_are_refused() {
         let place = Place::new();
         place.write("t.parquet", &sound);
         assert_eq!(within(&place, "run t.parquet -k 1 --quiet", std::iter::empty()).status, 0, "{compression}");
-        // A page header starts right after the magic bytes: its type, then its size, as varints.
+        // A page header follows the magic bytes: the page type, then the page size, as varints.
         assert_eq!(sound[4], 0x15);
         for (name, forged) in [("page", forge_header(&sound, 7)), ("dictionary", forge_dictionary(&sound))] {
             place.write("t.parquet", forged);
@@ -129,7 +128,7 @@ fn forged_sizes_of_parquet_pages_are_refused() {
     }
 }
 
-/// Overwrites the size in the first header with 2³¹ - 1.
+/// Overwrites the varint at `at` in the first page header with 2³¹ - 1.
 fn forge_header(sound: &[u8], at: usize) -> Vec<u8> {
     let end = at + sound[at..].iter().position(|byte| byte & 0x80 == 0).unwrap() + 1;
     let mut forged = sound.to_vec();
@@ -164,7 +163,7 @@ fn wide_libsvm_rows_are_refused_before_they_are_made() {
             "t.libsvm: 1000000000000 columns would take 232.8T of memory, and --max-memory allows 500M",
         );
     }
-    // The default is half of the limit of the process.
+    // The default limit is half of the limit of the process.
     refused(
         &place,
         "run t.libsvm -k 1 --dim 18446744073709551615",
@@ -212,7 +211,7 @@ fn a_line_without_end_is_refused() {
 #[test]
 fn arrays_that_must_be_held_as_a_whole_are_refused_when_they_are_large() {
     let place = Place::new();
-    // 20 MB of zeros, in 20 kB.
+    // 20 MB of zeros, compressed to 20 kB.
     place.write("t.npz", zeros_npz(25_000, 100));
     refused(
         &place,
@@ -220,7 +219,7 @@ fn arrays_that_must_be_held_as_a_whole_are_refused_when_they_are_large() {
         "t.npz: all 25000 rows, which must be held because columns are together, would take 19.1M of memory, and \
          --max-memory allows 16M",
     );
-    // The header claims more bytes than the member has or could have.
+    // The header claims more bytes than the archive member can have.
     let short = npy_raw("'<f8'", "(1000000000, 100)", "True", &[0; 80]);
     place.write("short.npz", npz(&[("x", short)], zip::CompressionMethod::STORE));
     refused(&place, "run short.npz -k 1", "short.npz: must hold 1000000000 rows, as its header says, got 0");

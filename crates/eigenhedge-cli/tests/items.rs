@@ -1,4 +1,4 @@
-//! Runs over strings, sets and rankings; experts and pairs.
+//! Runs over strings, sets and rankings. Also runs of `experts` and `pair`.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::Place;
@@ -181,7 +181,7 @@ fn a_pair_of_independent_tables_is_not_the_pair_of_their_means() {
         let line = out.lines().find(|line| line.starts_with("best")).unwrap();
         line.split_whitespace().nth(1).unwrap().replace(',', "").parse().unwrap()
     };
-    // The means are (11, 1), and independent columns have no common direction.
+    // Uncentered tables share the direction of their means (11, 1). Centered, they share none.
     assert!(gain("--center none") > 600.0 * 100.0);
     assert!(gain("") < 100.0, "{}", gain(""));
 }

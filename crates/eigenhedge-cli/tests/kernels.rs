@@ -1,10 +1,10 @@
-//! Kernels without a gamma, on columns in the thousands.
+//! Kernels without `--gamma`, on columns with values in the thousands.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::{Place, table};
 use eigenhedge::Random;
 
-/// Returns rows around a level with a spread of 200. The last column is a function of the first.
+/// Returns rows with standard deviation 200 around a level. The last column depends on the first.
 fn rows(level: f64, seed: u64) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(seed);
     let mut row = || (0..3).map(|_| level + 200.0 * random.normal()).collect::<Vec<f64>>();
@@ -29,7 +29,7 @@ fn without_gamma_rows_of_any_unit_are_related() {
     let (out, err) = ok(&place, "mmd a.csv b.csv");
     assert!(out.contains("p-value      0.0050"), "{out}");
     assert!(err.contains("--gamma") && err.contains("from the median distance of the first rows"), "{err}");
-    // The share of the first component, which is 1/120 for strangers.
+    // If all rows were unrelated, the share of the first component would be 1/120.
     let (out, _) = ok(&place, "kernel-pca a.csv -k 2 --columns 0,1,2");
     let share: f64 = out.lines().nth(1).unwrap().rsplit_once(' ').unwrap().1.trim_end_matches('%').parse().unwrap();
     assert!(share > 5.0, "{out}");
@@ -37,7 +37,7 @@ fn without_gamma_rows_of_any_unit_are_related() {
     let predictions = out.lines().skip(1).map(|line| line.split_once(',').unwrap().0.parse::<f64>().unwrap());
     let error = predictions.zip(rows(1000.0, 1)).map(|(found, row)| (found - row[3]).abs()).fold(0.0, f64::max);
     assert!(error < 0.1, "{error}");
-    // A gamma that does not fit is named.
+    // A message reports a gamma that does not fit.
     for (gamma, word) in [("1", "nearly the identity"), ("1e-12", "nearly constant")] {
         let (_, err) = ok(&place, &format!("kernel-pca a.csv -k 2 --gamma {gamma}"));
         assert!(err.contains(word) && !err.contains("first rows"), "{err}");
@@ -53,7 +53,7 @@ fn a_run_computes_gamma_once_and_saves_it() {
         let options = format!("-k 2 --kernel {kernel} --learner leader --budget 30");
         let (_, err) = ok(&place, &format!("run a.csv {options} --out whole.csv --snapshot whole.snap"));
         assert!(err.contains("from the median distance of the first rows"), "{kernel}: {err}");
-        // Other rows follow, and the saved gamma remains.
+        // Further rows do not change the saved gamma.
         place.write("b.csv", &all);
         ok(&place, &format!("run b.csv {options} --out part.csv --snapshot part.snap"));
         let more: String = table(&rows(5.0, 3)).lines().skip(1).map(|line| format!("{line}\n")).collect();

@@ -9,12 +9,11 @@ use std::process::Stdio;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Returns the number of kills; the variable EIGENHEDGE_KILLS overrides it.
+/// Returns the number of kills, which the variable EIGENHEDGE_KILLS can set.
 fn kills() -> u64 {
     std::env::var("EIGENHEDGE_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(12)
 }
 
-/// Returns the summary without times.
 fn summary(text: &str) -> Value {
     let mut value: Value = serde_json::from_str(text).unwrap();
     let object = value.as_object_mut().unwrap();
@@ -82,7 +81,7 @@ fn a_run_killed_at_any_moment_and_resumed_gives_the_same_bytes() {
             child.kill().unwrap();
             child.wait().unwrap();
             let out = place.path(&format!("out.{form}"));
-            // The file is either complete or absent at any time.
+            // The file is either complete or absent.
             assert!(!out.exists() || std::fs::read(&out).unwrap() == whole.out, "kill {kill}");
         }
         let is_resumed = place.path("run.snap").exists();

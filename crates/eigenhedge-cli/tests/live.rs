@@ -12,10 +12,9 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 const SOON: Duration = Duration::from_secs(30);
-/// Time within which a fault must be shown.
+/// Maximum time until a fault is shown.
 const PROMISED: Duration = Duration::from_secs(2);
 
-/// The program with a live page.
 struct Live {
     child: Child,
     pipe: Option<ChildStdin>,
@@ -24,7 +23,7 @@ struct Live {
 }
 
 impl Live {
-    /// Starts the program, reads the address of its page, and sends the first lines.
+    /// Starts the program, waits for the address of its page, and sends `first`.
     fn start(place: &Place, arguments: &str, first: &str) -> Self {
         let mut command = place.command(arguments);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
@@ -35,7 +34,7 @@ impl Live {
             assert!(said.read_line(&mut line).unwrap() > 0, "{arguments}: the program ended");
             url = line.split_whitespace().find(|word| word.starts_with("http://")).unwrap_or_default().to_owned();
         }
-        // Rows are sent only now, so the page must exist before the first row.
+        // The address was printed before any row was sent, so the page exists before the first row.
         pipe.write_all(first.as_bytes()).unwrap();
         Self { child, pipe: Some(pipe), url, said }
     }
@@ -50,17 +49,17 @@ impl Live {
         self.url.trim_start_matches("http://").trim_end_matches('/')
     }
 
-    /// Opens a connection to the events and does not read from it.
+    /// Opens a connection to the live feed and never reads from it.
     fn deaf_client(&self) -> TcpStream {
         let mut stream = TcpStream::connect(self.address()).unwrap();
         write!(stream, "GET /live/feed HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
         stream
     }
 
-    /// Waits for the end, by a signal or by the end of the table. Returns the exit status and the error output.
+    /// Waits until the program ends, after a signal if given. Returns the status and error output.
     fn ended(mut self, signal: Option<&str>) -> (ExitStatus, String) {
         match signal {
-            // The pipe stays open. The program must not wait for it.
+            // The pipe stays open, and the program must not wait for its end.
             Some(signal) => {
                 assert!(Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap().success());
             }
@@ -87,7 +86,7 @@ impl Drop for Live {
     }
 }
 
-/// Returns lines of a table of sensors. The last column has a hostile name. Column `b` is faulty from row `fault` on.
+/// Returns a table of sensors. The last column name is a script. `b` is faulty from row `fault` on.
 fn sensors(rows: usize, fault: usize) -> Vec<String> {
     let header = "a,b,c,d,e,f,g,\"</script><script>window.broken=1</script>\"\n".to_owned();
     let line = |(t, row): (usize, &Vec<f64>)| {
@@ -110,7 +109,7 @@ fn a_fault_in_a_pipe_is_seen_within_two_seconds() {
     browser.wait_for("document.getElementById('live').innerText.includes('600 rows')", SOON);
     browser.wait_for("eigenhedge.charts.length > 0 && eigenhedge.charts[0].data[0].at(-1) == 599", SOON);
     zoom_and_switches_stay(&browser, &mut live, &lines[601..701]);
-    // The pipe stays open and no further row arrives. All rows sent so far must be visible.
+    // The pipe stays open without further rows. All rows sent so far must be visible.
     let before = browser.value(ALARMS).as_u64().unwrap();
     live.send(&lines[701..705].concat());
     let took = browser.wait_for(&format!("{ALARMS} > {before}"), SOON);
@@ -121,7 +120,7 @@ fn a_fault_in_a_pipe_is_seen_within_two_seconds() {
     assert!(told.contains("b spike since row 700"), "{told}");
     browser.wait_for("eigenhedge.charts[0].data[0].at(-1) == 703", SOON);
     assert_eq!(browser.value("eigenhedge.charts[0].data[0].at(-1)"), 703, "also the last row of a burst is there");
-    // The current event is in the table, with its cause first.
+    // The table shows the current event, with its cause first.
     let cause = "[...document.querySelectorAll('td')].some(cell => /^b \\(/.test(cell.innerText))";
     assert_eq!(browser.value(cause), true, "{told}");
     for (width, scheme) in [(400, "dark"), (400, "light"), (1000, "dark")] {
@@ -137,7 +136,7 @@ fn a_fault_in_a_pipe_is_seen_within_two_seconds() {
     }
     assert_eq!(browser.value("typeof window.broken"), "undefined");
     assert_eq!(browser.console(), Vec::<Value>::new());
-    // The last page remains until a signal.
+    // The last page stays until a signal arrives.
     drop(live.pipe.take());
     browser.wait_for("document.getElementById('live').className == 'ended'", SOON);
     let (status, said) = live.ended(Some("-TERM"));
@@ -146,7 +145,7 @@ fn a_fault_in_a_pipe_is_seen_within_two_seconds() {
     browser.wait_for("document.getElementById('live').className == 'lost'", SOON);
 }
 
-/// Sends rows one by one. A zoom and a switch survive them. Without a zoom, the chart follows the stream.
+/// Sends rows one by one. A zoom and a switch must survive. Without a zoom, the chart follows.
 fn zoom_and_switches_stay(browser: &Browser, live: &mut Live, lines: &[String]) {
     let scale = "eigenhedge.charts[0].scales";
     browser.value("document.querySelector('button.scale').click()");
@@ -191,7 +190,7 @@ fn a_page_survives_a_restart_and_shows_runs_and_fleets() {
     let (status, said) = live.ended(Some("-KILL"));
     assert_eq!(status.code(), None, "{said}");
     browser.wait_for("document.getElementById('live').className == 'lost'", SOON);
-    // Another program at the same address: a fleet of monitors takes over the page.
+    // Another program at the same address, with monitors per machine, takes over the page.
     place.write("fleet.csv", machines(3));
     let live = Live::start(&place, &format!("monitor fleet.csv --group-by machine --warm-up 100 --live {address}"), "");
     browser.wait_for("document.querySelectorAll('.overview tbody tr').length == 3", SOON);
@@ -207,7 +206,7 @@ fn a_page_survives_a_restart_and_shows_runs_and_fleets() {
     assert_eq!(live.ended(Some("-INT")).0.code(), Some(0));
 }
 
-/// Returns rows of some machines in turn, one of which fails.
+/// Returns rows of `count` machines in turn. One machine fails.
 fn machines(count: usize) -> String {
     let mut text = "machine,a,b,c,d\n".to_owned();
     for (t, row) in streams::faults(4, 2, 0.3, 400 * count, 3).iter().enumerate() {
@@ -218,7 +217,7 @@ fn machines(count: usize) -> String {
     text
 }
 
-/// Connected clients do not change the results, and the program never waits for a client that does not read.
+/// Clients must not change the results, and the program must not wait for a client.
 #[test]
 fn answers_are_the_same_bytes_with_a_page_that_somebody_does_not_read() {
     let place = Place::new();

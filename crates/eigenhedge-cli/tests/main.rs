@@ -29,7 +29,6 @@ mod scree;
 mod several_inputs;
 mod signals;
 mod snapshots;
-/// One matrix in every format.
 #[cfg(feature = "parquet")]
 #[path = "../../eigenhedge-io/tests/common/mod.rs"]
 mod tables;

@@ -7,7 +7,6 @@ use serde_json::Value;
 
 const OPTIONS: &str = "-k 2 --learner leader --quiet";
 
-/// Writes the rows as one table and as three parts.
 fn place() -> Place {
     let (place, rows) = (Place::new(), streams::iid(6, 2, 0.3, 300, 5).rows);
     place.write("all.csv", table(&rows));
@@ -39,7 +38,7 @@ fn a_merged_model_is_that_of_the_whole_table() {
     let summary = place.run("merge 0.eh 1.eh 2.eh --out again.eh --summary json").out;
     let summary: Value = serde_json::from_str(&summary).unwrap();
     assert_eq!((&summary["rows"], &summary["uncharged_rows"]), (&Value::from(300), &Value::from(3)));
-    // The merged model accepts another table, but there is no run to resume.
+    // The merged model can be continued with another table, but it has no run to resume.
     assert_eq!(place.run("run 0.csv --start-from merged.eh --quiet --snapshot next.eh").status, 0);
     let outcome = place.run(&format!("run 0.csv {OPTIONS} --resume merged.eh"));
     assert_eq!(outcome.status, 1, "{}", outcome.err);

@@ -1,4 +1,4 @@
-//! Irregular real-world tables: each is read by the first command, from a file and from a pipe.
+//! Irregular tables. Each is read with few options, from a file and from a pipe.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::{Outcome, Place, unhinted};
@@ -11,7 +11,7 @@ fn numbers(rows: usize) -> Vec<Vec<f64>> {
     streams::three_subspaces(1).into_iter().cycle().take(rows).map(|row| row[..4].to_vec()).collect()
 }
 
-/// Returns a table with semicolons, decimal commas, day-first dates, Windows-1252, Windows line ends, and an empty column.
+/// Returns a table with semicolons, decimal commas, day-first dates, Windows-1252, and CRLF.
 fn german() -> Vec<u8> {
     let mut text = "Zeitstempel;Temp °C;Druck;x3;x4;Kommentar\r\n".to_owned();
     for (i, row) in numbers(700).iter().enumerate() {
@@ -22,7 +22,7 @@ fn german() -> Vec<u8> {
     text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect()
 }
 
-/// Returns a table with month-first dates, AM and PM, and two codes for missing numbers.
+/// Returns a table with month-first dates, AM and PM, and two words for missing numbers.
 fn american() -> Vec<u8> {
     let mut text = "date,a,b,c,d\n".to_owned();
     for (i, row) in numbers(700).iter().enumerate() {
@@ -50,12 +50,12 @@ fn machines() -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Runs a command on the table as a file and through a pipe. Both must print equal output with this `read as` line.
+/// Runs a command on a file and on a pipe. The outputs must be equal and have this `read as` line.
 fn both_ways(table: &[u8], command: &str, read_as: &str) -> Outcome {
     let place = Place::new();
     place.write("t.csv", table);
     let file = place.run(&command.replace("INPUT", "t.csv"));
-    // Lines about speed, which include the progress of runs that take longer than ten seconds, differ from run to run.
+    // Lines that contain a speed, such as those about progress, differ from run to run.
     let timeless = |out: &str| out.lines().filter(|line| !line.contains(" second")).collect::<Vec<_>>().join("\n");
     assert_eq!((file.status, timeless(&file.err)), (0, format!("eigenhedge: read as: {read_as}")), "{command}");
     let pipe = place.feed(&command.replace("INPUT", "-"), table);
@@ -77,7 +77,7 @@ fn semicolons_decimal_commas_and_days_first_need_no_option() {
     let outcome = place.run("run t.csv -k 2 --quiet --out out.csv");
     assert_eq!((outcome.status, outcome.err.as_str()), (0, ""));
     assert!(place.read("out.csv").starts_with("row;Zeitstempel;expected_loss;loss;z0;z1\n0;01.01.2024 00:00;"));
-    // Other commands have no time option: the column is left out as text.
+    // Other commands have no time option and leave the column out as text.
     let outcome = place.run("pca t.csv -k 2");
     assert_eq!(outcome.status, 0, "{}", outcome.err);
     assert!(outcome.err.contains("4 columns of numbers, 2 left out: Zeitstempel, Kommentar"), "{}", outcome.err);
@@ -123,10 +123,10 @@ fn a_clock_since_1970_is_the_time_and_a_column_that_is_named_is_a_feature() {
     place.write("t.csv", table(1, 60));
     let outcome = place.run("run t.csv -k 2 --columns ts,a,b --snapshot m.eh");
     assert!(outcome.status == 0 && outcome.out.contains("60 rows of 3 numbers"), "{}", outcome.out);
-    // The columns of a model are features.
+    // Columns of the model are features, even if they look like times.
     let outcome = place.run("run t.csv --start-from m.eh");
     assert!(outcome.status == 0 && outcome.out.contains("120 rows of 3 numbers"), "{}{}", outcome.out, outcome.err);
-    // Times may go back once. Numbers that are too small are features.
+    // Times may go back once. Numbers that are too small for times are features.
     for (from, to, columns) in [("1700000000", "1700000999", 4), ("17000", "170", 5)] {
         place.write("t.csv", String::from_utf8(table(1, 60)).unwrap().replace(from, to));
         let outcome = place.run("run t.csv -k 2");
@@ -159,18 +159,18 @@ fn comments_before_a_table_and_the_index_of_a_frame_are_left_out() {
         place.write("t.csv", &table);
         let outcome = place.run("run t.csv -k 2 --summary json --out -");
         assert_eq!((outcome.status, &outcome.out), (0, &wanted.out), "{}", outcome.err);
-        // A stopped run goes on after the comments.
+        // A resumed run continues correctly after comments.
         place.run("run t.csv -k 2 --out o.csv --snapshot s.eh");
         table.extend_from_slice(b"0.1,0.2,0.3,0.4\n");
         place.write("t.csv", &table);
         let outcome = place.run("run t.csv -k 2 --out o.csv --snapshot s.eh --resume s.eh");
         assert!(outcome.status == 0 && outcome.out.contains("301 rows of 4 numbers"), "{}{}", outcome.out, outcome.err);
     }
-    // A header may start with the sign.
+    // A header may start with `#`.
     place.write("t.csv", text("#a,b,c,d\n", false, false));
     let outcome = place.run("run t.csv -k 2");
     assert!(outcome.status == 0 && outcome.out.contains("300 rows of 4 numbers"), "{}", outcome.err);
-    // A column of numbers that are no index is a feature, also without a name.
+    // A column of numbers that do not count the rows is a feature, even without a name.
     place.write("t.csv", text(",b,c,d\n", false, false));
     let outcome = place.run("run t.csv -k 2");
     assert!(outcome.status == 0 && outcome.out.contains("300 rows of 4 numbers"), "{}", outcome.err);
@@ -183,7 +183,7 @@ fn what_was_found_is_kept_when_a_run_is_resumed() {
     let lines: Vec<&[u8]> = table.split_inclusive(|byte| *byte == b'\n').collect();
     place.write("all.csv", &table);
     assert_eq!(place.run("run all.csv -k 2 --out whole.csv --quiet").status, 0);
-    // The first part has no fraction and no comment, so a longer sample could lead to another result.
+    // Comments are empty in the first part. Detection from the whole table could differ.
     place.write("t.csv", lines[..400].concat());
     assert_eq!(place.run("run t.csv -k 2 --out out.csv --quiet --snapshot run.snap").status, 0);
     let with_comments: Vec<u8> =
@@ -228,7 +228,7 @@ fn rows_of_a_live_pipe_do_not_wait_for_later_ones() {
         let mut pipe = child.stdin.take().unwrap();
         pipe.write_all(first.as_bytes()).unwrap();
         pipe.flush().unwrap();
-        // The pipe is still open; a result must be printed nevertheless.
+        // A result must be printed while the pipe is still open.
         let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
         assert!(answers.next().unwrap().unwrap().starts_with("row"), "{first}");
         assert!(answers.next().unwrap().unwrap().starts_with("0"), "{first}");
@@ -302,7 +302,7 @@ fn options_settle_what_the_first_lines_do_not() {
 
 #[test]
 fn a_line_beyond_the_default_limit_is_refused_by_its_number() {
-    // The error names the line, with the default limit; `hostile_files` tests given limits.
+    // The error names the line and the default limit. `hostile_files` tests other limits.
     let place = Place::new();
     let endless = [b"a,b\n1,2\n".to_vec(), vec![b'x'; 70 << 20]].concat();
     let outcome = place.feed("run - -k 1 --quiet", endless);

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 const COLUMNS: [&str; 5] = ["temperature", "pressure", "flow", "speed", "power"];
 
-/// Returns a table of five sensors; `edit` may change the cells of a row.
+/// Returns a table of sensors. `edit` may change the cells of a row.
 fn table(delimiter: &str, rows: usize, edit: impl Fn(usize, &mut Vec<String>)) -> String {
     let mut text = COLUMNS.join(delimiter) + "\n";
     for t in 0..rows {
@@ -23,7 +23,6 @@ fn good() -> String {
     table(",", 600, |_, _| ())
 }
 
-/// Creates a folder with typical files.
 fn folder() -> Place {
     let place = Place::new();
     let at = |row: usize, column: usize, text: &'static str| {
@@ -88,7 +87,6 @@ fn folder() -> Place {
 
 /// Commands, their exit status, and the part of the message that names the next step.
 const MISTAKES: &[(&str, i32, &str)] = &[
-    // The file.
     ("run pump.csv -k 2", 1, "pump.csv: there is no such file; did you mean \"pumps.csv\"?"),
     ("run data/pumps.csv -k 2", 1, "data/pumps.csv: there is no such file; the folder \"data\" does not exist"),
     ("run empty -k 2", 2, "empty is a folder without tables"),
@@ -98,7 +96,6 @@ const MISTAKES: &[(&str, i32, &str)] = &[
     ("run pumps.zip -k 2", 1, "pumps.zip: is a zip archive: unpack it, or give --format npz if it holds arrays"),
     ("run array.json -k 1", 1, "array.json: cannot be read: its JSON ends before the last bracket"),
     ("run json.txt -k 1", 1, "must be csv, but the file starts like JSON (jsonl); --format says what a file is"),
-    // Options without effect.
     ("make drift --turn nan", 2, "must be a finite number"),
     ("make iid --noise inf", 2, "must be a finite number"),
     ("make iid --dim 0", 2, "0 is not in 1.."),
@@ -118,7 +115,6 @@ const MISTAKES: &[(&str, i32, &str)] = &[
     ("demo --report r.txt", 2, "--report writes an HTML page"),
     ("pca pumps.csv -k 2 --out-format tsv", 2, "--out-format has no effect without --out"),
     ("pca pumps.csv -k 2 --components -", 2, "--components must be a file, got -"),
-    // Cells.
     (
         "run semicolons.csv -k 2 --delimiter ,",
         1,
@@ -160,7 +156,6 @@ const MISTAKES: &[(&str, i32, &str)] = &[
         1,
         "\"01/03/2026\" can be two dates: 2026-03-01 with --time-format %d/%m/%Y, 2026-01-03 with --time-format %m/%d/%Y",
     ),
-    // Columns.
     (
         "monitor pumps.csv --time zeit",
         1,
@@ -182,12 +177,10 @@ const MISTAKES: &[(&str, i32, &str)] = &[
         "--events writes csv, tsv, jsonl, parquet or npy, by the end of the name, got e.xlsx",
     ),
     ("monitor other.csv --start-from monitor.eh", 1, "other.csv: must have the same columns, but \"power\" is missing"),
-    // Numbers.
     ("run pumps.csv -k 0", 2, "-k must be at least 1, got 0"),
     ("run pumps.csv -k 5", 1, "-k must be less than the number of selected columns, 5, got 5"),
     ("run pumps.csv -k two", 2, "invalid value 'two' for '-k <K|SHARE>': must be a whole number"),
     ("monitor pumps.csv --limit 5%", 2, "must be ALPHA, auto:ALPHA or conformal:P with a number between 0 and 1"),
-    // Names of options.
     ("run pumps.csv -k 2 --learner pca", 2, "[possible values: auto, tracking, anchored"),
     ("run pumps.csv -k 2 --kernel gauss", 2, "[possible values: linear, polynomial, rbf"),
     ("run pumps.csv -k 2 --gamma 0.5", 2, "--gamma needs a --kernel"),
@@ -198,7 +191,6 @@ const MISTAKES: &[(&str, i32, &str)] = &[
     ("run pumps.csv -k 2 --events e.csv", 2, "tip: only `eigenhedge monitor` has --events"),
     ("runn pumps.csv", 2, "tip: a similar subcommand exists: 'run'"),
     ("run pumps.csv -k 2 --eta 1", 2, "--eta has no effect with the learner auto"),
-    // Outputs.
     ("run pumps.csv -k 2 --out pumps.csv", 2, "--out must not be the input, got pumps.csv"),
     (
         "run pumps.csv -k 2 --report out.csv",
@@ -215,7 +207,6 @@ const MISTAKES: &[(&str, i32, &str)] = &[
         1,
         "pages/page.html cannot be written: there is no folder pages; create it first",
     ),
-    // Saved files.
     (
         "run pumps.csv -k 2 --resume pumps.csv",
         1,
@@ -237,7 +228,6 @@ const MISTAKES: &[(&str, i32, &str)] = &[
         1,
         "the learner must be one of leader, anchored, product-sets, got tracking",
     ),
-    // Too few rows.
     (
         "monitor few.csv",
         1,

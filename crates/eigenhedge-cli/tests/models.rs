@@ -1,4 +1,4 @@
-//! Saved models on other tables: scale, column names, rows and back, new data, plain numbers.
+//! Saved models on other tables: scale, column names, reconstruction, and export.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::Place;
@@ -8,7 +8,6 @@ use serde_json::Value;
 
 const NAMES: [&str; 5] = ["flow", "temp", "p, bar", "level", "speed"];
 
-/// Returns rows of five columns whose units differ by factors of thousands.
 fn rows() -> Vec<Vec<f64>> {
     let mut rows = streams::iid(5, 2, 0.2, 120, 3).rows;
     let units = [(1.0, 0.0), (100.0, 20.0), (1e-3, 1.0), (5.0, -3.0), (3000.0, 1e4)];
@@ -16,7 +15,7 @@ fn rows() -> Vec<Vec<f64>> {
     rows
 }
 
-/// Returns a table of these columns, each with a name and its index in the rows. A column without an index holds text.
+/// Returns a table of these columns, given by name and index. Without an index, it holds text.
 fn csv(rows: &[Vec<f64>], columns: &[(&str, Option<usize>)]) -> String {
     let quoted = |name: &str| if name.contains(',') { format!("\"{name}\"") } else { name.to_owned() };
     let line = |cells: Vec<String>| cells.join(",") + "\n";
@@ -121,7 +120,7 @@ fn coordinates_may_stand_in_any_order() {
     assert_eq!(ok(&place, "reconstruct m.snap y.csv"), swapped);
 }
 
-/// Form, delimiter, decimal sign and gaps belong to a table, not to a model.
+/// Format, delimiter, decimal sign and missing cells are properties of a table, not of a model.
 #[test]
 fn a_saved_model_or_monitor_takes_a_table_of_another_form_and_with_gaps() {
     let place = place();
@@ -152,7 +151,7 @@ fn a_saved_model_or_monitor_takes_a_table_of_another_form_and_with_gaps() {
         assert_ne!(skipped, filled, "{command}");
         let failed = place.run(&format!("{command} gaps.csv --start-from s.eh --missing fail"));
         assert!(failed.err.contains("gaps.csv, line 42, column 1 (\"b\")"), "{}", failed.err);
-        // What was filled in stays so.
+        // A model that has filled cells in must keep `--missing fill`.
         ok(&place, &format!("{command} gaps.csv --start-from s.eh --missing fill --snapshot filled.eh -q"));
         let back = place.run(&format!("{command} plain.csv --start-from filled.eh --missing skip"));
         match command {
@@ -177,7 +176,7 @@ fn a_model_goes_on_with_the_other_half_bit_for_bit() {
     ] {
         ok(&place, &format!("run t.csv -k 2 {options} --out whole.csv --snapshot whole.snap --quiet"));
         ok(&place, &format!("run a.csv -k 2 {options} --out first.csv --snapshot half.snap --quiet"));
-        // Options that are typed again must agree.
+        // Options that are given again must match.
         for typed in ["", options] {
             let arguments = format!("run b.csv {typed} --start-from half.snap --out second.csv --summary json");
             let summary: Value =
@@ -192,7 +191,7 @@ fn a_model_goes_on_with_the_other_half_bit_for_bit() {
             let (mut end, mut whole) = (read("end.snap"), read("whole.snap"));
             [&mut end, &mut whole].into_iter().for_each(|model| model.resume_state.clear());
             assert!(end == whole, "{options}");
-            // The run over the second table can itself be resumed.
+            // The run over the second table can be resumed.
             ok(&place, &format!("{arguments} --resume end.snap"));
         }
     }

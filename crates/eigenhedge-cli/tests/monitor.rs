@@ -5,7 +5,7 @@ use crate::common::{Place, unhinted};
 use crate::tables::{Order, npy};
 use eigenhedge::Random;
 
-/// Returns a table with a time column, a fault in `b` from row 300 to 319, and `c` stuck from row 420 to 459.
+/// Returns a table with times. `b` is faulty in rows 300 to 319, and `c` is stuck in 420 to 459.
 fn sensors(rows: usize) -> String {
     let mut random = Random::seeded(1);
     let mut table = "when,a,b,c,d\n".to_owned();
@@ -52,7 +52,7 @@ fn the_five_faults_of_a_plant_are_its_five_gravest_incidents() {
         let mut blamed: Vec<&str> = incidents[..5].iter().map(|incident| incident[15]).collect();
         blamed.sort_unstable();
         assert_eq!(blamed, ["AI701", "FI101", "LI401", "PI301", "TI202"], "{seed} {options}: {events}");
-        // Each begins within a day of its fault; the drift is long.
+        // Each incident begins at most one day before its fault or after the end of its fault.
         let faults = eigenhedge::streams::plant(rows, seed).faults;
         let is_near = |row: usize| faults.iter().any(|f| row + 288 >= f.rows.start && row <= f.rows.end + 288);
         assert!(
@@ -84,7 +84,7 @@ fn incidents_below_the_least_severity_and_duration_are_not_reported() {
     let (none, outcome) = listed("--min-severity 1e6");
     assert_eq!((none.len(), outcome.status), (0, 0));
     assert!(outcome.out.contains("No incident in"), "{}", outcome.out);
-    // What is not reported is listed in detail.
+    // Unreported incidents are listed with --events-detail.
     let (detail, _) = listed("--min-severity critical --events-detail");
     let count = |kind: &str| detail.iter().filter(|line| line.starts_with(kind)).count();
     assert_eq!((count("incident,"), count("unreported,")), (severe.len(), all.len() - severe.len()));
@@ -122,7 +122,7 @@ fn alarms_causes_and_events_are_written_and_summed_up() {
     let of_fault = events.lines().find(|line| line.starts_with("incident,2,300,30")).unwrap();
     assert!(of_fault.contains(",1700018000,17000180") && of_fault.contains(",b,"), "{of_fault}");
     assert!(events.lines().any(|line| line.starts_with("incident,") && line.contains("stuck") && line.contains(",c,")));
-    // Without detail, only incidents are listed.
+    // Without --events-detail, only incidents are listed.
     assert_eq!(place.run(&format!("monitor t.csv {PLAIN} --events i.csv --quiet")).status, 0);
     let incidents = place.read("i.csv");
     assert!(incidents.lines().skip(1).all(|line| line.starts_with("incident,")), "{incidents}");
@@ -189,7 +189,7 @@ fn another_table_can_teach_and_a_saved_monitor_can_begin() {
     let lines: Vec<&str> = table.lines().collect();
     let normal: Vec<&str> = lines[..251].to_vec();
     place.write("normal.csv", normal.join("\n") + "\n");
-    // Columns in another order, and one more.
+    // The columns are in another order, and one is added.
     let turned = |line: &&str| {
         let cells: Vec<&str> = line.split(',').collect();
         format!("{},{},{},{},{}\n", cells[4], cells[3], cells[0], cells[2], cells[1])
@@ -217,7 +217,7 @@ fn another_table_can_teach_and_a_saved_monitor_can_begin() {
     assert_eq!((summary["rows"].as_u64(), summary["monitors"][0]["lags"].as_u64()), (Some(250), Some(0)));
 }
 
-/// A fault that lasts over night is reported the next day, with rows and times of the new table.
+/// A fault that lasts overnight is reported the next day, with rows and times of the new table.
 #[test]
 fn an_incident_that_goes_on_in_the_next_table_is_reported() {
     let place = Place::new();
@@ -246,7 +246,7 @@ fn an_incident_that_goes_on_in_the_next_table_is_reported() {
     assert!(third.out.contains("b unusual from 28.03.2026 12:00 to "), "{}", third.out);
     let events = place.read("e.csv");
     let ended: Vec<&str> = events.lines().nth(1).unwrap().split(',').collect();
-    // All rows are rows of this table.
+    // All row numbers are those of the new table.
     assert!(ended[2] == "0" && (2..5).all(|i| ended[i].parse::<u64>().unwrap() < 80), "{events}");
     let numbers: Vec<String> =
         place.read("s.csv").lines().skip(1).map(|line| line.split(',').nth(8).unwrap().to_owned()).collect();
@@ -274,7 +274,7 @@ fn each_key_has_a_monitor_like_one_alone() {
             let wanted: Vec<&str> = alone.split(',').collect();
             let found = cells(&two, row + 1);
             assert_eq!((found[0].as_str(), found[1].as_str()), (row.to_string().as_str(), *key));
-            // Rows of changes are row numbers of the table. Before row 200, the keys share a reference.
+            // Rows of changes refer to the table. Before row 200, the keys share a reference.
             let same = (0..wanted.len()).filter(|j| ![6, 7].contains(j)).all(|j| wanted[j] == found[j + 2]);
             let same = same || i < 200;
             assert!(same, "{row}: {wanted:?} {found:?}");
@@ -289,7 +289,7 @@ fn keys_with_few_rows_share_a_reference_and_short_tables_have_a_short_warm_up() 
     let table = sensors(600);
     let lines: Vec<&str> = table.lines().skip(1).map(|line| line.split_once(',').unwrap().1).collect();
     let mut fleet = "machine,a,b,c,d\n".to_owned();
-    // Six machines with 40 rows each, alternating; the fault comes later.
+    // Six machines alternate, with 40 rows each. The fault is in later rows.
     (0..240).for_each(|t| fleet += &format!("m{},{}\n", t % 6, lines[t]));
     place.write("fleet.csv", fleet);
     let outcome = place.run("monitor fleet.csv --group-by machine --out s.csv");
@@ -299,14 +299,14 @@ fn keys_with_few_rows_share_a_reference_and_short_tables_have_a_short_warm_up() 
     let scored =
         |scores: &str| scores.lines().skip(1).filter(|line| !line.split(',').nth(2).unwrap().is_empty()).count();
     assert!(scored(&scores) > 100, "{}", scored(&scores));
-    // Ten machines, interrupted before and after the pool is full.
+    // Ten machines alternate. The run is stopped before and after the shared reference is complete.
     let mut fleet = "machine,a,b,c,d\n".to_owned();
     (0..300).for_each(|t| fleet += &format!("m{},{}\n", t % 10, lines[t]));
     place.write("t.csv", &fleet);
     let command = "monitor t.csv --group-by machine --warm-up 40 --out s.csv --snapshot m.snap";
     assert_eq!(place.run(command).status, 0);
     let whole = place.read("s.csv");
-    // Each machine has a score from its 20th row.
+    // Each machine has scores from its 20th row on.
     assert_eq!(scored(&whole), 100);
     for stop in [20, 150, 250] {
         place.write("t.csv", fleet.lines().take(stop).map(|line| line.to_owned() + "\n").collect::<String>());
@@ -323,7 +323,7 @@ fn keys_with_few_rows_share_a_reference_and_short_tables_have_a_short_warm_up() 
     assert_eq!(scored(&place.read("s.csv")), 80);
 }
 
-/// The number of rows of an NPY file is known before they are read; that of a text is not.
+/// The number of rows of an NPY file is known before they are read. That of a text file is not.
 #[test]
 fn a_warm_up_longer_than_the_table_is_said_before_the_rows_are_read() {
     let place = Place::new();
@@ -347,7 +347,7 @@ fn a_warm_up_longer_than_the_table_is_said_before_the_rows_are_read() {
         place.read(file).lines().map(|line| line.split(',').nth(1).unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(scores("t.npy.scores"), scores("t.csv.scores"));
-    // A table without rows enough for any warm-up is refused.
+    // A table that is too short for any warm-up is an error.
     place.write("t.npy", npy(&rows[..30].to_vec(), Order::C));
     let outcome = place.run("monitor t.npy");
     assert!(
@@ -375,7 +375,7 @@ fn a_state_is_accepted_at_a_row_and_the_stop_between_changes_nothing() {
     let whole = place.run(command);
     assert_eq!(whole.status, 0, "{}", whole.err);
     let (scores, events) = (place.read("s.csv"), place.read("e.csv"));
-    // The new state needs twenty rows.
+    // The new reference needs at least twenty rows.
     let accepted = events.lines().find(|line| line.starts_with("accepted,")).unwrap();
     let row: u64 = accepted.split(',').nth(2).unwrap().parse().unwrap();
     assert!((482..510).contains(&row), "{accepted}");
@@ -391,7 +391,7 @@ fn a_state_is_accepted_at_a_row_and_the_stop_between_changes_nothing() {
         place.run("monitor t.csv --warm-up 200 --rebaseline after:100 --events e.csv --events-detail --quiet");
     assert_eq!(by_itself.status, 0, "{}", by_itself.err);
     assert!(place.read("e.csv").lines().any(|line| line.starts_with("accepted,")));
-    // A time of the table means its first row from then on.
+    // A time means the first row at or after it.
     assert_eq!(place.run("make plant --out plant.csv").status, 0);
     let time = place.read("plant.csv").lines().nth(5002).unwrap().split(',').next().unwrap().to_owned();
     let listed = |accept: &str| {
@@ -409,7 +409,8 @@ fn a_state_is_accepted_at_a_row_and_the_stop_between_changes_nothing() {
 #[test]
 fn modes_are_suggested_and_rows_after_a_change_have_no_score() {
     let place = Place::new();
-    // A machine changes its mode every 60 rows, and needs 6 rows to reach its level. A column is biased in rows 1570 to 1579.
+    // The mode changes every 60 rows, and its level is reached after 6 rows. A column is biased in
+    // rows 1570 to 1579.
     let (mut table, mut random) = ("a,b,c,d,mode\n".to_owned(), Random::seeded(1));
     for t in 0..1800 {
         let mode = t / 60 % 2;
@@ -506,7 +507,7 @@ fn a_command_is_run_for_each_event_and_numbers_are_written_for_a_collector() {
     for line in ["# TYPE eigenhedge_alarms_total counter", "eigenhedge_rows_total 600", "eigenhedge_in_incident "] {
         assert!(metrics.contains(line), "{line}: {metrics}");
     }
-    // The command has spaces, so it is passed as one argument.
+    // The shell command contains spaces, so it is passed as one argument.
     let mut command = place.command(&format!("monitor t.csv {PLAIN} --quiet --events e.csv --on-alarm"));
     assert!(command.arg("cat >> told.jsonl").status().unwrap().success());
     let told: Vec<serde_json::Value> =
@@ -517,7 +518,7 @@ fn a_command_is_run_for_each_event_and_numbers_are_written_for_a_collector() {
     assert_eq!(of("opened"), listed.lines().count() - 1);
     assert_eq!(of("opened") - of("closed"), listed.lines().filter(is_open).count());
     assert!(told.iter().all(|notice| notice["causes"].is_array() && notice["row"].is_u64()));
-    // A failing command is reported and stops nothing.
+    // A failing command is reported and does not stop the monitor.
     let failing = place.run(&format!("monitor t.csv {PLAIN} --quiet --on-alarm false"));
     assert!(failing.status == 0 && failing.err.contains("--on-alarm: the command failed"), "{}", failing.err);
     for (arguments, sentence) in [

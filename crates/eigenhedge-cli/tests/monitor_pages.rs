@@ -1,4 +1,4 @@
-//! Pages of monitors: they show the numbers of the results, are unchanged by an interruption, and cause no browser errors.
+//! Pages of monitors. They show the numbers of the results, also after an interruption.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::Place;
@@ -6,7 +6,7 @@ use crate::reports::driver::Browser;
 use eigenhedge::streams;
 use serde_json::Value;
 
-/// Returns rows with a time and three faults.
+/// Returns a table with a time column and three faults.
 fn sensors() -> String {
     let mut text = "time,a,b,c,d,e,f,g,</script>\n".to_owned();
     for (t, row) in streams::faults(8, 2, 0.3, 900, 1).iter().enumerate() {
@@ -32,7 +32,7 @@ fn a_page_shows_the_largest_scores_with_limits_events_and_columns() {
     let data = data(&page);
     let charts = data["charts"].as_array().unwrap();
     let titles: Vec<&str> = charts.iter().map(|chart| chart["y_label"].as_str().unwrap()).collect();
-    // The columns of the incidents come first, then the score.
+    // Charts of the columns of incidents come first, then the chart of the score.
     assert_eq!(&titles[titles.len() - 3..], ["score", "Q", "T²"]);
     assert!(outcome.out.contains(&format!(" {} ", titles[0])) && titles.contains(&"b"), "{titles:?} {}", outcome.out);
     let score = &charts[titles.len() - 3];
@@ -45,7 +45,7 @@ fn a_page_shows_the_largest_scores_with_limits_events_and_columns() {
     let drawn = score["series"][0]["y"].as_array().unwrap();
     let highest = drawn.iter().filter_map(Value::as_f64).fold(0.0, f64::max);
     assert!((highest / largest - 1.0).abs() < 1e-6, "{highest} {largest}");
-    // The second column has an offset from row 450: 15 hours after midnight.
+    // The second column has an offset from row 450 on, which is 15 hours after midnight.
     let start = 1_704_067_200.0 + 120.0 * 450.0;
     let marks = charts[0]["marks"].as_array().unwrap();
     let near = |mark: &&Value| (mark[0].as_f64().unwrap() - start).abs() < 900.0;
@@ -101,7 +101,7 @@ fn a_browser_draws_it_and_switches_the_scale() {
     assert_eq!(browser.value(cells), true);
 }
 
-/// Returns rows of some machines in turn, one of which fails.
+/// Returns rows of `count` machines in turn. One machine fails.
 fn machines(count: usize) -> String {
     let mut text = "time,machine,a,b,c,d\n".to_owned();
     let rows = streams::faults(4, 2, 0.3, 400 * count, 3);
@@ -127,11 +127,11 @@ fn the_page_of_a_fleet_has_a_line_for_each_key_and_its_charts() {
     let line = |key: &str| page.lines().find(|line| line.contains(&format!("\">{key}</a></td>"))).unwrap().to_owned();
     assert!((0..6).all(|i| line(&format!("m{i}")).contains("<svg")), "{page}");
     assert!(line("m1").contains("<td class=\"drift\">incident</td>") && line("m1").contains(">c"), "{}", line("m1"));
-    // The monitor that needs attention comes first.
+    // A monitor with an incident comes first.
     assert!(page.find(">m1</a>").unwrap() < page.find(">m0</a>").unwrap());
     assert_eq!(page.matches("<details><summary>m").count(), 6);
     assert!(data(&page)["charts"].as_array().unwrap().len() >= 6);
-    // The limit on monitors in memory does not change the output, and a second day starts with the state of the first.
+    // The limit on monitors in memory does not change the output.
     assert_eq!(place.run(&format!("{command} --max-groups 2 --out few.csv --snapshot m.eh")).status, 0);
     assert_eq!(place.read("few.csv"), place.read("all.csv"));
     let next = place.run("monitor data.csv --time time --group-by machine --start-from m.eh --out next.csv --quiet");

@@ -1,4 +1,4 @@
-//! Tables as plants export them, all with the same rows and the same planted fault.
+//! Tables in the formats that plants export. All have the same rows and the same planted fault.
 #![allow(clippy::unwrap_used)]
 
 use std::fmt::Write as _;
@@ -7,11 +7,11 @@ pub const ROWS: usize = 900;
 /// First row at which TI502 is too high.
 pub const FAULT: usize = 600;
 pub const NAMES: [&str; 5] = ["FI101", "PI201", "TI501", "TI502", "LI301"];
-/// First time of the tables, 2024-01-08 00:00 as seconds since 1970, and the step between rows.
+/// Time of the first row, 2024-01-08 00:00, in seconds since 1970.
 pub const START: i64 = 1_704_672_000;
 pub const STEP: i64 = 600;
 
-/// Returns the rows: five sensors that follow two slow movements, with noise, and the fault.
+/// Returns the rows: five noisy sensors that follow two slow movements. One of them has the fault.
 pub fn rows() -> Vec<[f64; 5]> {
     let mut seed = 7u64;
     let mut noise = || {
@@ -33,7 +33,7 @@ pub fn rows() -> Vec<[f64; 5]> {
     (0..ROWS).map(row).collect()
 }
 
-/// Date and time of a row: year, month, day, hour, minute.
+/// Returns the day of January 2024, the hour and the minute of a row, and its index.
 pub fn date(row: usize) -> (i64, i64, i64, i64) {
     let minutes = row as i64 * STEP / 60;
     (8 + minutes / 1440, minutes / 60 % 24, minutes % 60, row as i64)
@@ -57,7 +57,7 @@ pub fn excel(row: usize) -> String {
     format!("{:.10}", 45299.0 + row as f64 * STEP as f64 / 86400.0)
 }
 
-/// Writes a table with a time, the sensors and further cells.
+/// Writer of a table with a time column, the sensors and other cells.
 pub struct Writer {
     pub delimiter: &'static str,
     pub decimal: &'static str,
@@ -101,7 +101,7 @@ impl Writer {
     }
 }
 
-/// Formats a number with groups of thousands, in quotes if they are commas.
+/// Formats a number with commas between thousands, in quotes if there is one.
 pub fn grouped(x: f64) -> String {
     let text = format!("{x:.2}");
     let (whole, fraction) = text.split_once('.').unwrap();
@@ -118,7 +118,6 @@ pub struct Case {
     pub file: &'static str,
     pub bytes: Vec<u8>,
     pub options: &'static str,
-    /// Part of the line that says how the table was read.
     pub read_as: &'static str,
     pub time: fn(usize) -> String,
     pub pipe: bool,
@@ -138,7 +137,7 @@ pub fn am_pm(row: usize) -> String {
     format!("01/{day:02}/2024 {:02}:{minute:02} {}", (hour + 11) % 12 + 1, if hour < 12 { "AM" } else { "PM" })
 }
 
-/// Time of day with seconds, of which the hour has no zero before it.
+/// Returns the time of day with seconds and AM or PM. The hour has no leading zero.
 fn american_clock(row: usize) -> String {
     let (_, hour, minute, _) = date(row);
     format!("{}:{minute:02}:00 {}", (hour + 11) % 12 + 1, if hour < 12 { "AM" } else { "PM" })
@@ -154,7 +153,7 @@ fn weekday(row: usize) -> String {
     format!("{name} {day:02} Jan 2024 {hour:02}:{minute:02}:00")
 }
 
-/// Writes midnight as 24:00 of the day that ends.
+/// Formats a time. Midnight is written as 24:00 of the previous day.
 fn hour_24(row: usize) -> String {
     match date(row) {
         (day, 0, 0, _) => format!("{:02}.01.2024 24:00", day - 1),
@@ -178,9 +177,9 @@ pub fn compact(row: usize) -> String {
     format!("202401{day:02}{hour:02}{minute:02}00")
 }
 
-/// Local times of Berlin around the end of summer time on 27 October 2024.
+/// Returns the local time in Berlin, around the end of summer time on 27 October 2024.
 pub fn berlin(row: usize) -> String {
-    // Row 300 is 03:00 in summer time, which is called 02:00.
+    // Row 300 is at 03:00 summer time, which becomes 02:00.
     let minutes = (row as i64 * 10) - if row >= 300 { 60 } else { 0 } + 60;
     format!("{:02}.10.2024 {:02}:{:02}", 25 + minutes / 1440, minutes / 60 % 24, minutes % 60)
 }
@@ -393,7 +392,6 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// Replaces some cells by signs for missing numbers.
 pub fn with_signs(text: &str) -> String {
     let line = |(i, line): (usize, &str)| match (i % 40, line.rsplit_once(',')) {
         (7, Some((start, _))) => format!("{start},{}\n", ["ooo", "N/A", "Bad", "No Data"][i / 40 % 4]),
@@ -402,7 +400,7 @@ pub fn with_signs(text: &str) -> String {
     text.lines().enumerate().map(line).collect()
 }
 
-/// Returns true if a text names the sensor and dates the fault.
+/// Returns true if a text names the faulty sensor and the time of the fault.
 pub fn finds_fault(text: &str, time: fn(usize) -> String) -> bool {
     let is_dated = (FAULT - 3..FAULT + 8).any(|row| text.contains(&time(row)));
     text.contains("TI502") && is_dated

@@ -1,5 +1,5 @@
-//! Tables as plants export them. Each has the same planted fault, which one command finds, names and dates, from a file, from a pipe
-//! and with `run`, or about which the program asks the exact question.
+//! Tables in the formats of plants, with the same planted fault. One command must find its sensor
+//! and time, from a file, from a pipe and with `run`, or ask the exact question.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::Place;
@@ -73,7 +73,7 @@ fn a_time_zone_tells_the_repeated_hour_apart() {
     assert!(outcome.status == 2 && outcome.err.contains("must be the name of a time zone"), "{}", outcome.err);
 }
 
-/// Returns a long table, with the values of a time one after the other, or those of a tag.
+/// Returns a long table, sorted by time or by tag.
 fn long(by_tag: bool) -> String {
     let rows = rows();
     let mut lines = Vec::new();
@@ -95,7 +95,7 @@ fn a_long_table_is_recognized_and_pivoted() {
         let question = "is a long table: ";
         let answer =
             "in the column tag and one value in each row; --pivot timestamp,tag,value makes a column of each tag";
-        // The first rows of a table by tag show a single tag.
+        // The first rows of a table sorted by tag contain a single tag.
         if !by_tag {
             assert_eq!(outcome.status, 1);
             assert!(outcome.err.contains(question) && outcome.err.contains(answer), "{}", outcome.err);
@@ -149,7 +149,7 @@ fn folders_and_patterns_are_read_in_the_order_of_names() {
     }
     let outcome = place.run("monitor plant/night_*.csv");
     assert!(outcome.status == 2 && outcome.err.contains("no file matches plant/night_*.csv"), "{}", outcome.err);
-    // Packed bytes are recognized in a pipe and in a file with another name.
+    // Compressed bytes are recognized in a pipe and in a file with another extension.
     let packed = std::fs::read(place.path("plant/day_9.csv.gz")).unwrap();
     place.write("t.csv", &packed);
     for outcome in [place.run("monitor t.csv --warm-up 100"), place.feed("monitor - --warm-up 100", &packed)] {
@@ -199,7 +199,7 @@ fn lines_of_json_may_lack_keys() {
         let cells: Vec<String> = cells.map(|(_, (name, x))| format!("\"{name}\":{x:.3}")).collect();
         writeln!(text, "{{\"ts\":{},{},\"pump\":{}}}", seconds(t), cells.join(","), t % 7 < 3).unwrap();
     }
-    // An array of rows over the whole file, and rows over several lines, are read like lines.
+    // One array of rows, and rows over several lines, are read like JSON lines.
     let array = format!("[{}]", text.trim_end().replace('\n', ","));
     let pretty = text.replace("{\"ts", "{\n  \"ts").replace("}\n", "\n}\n");
     place.write("t.jsonl", &text);
@@ -278,7 +278,7 @@ fn lines_of_json_may_have_objects_and_numbers_in_quotes() {
         place.run("run t.jsonl -k 2 --columns north.FI101,north.pump.PI201,TI502 --quiet --reconstruct r.jsonl");
     assert_eq!((outcome.status, outcome.err.as_str()), (0, ""));
     assert!(place.read("r.jsonl").contains("\"north.pump.PI201\":"));
-    // A later key in an inner object is an error as one in an outer one is.
+    // A new key in an inner object is an error, as in an outer object.
     place.write("t.jsonl", "{\"a\":1,\"b\":{\"c\":2}}\n".repeat(400) + "{\"a\":1,\"b\":{\"c\":2,\"d\":3}}\n");
     let outcome = place.run("run t.jsonl -k 1");
     assert!(outcome.status == 1 && outcome.err.contains("\"b.d\""), "{}", outcome.err);
@@ -302,7 +302,7 @@ fn what_is_doubtful_is_asked_with_the_answers() {
         "{}",
         outcome.err
     );
-    // A single group of digits.
+    // A single group of thousands is ambiguous.
     place.write("t.csv", "a,b\n".to_owned() + &"\"1,234\",2\n".repeat(50));
     let outcome = place.run("monitor t.csv");
     assert!(
@@ -382,7 +382,7 @@ fn one_column_is_monitored_and_durations_count_rows() {
     assert_eq!(place.read("a.csv"), place.read("b.csv"));
     let outcome = place.feed("monitor - --warm-up 3d", "a,b\n1,2\n");
     assert!(outcome.status == 2 && outcome.err.contains("--warm-up must be a number of rows"), "{}", outcome.err);
-    // Commands without -k.
+    // Commands work without -k.
     for command in [
         "run t.csv",
         "compare t.csv --learners leader",

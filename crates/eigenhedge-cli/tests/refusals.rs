@@ -1,8 +1,8 @@
-//! Every error gives one sentence, the right exit status, and no output file.
+//! Every error gives one sentence and the right exit status, and leaves no output file.
 
 use crate::common::{HINT, Place, unhinted};
 
-/// A table, the options after `run data.csv`, the exit status and the message.
+/// Table, options after `run data.csv`, exit status and message.
 type Case = (&'static str, &'static str, i32, &'static str);
 
 const DATA: &[Case] = &[

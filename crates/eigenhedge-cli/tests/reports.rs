@@ -1,4 +1,4 @@
-//! Pages of runs in a real browser: drawn without errors, with the numbers of the summary.
+//! Pages of runs in a real browser, drawn without errors, with the numbers of the summary.
 #![allow(clippy::unwrap_used)]
 
 #[allow(dead_code)]
@@ -10,7 +10,6 @@ use driver::Browser;
 use eigenhedge::streams;
 use serde_json::Value;
 
-/// Expression for all cells of the summary tables, in full precision.
 const CELLS: &str =
     "[...document.querySelectorAll('details tr')].map(r => [...r.cells].map(c => c.title || c.textContent))";
 
@@ -69,7 +68,7 @@ fn pages_open_without_a_word_and_show_the_numbers_of_the_summary() {
     }
     assert_eq!(place.run("demo --draws 2 --report demo.html").status, 0);
     assert_eq!(place.run("compare data.csv -k 2 --report compare.html --plot compare.svg").status, 0);
-    // Numbers of small plots, charts with zoom, and sliders.
+    // Expected numbers of small plots, charts with zoom, and sliders.
     for (page, shown) in [("demo.html", [11, 0, 1]), ("compare.html", [7, 1, 0])] {
         browser.open(&place.path(page));
         assert_eq!(browser.console(), Vec::<Value>::new(), "{page}");
@@ -85,7 +84,7 @@ fn pages_open_without_a_word_and_show_the_numbers_of_the_summary() {
 #[test]
 fn a_page_tells_what_directions_are_made_of_and_how_they_turned() {
     let place = Place::new();
-    // The first column varies, then the third one.
+    // In the first half, the first column varies. In the second half, the third column does.
     let rows = (0..2000).map(|t| {
         let wave = f64::from(t).sin();
         let row = if t < 1000 { [wave, 0.01 * wave.cos(), 0.0] } else { [0.0, 0.01 * wave.cos(), wave] };

@@ -12,7 +12,6 @@ fn stream() -> Vec<Vec<f64>> {
     streams::switching(6, 2, 2, 60, 3)
 }
 
-/// Runs the library over the stream.
 fn library(spec: Spec, seed: u64) -> (Model, Vec<Vec<f64>>) {
     let mut run = Model::new(spec, 6, seed).unwrap();
     run.ask_for_coordinates(true);
@@ -26,7 +25,7 @@ fn library(spec: Spec, seed: u64) -> (Model, Vec<Vec<f64>>) {
     (run, answers)
 }
 
-/// Returns the numbers of an output table after the row number, which is checked.
+/// Returns the numbers of an output table without the row numbers, which are checked.
 fn answers(text: &str) -> Vec<Vec<f64>> {
     let number = |cell: &str| cell.parse::<f64>().unwrap();
     let lines = text.lines().skip(1).enumerate();
@@ -104,12 +103,11 @@ fn answers_read_back_bit_equal_to_the_library() {
     }
 }
 
-/// Returns the cells of a table with a header.
 fn numbers(text: &str) -> Vec<Vec<f64>> {
     text.lines().skip(1).map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect()).collect()
 }
 
-/// Options, scaling of the columns, and the number of rows that determine the scale at each row.
+/// Options, scaling, and the number of rows that determine the scale at each row index.
 type Standardized = (&'static str, Standardize, fn(usize) -> usize);
 
 #[test]
@@ -131,7 +129,7 @@ fn projections_are_in_units_and_under_the_names_of_the_input_and_lose_what_is_ch
         assert_eq!(text.lines().next(), Some("\"a, b\",temperature,x2,x3,x4,x5"));
         let (rows, answers) = (numbers(&text.replacen("\"a, b\"", "a", 1)), answers(&place.read("out.csv")));
         assert_eq!(rows.len(), raw.len());
-        // After the first two rows, no column is constant.
+        // From the third row on, no column is constant.
         for (t, (row, projected)) in raw.iter().zip(&rows).enumerate().skip(2) {
             let mut standardizer = Standardizer::new(how, 6);
             raw.iter().take(measured(t)).for_each(|row| standardizer.count_in(row));
@@ -265,17 +263,17 @@ fn what_does_not_exist_is_null() {
         let outcome = place.run(&format!("run data.csv -k {kept} --summary json --learner {}", entry.name));
         let summary: Value = serde_json::from_str(&outcome.out).unwrap();
         assert_eq!(summary["learner"], entry.name);
-        // Anchored tunes its rate unless a rate is given.
+        // Anchored tunes its rate unless one is given.
         let tuned = entry.kind == Kind::Anchored;
         assert_eq!(summary["eta"].is_null(), !entry.kind.reads("eta") || tuned, "{}", entry.name);
-        // Only anchored has a guarantee without a norm bound and around a running mean, and so has auto, which uses it.
+        // With a running mean and no norm bound, only anchored and auto have a guarantee.
         let promised = matches!(entry.kind, Kind::Anchored | Kind::Auto);
         assert_eq!(summary["bound"].is_null(), !promised, "{}", entry.name);
         assert_eq!(summary["bound_holds"], if promised { Value::from(true) } else { Value::Null });
     }
 }
 
-/// Returns the number of vectors; Oja's rule has one.
+/// Returns the number of directions. Oja's rule has one.
 fn kept_by(kind: Kind) -> usize {
     if kind == Kind::Oja { 1 } else { 2 }
 }
@@ -445,7 +443,7 @@ fn an_output_file_has_the_rights_of_any_new_file() {
 fn long_rows_of_a_file_are_answered_like_those_of_a_pipe_whatever_is_refused() {
     let place = Place::new();
     let mut rows: Vec<Vec<f64>> = streams::signal_and_noise(600, 3, 0.1, 5).take(75).collect();
-    // Rows beyond the norm bound: the first of a block, one in the middle, two in succession.
+    // Rows beyond the norm bound: the first of a block, one in the middle, and two in succession.
     for row in [16, 25, 40, 41] {
         rows[row].iter_mut().for_each(|x| *x *= 1e3);
     }
@@ -467,13 +465,13 @@ fn long_rows_of_a_file_are_answered_like_those_of_a_pipe_whatever_is_refused() {
     assert_eq!(without_time(&file.out), without_time(&pipe.out));
     assert_eq!(file.err.replace("data.csv", "standard input"), pipe.err);
 
-    // An error after rows that were read ahead is reported after they were learned, and names its own row.
+    // The rows before a bad row in a block are learned before its error is reported.
     let refused = place.run(&format!("run data.csv {options} --on-bad-row fail --out -"));
     assert_eq!(refused.status, 1);
     assert!(refused.err.contains("line 18") && refused.err.contains("norm"), "{}", refused.err);
     assert_eq!(refused.out.lines().count(), 1 + 16);
 
-    // Saved in the middle of a block.
+    // Snapshots are saved in the middle of a block.
     let saving =
         place.run(&format!("run data.csv {options} --on-bad-row skip --out saved.csv --snapshot s --snapshot-every 7"));
     assert_eq!(saving.status, 0, "{}", saving.err);

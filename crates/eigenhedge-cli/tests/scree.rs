@@ -4,14 +4,14 @@
 use crate::common::{Place, table, unhinted};
 use eigenhedge::streams;
 
-/// Returns the numbers of a line of the table: k, online loss, kept, hindsight loss, kept.
+/// Returns the numbers in a line: k, online loss, share kept, loss in hindsight, share kept.
 fn numbers(line: &str) -> Vec<f64> {
     line.split_whitespace().filter_map(|cell| cell.parse().ok()).collect()
 }
 
 #[test]
 fn losses_are_those_of_the_leader_and_of_the_best_subspace_for_every_k() {
-    // With many columns the leader stores eight directions more than the largest k.
+    // With many columns, the leader stores eight directions in addition to the largest k.
     for (columns, rank) in [(6, ""), (40, "--max-rank 13")] {
         let place = Place::new();
         place.write("t.csv", table(&streams::iid(columns, 3, 0.2, 400, 2).rows));
@@ -24,7 +24,7 @@ fn losses_are_those_of_the_leader_and_of_the_best_subspace_for_every_k() {
             let summary: serde_json::Value = serde_json::from_str(&run).unwrap();
             let near = |found: f64, key: &str| (found - summary[key].as_f64().unwrap()).abs() <= 2e-4 * found.abs();
             assert!(near(line[3], "best_loss"), "{line:?}: {summary}");
-            // Before k directions are known, the leader keeps random unknown ones.
+            // Losses differ a little, because a leader with few directions adds random ones.
             let wanted = summary["expected_loss"].as_f64().unwrap();
             assert!((line[1] - wanted).abs() <= 0.05 * wanted, "{line:?}: {wanted}");
         }

@@ -13,7 +13,7 @@ fn rows() -> Vec<String> {
     table(&streams::switching(6, 2, 2, 60, 3)).lines().map(|line| line.to_owned() + "\n").collect()
 }
 
-/// Waits until the process handles SIGTERM. Where this cannot be seen, waits half a second.
+/// Waits until the process handles SIGTERM. Where this is not visible, waits half a second.
 fn wait_for_handler(child: &Child) {
     let caught = || {
         let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
@@ -34,8 +34,8 @@ fn signal(child: &Child, name: &str) {
     assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
 }
 
-/// Sends some rows and half of another, waits for the results, then sends the signals. Returns the results, the error output
-/// and the exit status.
+/// Sends some rows and half of the next, waits for the results, and sends the signals. Returns the
+/// results, the error output and the exit status.
 fn stopped(place: &Place, arguments: &str, names: &[&str], sent: usize) -> (String, String, i32) {
     let rows = rows();
     let mut command = place.command(arguments);
@@ -51,7 +51,7 @@ fn stopped(place: &Place, arguments: &str, names: &[&str], sent: usize) -> (Stri
         out.read_line(&mut answers).unwrap();
     }
     names.iter().for_each(|name| signal(&child, name));
-    // The pipe stays open; the program must not wait for it.
+    // The pipe stays open, and the program must not wait for its end.
     let status = child.wait().unwrap();
     let mut said = String::new();
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
@@ -92,7 +92,7 @@ fn before_the_first_row_there_is_nothing_to_save() {
     let place = Place::new();
     let mut command = place.command("run - -k 2 --snapshot run.snap");
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // Only the header is sent; the program handles signals before it reads.
+    // Only the header is sent. The program handles signals before it reads rows.
     child.stdin.as_mut().unwrap().write_all(rows()[0].as_bytes()).unwrap();
     wait_for_handler(&child);
     signal(&child, "-TERM");

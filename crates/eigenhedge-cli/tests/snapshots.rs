@@ -1,4 +1,4 @@
-//! Snapshots can be saved, resumed and rejected, and old ones remain readable.
+//! Snapshots can be saved, resumed and rejected. Old snapshots remain readable.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::{Place, table};
@@ -34,7 +34,7 @@ fn a_table_that_has_grown_is_gone_on_with() {
     ok(&place, &format!("{RUN} --report page.html --snapshot run.snap --resume run.snap"));
     assert_eq!(place.read("out.csv"), answers);
     assert_eq!(place.read("page.html"), page);
-    // Resuming again works although nothing is left to do.
+    // Resuming works even if no rows are left.
     ok(&place, &format!("{RUN} --report page.html --resume run.snap"));
     assert_eq!((place.read("out.csv"), place.read("page.html")), (answers, page));
 }
@@ -79,7 +79,7 @@ fn every_option_can_be_typed_is_remembered_and_may_not_change() {
     let place = place();
     for option in OPTIONS {
         let name = option.name;
-        // Strings are one column.
+        // A kernel of strings reads one column.
         let data = if option.example.contains("spectrum") { "data.csv --columns x0" } else { "data.csv" };
         let value = if option.placeholder.is_empty() { String::new() } else { format!("<{}> ", option.placeholder) };
         let text = fill(option.help, |name| format!("--{name}"));
@@ -91,7 +91,7 @@ fn every_option_can_be_typed_is_remembered_and_may_not_change() {
         let summary: Value = serde_json::from_str(&ok(&place, "inspect run.snap --summary json")).unwrap();
         let value = &summary["resume_state"]["options"][name];
         assert!(!value.is_null(), "{name}: {summary}");
-        // A scale of the kernel that is not given is that of the snapshot.
+        // If the scale of the kernel is not given, the run uses that of the snapshot.
         let other = if ["gamma", "length-scale"].contains(&name) {
             ok(&place, &format!("run {data} -k 2 --quiet --resume run.snap {rest}"));
             format!("{rest} --{name} 0.123")
@@ -101,7 +101,7 @@ fn every_option_can_be_typed_is_remembered_and_may_not_change() {
         let outcome = place.run(&format!("run {data} -k 2 --quiet --resume run.snap {other}"));
         assert!(outcome.err.starts_with(&format!("eigenhedge: --{name} must be as in run.snap, ")), "{}", outcome.err);
         assert_eq!(outcome.status, 1, "{name}");
-        // The summary has only options that the learner's state determines.
+        // The summary contains only options that the state of the learner determines.
         if !["learner", "ceiling", "horizon", "eta", "seed"].contains(&name) {
             assert_eq!(&summary["options"][name.replace('-', "_")], value, "{name}");
             assert!(ok(&place, "inspect run.snap").contains(&format!("{name} {}", shown(value))), "{name}");
@@ -110,7 +110,7 @@ fn every_option_can_be_typed_is_remembered_and_may_not_change() {
     }
 }
 
-/// Returns the typed options without one of them.
+/// Returns the command-line options without one of them.
 fn without(example: &str, name: &str) -> String {
     let kept = |part: &&str| part.split_whitespace().next().is_some_and(|first| first != name);
     example.split("--").filter(kept).map(|part| format!(" --{part}")).collect()

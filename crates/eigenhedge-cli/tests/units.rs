@@ -1,4 +1,4 @@
-//! Tables in any unit and with any offset: every command that learns gives equal numbers in that unit.
+//! Tables in any unit and with any offset. Every learning command gives equal numbers in it.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::{Place, table};
@@ -23,7 +23,6 @@ fn text(place: &Place, arguments: &str) -> String {
     outcome.out
 }
 
-/// Returns the numbers of a column of a table, by name.
 fn column(text: &str, name: &str) -> Vec<f64> {
     let at = text.lines().next().unwrap().split(',').position(|cell| cell == name).unwrap();
     text.lines().skip(1).map(|line| line.split(',').nth(at).unwrap().parse().unwrap()).collect()
@@ -33,7 +32,7 @@ fn assert_near(a: f64, b: f64, size: f64, what: &str) {
     assert!((a - b).abs() <= 1e-9 * size, "{what}: {a} against {b}");
 }
 
-/// Returns the numbers of `compare` with the names of the contenders.
+/// Returns the names and losses in the table of `compare`, sorted by name.
 fn contenders(text: &str) -> Vec<(String, f64)> {
     let lines = text.lines().skip(1).filter(|line| line.len() > 48 && !line.starts_with("charged"));
     let mut all: Vec<(String, f64)> =
@@ -84,7 +83,7 @@ fn every_command_takes_tables_in_any_unit() {
         }
         for ((name, a), (other, b)) in compared.iter().zip(&contenders) {
             assert_eq!(name, other);
-            // Printed with five digits, or four after the decimal point.
+            // The printed numbers have five digits, or four after the decimal point.
             assert!((a - b / unit).abs() <= 2e-4 * a + 1e-4, "{name} at {factor:e}: {a} against {b}");
         }
     }
@@ -136,7 +135,7 @@ fn compare_charges_everybody_for_the_same_rows_and_says_which() {
     let place = place(1.0, 50.0);
     let out = text(&place, "compare data.csv -k 2");
     assert!(out.contains("charged: 40 rows, from row 100 on: the PCA is fitted to the 100 before"), "{out}");
-    // Rows after the hundredth are in the second subspace: a learner that has seen it cannot lose all energy.
+    // Rows from the hundredth on are in the second subspace, which a learner must have found.
     assert!(contenders(&out).iter().all(|(_, loss)| *loss < 60.0), "{out}");
     let out = text(&place, "compare data.csv -k 2 --warm-up 500");
     assert!(out.contains("charged: 139 rows, from row 1 on: row 0 fixes the center"), "{out}");

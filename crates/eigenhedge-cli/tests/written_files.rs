@@ -1,5 +1,5 @@
-//! Files that the program writes: they are replaced atomically, keep their permissions, and never overwrite files of other
-//! programs; and standard output.
+//! Files that the program writes are replaced atomically, keep their permissions, and never
+//! overwrite files of other programs. Standard output may be closed or full.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 
@@ -16,7 +16,7 @@ fn place() -> Place {
     place
 }
 
-/// Commands, the file that each writes, and the name of its staging file.
+/// Commands, the file that each of them writes, and the suffix of its staging file.
 const WRITERS: [(&str, &str, &str); 9] = [
     ("run t.csv -k 1 --quiet --out FILE", "out.csv", "part"),
     ("run t.csv -k 1 --quiet --out FILE", "out.parquet", "part"),
@@ -33,7 +33,7 @@ const WRITERS: [(&str, &str, &str); 9] = [
 fn a_planted_link_is_not_written_through() {
     let links: [fn(&Place, &str); 3] = [
         |place, name| symlink(place.path("victim"), place.path(name)).unwrap(),
-        // A symbolic link to a file that does not exist yet.
+        // Symbolic link to a file that does not exist yet.
         |place, name| symlink(place.path("born"), place.path(name)).unwrap(),
         |place, name| fs::hard_link(place.path("victim"), place.path(name)).unwrap(),
     ];
@@ -65,7 +65,7 @@ fn a_run_is_not_resumed_through_a_link() {
     let place = place();
     let command = "run t.csv -k 1 --quiet --out out.csv --snapshot run.snap --snapshot-every 20";
     assert_eq!(place.run(command).status, 0);
-    // Simulates a run that was killed after its last snapshot.
+    // State after a run that was killed after its last snapshot.
     let answers = place.read("out.csv");
     fs::remove_file(place.path("out.csv")).unwrap();
     place.write("victim", answers.clone() + "precious\n");
@@ -148,7 +148,7 @@ fn a_second_run_with_the_same_snapshot_is_refused() {
         .unwrap();
     let mut pipe = first.stdin.take().unwrap();
     let mut out = BufReader::new(first.stdout.take().unwrap());
-    // Once at the start, and once after a snapshot exists.
+    // Tested once at the start, and once after a snapshot exists.
     for rows in ["a,b\n1,2\n", "3,1\n2,5\n"] {
         pipe.write_all(rows.as_bytes()).unwrap();
         out.read_line(&mut String::new()).unwrap();
@@ -174,7 +174,7 @@ fn what_a_killed_run_has_left_does_not_stop_the_next() {
     assert_eq!(place.files(), ["out.csv", "run.snap", "t.csv"]);
 }
 
-/// Returns the exit status of a command whose standard output is closed, full, or read by nobody.
+/// Returns the exit status and the error output of a command whose standard output is redirected.
 fn with_output(place: &Place, arguments: &str, redirection: &str) -> (i32, String) {
     let plain = place.command(arguments);
     let mut shell = std::process::Command::new("sh");
@@ -223,9 +223,8 @@ fn output_that_cannot_be_written_is_no_success() {
             );
         }
     }
-    // The command writes nothing to standard output.
     assert_eq!(with_output(&place, "run t.csv -k 1 --quiet --out out.csv", ">&-").0, 0);
-    // The reader closes the pipe early.
+    // The reader of the pipe closes it early.
     let (status, err) = with_output(&place, "make iid --rows 50000", "| head -n 1 >&2");
     assert!(status == 0 && !err.contains("eigenhedge:"), "{err}");
 }

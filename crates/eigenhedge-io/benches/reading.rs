@@ -1,7 +1,7 @@
-//! Cost of reading a row compared with the cost of learning from it: rows of 64 numbers in full precision, k = 10.
+//! Cost of reading a row of 64 numbers, compared with learning from it with 10 directions.
 //!
-//! Run with `cargo bench -p eigenhedge-io --bench reading`. Both costs are measured in one process, so their ratio is
-//! meaningful on a busy machine too.
+//! Run with `cargo bench -p eigenhedge-io --bench reading`. Both costs are measured in one process,
+//! so their ratio is meaningful on a busy machine.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use eigenhedge::{Kind, Mixing, Model, Spec, streams};

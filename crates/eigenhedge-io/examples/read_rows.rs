@@ -1,13 +1,14 @@
-//! Instruction counts of reading: `read_rows CASE ROWS` reads `ROWS` rows of 64 numbers in full precision and prints their sum.
-//! Without arguments it lists the cases.
+//! Program for counting the instructions of the readers: `read_rows CASE ROWS` reads `ROWS` rows of
+//! 64 numbers in full precision and prints their sum. Without arguments it lists the cases.
 //!
-//! The file is written first and is independent of `ROWS`: see `hot_paths` in the crate `eigenhedge`.
+//! The file does not depend on `ROWS`. The difference between two counts is therefore the cost of
+//! the rows in between, as in the example `hot_paths` of the crate `eigenhedge`.
 
 use eigenhedge::streams;
 use eigenhedge_io::{Format, Layout, Source, Stream};
 use std::process::ExitCode;
 
-/// Names of the cases, which are also file extensions.
+/// File extensions of the cases. The name of a case also contains the row length, as in `csv-64`.
 const CASES: [&str; 2] = ["csv", "jsonl"];
 const WIDTH: usize = 64;
 const FEW: usize = 100;

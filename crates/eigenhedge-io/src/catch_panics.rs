@@ -1,5 +1,5 @@
-//! Conversion of panics to errors. The libraries that decode Arrow, and the database of the service, panic on some damaged
-//! files. Their panics are caught at the call, and nothing is printed.
+//! Conversion of panics to errors. The libraries that decode Arrow files and workbooks, and the
+//! database of the service, may panic on damaged files. A panic is caught and not printed.
 //!
 //! No state is reused after a panic: the caller stops reading the file.
 
@@ -11,7 +11,7 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Calls `decode`. If it panics, returns the reason as an error, and prints no message about it.
+/// Calls `decode`. If it panics, returns the panic message as an error and prints nothing.
 pub fn guarded<T>(decode: impl FnOnce() -> T) -> Result<T, String> {
     static QUIET: Once = Once::new();
     QUIET.call_once(|| {

@@ -11,9 +11,9 @@ use std::collections::HashMap;
 pub(crate) struct Columns {
     pub names: Option<Vec<String>>,
     pub count: usize,
-    /// Positions of the selected columns, in the order in which a row has them.
+    /// Positions of the selected columns, in the order of the numbers in a row.
     pub selected: Vec<usize>,
-    /// Positions of the columns whose cells are copied. The time column, if there is one, comes first.
+    /// Positions of the columns that are returned as text. The time column comes first, if any.
     pub kept: Vec<usize>,
     /// Index in `kept` of the first column named by [`Layout::keep`], which may be the time column.
     pub first_kept: Option<usize>,
@@ -30,13 +30,13 @@ pub(crate) struct Columns {
     pub units: Option<Vec<String>>,
 }
 
-/// Column in which each cell is a row. It is also in `kept`, because readers return the texts of those columns.
+/// Column in which each cell is a row. It is also in `kept`, as its cells are returned as text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TextColumn {
     pub position: usize,
     pub place: usize,
-    /// Number of leading columns in `kept` whose cells are copied to the output. They include the text column only if
-    /// it is also the time column or one of [`Layout::keep`].
+    /// Number of leading columns in `kept` that are copied to the output. The text column counts
+    /// only if it is also the time column or one of [`Layout::keep`].
     pub kept: usize,
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn allow_columns(input: &InputSource, count: u128) -> Result<(), Erro
 }
 
 impl Columns {
-    /// Selects columns from a table with these names, or with `count` unnamed columns.
+    /// Selects columns of a table with these names, or of a table with `count` unnamed columns.
     pub fn choose(
         input: &InputSource,
         layout: &Layout,
@@ -63,8 +63,8 @@ impl Columns {
         select(names, count, layout, "", holds_text).map_err(|fault| Error::at(input.name(), fault))
     }
 
-    /// Selects like [`Self::choose`]. If the layout has no time column and asks to find one, the first column that no
-    /// option names and for which `is_time` is true becomes the time column.
+    /// Selects like [`Self::choose`]. If the layout sets `find_time` and has no time column, the
+    /// first column for which `is_time` is true and that no option names becomes the time column.
     pub fn choose_with_time(
         input: &InputSource,
         layout: &Layout,
@@ -81,7 +81,8 @@ impl Columns {
         Self::choose(input, &layout, names, count, holds_text)
     }
 
-    /// Restricts the selection to the columns of a model, in its order. A table without names keeps its selection.
+    /// Restricts the selection to the columns of a model, in its order. A missing column is an
+    /// error. A table without names keeps its selection.
     fn like_model(self, layout: &Layout) -> Result<Self, Fault> {
         let (Some(names), Some(wanted)) = (&self.names, &layout.model_columns) else { return Ok(self) };
         let mut places: HashMap<&str, (usize, bool)> = HashMap::new();
@@ -103,7 +104,7 @@ impl Columns {
         Ok(Self { selected, ..self })
     }
 
-    /// Makes the only selected column the text column if rows are texts. Several selected columns are an error.
+    /// Makes the selected column the text column if rows are texts. It must be the only one.
     fn of_texts(mut self, layout: &Layout) -> Result<Self, Fault> {
         if layout.items.is_none() {
             return Ok(self);
@@ -127,7 +128,7 @@ impl Columns {
         &self.kept[..self.text.map_or(kept, |text| text.kept)]
     }
 
-    /// Returns the two-state columns with their positions in a later table.
+    /// Returns the two-state columns that a later table has too, with their positions there.
     fn states_of_later(&self, later: &Self) -> Vec<TwoStates> {
         let place =
             |state: &TwoStates| later.selected.iter().position(|at| later.typed(*at) == self.typed(state.position));
@@ -164,8 +165,8 @@ impl Columns {
         Ok(Self { states: self.states_of_later(&later), has_time: self.has_time, ..later })
     }
 
-    /// Returns an error if a later table has a column that the first one does not have, unless columns were selected.
-    /// Tables without names must have the same number of columns.
+    /// Returns an error if a later table has a column that the first one does not have, unless
+    /// columns were selected. Tables without names must have the same number of columns.
     pub fn judge_later(&self, later: &Self, layout: &Layout) -> Result<(), Fault> {
         let (Some(names), Some(found)) = (&self.names, &later.names) else {
             let same = self.count == later.count;
@@ -176,8 +177,8 @@ impl Columns {
         extra.map_or(Ok(()), |name| Err(Fault::ExtraColumn(name.clone())))
     }
 
-    /// Returns the names of the copied columns, or their positions if there are no names. The name of the time column
-    /// is followed by that of the column with the time of day.
+    /// Returns the names of the copied columns, or their positions if there are no names. The name
+    /// of the time column is followed by the name of the column with the time of day, if any.
     pub fn kept_names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.beside().iter().map(|position| self.typed(*position)).collect();
         if let (Some(clock), Some(name)) = (self.clock, names.first_mut()) {
@@ -187,8 +188,7 @@ impl Columns {
         names
     }
 
-    /// Returns the names of the selected columns with their units, such as `TI502 [°C]`. Units of more than 12
-    /// characters are left out.
+    /// Returns the names of the selected columns, with units of up to 12 characters: `TI502 [°C]`.
     pub fn shown_names(&self) -> Vec<String> {
         const LONGEST: usize = 12;
         let unit =
@@ -201,7 +201,7 @@ impl Columns {
         self.features().iter().map(shown).collect()
     }
 
-    /// Returns the label of a column in messages: its position, and its name if it has one.
+    /// Returns the label of a column for messages: its position, and its name if it has one.
     pub fn label(&self, position: usize) -> String {
         match &self.names {
             Some(names) => format!("column {position} ({})", quoted(&names[position])),
@@ -219,9 +219,10 @@ impl Columns {
         self.features().iter().map(|position| self.typed(*position)).collect()
     }
 
-    /// Creates the error for columns that are not numeric. `bad` contains their positions and an example of each. If
-    /// `by_position`, the advice names columns by position. If `is_line`, other lines may hold numbers in these
-    /// columns. `time` is a column that may contain times. `further` is appended to the advice.
+    /// Creates the error for columns that are not numeric. `bad` contains their positions and
+    /// examples. `by_position` makes the advice refer to positions. `is_line` means that other
+    /// lines may hold numbers there. `time` is a column that may contain times. The advice ends
+    /// with `further`.
     pub fn not_numeric(
         &self,
         place: &str,
@@ -264,8 +265,8 @@ impl Columns {
     }
 }
 
-/// Selects columns from a table with these names, or with `count` unnamed columns. `list` describes in messages where
-/// the names come from. If non-numeric columns are left out, `holds_text` is called for each selected column.
+/// Selects columns of a table with these names, or of a table with `count` unnamed columns. `list`
+/// is the source of the names in messages. `holds_text` decides which columns are left out.
 pub(crate) fn select(
     names: Option<Vec<String>>,
     count: usize,

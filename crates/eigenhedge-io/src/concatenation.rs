@@ -1,8 +1,8 @@
 //! Reader of several tables as one table, by concatenating their rows.
 //!
-//! Later tables must have the columns of the first. If there are names, columns are matched by name in any order. A
-//! later table without a header, such as a piece of a split file, must have the columns in the order of the first. Rows
-//! are numbered consecutively. Positions in messages refer to the current table.
+//! Later tables must have the columns of the first. Named columns are matched in any order. A later
+//! table without a header, such as a piece of a split file, must have the columns in the order of
+//! the first. Messages give the line or row within the current table.
 
 use crate::columns::Columns;
 use crate::error::{Error, Fault, RowPlace};
@@ -15,7 +15,7 @@ use crate::row::Row;
 use crate::source::Source;
 use crate::{binary, columnar, text};
 
-/// Opens a single table. If `like` is given, the table continues one with these columns.
+/// Opens a single table. If `like` is given, the table must continue one with these columns.
 fn open_one(input: &InputSource, layout: &Layout, like: Option<&Columns>) -> Result<Opened, Error> {
     let opened = match layout.format {
         Format::Csv | Format::Tsv => return text::Csv::open(input, layout, like),
@@ -35,7 +35,7 @@ fn open_one(input: &InputSource, layout: &Layout, like: Option<&Columns>) -> Res
     Ok(opened)
 }
 
-/// Opens a source. Several inputs are read as one table. Also returns the first input.
+/// Opens a source as one table. Returns its first input and the opened table.
 pub(crate) fn open(source: &Source, layout: &Layout) -> Result<(InputSource, Opened), Error> {
     let parts = source.parts();
     if parts.len() > 1 {
@@ -79,7 +79,7 @@ impl Concatenation {
         Ok((input, Opened { reader: Box::new(all), columns }))
     }
 
-    /// Moves to the next table that has rows. Returns false if there is none.
+    /// Moves to the next table that is not empty. Returns false if there is none.
     fn advance(&mut self) -> Result<bool, Error> {
         while self.file + 1 < self.sources.len() {
             let rows_before = self.position().rows;

@@ -63,7 +63,7 @@ fn whole(text: &str, digits: usize) -> Option<i64> {
     if sound { text.parse().ok() } else { None }
 }
 
-/// Formats a date in UTC, with the time of day if `with_time`. A date outside the calendar is formatted as an integer.
+/// Formats a date in UTC, with the time of day if `with_time`. Out of range, formats `seconds`.
 pub(crate) fn text(seconds: i64, nanoseconds: u32, with_time: bool) -> String {
     let Some(moment) = DateTime::from_timestamp(seconds, nanoseconds) else { return seconds.to_string() };
     let (date, time) = (moment.date_naive(), moment.time());
@@ -82,8 +82,7 @@ pub fn iso_time(seconds: f64) -> String {
     text(whole as i64, (milliseconds - whole * 1e3) as u32 * 1_000_000, true)
 }
 
-/// Parses a duration such as `90s`, `5min`, `2h`, `14d` or `1w` to seconds. Returns `None` if the text is not a
-/// positive duration.
+/// Parses a positive duration such as `90s`, `5min`, `2h` or `1w` to seconds, or returns `None`.
 pub fn duration(text: &str) -> Option<f64> {
     const UNITS: [(&str, f64); 10] = [
         ("ms", 1e-3),

@@ -85,12 +85,12 @@ impl Error {
         self.fault.is_row()
     }
 
-    /// Returns true if the message contains advice about the option for missing cells.
+    /// Returns true if the message contains advice about `--missing`.
     pub fn is_advised(&self) -> bool {
         matches!(self.fault, Fault::Missing { advised: true, .. })
     }
 
-    /// Returns the column that caused the error, as in messages: its position, and its name if it has one.
+    /// Returns the label of the column that caused the error, such as `3 ("a")`, if there is one.
     pub fn column(&self) -> Option<&str> {
         self.place.rsplit_once(", column ").map(|(_, column)| column)
     }
@@ -346,7 +346,7 @@ pub fn printable_path(path: &std::path::Path) -> String {
     printable(&path.to_string_lossy())
 }
 
-/// Returns a hint with the most similar name, or an empty string if no name is similar.
+/// Returns a hint with the most similar name, or an empty string if no name is similar enough.
 pub fn hint(name: &str, names: &[String]) -> String {
     const NEAR: f64 = 0.75;
     let near = names.iter().map(|candidate| (strsim::jaro_winkler(name, candidate), candidate));
@@ -354,7 +354,7 @@ pub fn hint(name: &str, names: &[String]) -> String {
     best.map_or(String::new(), |(_, candidate)| format!("; did you mean {}?", quoted(candidate)))
 }
 
-/// Returns a name in quotes, truncated if it is long.
+/// Returns a name in quotes, truncated to 200 characters.
 pub(crate) fn quoted(name: &str) -> String {
     const LONGEST: usize = 200;
     match name.char_indices().nth(LONGEST) {
@@ -363,7 +363,7 @@ pub(crate) fn quoted(name: &str) -> String {
     }
 }
 
-/// Returns a word as it is typed in a shell, in quotes if it contains a space.
+/// Returns a word as typed in a shell, with quotes if it contains a space.
 fn typed(word: &str) -> String {
     if word.contains(' ') { format!("\"{word}\"") } else { word.to_owned() }
 }
@@ -371,7 +371,7 @@ fn typed(word: &str) -> String {
 /// Maximum number of characters of a bad cell in a message.
 const LONGEST_SHOWN: usize = 40;
 
-/// Returns a cell in quotes, truncated if it is long, or "an empty cell".
+/// Returns a cell in quotes, truncated if it is long. An empty cell becomes "an empty cell".
 pub(crate) fn shown(cell: &[u8]) -> String {
     let cell = text_of(cell.trim_ascii());
     match cell.char_indices().nth(LONGEST_SHOWN) {

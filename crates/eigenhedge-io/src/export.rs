@@ -3,8 +3,8 @@
 //! | format | contents |
 //! |---|---|
 //! | JSON | one object: `columns` (names, or null), `mean`, `scale`, `components` (one list per component) |
-//! | CSV | one row per column: `column,mean,scale,z0,z1,…`, where the last cells are its entries in the components |
-//! | NPZ | the arrays `components` (k × n), `mean`, `scale`, and `columns` if there are names |
+//! | CSV | one row per column: `column,mean,scale,z0,z1,…`, with its entry in each component |
+//! | NPZ | arrays `components` (one row each), `mean`, `scale`, and `columns` if there are names |
 
 use crate::answers::{Answers, Cell, CellKind, Form, Target};
 use crate::binary::npy_bytes;

@@ -7,7 +7,7 @@ use std::path::Path;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
-    /// Cells separated by commas, or by the delimiter of the layout.
+    /// Cells separated by commas, or by another delimiter that is given or detected.
     #[default]
     Csv,
     /// Tab-separated cells.
@@ -66,8 +66,8 @@ impl Format {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// Returns the format of a file by its extension. An ending `.gz`, `.zst` or that of a workbook is ignored. An
-    /// unknown extension means CSV.
+    /// Returns the format of a file by its extension, without `.gz`, `.zst` or that of a workbook.
+    /// An unknown extension means CSV.
     pub fn of_path(path: &Path) -> Self {
         let stem = path.file_stem().map(Path::new).filter(|_| Packing::of_path(path) != Packing::Plain);
         let path = stem.unwrap_or(path);

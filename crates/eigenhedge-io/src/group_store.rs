@@ -1,10 +1,9 @@
-//! Files of fleets, which have one learner per key: saved fleets, and a scratch file for members that are not in
-//! memory.
+//! Files of fleets (one learner per key): saved fleets, and a scratch file for evicted members.
 //!
-//! Evicted members are written to an unnamed scratch file, which disappears when the program ends for any reason. Its
-//! blocks have at least 1 KiB and sizes that are powers of two, so that a larger block is at most about twice as large
-//! as its content. A freed block is reused for content of that size. If the fleet was opened from a saved file, the
-//! members in that file are read in place and never overwritten.
+//! Evicted members are written to an unnamed scratch file, which disappears when the program ends
+//! for any reason. Block sizes are powers of two from 1 KiB on, so a larger block is at most about
+//! twice as large as its content. A freed block is reused for content that needs a block of that
+//! size. The members of a saved file are read in place and never overwritten.
 
 use crate::error::{Error, Fault, printable_path};
 use crate::staging::{WholeFile, folder_of};
@@ -21,7 +20,7 @@ pub fn save_fleet<T: FleetMember>(path: &Path, fleet: &mut Fleet<T>, resume_stat
     file.finish()
 }
 
-/// Opens a saved fleet, with its resume state. Members are loaded on demand. At most `most` are in memory at a time.
+/// Opens a saved fleet and its resume state. At most `most` members are in memory at a time.
 pub fn open_fleet<T: FleetMember>(path: &Path, most: usize) -> Result<(Fleet<T>, Vec<u8>), Error> {
     let unreadable = |error| Error::at(printable_path(path), Fault::Unreadable(error));
     let refused = |reason: String| Error::at(printable_path(path), Fault::Refused(reason));
@@ -57,7 +56,7 @@ pub struct GroupStore {
     /// Scratch file, or `None` until a member is evicted.
     scratch: Option<File>,
     end: u64,
-    /// Offsets of the free blocks, listed by the logarithm of their size.
+    /// Offsets of the free blocks. The index is the logarithm of the block size to base 2.
     free: Vec<Vec<u64>>,
     /// Bytes of a saved fleet, if the store was opened from one.
     saved: Option<Box<dyn SavedBytes>>,
@@ -65,26 +64,26 @@ pub struct GroupStore {
     parts: Vec<(u64, u64)>,
 }
 
-/// Number that [`Store::get`] takes for the first part of a saved fleet. Smaller ones are offsets in the scratch file.
+/// Handle of the first part of a saved fleet. Smaller handles are offsets in the scratch file.
 const SAVED: u64 = 1 << 62;
-/// Size in bytes of a block header, which contains the logarithm of the block size and the length of the content.
+/// Size of a block header in bytes. It holds the logarithm of the block size and the length.
 const HEAD: u64 = 16;
 /// Logarithm to base 2 of the minimum block size in bytes.
 const SMALLEST: u32 = 10;
 
 impl GroupStore {
-    /// Creates a store without a saved fleet. The scratch file is created in this folder.
+    /// Creates a store without a saved fleet. The scratch file will be created in this folder.
     pub fn new(folder: &Path) -> Self {
         let (folder, free) = (folder.to_owned(), vec![Vec::new(); 64]);
         Self { folder, scratch: None, end: 0, free, saved: None, parts: Vec::new() }
     }
 
-    /// Creates a store for the parts of a saved fleet: offsets and lengths. [`Self::part`] numbers them.
+    /// Creates a store for the parts of a saved fleet, given as offsets and lengths in bytes.
     pub fn over(folder: &Path, saved: impl SavedBytes + 'static, parts: Vec<(u64, u64)>) -> Self {
         Self { saved: Some(Box::new(saved)), parts, ..Self::new(folder) }
     }
 
-    /// Returns the number that [`Store::get`] takes for the part of the saved fleet at this position.
+    /// Returns the handle in [`Store::get`] of the part at this position of the saved fleet.
     pub fn part(position: usize) -> u64 {
         SAVED + position as u64
     }
@@ -141,7 +140,7 @@ impl GroupStore {
         }
     }
 
-    /// Reads a block header: the logarithm of the block size, and the length of the content, which follows.
+    /// Reads a block header: the logarithm of the block size, and the length of the content.
     fn head(&mut self, place: u64) -> io::Result<(u64, u64)> {
         let scratch = self.scratch()?;
         scratch.seek(SeekFrom::Start(place))?;
@@ -158,7 +157,7 @@ fn read_exactly(file: &mut impl Read, length: u64) -> io::Result<Vec<u8>> {
     if bytes.len() as u64 == length { Ok(bytes) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
-/// Creates a scratch file and unlinks it at once, so that it disappears when the program ends.
+/// Creates a scratch file without a name, so that it disappears when the program ends.
 pub fn scratch_file(folder: &Path) -> io::Result<File> {
     const MOST_TRIES: u32 = 1000;
     let mut number = 0;
@@ -174,7 +173,7 @@ pub fn scratch_file(folder: &Path) -> io::Result<File> {
                 std::fs::remove_file(&path)?;
                 return Ok(file);
             }
-            // Another store has just created it, or a killed program has left it.
+            // Another store has just created this file, or a killed program has left it.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < MOST_TRIES => number += 1,
             Err(error) => {
                 return Err(io::Error::new(error.kind(), format!("{}: {error}", printable_path(folder))));

@@ -1,6 +1,7 @@
-//! Bytes of a table in a file, in memory or from standard input. A file can be opened at the start or at an offset.
+//! Bytes of a table in a file, in memory or from standard input.
 //!
-//! Compressed files and UTF-16 texts are converted on the fly. They can be reopened from the start, but not at an offset.
+//! A file can be opened at its start or at an offset. Compressed files, workbooks, and texts that
+//! are converted to UTF-8 or JSON lines can be opened only at their start.
 
 use crate::error::{Error, Fault, RowPlace, hint, quoted};
 use crate::format::{Format, signature};
@@ -29,7 +30,7 @@ pub enum Progress {
 }
 
 impl Progress {
-    /// Returns the share of the rows or bytes that were read, or `None` if the total is unknown.
+    /// Returns the share of rows or bytes read, from 0 to 1, or `None` if the total is unknown.
     pub fn share(self) -> Option<f64> {
         match self {
             Self::Rows(done, all) | Self::Bytes(done, all) if all > 0 => Some(done as f64 / all as f64),
@@ -55,7 +56,7 @@ pub(crate) struct InputSource {
 }
 
 impl InputSource {
-    /// Inspects the source. Returns an error if a file is missing or is clearly in a different format.
+    /// Inspects the source. A missing file, or first bytes of another format, are errors.
     pub fn new(source: &Source, layout: &Layout) -> Result<Self, Error> {
         let mut input = Self {
             source: source.clone(),
@@ -127,19 +128,18 @@ impl InputSource {
         self.memory.allow(what, wanted).map_err(|fault| self.fault(fault))
     }
 
-    /// Returns the size in bytes of a regular file, or of bytes in memory, that is read without conversion. Returns
-    /// `None` for other sources.
+    /// Returns the size in bytes of a regular file, or of bytes in memory, that is read without
+    /// conversion. Returns `None` for other sources.
     pub fn size(&self) -> Option<u64> {
         self.file_size.filter(|_| self.packing == Packing::Plain && !self.recoded)
     }
 
-    /// Returns true for a pipe. Its rows may arrive late and must not be read ahead.
+    /// Returns true if the source can be read only once, such as a pipe.
     pub fn is_pipe(&self) -> bool {
         self.file_size.is_none()
     }
 
-    /// Returns true if the source is standard input and has bytes available within 10 ms. Always false on systems other
-    /// than Unix.
+    /// Returns true if standard input has bytes within 10 ms. Always false except on Unix.
     pub fn has_more(&self) -> bool {
         #[cfg(unix)]
         if self.source == Source::Standard {

@@ -1,5 +1,5 @@
-//! Conversion of JSON in any layout to JSON lines: one array of rows, also as the first value of an object, or rows that span
-//! several lines.
+//! Conversion of JSON to JSON lines: one array of rows, also as the first value of an object, or
+//! rows that span several lines.
 
 use std::io::{self, Read};
 
@@ -11,7 +11,7 @@ pub(crate) fn is_spread(start: &[u8]) -> bool {
     Layout::of(start) != Layout::Lines
 }
 
-/// Converts JSON, a row or an array of rows, to one row per line. An empty array gives no lines.
+/// Converts a JSON row, or an array of rows, to one row per line. An empty array gives no lines.
 #[must_use]
 pub fn json_lines(text: &[u8]) -> Vec<u8> {
     let text = text.trim_ascii();
@@ -59,7 +59,7 @@ impl Layout {
     }
 }
 
-/// Returns true if the inside of an object begins with a name and an array of objects, and `None` if more bytes are needed.
+/// Returns true if an object begins with an array of objects, or `None` if more bytes are needed.
 fn wraps_rows(inside: &[u8]) -> Option<bool> {
     let name = inside.trim_ascii_start().strip_prefix(b"\"")?;
     let mut is_escaped = false;
@@ -79,13 +79,12 @@ fn wraps_rows(inside: &[u8]) -> Option<bool> {
     Some(true)
 }
 
-/// State of the conversion between two bytes.
 #[derive(Debug, Default)]
 struct Values {
     depth: usize,
     in_text: bool,
     is_escaped: bool,
-    /// True until the opening bracket of an array of rows has been removed, and all before it.
+    /// True until the opening bracket of the array of rows, and everything before it, is removed.
     skips_bracket: bool,
     /// True if the array of rows is inside an object.
     is_wrapped: bool,
@@ -99,8 +98,8 @@ impl Values {
         Self { skips_bracket: is_wrapped || layout == Layout::Array, is_wrapped, ..Self::default() }
     }
 
-    /// Replaces line breaks inside a row by spaces, and the commas between the rows of an array by line breaks. Removes
-    /// the brackets of that array.
+    /// Replaces line breaks inside a row by spaces, and commas between rows by line breaks. Removes
+    /// the brackets around the rows.
     fn split(&mut self, bytes: &mut [u8]) {
         for byte in bytes {
             let is_head = self.is_wrapped && self.skips_bracket;

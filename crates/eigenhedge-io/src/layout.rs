@@ -9,16 +9,16 @@ use crate::timezone::Timezone;
 use eigenhedge::Missing;
 use eigenhedge::kernel::TextItems;
 
-/// Columns of a table in long format, in which each row has a time, a tag and a value.
+/// Columns of a table in long format. Each row of such a table has a time, a tag and a value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pivot {
     /// Column of times.
     pub time: Selector,
-    /// Column of tags, each of which becomes a column.
+    /// Column of tags. Each tag becomes a column.
     pub tag: Selector,
     /// Column of values.
     pub value: Selector,
-    /// Length in seconds of the intervals whose values form one row, or `None` if values with equal times form one row.
+    /// Length in seconds of the intervals that form rows, or `None` to join values of equal times.
     pub every: Option<f64>,
     /// True if a cell is the mean of the values in its interval, false if it is the last value.
     pub mean: bool,
@@ -33,11 +33,11 @@ pub struct Layout {
     pub header: Option<bool>,
     /// Delimiter of a text table, or `None` to detect it.
     pub delimiter: Option<u8>,
-    /// Decimal separator of a text table: `b'.'`, `b','`, or `None` to detect it.
+    /// Decimal separator of a text table: a point, a comma, or `None` to detect it.
     pub decimal: Option<u8>,
-    /// Sign between thousands in a text table, a point or a comma, or `None` to detect it.
+    /// Separator between thousands in a text table: a point, a comma, or `None` to detect it.
     pub thousands: Option<u8>,
-    /// Number of lines before a text table, or `None` to detect lines of text before its header.
+    /// Number of lines to skip before a text table, or `None` to detect lines of text there.
     pub skip_lines: Option<u64>,
     /// Cells of a text table that count as missing, in addition to empty cells, NaN and the default list.
     pub na_values: Vec<String>,
@@ -47,8 +47,7 @@ pub struct Layout {
     pub columns: Vec<Selector>,
     /// Columns to leave out.
     pub exclude: Vec<Selector>,
-    /// Column names of a model. In a table with names, only the selected columns with these names are used, in this
-    /// order.
+    /// Column names of a model. In a table with names, only these columns are used, in this order.
     pub model_columns: Option<Vec<String>>,
     /// True to leave out columns whose first rows contain no numbers. Later files may then have additional columns.
     pub only_numeric: bool,
@@ -56,7 +55,7 @@ pub struct Layout {
     pub keeps_text: bool,
     /// Columns whose cells are copied to the output. The model uses them only if `columns` names them.
     pub keep: Vec<Selector>,
-    /// Time column, which is the first of the copied columns. The value is `None` if no time column is given.
+    /// Time column, which comes first among the copied columns, or `None` if none is given.
     pub time: Option<Selector>,
     /// Column of the time of day, if the time column holds dates only.
     pub clock: Option<Selector>,
@@ -70,21 +69,21 @@ pub struct Layout {
     pub has_key: bool,
     /// Properties detected by an earlier inspection of the first lines, or `None` to inspect them.
     pub found: Option<Reading>,
-    /// Kind of items, if rows are texts or sets. The one selected column then has a text or a JSON array in each row,
-    /// and the row has one number per item. The value is `None` for rows of numbers.
+    /// Kind of items if rows are texts or sets, or `None` for rows of numbers. The only selected
+    /// column then has a text or a JSON array in each row, and the row has one number per item.
     pub items: Option<TextItems>,
     /// Name of the array in an NPZ archive, or `None` for the only array.
     pub array: Option<String>,
     /// Name of the sheet in a workbook, or `None` for the first visible sheet that holds a table.
     pub sheet: Option<String>,
-    /// Columns of a table with one value per row, which is read as a table with a column per tag. `None` for other tables.
+    /// Columns of a long table, which gets one column per tag, or `None` for other tables.
     pub pivot: Option<Pivot>,
-    /// Number of columns of a LIBSVM table, or `None` to use the largest index.
+    /// Number of columns of a LIBSVM table, or `None` to use the largest index in the file.
     pub dim: Option<usize>,
     /// Handling of bad rows.
     pub on_bad_row: OnBadRow,
-    /// Handling of missing cells. With [`Missing::Fill`], missing cells are returned as NaN. `None` has the effect of
-    /// [`Missing::Fail`] and is for programs without an option for missing cells.
+    /// Handling of missing cells. With [`Missing::Fill`], a missing cell is returned as NaN. `None`
+    /// works like [`Missing::Fail`], but error messages do not mention options for missing cells.
     pub missing: Option<Missing>,
     /// Memory limit for reading the table.
     pub max_memory: MaxMemory,
@@ -131,7 +130,7 @@ pub enum Selector {
     Position(usize),
     /// Name in the table.
     Name(String),
-    /// Pattern in which `*` matches any number of characters and `?` one byte, that is, one ASCII character.
+    /// Pattern in which `*` matches any characters and `?` one byte, that is, one ASCII character.
     Pattern(String),
 }
 

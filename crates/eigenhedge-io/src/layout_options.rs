@@ -1,4 +1,4 @@
-//! Options of a layout by their names on the command line. Pages and requests of the service give them as texts.
+//! Options of a layout by their names on the command line, for pages and requests of the service.
 
 use crate::dates::duration;
 use crate::layout::{Layout, OnBadRow, Pivot, Selector};
@@ -29,14 +29,14 @@ pub const TABLE_OPTIONS: [&str; 19] = [
 ];
 
 impl Layout {
-    /// Returns true if the option of this name takes several texts.
+    /// Returns true if the option of this name takes several values.
     pub fn takes_list(name: &str) -> bool {
         const LISTS: [&str; 7] = ["copy-columns", "columns", "exclude", "time", "na-values", "na-values-only", "pivot"];
         LISTS.contains(&name)
     }
 
-    /// Sets the option of this name, one of [`TABLE_OPTIONS`]. If the texts are invalid, returns the rule for its
-    /// values as an error.
+    /// Sets the option of this name, one of [`TABLE_OPTIONS`]. If `texts` is invalid, returns the
+    /// rule for its values as an error.
     pub fn set(&mut self, name: &str, texts: &[String]) -> Result<(), &'static str> {
         let text = texts.first().map_or("", String::as_str);
         let selectors = || texts.iter().map(|text| Selector::from_text(text)).collect::<Vec<_>>();

@@ -1,8 +1,9 @@
-//! Input of rows from tables, and output of one answer per row.
+//! Input of rows from tables, and output of one row of results per input row.
 //!
-//! [`Stream`] reads a table of numbers one row at a time, in any supported format. [`Answers`] writes one answer per
-//! row. Both can be stopped at any row and resumed, and the result is byte for byte that of an uninterrupted run:
-//! [`Stream::state`] and [`Answers::sync`] return their state as plain values that can be saved.
+//! [`Stream`] reads a table of numbers one row at a time, in any supported format. [`Answers`]
+//! writes results row by row. Both can be stopped after any row and resumed. The written file then
+//! has the same bytes as that of an uninterrupted run. [`Stream::state`] and [`Answers::sync`]
+//! return the state as plain values that can be saved.
 //!
 //! | I want to | use |
 //! |---|---|
@@ -16,14 +17,14 @@
 //! | end the wait for rows when a signal arrives | [`Stop`] |
 //! | limit memory | [`MaxMemory`] |
 //! | read an array of any shape | [`read_array`] |
-//! | write one answer per row | [`Target`], [`Form`] and [`Answers`] |
+//! | write results row by row | [`Target`], [`Form`] and [`Answers`] |
 //! | export a linear model | [`write_linear_map`] |
 //! | save a fleet, or store its members on disk | [`GroupStore`], [`save_fleet`], [`open_fleet`] |
 //! | write a file that is either complete or absent | [`write_whole`], [`write_private`], [`Reservation`] |
 //!
-//! **Cost.** Memory does not depend on the number of rows, with three exceptions: an array in Fortran order from a pipe
-//! or an archive, a sheet of a workbook other than `.xlsx` and `.xlsm`, and a table in long format whose rows are not
-//! in the order of time. A CSV cell costs some tens of nanoseconds.
+//! **Cost.** Memory does not depend on the number of rows, with three exceptions: an array in
+//! Fortran order from a pipe or an archive, a sheet of a workbook other than `.xlsx` and `.xlsm`,
+//! and a long table that is not sorted by time. Reading a CSV cell takes some tens of nanoseconds.
 //!
 //! **Numerics.** Text is read as the nearest double. The same matrix gives the same bits in every format.
 //!

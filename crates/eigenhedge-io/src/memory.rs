@@ -1,8 +1,8 @@
 //! Memory limit for reading a table.
 //!
-//! A few bytes of a file can request any amount of memory: a column index, a number of rows in a header, a compressed
-//! block, a line without an end. Every reader checks a [`MaxMemory`] before it allocates, so that the result is an
-//! error message instead of a crash.
+//! A few bytes of a file can request any amount of memory: a column index, a number of rows in a
+//! header, a compressed block, a line without an end. Every reader checks a [`MaxMemory`] before it
+//! allocates, so the result is an error message instead of a crash.
 
 use crate::error::Fault;
 
@@ -14,31 +14,31 @@ pub struct MaxMemory {
     pub(crate) line: u64,
 }
 
-/// Unit letters, and the power of two for each.
+/// Unit letters, each with the exponent of its power of two.
 const UNITS: [(char, u32); 4] = [('K', 10), ('M', 20), ('G', 30), ('T', 40)];
 
-/// Maximum memory in bytes per byte of a line, for cells, names and positions.
+/// Maximum memory per byte of a line, for cells, names and positions. It limits the line length.
 const LINE_FACTOR: u64 = 16;
 
-/// Default maximum length of a line in bytes. An endless line is rejected before it takes 256 MB of memory.
+/// Default maximum length of a line in bytes.
 const LONGEST_LINE: u64 = 64 << 20;
 
 impl MaxMemory {
-    /// Creates a limit of this many bytes. A line of text may have a sixteenth of them.
+    /// Creates a limit of this many bytes. A line of text may have at most a sixteenth of them.
     pub fn of_bytes(bytes: u64) -> Self {
         Self { bytes, line: (bytes / LINE_FACTOR).max(1) }
     }
 
-    /// Creates a limit of half of the memory of the machine or process, or of 4 GiB if both are unknown. A line of text
-    /// may have at most 64 MiB.
+    /// Creates a limit of half of the memory of the machine or process, or of 4 GiB if both are
+    /// unknown. A line of text may have at most a sixteenth of the limit, and at most 64 MiB.
     pub fn of_machine() -> Self {
         const UNKNOWN: u64 = 8 << 30;
         let all = Self::of_bytes(system_memory().unwrap_or(UNKNOWN) / 2);
         Self { line: all.line.min(LONGEST_LINE), ..all }
     }
 
-    /// Parses a number of bytes with an optional binary unit, such as `500M` or `1.5G`. Returns `None` if the text is
-    /// invalid or the number is zero.
+    /// Parses a number of bytes with an optional binary unit, such as `500M` or `1.5G`. Returns
+    /// `None` if the text is invalid or the number is zero.
     pub fn from_text(text: &str) -> Option<Self> {
         let text = text.trim().to_ascii_uppercase();
         let text = text.strip_suffix("IB").or_else(|| text.strip_suffix('B')).unwrap_or(&text);
@@ -72,7 +72,7 @@ impl MaxMemory {
                 limit: shown(self.bytes.into()),
             });
         }
-        // Reserving and releasing memory at once costs nothing and shows whether the system would allow it.
+        // Reserving memory and releasing it at once is cheap and tests if the system allows it.
         const WORTH_ASKING: u128 = 1 << 20;
         let probe = |bytes: usize| Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
         if wanted < WORTH_ASKING || usize::try_from(wanted).is_ok_and(probe) {
@@ -104,12 +104,11 @@ fn shown(bytes: u128) -> String {
     }
 }
 
-/// Returns the memory of the machine or the limit of the process in bytes, whichever is less, if one is known.
+/// Returns the memory of the machine or the limit of the process in bytes, whichever is less.
 #[cfg(target_os = "linux")]
 fn system_memory() -> Option<u64> {
     use rustix::process::{Resource, getrlimit};
     let machine = rustix::system::sysinfo();
-    // The type differs between platforms.
     let machine = (machine.totalram as u64).saturating_mul(machine.mem_unit.into());
     let group = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
     let limits = [group, getrlimit(Resource::As).current, getrlimit(Resource::Data).current];
@@ -121,10 +120,10 @@ fn system_memory() -> Option<u64> {
     None
 }
 
-/// Returns the maximum uncompressed size of `packed` compressed bytes.
+/// Returns an upper bound on the uncompressed size of `packed` compressed bytes.
 #[cfg(feature = "parquet")]
 pub(crate) fn most_unpacked(packed: u64, ratio: Ratio) -> u64 {
-    // Allowance for a header or a single symbol.
+    // Bytes allowed for a header or a single symbol.
     const SLACK: u64 = 1 << 10;
     packed.saturating_mul(ratio as u64).saturating_add(SLACK)
 }

@@ -19,17 +19,17 @@ const ENGLISH: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "A
 
 const SHORTEST: usize = 3;
 
-/// Returns a date with its month in English, without words such as `de` and without the day of the week before it, or `None`
-/// if no word names a month.
+/// Returns a date with its month as an English abbreviation. Removes words such as `de`, and text
+/// before the day such as a day of the week. Returns `None` if no word names a month.
 pub(crate) fn in_english(text: &str) -> Option<String> {
     let text = text.replace(" de ", " ");
     let words = text.split(|sign: char| !sign.is_alphabetic()).filter(|word| !word.is_empty());
-    // `mar.` is a Tuesday or March: the last name is that of the month.
+    // `mar.` may be a Tuesday or March. The month is the last name.
     let (word, month) = words.rev().find_map(|word| Some((word, month_of(word)?)))?;
     let start = word.as_ptr() as usize - text.as_ptr() as usize;
     let (before, rest) = (&text[..start], &text[start + word.len()..]);
     let before = before.trim_start_matches(|sign: char| !sign.is_ascii_digit());
-    // An abbreviation may end in a point before a space.
+    // An abbreviation may end in a period before a space.
     let rest = rest.strip_prefix('.').filter(|rest| rest.starts_with(' ')).unwrap_or(rest);
     Some(format!("{before}{}{rest}", ENGLISH[month]))
 }

@@ -1,16 +1,16 @@
 //! Reader of a table in long format, with a time, a tag and a value in each row, as a table with a column per tag.
 //!
-//! **Rows.** Values of the same time are one row. With [`Pivot::every`], values of the same interval are one row, whose
-//! time is the start of the interval. A cell is then the last value (or the mean of the values) of the interval, and
-//! the last value before it if the interval has none. Without it, the cells of tags without a value at that time are
-//! missing.
+//! **Rows.** Values with equal times form one row. With [`Pivot::every`], the values in an interval
+//! form one row, whose time is the start of the interval. A cell is then the last value (or the
+//! mean of the values) in the interval. If the interval has no value, the cell is that of the
+//! previous row. Without `every`, the cells of tags without a value at that time are missing.
 //!
-//! **Order.** A value is late if its row has already been returned. Late values are left out and counted. If more than
-//! a tenth of the values of a file are late, for example because the tags follow one another, all values are loaded and
-//! sorted by time.
+//! **Order.** A value is late if its row has already been returned. Late values are left out and
+//! counted. If more than a tenth of the values of a file are late, for example because the file
+//! lists one tag after the other, all values are loaded and sorted by time.
 //!
-//! **Tags.** The tags of a file are found by reading it once. Those of a pipe are the tags of its first
-//! [`FIRST_VALUES`] values. Values of other tags are left out and counted.
+//! **Tags.** The tags of a file are found by reading the file once. The tags of a pipe are those of
+//! its first [`FIRST_VALUES`] values. Values of other tags are left out and counted.
 
 use crate::columns::select;
 use crate::concatenation;
@@ -32,7 +32,7 @@ const FIRST_VALUES: usize = 1000;
 /// Approximate memory of a tag in bytes.
 const TAG: u128 = 512;
 
-/// Value with its time in seconds since 1970 and the number of its tag.
+/// Time in seconds since 1970, index of the tag, and value.
 type Value = (f64, usize, f64);
 
 enum Values {
@@ -48,7 +48,7 @@ struct PivotReader {
     tags: HashMap<String, usize>,
     selected: Vec<usize>,
     next: Option<Value>,
-    /// Time of the row that is being filled.
+    /// Time of the row that is being filled, or `None` between rows.
     time: Option<f64>,
     row: Vec<f64>,
     counts: Vec<u32>,
@@ -91,7 +91,6 @@ impl Stream {
 }
 
 impl PivotReader {
-    /// Opens the table and finds its tags.
     fn open(source: &Source, layout: &Layout, pivot: &Pivot) -> Result<Opened, Error> {
         let values = layout_of_values(layout, pivot);
         let mut stream = Stream::open(source, &values)?;

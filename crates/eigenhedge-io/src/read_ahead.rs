@@ -1,11 +1,11 @@
 //! Reader that reads rows ahead on a second thread.
 //!
-//! The thread opens the table again, moves to the position of the reader that it replaces, and sends rows in batches.
-//! Each row comes with its texts, its place, its position, and its error if it has one. Rows, errors and positions are
-//! exactly those of the replaced reader. Only regular files are read ahead. Rows of a pipe are read on demand.
+//! The thread opens the table again, moves to the position of the reader that it replaces, and
+//! sends rows in batches. Rows, errors and positions equal those of the replaced reader. Only
+//! regular files and bytes in memory are read ahead. Rows of a pipe are read on demand.
 //!
-//! Memory: batches of about [`NUMBERS`] numbers, or of one row if a row is longer. At most [`WAITING`] numbers wait, or
-//! [`FEWEST`] batches. A learner takes blocks of up to half as many numbers, so that it seldom waits for the reader.
+//! **Memory.** A batch has about [`NUMBERS`] numbers, or one longer row. At most [`WAITING`]
+//! numbers wait, or [`FEWEST`] batches. This usually covers two blocks of a learner.
 
 use crate::concatenation;
 use crate::error::{Error, RowPlace};
@@ -45,9 +45,9 @@ impl Batch {
 
 /// Row or error, as returned by the reader.
 struct ReadRow {
-    /// End of the numbers of this row within the batch.
+    /// Index in the batch after the last number of this row.
     end: usize,
-    /// Length of a sparse row, and end of its positions within the batch. The value is `None` if the row is dense.
+    /// Length of a sparse row, and the batch index after its last position. `None` for a dense row.
     sparse: Option<(usize, usize)>,
     error: Option<Error>,
     texts: Vec<String>,
@@ -63,7 +63,7 @@ pub(crate) struct ReadAhead {
     most: usize,
     batch: Batch,
     given: usize,
-    /// True once the end has been reported.
+    /// True once the end of the table has been reported.
     has_ended: bool,
     /// Position before the first row of the batch.
     start: ReadPosition,
@@ -73,8 +73,8 @@ pub(crate) struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// Creates a reader that continues at the position of another reader of the same table. The layout must contain the
-    /// detected properties ([`Layout::found`]). `length` is the number of values in a row.
+    /// Creates a reader that continues at the position of `reader` over the same table. The layout
+    /// must contain the detected properties. `length` is the number of values in a row.
     pub fn behind(
         reader: &dyn Reader,
         input: &InputSource,
@@ -102,7 +102,7 @@ impl ReadAhead {
         self.batch.rows.get(self.given.checked_sub(1)?)
     }
 
-    /// Receives the next batch that has rows. Returns false at the end.
+    /// Receives the next batch that has rows. Returns false at the end of the table.
     fn next_batch(&mut self) -> Result<bool, Error> {
         while self.given == self.batch.rows.len() {
             if self.batch.end.is_some() {
@@ -174,7 +174,7 @@ impl Reader for ReadAhead {
     }
 }
 
-/// Starts the reader thread. Returns the channel of its batches, in which at most `most` of them wait.
+/// Starts the reader thread. Returns the receiver of its batches. At most `most` batches wait.
 fn begin(
     source: Source,
     layout: Layout,
@@ -184,7 +184,7 @@ fn begin(
     let (sender, batches) = sync_channel(most);
     let work = move || {
         if let Err(error) = read_all(&source, &layout, &start, &sender) {
-            // The receiver may be gone.
+            // The receiver may have been dropped.
             let _ = sender.send(Err(error));
         }
     };

@@ -7,8 +7,8 @@ use crate::reading::{Reading, TwoStates};
 
 const LISTED: usize = 8;
 
-/// Describes the detected properties of a table. Returns `None` for plain comma-separated numbers. Example: `delimiter
-/// ";", decimal comma, time = Zeit (dd.mm.yyyy), 8 columns of numbers, 1 left out: Kommentar`.
+/// Describes the detected properties of a table, such as `delimiter ";", decimal comma, 8 columns
+/// of numbers`. Returns `None` for plain comma-separated numbers.
 pub(crate) fn read_as(layout: &Layout, reading: &Reading, columns: &Columns) -> Option<String> {
     let mut parts = Vec::new();
     if layout.format == Format::Csv && layout.delimiter.is_none() && reading.signs.delimiter != b',' {

@@ -26,18 +26,19 @@ pub struct ReadPosition {
 }
 
 pub(crate) trait Reader {
-    /// Reads the numbers and the copied cells of the next row. Returns false at the end. After a bad row, the next call
-    /// reads the row after it.
+    /// Reads the numbers and the copied cells of the next row. Returns false at the end. Reading
+    /// can continue after a bad row.
     fn read(&mut self, row: &mut Row) -> Result<bool, Error>;
-    /// Returns the place of the most recently read row.
+    /// Returns the place of the most recently read row, for messages.
     fn place(&self) -> RowPlace;
     /// Returns the position of the next row.
     fn position(&self) -> ReadPosition;
-    /// Moves to a position. Returns the number of rows before it, which is less than stated if the table is too short.
+    /// Moves to a position. Returns the number of rows before it. This number is less than
+    /// `position.rows` if the table is too short.
     fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error>;
     /// Returns the number of rows or bytes read, and the total if it is known.
     fn progress(&self) -> Progress;
-    /// Returns a remark about values that were left out.
+    /// Returns a remark about values that were left out, or `None` if there were none.
     fn remarks(&self) -> Option<String> {
         None
     }

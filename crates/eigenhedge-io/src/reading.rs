@@ -13,14 +13,15 @@ pub struct Dialect {
     pub decimal: u8,
 }
 
-/// Commas between cells, and decimal points.
+/// Uses commas between cells, and decimal points.
 impl Default for Dialect {
     fn default() -> Self {
         Self { delimiter: b',', decimal: b'.' }
     }
 }
 
-/// Detected properties of a table, saved with a stream so that a resumed one reads the table in the same way.
+/// Detected properties of a table. They are saved with a stream, so that a resumed stream reads the
+/// table in the same way.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
     pub(crate) signs: Dialect,
@@ -62,8 +63,8 @@ impl TwoStates {
 }
 
 impl Reading {
-    /// Returns the delimiter and decimal sign for answers: semicolons and the sign of the table if it has semicolons or
-    /// decimal commas, otherwise commas and points.
+    /// Returns the delimiter and decimal separator for results: semicolons and the separator of the
+    /// table if it has semicolons or decimal commas, and otherwise commas and points.
     pub fn dialect(&self) -> Dialect {
         match (self.signs.delimiter, self.signs.decimal) {
             (b';', decimal) | (_, decimal @ b',') => Dialect { delimiter: b';', decimal },
@@ -71,12 +72,12 @@ impl Reading {
         }
     }
 
-    /// Returns the usual step between two times in seconds, if it is known.
+    /// Returns the usual step between two times in seconds, or `None` if it is unknown.
     pub fn step(&self) -> Option<f64> {
         self.step
     }
 
-    /// Returns the format of the time column, if it is known.
+    /// Returns the format of the time column, or `None` if it is unknown.
     pub fn time_format(&self) -> Option<&TimeFormat> {
         self.time_format.as_ref()
     }

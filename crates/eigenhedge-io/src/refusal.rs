@@ -3,7 +3,7 @@
 use eigenhedge::Error;
 use eigenhedge::options::exact;
 
-/// Returns the message for a row that a learner rejects. `label` returns the description of a column.
+/// Returns the message for a row that a learner rejects. `label` describes the column at an index.
 pub fn refusal(error: &Error, label: impl Fn(usize) -> String) -> String {
     match error {
         Error::Entry { what: "row", index, rule, value } => {

@@ -1,17 +1,17 @@
-//! Row of a table: its numbers, the positions of its filled cells if it is sparse, its copied cells, and its time.
+//! Row of a table: its numbers, the positions of filled cells, its copied cells, and its time.
 //!
-//! Replacing a sparse row by one of the same length takes time in proportion to the filled cells only.
+//! Replacing a sparse row by one of equal length takes time proportional to the filled cells.
 
 use crate::error::RowPlace;
 
-/// Row of a table. If the row is sparse, the positions of its filled cells are known, and all other cells are zero.
+/// Row of a table. A sparse row lists the positions of its filled cells. All others are zero.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Row {
     numbers: Vec<f64>,
     filled: Vec<u32>,
     is_sparse: bool,
-    /// Number of the row, counted from 0. Bad rows are counted too.
+    /// Index of the row in the table, counted from 0. Bad rows are included.
     pub number: u64,
     /// Cells of the copied columns. The first one is the time if there is a time column.
     pub kept: Vec<String>,
@@ -36,7 +36,7 @@ impl Row {
         self.place.to_string()
     }
 
-    /// Returns the copied cell at this index, which is the key of the row, or an empty text without one.
+    /// Returns the copied cell at this index, which is the key, or an empty string for `None`.
     pub(crate) fn key(&self, index: Option<usize>) -> &str {
         index.and_then(|index| self.kept.get(index)).map_or("", String::as_str)
     }
@@ -47,7 +47,7 @@ impl Row {
         &mut self.numbers
     }
 
-    /// Removes all cells, also the copied ones, and returns the empty list of numbers, to be filled as a dense row.
+    /// Removes all cells and returns the list of numbers, which the caller fills as a dense row.
     pub(crate) fn cleared(&mut self) -> &mut Vec<f64> {
         self.kept.clear();
         let numbers = self.cells_mut();
@@ -55,7 +55,7 @@ impl Row {
         numbers
     }
 
-    /// Makes the row a sparse row of this length, with these values at these positions. The positions must ascend.
+    /// Makes this a sparse row of `length` cells with these values. The positions must ascend.
     pub(crate) fn set_sparse(&mut self, length: usize, cells: impl Iterator<Item = (u32, f64)>) {
         if self.is_sparse && self.numbers.len() == length {
             self.filled.iter().for_each(|i| self.numbers[*i as usize] = 0.0);

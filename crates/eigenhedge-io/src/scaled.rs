@@ -1,5 +1,5 @@
-//! Standardized rows, for commands whose model does not standardize. Standard units are deviations from the mean of a
-//! column, divided by its scale.
+//! Standardized rows, for commands whose model does not standardize. A number in standard units is
+//! the deviation from the mean of its column, divided by the scale of the column.
 
 use crate::error::Error as TableError;
 use crate::refusal::refusal;
@@ -19,22 +19,23 @@ pub struct ScaledStream {
     standardizer: Standardizer,
     on_short_warm_up: fn(Standardize, u64),
     waiting: VecDeque<Row>,
-    /// Most recently returned row in units of the table.
+    /// Most recently returned row, in the units of the table.
     delivered: Option<Row>,
-    /// True if that row is included in the statistics, or was rejected.
+    /// True if the row in `delivered` is included in the statistics, or was rejected.
     is_counted: bool,
     row: Vec<f64>,
 }
 
 impl ScaledStream {
-    /// Scales the rows of a stream.
+    /// Creates a stream of the scaled rows of `stream`.
     pub fn new(stream: Stream, how: Standardize) -> Self {
         let (standardizer, waiting) = (Standardizer::new(how, stream.columns().len()), VecDeque::new());
         let on_short_warm_up = |_, _| ();
         Self { stream, standardizer, on_short_warm_up, waiting, delivered: None, is_counted: true, row: Vec::new() }
     }
 
-    /// Sets the function that is called after the warm-up, with its number of rows. They may be fewer than requested.
+    /// Sets a function that is called after the warm-up with the number of its rows. This number
+    /// may be less than requested.
     #[must_use]
     pub fn with_short_warm_up(self, on_short_warm_up: fn(Standardize, u64)) -> Self {
         Self { on_short_warm_up, ..self }
@@ -50,7 +51,7 @@ impl ScaledStream {
         self.stream.columns()
     }
 
-    /// Returns the name of the table.
+    /// Returns the name of the source of the table.
     pub fn source(&self) -> String {
         self.stream.source()
     }
@@ -60,7 +61,7 @@ impl ScaledStream {
         self.delivered.as_ref().map_or_else(|| self.stream.place(), Row::place)
     }
 
-    /// Returns the number of the most recently returned row.
+    /// Returns the index of the most recently returned row, or 0 before the first row.
     pub fn row_number(&self) -> u64 {
         self.delivered.as_ref().map_or(0, |row| row.number)
     }
@@ -70,7 +71,7 @@ impl ScaledStream {
         self.delivered.as_ref().map_or(&[], |row| &row.kept)
     }
 
-    /// Rejects the most recently returned row for this reason. Returns the reason as an error if bad rows are errors.
+    /// Rejects the most recently returned row. Returns `reason` as an error if bad rows are errors.
     pub fn refuse(&mut self, reason: String) -> Result<()> {
         self.is_counted = true;
         match &self.delivered {
@@ -114,7 +115,6 @@ impl ScaledStream {
         if self.stream.next_row()?.is_none() {
             return Ok(None);
         }
-        // The memory of the previous row is used again.
         let mut row = self.delivered.take().unwrap_or_default();
         self.stream.deliver_into(&mut row);
         Ok(Some(row))

@@ -3,8 +3,8 @@
 use crate::error::{Fault, hint, quoted};
 use crate::layout::{Layout, Selector};
 
-/// Returns the columns that no option names, among which the time column is detected. Returns none if the layout
-/// already determines the time column.
+/// Returns the positions of the columns that no option names. The time column is detected among
+/// them. The result is empty if the layout already determines the time column.
 pub(crate) fn free_columns(
     names: Option<&[String]>,
     count: usize,
@@ -24,7 +24,7 @@ pub(crate) fn free_columns(
     Ok((0..count).filter(|position| is_free[*position]).collect())
 }
 
-/// Returns the positions of the columns that the selector names. `list` describes in messages where the names come from.
+/// Returns the positions of the columns that a selector names. `list` is their source in messages.
 pub(crate) fn find(
     selector: &Selector,
     names: &[String],
@@ -44,7 +44,7 @@ pub(crate) fn find(
                 Err(Fault::Ambiguous { name: name.clone(), list })
             }
         },
-        // The pattern may be the literal name of a column.
+        // A pattern may be the exact name of a column.
         Selector::Pattern(pattern) => match all(&|candidate| candidate == pattern) {
             literal if literal.len() == 1 => Ok(literal),
             _ => match all(&|candidate| matches(pattern.as_bytes(), candidate.as_bytes())) {
@@ -72,8 +72,8 @@ pub fn matches_pattern(pattern: &str, name: &str) -> bool {
     matches(pattern.as_bytes(), name.as_bytes())
 }
 
-/// Returns true if the text matches the wildcards `*` and `?`. The time is at most proportional to the product of the
-/// lengths.
+/// Returns true if the text matches a pattern with `*` and `?`. The time is at most proportional to
+/// the product of the lengths.
 fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
     // Position to resume from when the last star must match one more byte.

@@ -5,7 +5,7 @@ use crate::format::Format;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Source of rows.
+/// Source of the rows of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// Standard input.
@@ -34,7 +34,8 @@ impl Source {
         }
     }
 
-    /// Returns the format for the extensions of the parts, which must agree.
+    /// Returns the format by the file extensions of the parts, or CSV without an extension. Returns
+    /// a message as an error if the parts have different formats.
     pub fn format(&self) -> Result<Format, String> {
         let of = |part: &Self| part.path().map_or(Format::Csv, Format::of_path);
         let parts = self.parts();
@@ -49,7 +50,7 @@ impl Source {
         }
     }
 
-    /// Returns the name in messages: that of the first part.
+    /// Returns the name for messages, which is that of the first part.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Standard => "standard input".to_owned(),

@@ -1,16 +1,17 @@
 //! Atomic file output: files are either complete or absent, even after a power failure.
 //!
-//! All output files are written in the same way: to a staging file in the folder of the target, whose bytes are synced.
-//! Then the staging file is renamed to the target, and the folder is synced. The previous file remains until then, and
-//! the new file gets its permissions.
+//! Each output file is first written to a staging file in the folder of the target, and synced. The
+//! staging file is then renamed to the target, and the folder is synced. Until the rename, the
+//! previous file is unchanged. The new file has the permissions of the previous one.
 //!
-//! **Names.** `.NAME.eigenhedge-part` is for files written row by row, `.NAME.eigenhedge-next` for files written at
-//! once, `.NAME.eigenhedge-last` for files converted or copied from another, and `.NAME.eigenhedge-lock` for a
-//! [`Reservation`]. The names are fixed, so that the next run can resume or remove the file that a killed run left.
+//! **Names.** `.NAME.eigenhedge-part` is for files written in pieces, `.NAME.eigenhedge-next` for
+//! files written at once, `.NAME.eigenhedge-last` for files converted or copied from another, and
+//! `.NAME.eigenhedge-lock` for a [`Reservation`]. The names are fixed, so that the next run can
+//! resume or remove the file that a killed run left.
 //!
-//! **Concurrency.** A staging file is locked during writing. If two programs write the same target, the second is
-//! refused, or waits if the first will finish soon. A staging file is created, never opened, unless a run is resumed.
-//! Links are not followed, so that a planted link cannot make another file be overwritten.
+//! **Concurrency.** A staging file is locked while it is written. A second program that writes the
+//! target gets an error, or waits for a file written at once. A staging file is always created anew
+//! unless a run is resumed. Links are not followed, so that no other file can be overwritten.
 
 use crate::error::{Error, Fault, printable_path};
 use std::ffi::OsString;
@@ -23,7 +24,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Place {
     typed: PathBuf,
     target: PathBuf,
-    /// True if only the owner may read a new file, whatever the umask of the process.
+    /// True if a new target is readable only by its owner, whatever the umask of the process.
     #[cfg_attr(not(unix), allow(dead_code))]
     is_private: bool,
 }
@@ -54,7 +55,7 @@ impl Place {
         unwritable(&self.typed, error)
     }
 
-    /// Returns the path `.NAME.eigenhedge-WHAT` next to the file, which is fixed so that a resumed run finds it.
+    /// Returns the path `.NAME.eigenhedge-WHAT` next to the target, which a resumed run can find.
     fn beside(&self, what: &str) -> PathBuf {
         let mut name = OsString::from(".");
         name.push(self.target.file_name().unwrap_or_default());
@@ -104,7 +105,7 @@ impl Staging {
         Ok(Self { out: BufWriter::with_capacity(1 << 16, file), place, part, synced: false })
     }
 
-    /// Opens the staging file of an earlier run and continues after `wanted` bytes. A shorter file is an error.
+    /// Opens the staging file of an earlier run after `wanted` bytes. A shorter file is an error.
     pub fn resume(place: Place, wanted: u64) -> Result<Self, Error> {
         let part = place.beside("part");
         let shrunk = |found| Error::at(printable_path(&part), Fault::PartShrunk { wanted, found });
@@ -124,8 +125,7 @@ impl Staging {
         write(&mut self.out).map_err(|error| self.place.refuse(error))
     }
 
-    /// Syncs the file and its folder. Returns the size of the file. From then on the file is kept even if the run
-    /// fails.
+    /// Syncs the file and its folder, and returns its size. The file is then kept even on failure.
     pub fn sync(&mut self) -> Result<u64, Error> {
         let mut sync = || {
             self.out.flush()?;
@@ -146,7 +146,7 @@ impl Staging {
             self.out.flush()?;
             keep_rights(self.out.get_ref(), &self.place.target)?;
             self.out.get_ref().sync_all()?;
-            // If renaming fails, the staging file is kept.
+            // Keeps the staging file if renaming fails.
             self.synced = true;
             self.place.replace(&self.part)
         };
@@ -182,14 +182,14 @@ impl Drop for Staging {
     }
 }
 
-/// Recreates the staging file from the first `bytes` of a complete target, if they are exactly `lines` lines. Does
-/// nothing if the staging file exists.
+/// Recreates the staging file from the first `bytes` bytes of a complete target. Does nothing if
+/// these are not exactly `lines` lines, or if the staging file exists.
 pub(crate) fn cut_from_target(place: &Place, bytes: u64, lines: u64) -> Result<(), Error> {
     let part = place.beside("part");
     if fs::symlink_metadata(&part).is_ok() || !place.target.is_file() {
         return Ok(());
     }
-    // The copy has another name first, so that an existing staging file is always complete.
+    // The copy is made under another name, so that an existing staging file is always complete.
     let (last, file) = place.create("last", false)?;
     let cut = || {
         let mut from = BufReader::new(File::open(&place.target)?.take(bytes));
@@ -215,7 +215,8 @@ pub(crate) fn cut_from_target(place: &Place, bytes: u64, lines: u64) -> Result<(
     cut().map_err(|error| place.refuse(error))
 }
 
-/// Private file that is written in pieces and replaces its target when it is complete. A device is written in place.
+/// Private file that is written in pieces and replaces its target at the end. A device is written
+/// in place.
 pub(crate) struct WholeFile(Sink);
 
 enum Sink {
@@ -258,7 +259,8 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     write_at_once(path, bytes, false)
 }
 
-/// Writes a file like [`write_whole`] that only its owner may read: saved models contain rows of the data.
+/// Writes a file like [`write_whole`]. A new file is readable only by its owner, because saved
+/// models contain rows of the data. An existing file keeps its permissions.
 pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     write_at_once(path, bytes, true)
 }
@@ -277,7 +279,7 @@ fn write_at_once(path: &Path, bytes: &[u8], is_private: bool) -> Result<(), Erro
     write().inspect_err(|_| drop(fs::remove_file(&next))).map_err(|error| place.refuse(error))
 }
 
-/// Lock on a file that is written more than once. No other run can reserve the file until the lock is dropped.
+/// Lock on a file that a run writes more than once. It excludes other runs until it is dropped.
 pub struct Reservation {
     lock: PathBuf,
     _file: File,
@@ -314,7 +316,7 @@ pub(crate) fn folder_of(target: &Path) -> &Path {
     }
 }
 
-/// Creates and locks a file with the rights of its target. Removes an earlier one, unless it is being written.
+/// Creates and locks a file with the permissions of its target, in place of any earlier file.
 fn create_locked(path: &Path, place: &Place, wait: bool) -> Result<File, TryLockError> {
     loop {
         // The old file stays locked until the new file exists, so that two runs do not remove each other's file.
@@ -328,7 +330,7 @@ fn create_locked(path: &Path, place: &Place, wait: bool) -> Result<File, TryLock
                     Some(file)
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                // The file may belong to another user. It can be removed if the folder permits it.
+                // The file may belong to another user. The folder may still permit its removal.
                 Err(_) => None,
             },
             _ => None,
@@ -353,8 +355,8 @@ fn create_locked(path: &Path, place: &Place, wait: bool) -> Result<File, TryLock
     }
 }
 
-/// Opens and locks a file of an earlier run, or creates it if `create`. Tries again if another run renames or removes
-/// the file in the meantime.
+/// Opens and locks a file of an earlier run, or creates it if `create` is true. Tries again if
+/// another run renames or removes the file in the meantime.
 fn open_locked(path: &Path, create: bool) -> Result<File, TryLockError> {
     loop {
         let file = match open_existing(path) {
@@ -377,7 +379,7 @@ fn lock(file: &File, wait: bool) -> Result<(), TryLockError> {
     if wait { file.lock().map_err(TryLockError::Error) } else { file.try_lock() }
 }
 
-/// Opens a regular file that has only one name. Links are not followed.
+/// Opens a regular file without other hard links. Symbolic links are not followed.
 fn open_existing(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.read(true).write(true);
@@ -405,7 +407,7 @@ fn has_one_name(_: &fs::Metadata) -> bool {
     true
 }
 
-/// Gives a new file, from the start, the permissions of the file that it will replace. If there is none, a private file
+/// Gives a new file the permissions of the file that it will replace. Without one, a private file
 /// is restricted to its owner.
 #[cfg(unix)]
 fn restrict(options: &mut OpenOptions, place: &Place) {

@@ -1,11 +1,11 @@
 //! Interruptible wait for rows.
 //!
-//! A reader of a pipe may block forever in a system call that a signal handler does not interrupt. A source with a
-//! [`Stop`] waits for input and for the stop at the same time. After a stop it returns an error rather than the end of
-//! the input, because the current row may be incomplete. [`crate::Stream::state`] then still returns the state after
-//! the last complete row.
+//! A reader of a pipe may block forever in a system call that a signal handler does not interrupt.
+//! A source with a [`Stop`] waits for input and for the stop at the same time. After a stop it
+//! returns an error rather than the end of the input, because the current row may be incomplete.
+//! [`crate::Stream::state`] still returns the state after the last complete row.
 //!
-//! On systems other than Unix, no [`Stop`] can be created. Programs can stop there only between two rows.
+//! On systems other than Unix, no [`Stop`] can be created. Programs stop only between rows.
 
 #[cfg(unix)]
 pub use on_unix::Stop;

@@ -5,29 +5,29 @@ use chrono::{DateTime, Datelike, Weekday};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Maximum number of keys whose most recent times are stored. Times of additional keys are not compared.
+/// Maximum number of keys whose last times are stored. Times of further keys are not compared.
 const MOST_KEYS: usize = 10_000;
-/// Number of steps from which the usual step, their median, is determined.
+/// Maximum number of steps forward from which the usual step, their median, is computed.
 const STEPS: usize = 101;
 /// Multiple of the usual step above which a step is a long gap.
 const LONG: f64 = 10.0;
 
-/// Statistics about the order of times within each key. Their memory is bounded.
+/// Statistics about the order of times within each key. Their memory use is bounded.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct TimeOrder {
-    /// Most recent time of each key. Without a key column, the key is empty.
+    /// Most recent time of each key. Without a key column, there is one empty key.
     last: BTreeMap<String, f64>,
     #[serde(deserialize_with = "count")]
     back: u64,
     #[serde(deserialize_with = "count")]
     doubled: u64,
-    /// Longest step forward in seconds, and the row after it. The value is `None` before the first step.
+    /// Longest step forward in seconds, and the index of the row after it. `None` without a step.
     longest: Option<(f64, u64)>,
     steps: Vec<f64>,
-    /// Latest time for charts in a table without keys (see [`Self::in_order`]).
+    /// Latest time for charts, in a table without keys (see [`Self::in_order`]).
     #[serde(default)]
     latest: Option<f64>,
-    /// Row before which the clock went back by an hour at the end of summer time.
+    /// Index of the row before which the clock went back by an hour at the end of summer time.
     #[serde(default)]
     summer_end: Option<u64>,
     /// Offset from UTC, in seconds, of the first time of a table with a time zone.
@@ -42,7 +42,7 @@ impl TimeOrder {
         self.back > 0
     }
 
-    /// Continues an earlier table with this offset from UTC, whose last time was `last`.
+    /// Continues an earlier table with this UTC offset in seconds. `last` is its last time.
     pub fn continue_from(&mut self, offset: i32, last: Option<f64>) {
         self.offset = Some(offset);
         self.last.extend(last.map(|last| (String::new(), last)));
@@ -52,8 +52,8 @@ impl TimeOrder {
         self.last.get(key).copied()
     }
 
-    /// Returns the time of a row for charts. After a step back of at most about an hour, this is the latest time before
-    /// the step, until the rows have caught up with it.
+    /// Returns the time of a row for charts. If time steps back by at most about an hour, this is
+    /// the latest time before the step, until the rows have caught up with it.
     fn in_order(&mut self, time: f64) -> f64 {
         let is_forward = self.steps.len() as u64 > self.back;
         match self.latest {
@@ -68,8 +68,8 @@ impl TimeOrder {
         steps.get(steps.len() / 2).copied().unwrap_or(f64::INFINITY)
     }
 
-    /// Returns true if a step back to this local time is the end of summer time: by an hour, on a Sunday in spring or
-    /// autumn.
+    /// Returns true if a step back to this local time is the end of summer time: by an hour, on a
+    /// Sunday in spring or autumn.
     fn ends_summer(&self, time: f64, step: f64) -> bool {
         let usual = self.usual();
         let date = DateTime::from_timestamp(time.floor() as i64, 0);
@@ -105,7 +105,7 @@ impl TimeOrder {
         if key.is_empty() { self.in_order(time) } else { time }
     }
 
-    /// Describes irregular times, such as `3 go back, 12 are doubled, longest gap 30 days before row 501`, if any.
+    /// Describes irregular times, such as `3 go back, 12 are doubled`, or returns `None`.
     pub fn sentence(&self) -> Option<String> {
         let usual = self.usual();
         let mut parts = Vec::new();
@@ -155,7 +155,7 @@ mod tests {
         order.enter("", 60.0, 101);
         order.enter("", 60.0 + 30.0 * 86400.0, 102);
         assert_eq!(order.sentence().unwrap(), "1 goes back, 1 is doubled, longest gap 30 days before row 102");
-        // Minutes over the end of summer time: the charts stand still for an hour.
+        // Minutes over the end of summer time. The time for charts stays constant for an hour.
         let mut clock = TimeOrder::default();
         let start = crate::dates::seconds("2024-10-27T01:00").unwrap();
         let times: Vec<f64> = (0..120).chain(60..200).map(|minute| start + 60.0 * f64::from(minute)).collect();

@@ -18,9 +18,9 @@ impl Timezone {
         chrono_tz::TZ_VARIANTS.iter().map(|zone| zone.name())
     }
 
-    /// Returns the seconds since 1970 of a local time, which is given as if it were UTC. In the hour that is repeated
-    /// at the end of summer time, a time that is not after `last` is in the second pass. A time in the hour that is
-    /// skipped at the start of summer time has the UTC offset of the day before.
+    /// Returns the seconds since 1970 of a local time, which is given as if it were UTC. If the
+    /// local hour is repeated, a time that is not after `last` is in the second pass. If the hour
+    /// is skipped, the time has the UTC offset of the day before.
     pub(crate) fn utc(self, local: f64, last: Option<f64>) -> f64 {
         let shift = |offset: i32| local - f64::from(offset);
         let Some(naive) = naive(local) else { return local };
@@ -35,7 +35,7 @@ impl Timezone {
         }
     }
 
-    /// Returns the offset of local time from UTC in seconds, at this time since 1970.
+    /// Returns the offset of local time from UTC in seconds, at `utc` seconds since 1970.
     pub fn offset(self, utc: f64) -> i32 {
         naive(utc).map_or(0, |naive| self.0.offset_from_utc_datetime(&naive).fix().local_minus_utc())
     }

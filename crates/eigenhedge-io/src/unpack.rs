@@ -27,8 +27,7 @@ impl Packing {
         }
     }
 
-    /// Returns the compression method for the first bytes of a text table, or an error for a method that cannot be
-    /// read.
+    /// Returns the compression method for the first bytes of a table, or an error if unsupported.
     pub fn of_start(start: &[u8]) -> Result<Self, Fault> {
         match start {
             [0x1f, 0x8b, ..] => Ok(Self::Gzip),
@@ -63,7 +62,7 @@ impl Packing {
 fn zstd(packed: Box<dyn Read>, memory: MaxMemory) -> Result<Box<dyn Read>, Fault> {
     let open = || {
         let mut decoder = zstd::stream::read::Decoder::new(packed)?;
-        // Frames with a larger window are rejected; 27 is the limit of zstd itself.
+        // Frames with a larger window are rejected. The maximum exponent of zstd itself is 27.
         decoder.window_log_max(memory.bytes().max(1).ilog2().clamp(10, 27))?;
         Ok(Box::new(decoder) as Box<dyn Read>)
     };
@@ -75,7 +74,7 @@ fn zstd(_: Box<dyn Read>, _: MaxMemory) -> Result<Box<dyn Read>, Fault> {
     Err(Fault::NotBuilt("zstd"))
 }
 
-/// Reader that reports every error as damaged data, except errors of the file system.
+/// Reader that reports every error as damaged data, except system errors.
 struct Unpacked {
     inner: Box<dyn Read>,
     packing: Packing,
@@ -93,8 +92,7 @@ impl Read for Unpacked {
     }
 }
 
-/// Reader of a pipe, which is decompressed if its first bytes mark compressed data. These bytes are read when the first
-/// row is read.
+/// Reader of a pipe that is decompressed if its first bytes mark compressed data.
 pub(crate) struct UnpackedPipe {
     inner: Box<dyn Read>,
     memory: MaxMemory,
@@ -131,7 +129,6 @@ impl Read for UnpackedPipe {
     }
 }
 
-/// Reader with a shared counter of the bytes read.
 pub(crate) struct Counted<R> {
     pub inner: R,
     pub count: Arc<AtomicU64>,
@@ -153,7 +150,7 @@ pub(crate) fn is_utf16(start: &[u8]) -> bool {
 pub(crate) struct Utf8<R> {
     inner: R,
     coding: Coding,
-    /// Bytes that have been read but not returned: the start of the text, or bytes that did not fit into a buffer.
+    /// Bytes that have been read but not returned yet.
     ready: Vec<u8>,
     given: usize,
     /// First unit of a surrogate pair, if the second unit has not arrived yet.

@@ -1,8 +1,7 @@
-//! Workbooks of spreadsheet programs, converted to CSV on the fly. The detection for text tables therefore applies to
-//! them.
+//! Workbooks of spreadsheet programs, converted to CSV text on the fly.
 //!
-//! Another thread reads the sheet and hands over pieces of text. A sheet of an `.xlsx` or `.xlsm` file is streamed.
-//! Sheets of other workbooks are loaded. Each line is a row of the sheet. Dates are written in ISO 8601.
+//! Another thread reads the sheet and sends pieces of text. A sheet of an `.xlsx` or `.xlsm` file
+//! is streamed, and others are loaded. Each line is a row. Dates are written in ISO 8601.
 
 use crate::catch_panics::guarded;
 use crate::error::{Fault, hint};
@@ -15,10 +14,9 @@ use std::thread;
 
 const PIECE: usize = 1 << 16;
 const WAITING: usize = 4;
-/// Assumed maximum ratio of the memory for an `.xls` workbook, which is loaded, to the size of its file.
+/// Assumed ratio of the memory for a loaded `.xls` workbook to the size of its file.
 const LOADED: u128 = 20;
 
-/// Bytes of a workbook, in a file or in memory.
 trait Bytes: Read + Seek {}
 impl<T: Read + Seek> Bytes for T {}
 
@@ -45,8 +43,8 @@ fn open_book(source: &Source) -> Result<Sheets<Box<dyn Bytes>>, Fault> {
     guarded(open).map_err(unsound)?.map_err(|error| unsound(error.to_string()))
 }
 
-/// Returns the name of the sheet to read, and the number of sheets. It is the sheet with the name `wanted`, or else the
-/// first visible one that holds a table.
+/// Returns the name of the sheet to read, and the number of sheets. Without a name in `wanted`,
+/// this is the first visible sheet that holds a table, or else the first visible sheet.
 pub(crate) fn sheet_of(source: &Source, wanted: Option<&str>, memory: MaxMemory) -> Result<(String, usize), Fault> {
     allow(source, memory)?;
     let book = open_book(source)?;
@@ -78,8 +76,8 @@ fn holds_table(source: &Source, sheet: &str) -> bool {
     guarded(|| send_sheet(source, sheet, &mut look)).is_ok_and(|sent| sent.is_ok()) && lines > 1
 }
 
-/// Returns an error if the parts of a workbook that are loaded take too much memory: an `.xls` file, the content of an `.ods`
-/// file, and the shared texts of other workbooks.
+/// Returns an error if the parts of a workbook that are loaded take too much memory. These are an
+/// `.xls` file, the content of an `.ods` file, and the shared texts of other workbooks.
 fn allow(source: &Source, memory: MaxMemory) -> Result<(), Fault> {
     let mut bytes = bytes_of(source).map_err(Fault::Unreadable)?;
     let size = u128::from(bytes.seek(io::SeekFrom::End(0)).map_err(Fault::Unreadable)?);
@@ -93,7 +91,7 @@ fn allow(source: &Source, memory: MaxMemory) -> Result<(), Fault> {
     memory.allow("the texts of the workbook", bytes)
 }
 
-/// Returns the text of a sheet as CSV. Where there are no threads, the whole text is in memory.
+/// Returns a reader of a sheet as CSV. Without threads (WebAssembly), the whole text is in memory.
 pub(crate) fn open(source: &Source, sheet: &str) -> Result<Box<dyn Read>, Fault> {
     let (source, sheet) = (source.clone(), sheet.to_owned());
     let convert = move |send: &mut dyn FnMut(Vec<u8>) -> bool| match guarded(|| send_sheet(&source, &sheet, send)) {
@@ -112,7 +110,7 @@ pub(crate) fn open(source: &Source, sheet: &str) -> Result<Box<dyn Read>, Fault>
     let (sender, receiver) = sync_channel(WAITING);
     let read = move || {
         let outcome = convert(&mut |piece| sender.send(Ok(piece)).is_ok());
-        // A reader that has ended needs no message.
+        // If the receiver is gone, the error needs no report.
         outcome.err().into_iter().for_each(|reason| drop(sender.send(Err(reason))));
     };
     thread::Builder::new().spawn(read).map_err(Fault::Unreadable)?;
@@ -140,18 +138,17 @@ impl Read for Pieces {
     }
 }
 
-/// Lines of CSV that are sent in pieces.
 struct Lines<'a> {
     send: &'a mut dyn FnMut(Vec<u8>) -> bool,
     text: Vec<u8>,
     row: u32,
     cells: Vec<String>,
-    /// Largest number of cells so far. Shorter rows are padded.
+    /// Largest number of cells in a row so far. Shorter rows are padded.
     width: usize,
 }
 
 impl Lines<'_> {
-    /// Adds a cell at its place. Returns false if the reader has ended.
+    /// Adds a cell at this row and column. Returns false if the receiver is gone.
     fn cell(&mut self, (row, column): (u32, u32), text: String) -> bool {
         while self.row < row {
             if !self.end_row() {
@@ -201,7 +198,7 @@ fn send_sheet(source: &Source, sheet: &str, send: &mut dyn FnMut(Vec<u8>) -> boo
         }
     }
     lines.end_row();
-    // A reader that has ended needs no more.
+    // The receiver may be gone.
     let _ = (lines.send)(lines.text);
     Ok(())
 }
@@ -218,7 +215,7 @@ fn text_of(value: &Data) -> String {
     }
 }
 
-/// Formats a date, a time of day, or both. Midnight has no time of day.
+/// Formats a date, a time of day, or both. The time of day is left out at midnight.
 fn time_text(time: &ExcelDateTime) -> String {
     let days = time.as_f64();
     let (year, month, day, hour, minute, second, milli) = time.to_ymd_hms_milli();

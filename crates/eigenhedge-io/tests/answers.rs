@@ -1,4 +1,4 @@
-//! Result files are either complete or absent, with equal bytes after any number of interruptions.
+//! Result files are either complete or absent. Interruptions do not change their bytes.
 #![cfg(feature = "parquet")]
 #![allow(clippy::unwrap_used)]
 
@@ -48,14 +48,14 @@ impl Place {
     }
 }
 
-/// Returns the cells of an answer, from a row of losses and coordinates.
+/// Returns the cells of an output row. `row` contains the two losses and the coordinates.
 fn cells(number: u64, row: &[f64]) -> Vec<Cell<'static>> {
     answer_cells(number, &[], Loss { expected: row[0], realised: row[1] }, &row[2..])
 }
 
 fn write(answers: &mut Answers, rows: &Matrix, from: usize, to: usize) {
     for (i, row) in rows.iter().enumerate().take(to).skip(from) {
-        // Some rows were skipped.
+        // Leaves gaps in the row numbers, as after skipped rows.
         answers.write(&cells((i + i / 7) as u64, row)).unwrap();
     }
 }
@@ -79,7 +79,7 @@ fn a_run_stopped_anywhere_and_resumed_writes_the_same_bytes() {
             let mut answers = place.open(form).unwrap();
             write(&mut answers, &rows, 0, stop);
             let position = answers.sync().unwrap();
-            // Bytes after the sync may or may not reach the disk, and may be truncated anywhere.
+            // Bytes after the sync may or may not reach the disk, and may be cut off anywhere.
             write(&mut answers, &rows, stop, (stop + 4).min(rows.len()));
             drop(answers);
             let part = place.0.path().join(format!(".out.{}.eigenhedge-part", form.name()));
@@ -123,7 +123,7 @@ fn another_thread_writes_the_same_bytes_and_says_the_same_positions() {
     }
 }
 
-/// Returns the names of columns that a table in this form has: an array has positions.
+/// Returns the column names that a table in this form has. A NumPy array has positions instead.
 fn names_in<T: ToString>(form: Form, names: &[T]) -> Vec<String> {
     let name = |(i, name): (usize, &T)| if form == Form::Npy { i.to_string() } else { name.to_string() };
     names.iter().enumerate().map(name).collect()
@@ -200,7 +200,7 @@ fn a_table_without_rows_has_its_columns() {
             Form::Npy => assert!(bytes.starts_with(b"\x93NUMPY") && String::from_utf8_lossy(&bytes).contains("(0, 6)")),
             _ => assert!(bytes.starts_with(b"PAR1")),
         }
-        // It is continued from a stop before the first row, and after its end.
+        // Resume from a position before the first row, also after the file is complete.
         let place = Place::new();
         let mut answers = place.open(form).unwrap();
         let position = answers.sync().unwrap();
@@ -309,7 +309,7 @@ fn answers_that_are_complete_are_cut_and_gone_on_with() {
         resumed.finish().unwrap();
         assert_eq!(std::fs::read(place.path(form)).unwrap(), whole(form, &rows), "{}", form.name());
         assert_eq!(place.files().len(), 1);
-        // A file with another number of lines was written by another program.
+        // A file with another number of lines must come from another program.
         std::fs::write(place.path(form), "x".repeat(10_000)).unwrap();
         assert!(place.resume(form, &position).is_err_and(|error| error.contains("must still hold")));
         assert_eq!(place.files().len(), 1);

@@ -1,4 +1,4 @@
-//! Columns of every type in Parquet files, compared with Arrow files, which another library decodes.
+//! Columns of every type in Parquet files, compared with Arrow files that another library reads.
 #![cfg(feature = "parquet")]
 #![allow(clippy::unwrap_used)]
 
@@ -11,17 +11,15 @@ use std::sync::Arc;
 
 const ROWS: usize = 50;
 
-/// Returns the cell of each row, some of them missing.
 fn cells<T>(cell: impl Fn(usize) -> T) -> impl Iterator<Item = Option<T>> {
     (0..ROWS).map(move |i| (i % 7 != 3).then(|| cell(i)))
 }
 
-/// Returns decimal numbers of which a cell is the number of units of the last digit.
+/// Returns a column of decimal numbers. `cell` returns a number in units of the last digit.
 fn decimals(digits: u8, scale: i8, cell: impl Fn(usize) -> i128) -> ArrayRef {
     Arc::new(cells(cell).collect::<Decimal128Array>().with_precision_and_scale(digits, scale).unwrap())
 }
 
-/// Returns columns of numbers, including extreme values and one column without missing cells.
 fn numbers() -> Vec<(&'static str, ArrayRef)> {
     let big = |i: usize| (i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let halves = cells(|i| i as f32 / 8.0 - 3.0);
@@ -45,7 +43,6 @@ fn numbers() -> Vec<(&'static str, ArrayRef)> {
     ]
 }
 
-/// Returns columns that can only be copied.
 fn others() -> Vec<(&'static str, ArrayRef)> {
     let at = |i: usize| 1_704_067_200_123_456_789 - 86_399_000_000_000 * (i as i64) * 1000;
     vec![
@@ -62,7 +59,7 @@ fn others() -> Vec<(&'static str, ArrayRef)> {
 /// Numbers of a row as bits, and its copied texts.
 type Row = (Vec<u64>, Vec<String>);
 
-/// Reads all rows. Returns the message after the file name for an error.
+/// Reads all rows. An error message starts after the file name.
 fn read(name: &str, bytes: &[u8], layout: impl Fn(Layout) -> Layout) -> Result<Vec<Row>, String> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join(name);
@@ -109,7 +106,7 @@ fn types_that_are_neither_are_refused_by_name_and_may_stand_beside() {
         assert!(message.contains(name) && message.contains("the type"), "{message}");
         let keep = |layout| Layout { only_numeric: true, keep: vec![Selector::from_text(name)], ..layout };
         assert!(read("t.parquet", &file, keep).unwrap_err().contains(name));
-        // The leaves of a nested column do not shift those after it.
+        // The columns inside a nested column do not shift the columns after it.
         let rows = read("t.parquet", &file, |layout| Layout { only_numeric: true, ..layout }).unwrap();
         assert_eq!(rows[5].0, [5f64.sqrt().to_bits(), 5f64.to_bits()]);
     }

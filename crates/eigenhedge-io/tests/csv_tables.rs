@@ -51,7 +51,7 @@ fn a_header_has_no_numbers_unless_an_option_or_a_model_names_them() {
         ("m1,1,2\nm2,5,4\n", all(), Err(wordy(1, 0, "m1", &format!("{out} 0")))),
         ("a,1\n3,4\n", model, Ok(vec![vec![3.0, 4.0]])),
         ("a,inf\n3,4\n", all(), Ok(vec![vec![3.0, 4.0]])),
-        // Labels of whole numbers over fractions, and labels that are far from the numbers below.
+        // Labels that are whole numbers above fractions, or far from the numbers below.
         ("0,1,2\n0.5,0.1,0.2\n1.5,1.1,3.2\n2.5,0.7,0.1\n", all(), Err(doubt("0, 1, 2"))),
         ("2019,2020\n5,7\n6,4\n4,5\n", all(), Err(doubt("2019, 2020"))),
         ("400.5,401.5\n0.5,0.7\n0.6,0.4\n0.4,0.5\n", all(), Err(doubt("400.5, 401.5"))),
@@ -62,7 +62,7 @@ fn a_header_has_no_numbers_unless_an_option_or_a_model_names_them() {
             header(false),
             Ok(vec![vec![9.0, 8.0], vec![0.5, 0.7], vec![0.6, 0.4], vec![0.4, 0.5]]),
         ),
-        // Numbers like those below.
+        // First-line numbers like those below.
         ("1,2\n5,7\n6,4\n4,5\n", all(), Ok(vec![vec![1.0, 2.0], vec![5.0, 7.0], vec![6.0, 4.0], vec![4.0, 5.0]])),
     ];
     for (text, layout, wanted) in cases {

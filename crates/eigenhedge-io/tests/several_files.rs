@@ -33,7 +33,7 @@ impl Files {
         Layout { dim: (self.format == Format::Libsvm).then_some(4), ..Layout::new(self.format) }
     }
 
-    /// Reads all rows with their copied texts. An error is returned without the folder.
+    /// Reads all rows with their copied texts. Error messages omit the folder.
     fn read(&self, layout: &Layout) -> Result<Vec<Row>, String> {
         let message = |error: Error| format!("{error:#}").replace(&format!("{}/", self.directory.path().display()), "");
         rest(&mut Stream::open(&self.source, layout).map_err(message)?).map_err(message)
@@ -51,7 +51,6 @@ fn rest(stream: &mut Stream) -> Result<Vec<Row>, Error> {
     Ok(rows)
 }
 
-/// Saves the state and resumes the stream from it.
 fn resumed(source: &Source, layout: &Layout, stream: &mut Stream) -> Stream {
     let state = serde_json::to_string(&stream.state()).unwrap();
     Stream::resume(source, layout, &serde_json::from_str(&state).unwrap(), stream.own_names().as_deref()).unwrap()
@@ -116,7 +115,7 @@ fn a_line_that_repeats_the_header_is_no_row() {
         let mut resumed = resumed(&files.source, &files.layout(), &mut stream);
         assert_eq!(rest(&mut resumed).unwrap(), rows[1..]);
     }
-    // If columns are selected by name, a header may be numeric; rows equal to the header are rows.
+    // A header may be numeric if columns are selected by name. Rows equal to it are still rows.
     let files = Files::new(&[("t.csv", b"1,2\n1,2\n")]);
     let named = Layout { columns: vec![Selector::Name("1".into())], ..files.layout() };
     assert_eq!(files.read(&named).unwrap().len(), 1);

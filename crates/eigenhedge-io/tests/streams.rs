@@ -1,4 +1,4 @@
-//! Streams: every format gives equal bits, from the start and from any row; damaged files give an error.
+//! Every format gives equal bits, from the start and from any row. Damaged files give an error.
 #![cfg(feature = "parquet")]
 #![allow(clippy::unwrap_used)]
 
@@ -33,7 +33,7 @@ impl Case {
         Stream::open(&self.source(), layout)
     }
 
-    /// Reads all rows. An error is returned without the folder.
+    /// Reads all rows. Error messages omit the folder.
     fn read(&self, layout: &Layout) -> Result<Matrix, String> {
         let message = |error: Error| error.to_string().replace(&format!("{}/", self.directory.path().display()), "");
         rest(&mut self.open(layout).map_err(message)?).map_err(message)
@@ -56,7 +56,7 @@ fn selectors(texts: &[&str]) -> Vec<Selector> {
     texts.iter().map(|text| Selector::from_text(text)).collect()
 }
 
-/// Files in `tests/data`, written by NumPy 2.4 with `save` and `savez_compressed`.
+/// The files in `tests/data` were written by NumPy 2.4 with `save` and `savez_compressed`.
 #[test]
 fn files_of_numpy_give_the_bits_that_were_saved() {
     let saved = vec![vec![0.1, -2.5, 3e-7], vec![5e-324, 1e22, -0.0]];
@@ -132,7 +132,6 @@ fn columns_come_in_the_order_asked_for_in_every_format() {
     }
 }
 
-/// Returns the state after serialization.
 fn saved(stream: &mut Stream) -> (StreamState, Option<Vec<String>>) {
     postcard::from_bytes(&postcard::to_stdvec(&(stream.state(), stream.own_names())).unwrap()).unwrap()
 }
@@ -167,7 +166,7 @@ fn a_stream_taken_up_at_any_row_delivers_what_was_still_to_come() {
         let case = Case::new(name, bytes);
         let layout = Layout { columns: selectors(&["3", "1"]), ..case.layout() };
         let whole = case.read(&layout).unwrap();
-        // Stops around the ends of batches, groups and warm-up, and at every fifth row.
+        // Stops around the ends of batches, row groups and warm-up, and at every fifth row.
         let stops = (0..=matrix.len()).filter(|stop| *stop < 11 || stop % 5 == 0 || *stop > 34);
         for stop in stops {
             let mut stream = case.open(&layout).unwrap();
@@ -293,7 +292,7 @@ fn a_cut_array_or_archive_is_never_taken_for_a_whole_one() {
         if !name.ends_with(".npy") && !name.ends_with(".npz") && !name.ends_with(".parquet") {
             continue;
         }
-        // The step is odd, so that every position within an element occurs.
+        // An odd step cuts at every position within an element.
         for end in (0..bytes.len()).step_by(bytes.len() / 150 * 2 + 1) {
             let case = Case::new(name, &bytes[..end]);
             assert!(case.read(&case.layout()).is_err(), "{name} cut at {end}");
@@ -310,7 +309,7 @@ fn missing_cells_of_every_sign_are_delivered_in_place_or_passed_over() {
     let shown = |rows: &[Vec<f64>]| rows.iter().map(|row| format!("{row:?}")).collect::<Vec<_>>();
     for (name, text) in [("t.csv", csv), ("t.jsonl", jsonl), ("t.libsvm", libsvm)] {
         let case = Case::new(name, text);
-        // A column without numbers would be left out.
+        // Otherwise a column without numbers would be left out.
         let layout = || Layout { keeps_text: true, ..case.layout() };
         let mut stream = case.open(&Layout { missing: Some(Missing::Fill), ..layout() }).unwrap();
         let rows = rest(&mut stream).unwrap();
@@ -386,7 +385,6 @@ fn texts_and_arrays_become_the_numbers_of_their_items() {
         stream.next_row().unwrap();
         assert_eq!(stream.columns(), [if has_id { "text" } else { "line" }], "{name}");
         assert_eq!((stream.row().kept.len(), stream.kept_columns().len()), (usize::from(has_id), usize::from(has_id)));
-        // Resume from the middle.
         let (state, names) = (stream.state(), stream.own_names());
         let mut again = Stream::resume(&case.source(), &layout, &state, names.as_deref()).unwrap();
         assert_eq!(rest(&mut again).unwrap(), wanted[1..], "{name}");
@@ -420,7 +418,7 @@ fn rows_that_are_no_items_are_refused_by_place() {
     assert_eq!(message, "a.jsonl, line 2, column 0 (\"a\"): must hold at least one item, got none");
 }
 
-/// Returns everything that a stream reports about its rows, with or without a second thread.
+/// Returns everything that a stream reports about its rows, with or without reading ahead.
 fn told(case: &Case, layout: &Layout, ahead: bool, from: Option<&StreamState>) -> Vec<String> {
     let mut stream = match from {
         None => case.open(layout).unwrap(),

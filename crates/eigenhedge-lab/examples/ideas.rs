@@ -20,12 +20,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Returns a learner for rows of norm at most one.
+/// Returns the settings of a learner for rows of norm at most 1.
 fn learner(kind: Kind, k: usize) -> Spec {
     Spec { norm_bound: NormBound::Given(1.0), ..Spec::bare(kind, k) }
 }
 
-/// Returns the point of the unit circle at this angle.
 fn at(degrees: f64) -> [f64; 2] {
     let angle = degrees * PI / 180.0;
     [angle.cos(), angle.sin()]
@@ -59,7 +58,8 @@ fn loss() -> Chart {
     }
 }
 
-/// Plots the probability that each direction of the plane is kept, after rows near 35 degrees and then near 120 degrees.
+/// Plots the probability that each direction of the plane is kept, after rows near 35 degrees and
+/// then near 120 degrees.
 fn probability() -> Result<Chart, Error> {
     let spec = Spec { eta: 2.0, mixing: Mixing::FixedShare { alpha: 1e-2 }, ..learner(Kind::Tracking, 1) };
     let mut run = Model::new(spec, 2, 0)?;
@@ -96,7 +96,7 @@ fn directions_kept(run: &Model, name: &str) -> Result<Series, Error> {
     Ok(Series::line(name, &degrees, &kept.collect::<Result<Vec<f64>, Error>>()?))
 }
 
-/// Returns the cumulative loss at every tenth row.
+/// Returns the cumulative loss after every tenth row.
 fn losses_so_far(run: &mut Model, rows: &[Vec<f64>]) -> Result<Vec<f64>, Error> {
     let mut sum = 0.0;
     let mut sums = Vec::new();
@@ -113,7 +113,7 @@ fn every_tenth(sums: &[f64]) -> Vec<f64> {
     (1..=sums.len()).map(|i| 10.0 * i as f64).collect()
 }
 
-/// Plots the losses of the leader and of an adaptive learner on a subspace that changes twice.
+/// Plots the losses of the leader, of tracking and of `auto` on a stream whose plane changes twice.
 fn drift() -> Result<Chart, Error> {
     let rows = streams::three_subspaces(1);
     let mut series = Vec::new();
@@ -139,7 +139,7 @@ fn drift() -> Result<Chart, Error> {
     })
 }
 
-/// Plots the loss, the best loss in hindsight and the bound as rows arrive.
+/// Plots the loss, the best loss in hindsight and the bound against the number of rows.
 fn bound() -> Result<Chart, Error> {
     let rows = streams::iid(20, 3, 0.3, 3000, 1).rows;
     let mut run = Model::new(Spec { self_confident: true, ..learner(Kind::Anchored, 3) }, 20, 0)?;

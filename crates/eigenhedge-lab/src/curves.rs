@@ -9,11 +9,11 @@ use std::borrow::Borrow;
 
 /// Learner over plain rows whose state can be inspected.
 pub trait Inspected: for<'a> Learner<Instance<'a, [f64]>> + Clone {
-    /// Returns the number of explicit columns, to which the loss of a row may add one.
+    /// Returns the number of explicit columns. Computing the loss of a row may add one.
     fn columns(&self) -> usize;
-    /// Returns the expected squared length of the part of a unit vector that is kept.
+    /// Returns the expected squared length of the kept part of a unit vector.
     fn kept_of(&self, direction: &[f64]) -> Result<f64, LabError>;
-    /// Returns the `kept` directions that are most likely to be kept, as columns.
+    /// Returns the `kept` directions with the largest probabilities of being kept, as columns.
     fn most_surely_kept(&mut self, kept: usize) -> Matrix;
 }
 
@@ -56,9 +56,9 @@ pub fn learner(spec: &Spec, length: usize) -> Result<AnyLearner, LabError> {
 #[derive(Debug, Clone, Default)]
 pub struct LossTotals {
     pub expected: Vec<f64>,
-    /// Mean of the losses over all draws, up to each row.
+    /// Mean over the draws of the total loss up to each row.
     pub mean: Vec<f64>,
-    /// Standard deviation, across the draws, of the total loss up to each row.
+    /// Standard deviation over the draws of the total loss up to each row.
     pub deviation: Vec<f64>,
 }
 
@@ -71,14 +71,14 @@ impl LossTotals {
         (last(&self.mean), last(&self.deviation))
     }
 
-    /// Returns the absolute difference between the mean over the draws and the expected total loss, in standard errors.
+    /// Returns the distance of the mean total loss from the expected one, in standard errors.
     pub fn surprise(&self, draws: usize) -> f64 {
         let (mean, deviation) = self.drawn();
         (mean - self.expected_total()).abs() / (deviation / (draws as f64).sqrt() + 1e-9 * (1.0 + mean))
     }
 
-    /// Returns a line through the mean over the draws at every tenth row. Every hundredth row, shifted by `shift` rows,
-    /// has an error bar of one standard deviation. Different shifts keep the bars of several lines from overlapping.
+    /// Returns a line through the mean over the draws at every tenth row. Every hundredth row,
+    /// shifted by `shift` rows against overlaps, has an error bar of one standard deviation.
     pub fn series(&self, name: &str, shift: usize) -> Series {
         let rows: Vec<usize> = std::iter::once(0).chain((9..self.mean.len()).step_by(10)).collect();
         let x: Vec<f64> = rows.iter().map(|row| *row as f64 + 1.0).collect();
@@ -93,7 +93,8 @@ impl LossTotals {
     }
 }
 
-/// Runs a learner once, with `draws` draws per row, which share the learner because its state is independent of them.
+/// Runs a learner once over a stream, with `draws` random draws per row. The draws share the
+/// learner, because its state does not depend on them.
 pub fn totals(
     mut learner: impl Inspected,
     stream: &[Vec<f64>],

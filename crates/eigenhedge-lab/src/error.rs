@@ -1,10 +1,9 @@
-//! Errors of the reproductions in this crate.
+//! Errors of reproductions.
 
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Reason why a reproduction failed.
 #[derive(Debug, Error)]
 pub enum LabError {
     #[error(transparent)]

@@ -1,8 +1,8 @@
 //! Reproductions of the figures and claims of the papers.
 //!
-//! A [`Reproduction`] generates the data of a figure, runs the methods of the paper, and returns an [`Outcome`]:
-//! tables, charts, sentences, and [`Claim`]s, which are inequalities between measured numbers. A claim that does not
-//! hold is a regular outcome. Only a measurement that fails is an error.
+//! A [`Reproduction`] generates the data of a figure, runs the methods of the paper, and returns an
+//! [`Outcome`]: tables, charts, sentences, and [`Claim`]s, which are inequalities between measured
+//! numbers. A claim that does not hold is a regular outcome. Only a failed measurement is an error.
 //!
 //! [`run_all`] writes each outcome into its own folder and prints PASS or FAIL for each claim.
 #![forbid(unsafe_code)]
@@ -27,7 +27,7 @@ use std::path::PathBuf;
 pub struct Setting {
     /// Folder with real data, or `None` for synthetic streams.
     pub data: Option<PathBuf>,
-    /// True to use fewer draws and rows, which takes seconds.
+    /// True to use fewer draws and rows, so that a run takes seconds.
     pub quick: bool,
     pub seed: u64,
 }
@@ -38,7 +38,7 @@ pub type Progress<'a> = dyn Fn(f64) + 'a;
 /// Reproduction of a figure, or of a few related figures.
 #[derive(Debug, Clone, Copy)]
 pub struct Reproduction {
-    /// Name of the reproduction on the command line, and of its folder and files.
+    /// Name of the reproduction on the command line. Its folder and files have this name too.
     pub name: &'static str,
     pub title: &'static str,
     pub source: &'static str,

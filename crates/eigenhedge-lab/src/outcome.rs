@@ -3,7 +3,6 @@
 use eigenhedge_pages::Chart;
 use eigenhedge_pages::number::significant;
 
-/// Result of a reproduction: tables, charts, sentences and claims.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outcome {
     pub tables: Vec<Table>,
@@ -14,7 +13,7 @@ pub struct Outcome {
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Table {
-    /// Suffix that distinguishes the tables of an outcome. It is empty for the main table.
+    /// Suffix of the file name of a table, which is empty for the main table.
     pub suffix: &'static str,
     pub columns: Vec<String>,
     pub rows: Vec<Vec<String>>,
@@ -51,23 +50,23 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Creates the claim `what (left) < than (right)`. It is false for NaN.
+    /// Creates the claim `what (left) < than (right)`. It does not hold for NaN.
     pub fn less(what: &str, left: f64, than: &str, right: f64) -> Self {
         Self { statement: statement(what, left, "<", than, right), holds: left < right }
     }
 
-    /// Creates the claim `what (left) ≤ than (right)`. It is false for NaN.
+    /// Creates the claim `what (left) ≤ than (right)`. It does not hold for NaN.
     pub fn at_most(what: &str, left: f64, than: &str, right: f64) -> Self {
         Self { statement: statement(what, left, "≤", than, right), holds: left <= right }
     }
 
-    /// Creates the claim `what (left) ≥ than (right)`. It is false for NaN.
+    /// Creates the claim `what (left) ≥ than (right)`. It does not hold for NaN.
     pub fn at_least(what: &str, left: f64, than: &str, right: f64) -> Self {
         Self { statement: statement(what, left, "≥", than, right), holds: left >= right }
     }
 }
 
-/// Formats a claim. Numbers have five digits. A limit without a name is shown as a number.
+/// Formats a claim, with numbers of five digits. If `than` is empty, only its number is shown.
 fn statement(what: &str, left: f64, sign: &str, than: &str, right: f64) -> String {
     let (left, right) = (significant(left, 5), significant(right, 5));
     match than {

@@ -13,8 +13,8 @@ pub struct Tally {
     pub failed: usize,
 }
 
-/// Runs each reproduction and writes it to a folder of its own in `folder`. Prints a line for each claim to `lines` as
-/// soon as it is known. `progress` is called with the name of the current reproduction and its completed share.
+/// Runs each reproduction and writes it to its own subfolder of `folder`. Prints PASS or FAIL for
+/// each claim to `lines`. Calls `progress` with a name and the completed share.
 pub fn run_all(
     reproductions: &[&Reproduction],
     setting: &Setting,
@@ -39,7 +39,8 @@ pub fn run_all(
     Ok(tally)
 }
 
-/// Writes tables as `NAME.csv` or `NAME-SUFFIX.csv`, all charts as `NAME.svg`, and everything as `index.html`.
+/// Writes tables as `NAME.csv` or `NAME-SUFFIX.csv`, the charts as `NAME.svg`, and a page with
+/// text, claims and charts as `index.html`.
 fn write(reproduction: &Reproduction, outcome: &Outcome, folder: &Path) -> Result<(), LabError> {
     let unwritable = |source| LabError::Unwritable { path: folder.to_path_buf(), source };
     fs::create_dir_all(folder).map_err(unwritable)?;

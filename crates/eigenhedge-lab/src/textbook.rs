@@ -1,11 +1,13 @@
 //! Learners of JMLR Algorithms 5 and 6 as printed, with a density matrix in double precision.
 //!
-//! Update: tracking `W ← cap(exp(log W - η z zᵀ))`, anchored `W ← cap(exp(-η C))`, where C is the scatter of all rows. Log and
-//! exp use eigendecompositions. `exp(…)` is multiplied out and decomposed again for the capping, and so is W.
+//! Update: tracking `W ← cap(exp(log W - η z zᵀ))`, anchored `W ← cap(exp(-η C))`, where z is the
+//! new row and C the scatter matrix of all rows. Log and exp use eigendecompositions. `exp(…)` and
+//! W are each multiplied out and decomposed again.
 //!
-//! Numerics: the module demonstrates the effect of rounding. A multiplied-out matrix loses eigenvalues below about 1e-17:
-//! rounding replaces them by arbitrary values of that size, also negative ones, which are raised to [`FLOOR`] before the
-//! logarithm. No direction can then fall below the floor, as if a share of the uniform distribution were mixed in.
+//! Numerics: the module demonstrates the effect of rounding. A multiplied-out matrix loses
+//! eigenvalues below about 1e-17. Rounding replaces them by arbitrary values of that size, which
+//! may be negative. They are raised to [`FLOOR`] before the logarithm. No direction can then fall
+//! below the floor, as if a share of the uniform distribution were mixed in.
 //!
 //! Cost: three dense eigendecompositions per trial.
 

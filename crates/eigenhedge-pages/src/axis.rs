@@ -1,12 +1,13 @@
 //! Axes: range, ticks and positions of values.
 //!
-//! Ticks are 1, 2 or 5 times a power of ten. On a logarithmic axis they are powers of ten. They are 1, 2 and 5 times
-//! those if at most three decades are shown, and evenly spaced if the range is less than a factor of two.
+//! Ticks are evenly spaced multiples of 1, 2 or 5 times a power of ten. On a logarithmic axis,
+//! ticks are powers of ten. If at most three decades are shown and there is room, 2 and 5 times
+//! each power are added. A logarithmic axis over less than a factor of two has evenly spaced ticks.
 
 use crate::calendar;
 use crate::number;
 
-/// Largest value that can be drawn. Differences of larger values would overflow.
+/// Largest absolute value that can be drawn. Differences of larger values could overflow.
 pub const LARGEST: f64 = 1e300;
 /// Smallest positive value that can be drawn on a logarithmic axis.
 pub const SMALLEST: f64 = 1e-300;
@@ -25,7 +26,7 @@ impl Extent {
         Self { log, low: f64::INFINITY, high: f64::NEG_INFINITY }
     }
 
-    /// Returns true if a value can be drawn on this axis.
+    /// Returns true if `value` can be drawn on this axis.
     pub fn admits(&self, value: f64) -> bool {
         value.abs() <= LARGEST && (!self.log || value >= SMALLEST)
     }
@@ -37,13 +38,13 @@ impl Extent {
         }
     }
 
-    /// Returns an extent with this range instead. An end that cannot be drawn stays unchanged.
+    /// Replaces the range. An end that cannot be drawn stays unchanged.
     pub fn only(self, low: f64, high: f64) -> Self {
         let or = |value: f64, end: f64| if self.admits(value) { value } else { end };
         Self { low: or(low, self.low), high: or(high, self.high), ..self }
     }
 
-    /// Returns an extent with a small margin at both ends, so that points at the ends are fully visible.
+    /// Adds a small margin at both ends, so that points at the ends are fully visible.
     pub fn with_margin(mut self) -> Self {
         if let Some((low, high)) = self.range() {
             let (low, high) = if self.log {
@@ -96,7 +97,7 @@ impl Axis {
         Self { log: extent.log, low, high, ticks, labels }
     }
 
-    /// Creates an axis over times in seconds since 1970, with at most `wanted` ticks at round dates or times of day.
+    /// Creates an axis over times in seconds since 1970, with about `wanted` ticks or fewer.
     pub fn dated(extent: &Extent, wanted: usize) -> Self {
         let (low, high) = widened(extent);
         let (ticks, labels) = calendar::ticks(low, high, wanted.max(2));
@@ -107,12 +108,12 @@ impl Axis {
         self.ticks.iter().copied().zip(self.labels.iter().map(String::as_str))
     }
 
-    /// Returns the position of a value, from 0 to 1, or `None` if it cannot be drawn or is outside the axis.
+    /// Returns the position of a value, from 0 to 1, or `None` if it is not on the axis.
     pub fn place(&self, value: f64) -> Option<f64> {
         (self.low..=self.high).contains(&value).then(|| self.part(value).clamp(0.0, 1.0))
     }
 
-    /// Returns the position of a value, at most one length outside the axis, or `None` if it cannot be drawn.
+    /// Like [`Self::place`], but positions may be outside the axis. They are clamped to -1 and 2.
     pub fn place_near(&self, value: f64) -> Option<f64> {
         Extent::empty(self.log).admits(value).then(|| self.part(value).clamp(-1.0, 2.0))
     }
@@ -126,7 +127,7 @@ impl Axis {
     }
 }
 
-/// Returns the range of the extent. A range that is empty or too narrow is widened.
+/// Returns the range of the extent, widened if it is empty or too narrow for an axis.
 fn widened(extent: &Extent) -> (f64, f64) {
     match extent.range() {
         None if extent.log => (1.0, 10.0),
@@ -142,11 +143,11 @@ fn widened(extent: &Extent) -> (f64, f64) {
     }
 }
 
-/// Returns multiples of a round step. The first is at or below `low`, and the last at or above `high`.
+/// Returns multiples of a round step, from at or below `low` to at or above `high`.
 fn even_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
     let (mantissa, power) = round_step((high - low) / (wanted - 1) as f64);
     let unit = power_of_ten(power);
-    // If the step is small, multiples are divided by a power of ten: 3 / 10 is 0.3, but 3 * 0.1 is not.
+    // For a negative power, divide: 3 / 10 is 0.3, but 3 * 0.1 is not.
     let tick = |count: f64| {
         if power < 0 && power > -300 { count * mantissa / power_of_ten(-power) } else { count * mantissa * unit }
     };
@@ -158,19 +159,19 @@ fn even_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
     let last = if (high / step - last + 1.0).abs() < slack { last - 1.0 } else { last };
     let count = (last - first).clamp(1.0, 4.0 * wanted as f64) as usize;
     let mut ticks: Vec<f64> = (0..=count).map(|i| tick(first + i as f64)).collect();
-    // Rounding must not leave a value outside.
+    // Rounding must not leave an end of the range outside the ticks.
     let end = ticks.len() - 1;
     ticks[0] = if ticks[0] > low { low } else { ticks[0] };
     ticks[end] = if ticks[end] < high { high } else { ticks[end] };
     ticks.iter().map(|&tick| if tick == 0.0 { 0.0 } else { tick }).collect()
 }
 
-/// Returns a correctly rounded power of ten. Repeated multiplication would not be correctly rounded.
+/// Returns a correctly rounded power of ten. Repeated multiplication would accumulate errors.
 fn power_of_ten(power: i32) -> f64 {
     format!("1e{power}").parse().unwrap_or(f64::NAN)
 }
 
-/// Rounds a step up to 1, 2 or 5 times a power of ten. Returns this factor and the exponent of ten.
+/// Rounds a step up to 1, 2 or 5 times a power of ten. Returns the factor and the exponent.
 fn round_step(step: f64) -> (f64, i32) {
     let power = step.log10().floor() as i32;
     let mantissa = step / 10f64.powi(power);
@@ -182,7 +183,8 @@ fn round_step(step: f64) -> (f64, i32) {
     }
 }
 
-/// Returns about `wanted` powers of ten that enclose the range, with 2 and 5 times each if they are few.
+/// Returns about `wanted` powers of ten that enclose the range, with 2 and 5 times each if they are
+/// few.
 fn decade_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
     let first = low.log10().floor() as i32;
     let last = high.log10().ceil() as i32;
@@ -226,7 +228,7 @@ mod tests {
             let ticks: Vec<f64> = axis.ticks().map(|(tick, _)| tick).collect();
             assert!(ticks.windows(2).all(|pair| pair[0] < pair[1]), "{values:?}: {ticks:?}");
             assert!(ticks.len() <= 4 * wanted + 1, "{values:?}: {ticks:?}");
-            // Ticks beyond the largest number do not exist.
+            // Near the limits of `f64`, ticks that enclose the range may not be representable.
             let ordinary = if log { low >= 1e-90 && high <= 1e90 } else { high <= 1e290 && low >= -1e290 };
             if ends == Ends::Ticks && ordinary {
                 assert_eq!((ticks[0], ticks[ticks.len() - 1]), (low, high), "ticks must cover {values:?}");

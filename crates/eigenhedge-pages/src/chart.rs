@@ -1,6 +1,7 @@
 //! Charts as data, independent of how they are drawn.
 //!
-//! Values that cannot be drawn (not finite, beyond ±10³⁰⁰, not positive on a logarithmic axis) leave a gap in a line.
+//! Values leave a gap in a line if they are not finite, beyond ±10³⁰⁰, or not positive on a
+//! logarithmic axis.
 
 use crate::axis::Extent;
 use crate::number::{grouped, short};
@@ -14,17 +15,17 @@ pub struct Chart {
     /// True if the horizontal axis shows times, in seconds since 1970.
     pub dated_x: bool,
     pub log_y: bool,
-    /// True if a page offers a switch between a linear and a logarithmic vertical axis. A chart with `log_y` always has
-    /// it.
+    /// True if the page can switch the vertical axis between linear and logarithmic. Charts with
+    /// `log_y` always have this switch.
     pub scale_switch: bool,
-    /// Initial horizontal range, or `None` for the whole range. The page offers a switch to the whole range.
+    /// Initial horizontal range, or `None` for the whole range.
     pub focus_x: Option<(f64, f64)>,
-    /// Initial vertical range, for example from 0 to 100 percent, or without a few outliers (`focus`). `None` is the
-    /// whole range.
+    /// Initial vertical range, such as the range without outliers, or `None` for the whole range.
     pub focus_y: Option<(f64, f64)>,
-    /// Vertical range of a logarithmic chart after it is switched to a linear axis, or `None` for the whole range.
+    /// Initial vertical range of the linear axis of a logarithmic chart, or `None` for the whole
+    /// range.
     pub focus_plain: Option<(f64, f64)>,
-    /// Alternative horizontal axis to which a page can switch. All series must then have equally many points.
+    /// Alternative horizontal axis. All series must then have the same number of points.
     pub other_x: Option<OtherAxis>,
     pub series: Vec<Series>,
     /// Marked positions on the horizontal axis, e.g. the boundaries of segments.
@@ -49,21 +50,19 @@ pub struct Series {
     pub tint: Tint,
 }
 
-/// Point of a series. If it has no spread, `low` and `high` are equal to `y`.
+/// Point of a series. `low` and `high` are the ends of its spread, equal to `y` if there is none.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
     pub x: f64,
     pub y: f64,
-    /// Lower end of the error bar or of the band.
     pub low: f64,
-    /// Upper end of the error bar or of the band.
     pub high: f64,
 }
 
-/// Kind of drawing of a series. A spread is drawn as error bars, except in a band.
+/// Drawing style of a series. A spread is drawn as error bars, except in a band.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Line. Each series has its own dash pattern and color.
+    /// Line, with the dash pattern and the color of its series.
     Line,
     /// Dashed line, for a reference such as a bound.
     Dashed,
@@ -76,7 +75,7 @@ pub enum Kind {
 pub enum Tint {
     /// Color that depends on the position of the series in the chart.
     Position,
-    /// Color of the series at this position, for example for a line and its band.
+    /// Color of the series with this index, for example to match a band to its line.
     Slot(usize),
     /// Color at this step of the time scale [`crate::palette::TIMES`], from early to late.
     Time(usize),
@@ -99,7 +98,7 @@ pub struct Annotation {
 }
 
 impl Chart {
-    /// Exchanges the horizontal axis and the alternative one, if there is one.
+    /// Swaps the horizontal axis with the alternative one, if there is one.
     pub(crate) fn flip(&mut self) {
         let Some(other) = self.other_x.take() else { return };
         let places = self.series.first().map(|series| series.points.iter().map(|point| point.x).collect());
@@ -125,7 +124,7 @@ impl Point {
 }
 
 impl Series {
-    /// Creates a series of the given kind. If one slice is longer, its extra values are ignored.
+    /// Creates a series from parallel slices. Extra values of the longer slice are ignored.
     pub fn new(kind: Kind, name: impl Into<String>, x: &[f64], y: &[f64]) -> Self {
         let points = x.iter().zip(y).map(|(&x, &y)| Point::new(x, y)).collect();
         Self { name: name.into(), points, kind, tint: Tint::Position }
@@ -161,7 +160,7 @@ impl Series {
     }
 }
 
-/// Returns the vertical values of a point that are drawn: its position, except in a band, and the ends of its spread.
+/// Returns the vertical values at which a point is drawn. A band ignores `y`.
 fn drawn(kind: Kind, point: &Point) -> [f64; 3] {
     [if kind == Kind::Band { point.low } else { point.y }, point.low, point.high]
 }
@@ -176,7 +175,7 @@ impl Chart {
         self
     }
 
-    /// Returns the horizontal and vertical ranges of the values, with annotations but without marks.
+    /// Returns the horizontal and vertical ranges of series and annotations, without marks.
     pub fn extents(&self) -> (Extent, Extent) {
         let (mut horizontal, mut vertical) = (Extent::empty(self.log_x), Extent::empty(self.log_y));
         let places = self.annotations.iter().map(|place| Point::new(place.x, place.y));
@@ -206,7 +205,7 @@ impl Chart {
         (focused(horizontal, self.focus_x), focused(vertical, self.focus_y))
     }
 
-    /// Returns a sentence about the points outside the focus, or `None` if there are no such points.
+    /// Returns a sentence that counts the points outside the focus, or `None` if there are none.
     pub fn left_out(&self) -> Option<String> {
         let (horizontal, vertical) = self.extents();
         let beyond =
@@ -225,7 +224,8 @@ impl Chart {
         (count > 0).then(|| format!("{} {verb} outside the range that is shown first: {ends}.", grouped(count)))
     }
 
-    /// Returns the number of values that cannot be drawn. NaN is not counted, because it marks a gap.
+    /// Returns the number of points that cannot be drawn. NaN does not count, because it marks a
+    /// gap.
     pub fn undrawable(&self) -> usize {
         let (horizontal, vertical) = (Extent::empty(self.log_x), Extent::empty(self.log_y));
         let lost = |extent: &Extent, value: f64| !value.is_nan() && !extent.admits(value);
@@ -242,7 +242,8 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// Interpolates the value at a row, or NaN for fewer than two rows. The row numbers must increase.
+    /// Interpolates linearly at `row`, with constant values beyond the ends. The rows must
+    /// increase. Returns NaN for fewer than two rows.
     pub fn at(&self, row: f64) -> f64 {
         let after = self.rows.partition_point(|known| *known < row).clamp(1, self.rows.len().max(2) - 1);
         let (Some(&[x0, x1]), Some(&[y0, y1])) =

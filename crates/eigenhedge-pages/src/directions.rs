@@ -1,37 +1,38 @@
-//! Number of directions: as typed, or as many as explain a share of the energy of the first rows.
+//! Number of directions: given by the user, or chosen from the energy of the first rows.
 
 use eigenhedge::batch::{Center, Pca};
 use eigenhedge::{Missing, Standardize};
 use eigenhedge_io::{Layout, OnBadRow, Source, Stream};
 
-/// Share of the energy that the directions explain by default.
+/// Default share of the energy that the directions must explain.
 const SHARE: f64 = 0.9;
-/// Maximum number of first rows, and of numbers in them, from which the number of directions is chosen.
+/// Maximum number of first rows used for the choice, and maximum number of values in them.
 const FIRST: (usize, usize) = (1000, 1 << 20);
-/// Maximum number of directions that are chosen.
+/// Maximum number of directions chosen automatically.
 const MOST: usize = 64;
 
-/// Number of directions as typed.
+/// Number of directions as the user specified it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Directions {
     Number(usize),
-    /// Share of the energy that the directions explain.
+    /// Share of the energy that the directions must explain, between 0 and 1.
     Share(f64),
 }
 
-/// Number of directions, and a sentence that explains it unless it was given.
+/// Number of directions, and a sentence that explains it unless the user gave the number.
 pub type Chosen = (usize, Option<String>);
 
 impl Directions {
-    /// Parses a number, or a share between 0 and 1.
+    /// Parses a whole number, or a share strictly between 0 and 1.
     pub fn from_text(text: &str) -> Result<Self, String> {
         let share = text.parse().ok().filter(|share: &f64| *share > 0.0 && *share < 1.0).map(Self::Share);
         let number = text.parse().ok().map(Self::Number);
         number.or(share).ok_or_else(|| "must be a whole number, or a share between 0 and 1".to_owned())
     }
 
-    /// Returns the number of directions of a table of numbers. If the table cannot be read, returns 1, because the
-    /// caller reports the error.
+    /// Chooses the number of directions for a table, unless the user gave it. Returns 1 for an
+    /// unreadable table, because the caller reports the error. Rows of texts or sets need a given
+    /// number.
     pub fn of_table(asked: Option<Self>, source: &Source, layout: &Layout, how: Standardize) -> Result<Chosen, String> {
         if let Some(Self::Number(k)) = asked {
             return Ok((k, None));
@@ -52,7 +53,7 @@ impl Directions {
         Ok(Self::of_rows(asked, &rows))
     }
 
-    /// Returns the number of directions of these rows.
+    /// Chooses the number of directions for these rows, unless the user gave it.
     pub fn of_rows(asked: Option<Self>, rows: &[Vec<f64>]) -> Chosen {
         if let Some(Self::Number(k)) = asked {
             return (k, None);
@@ -65,7 +66,8 @@ impl Directions {
         }
     }
 
-    /// Returns the number of directions whose shares add up to the wanted share of these rows.
+    /// Returns the smallest number of directions whose energy `shares` add up to the wanted share.
+    /// `rows` is only for the sentence.
     pub fn of_shares(asked: Option<Self>, shares: &[f64], rows: usize) -> Chosen {
         let wanted = if let Some(Self::Share(share)) = asked { share } else { SHARE };
         let mut sum = 0.0;

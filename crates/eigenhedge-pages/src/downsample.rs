@@ -1,16 +1,16 @@
 //! Downsampling of curves over streams of any length, in bounded memory.
 //!
-//! Update: rows are assigned to buckets of 2^s consecutive row numbers, with s = 0 at first. Each bucket keeps one row, its
-//! first or its largest, or the extremes of its rows. If a row would need one bucket too many, s grows by one and
-//! neighbouring buckets are merged. The first and the last row are also kept.
+//! Update: rows are assigned to buckets of 2^s consecutive row numbers, with s = 0 at first. A
+//! bucket stores its first row, its largest row or the extremes of its rows ([`Keep`]). If there
+//! would be too many buckets, s grows by one and neighboring buckets are merged.
 //!
-//! Guarantee: at most `capacity` rows are returned, in increasing order. They include the first and the last row, and
-//! with [`Keep::Largest`] also the largest of the whole stream. The result depends only on the rows, so that a saved
-//! and restored recorder continues identically.
+//! Guarantee: at most `capacity` rows are returned, in increasing order. They include the first and
+//! the last row and, with [`Keep::Largest`], the row with the largest first value. The result
+//! depends only on the rows, so a saved and restored recorder continues identically.
 //!
 //! Cost: amortized O(width) per row; memory `capacity × width`; no allocation after warm-up.
 //!
-//! Curves are not smoothed or averaged. Each value is that of an actual row.
+//! Curves are not smoothed or averaged: every value occurs in a row.
 
 use crate::chart::Curve;
 use serde::de::Error as _;
@@ -23,14 +23,14 @@ pub enum Keep {
     First,
     /// Row with the largest first value, for values whose peaks matter, such as the loss of a row.
     Largest,
-    /// Smallest value of each curve in the first half, and largest value of each curve in the second half, at the first row of
-    /// the bucket.
+    /// Smallest values for the first half of the curves and largest for the second half, at the
+    /// first row.
     Extremes,
 }
 
 /// Recorder of one or more curves over the same rows, with a limited number of points.
 ///
-/// Values may be NaN for a curve that does not exist yet. Postcard can save NaN, but JSON cannot.
+/// A value may be NaN, for a curve that does not exist yet. Postcard can save NaN, but JSON cannot.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub struct Downsampler {
@@ -41,7 +41,7 @@ pub struct Downsampler {
     rows: Vec<u64>,
     /// Values of the kept rows, concatenated.
     values: Vec<f64>,
-    /// Numbers of the first and last row, or `None` before the first row is recorded.
+    /// Numbers of the first and last recorded row, or `None` before the first.
     ends: Option<(u64, u64)>,
     first: Vec<f64>,
     last: Vec<f64>,
@@ -51,7 +51,8 @@ const LEAST: usize = 4;
 const MOST: usize = 1 << 20;
 
 impl Downsampler {
-    /// Creates a recorder of `width` curves with at most `capacity` points each. The capacity is at least 4.
+    /// Creates a recorder of `width` curves with at most `capacity` points each. The capacity is at
+    /// least 4. Both are at most 2^20.
     pub fn new(keep: Keep, capacity: usize, width: usize) -> Self {
         let (capacity, width) = (capacity.clamp(LEAST, MOST), width.clamp(1, MOST));
         let (rows, values) = (Vec::new(), Vec::new());
@@ -67,7 +68,8 @@ impl Downsampler {
         self.width
     }
 
-    /// Records a row, with NaN for missing values. Ignores values beyond the width and rows that do not increase.
+    /// Records a row. Missing values become NaN, and values beyond the width are ignored. Rows
+    /// whose numbers do not increase are ignored.
     pub fn push(&mut self, row: u64, values: &[f64]) {
         let first = match self.ends {
             Some((_, last)) if row <= last => return,
@@ -104,7 +106,8 @@ impl Downsampler {
         }
     }
 
-    /// Returns true if this row starts a bucket. With [`Keep::First`], only such rows and the last need a push.
+    /// Returns true if this row would start a bucket. [`Keep::First`] needs only such rows and the
+    /// last.
     pub fn would_keep(&self, row: u64) -> bool {
         let Some((first, last)) = self.ends else { return true };
         let bucket = |row: u64| (row - first) >> self.shift;
@@ -147,7 +150,7 @@ impl Downsampler {
         points
     }
 
-    /// Returns the curve with this index. The values of an unknown curve are NaN.
+    /// Returns the curve with this index. An index beyond the width gives a curve of NaN.
     pub fn curve(&self, name: impl Into<String>, index: usize) -> Curve {
         let value = |values: &[f64]| values.get(index).copied().unwrap_or(f64::NAN);
         let (rows, values) = self.points().into_iter().map(|(row, values)| (row as f64, value(values))).unzip();
@@ -155,7 +158,7 @@ impl Downsampler {
     }
 }
 
-/// Replaces the first half of the values by the smaller ones of both lists, and the second half by the larger ones.
+/// Keeps the smaller values in the first half and the larger values in the second half.
 fn widen(kept: &mut [f64], values: &[f64]) {
     let half = kept.len() / 2;
     for (i, (kept, value)) in kept.iter_mut().zip(values).enumerate() {
@@ -176,7 +179,7 @@ impl Serialize for Downsampler {
     }
 }
 
-/// Reads the state, and refuses one that no recorder can have.
+/// Rejects a state that no recorder can have.
 impl<'de> Deserialize<'de> for Downsampler {
     fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
         let saved = Self::deserialize(source)?;
@@ -186,7 +189,7 @@ impl<'de> Deserialize<'de> for Downsampler {
 }
 
 impl Downsampler {
-    /// Returns the first rule that the state breaks.
+    /// Returns `Err` with the first rule that the state breaks.
     fn check(&self) -> Result<(), &'static str> {
         let Self { capacity, width, shift, ref rows, ref values, ends, ref first, ref last, .. } = *self;
         let require = |rule, holds| if holds { Ok(()) } else { Err(rule) };

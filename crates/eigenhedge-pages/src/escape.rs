@@ -2,8 +2,8 @@
 
 /// Escapes text for the content of an element or a quoted attribute, in HTML and SVG.
 ///
-/// Characters that XML does not allow become U+FFFD, because a single one would make a picture invalid. Characters that
-/// reverse the direction of text also become U+FFFD, because they would change the surrounding text.
+/// Control characters become U+FFFD, because XML does not allow all of them. Characters that change
+/// the direction of text also do, because they would reorder the surrounding text.
 pub fn markup(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
@@ -22,7 +22,7 @@ pub fn markup(text: &str) -> String {
     safe
 }
 
-/// Escapes JSON for a script element, so that no character can end the element or the line.
+/// Escapes JSON for a script element, so that no text can close the element.
 pub fn script(json: &str) -> String {
     let mut safe = String::with_capacity(json.len());
     for character in json.chars() {

@@ -1,13 +1,13 @@
 //! Ranges of values without outliers, which would flatten the rest of a plot.
 
-/// Maximum share of outliers at each end.
+/// Maximum share of outliers at each end. The number of outliers is rounded up.
 const TAIL: f64 = 0.01;
 /// Distance from the other values, as a multiple of their range, above which a value is an outlier.
 const FAR: f64 = 2.0;
-/// Minimum number of values. Among fewer values there are no outliers.
+/// Minimum number of values. Fewer values have no outliers.
 const FEWEST: usize = 20;
 
-/// Returns the range without outliers, at most 1 % of the values at each end, or `None` if there are none.
+/// Returns the range of the finite values without outliers, or `None` if there are no outliers.
 pub fn without_outliers(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
     let mut sorted: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
@@ -37,7 +37,7 @@ mod tests {
         assert_eq!(without_outliers(even(400)), None);
         assert_eq!(without_outliers(even(400).chain([1e6, 2e6])), Some((0.0, 399.0)));
         assert_eq!(without_outliers(even(400).chain([-1e6, f64::NAN])), Some((0.0, 399.0)));
-        // A tenth of the values are not outliers, few values have none, and a single value has no neighbours.
+        // Too many far values, too few values, no spread among the other values, no values.
         assert_eq!(without_outliers(even(400).chain([1e6; 40])), None);
         assert_eq!(without_outliers(even(10).chain([1e6])), None);
         assert_eq!(without_outliers([3.0; 100].into_iter().chain([9.0])), None);

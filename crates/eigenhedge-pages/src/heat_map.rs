@@ -1,4 +1,4 @@
-//! Heat maps: values of many columns over rows or times, shaded by value or logarithm.
+//! Heat maps: values of many columns over rows or times, shaded by the value or its logarithm.
 
 use crate::axis::{Axis, Ends, Extent};
 use crate::escape::markup;
@@ -25,11 +25,12 @@ pub struct HeatMap {
     pub x_label: String,
     /// True if the horizontal axis shows times, in seconds since 1970.
     pub dated_x: bool,
-    /// Increasing start positions of the cells. A cell ends where the next one starts, and the last has no width.
+    /// Increasing start positions of the cells. A cell ends at the next one. The last has no width.
     pub places: Vec<f64>,
     pub lines: Vec<(String, Vec<f64>)>,
-    /// Ends of the scale of shades. Values below it are left blank, and so are values in its first sixteenth if it is
-    /// linear. Values above it have the darkest shade.
+    /// Ends of the scale of shades. Values at or below the low end are blank, and on a linear scale
+    /// also those in the first sixteenth of the range. Values above the high end have the darkest
+    /// shade.
     pub range: (f64, f64),
     /// True if shades are linear in the value. Otherwise they are logarithmic.
     pub linear: bool,
@@ -158,7 +159,7 @@ impl HeatMap {
         let (low, high) = self.range;
         let part = if self.linear { (value - low) / (high - low) } else { (value / low).ln() / (high / low).ln() };
         let depth = SHADES as f64 * part;
-        // Linear shades start at half of the first step, so that values near zero have no shade.
+        // On a linear scale, values near zero have no shade.
         let least = if self.linear { 0.5 } else { 0.0 };
         (depth > least).then(|| (depth as usize).min(SHADES - 1))
     }

@@ -1,15 +1,16 @@
-//! Records, plots and HTML pages of models and monitors. Records are made row by row, in bounded memory.
+//! Records, plots and HTML pages of models and monitors. Records are made in bounded memory.
 //!
-//! [`run::Recorder`] records a model. [`monitor::Journal`] records one monitor, or one monitor per key. [`run::page`]
-//! and [`monitor::page`] turn the records into a [`Page`]: charts, sentences and tables in a self-contained HTML file. A
-//! [`Chart`] is the data of a plot, and [`svg`] draws it as a self-contained picture. The command line, the service and the
-//! Python package share this crate, so that all three show the same page for a stream.
+//! [`run::Recorder`] records a model. [`monitor::Journal`] records one monitor, or one monitor per
+//! key. [`run::page`] and [`monitor::page`] turn records into a [`Page`]: charts, sentences and
+//! tables in a self-contained HTML file. [`svg`] draws a [`Chart`] as a self-contained picture. The
+//! command line, the service and Python share this crate, so all three show the same page for a
+//! stream.
 //!
-//! Nothing depends on a clock, except the times in a comparison: equal data gives equal bytes. Names, labels and titles
-//! may contain anything, such as `</script>`: all output passes through [`escape`].
+//! Equal data gives equal bytes, except for the times in a comparison. Names, labels and titles may
+//! contain any text, such as `</script>`, because all output passes through [`escape`].
 
 #![forbid(unsafe_code)]
-// Items with self-explanatory names need no comment, because this crate is not part of the stable interface.
+// Items with clear names need no comment: this crate is not part of the stable interface.
 #![allow(missing_docs)]
 
 mod axis;

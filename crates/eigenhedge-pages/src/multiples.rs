@@ -8,7 +8,7 @@ use crate::text_layout;
 
 const WIDTH: f64 = 240.0;
 const HEIGHT: f64 = 176.0;
-/// Left, top, right and bottom edge of the plotting area in pixels.
+/// Edges of the plotting area in pixels: left, top, right, bottom.
 const AREA: [f64; 4] = [6.0, 54.0, 234.0, 154.0];
 const NAME_SIZE: f64 = 14.0;
 const NOTE_SIZE: f64 = 12.0;
@@ -20,7 +20,7 @@ pub struct Multiples {
     pub curves: Vec<Curve>,
     pub notes: Vec<String>,
     pub reference: Option<Curve>,
-    /// Upper end of the vertical axis. Curves are cut off there. The lower end is zero.
+    /// Upper end of the vertical axis. Curves are clipped there. The lower end is zero.
     pub top: f64,
     /// True if the horizontal axis shows times, in seconds since 1970.
     pub dated: bool,

@@ -6,8 +6,8 @@ pub fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Formats a number with five digits, or with all digits before the point if there are more. Very large or small
-/// numbers have an exponent.
+/// Formats a number with five digits, or with all digits before the point if there are more. From
+/// 1e7 on, and below 1e-4 except for zero, the number has an exponent.
 pub fn readable(value: f64) -> String {
     let size = value.abs();
     if size != 0.0 && !(1e-4..1e7).contains(&size) {
@@ -17,7 +17,8 @@ pub fn readable(value: f64) -> String {
     format!("{value:.*}", 5usize.saturating_sub(whole))
 }
 
-/// Formats a number with at most `digits` significant digits, with an exponent only below 1e-4 or from 1e15.
+/// Formats a number with at most `digits` significant digits. Numbers below 1e-4 and from 1e15 have
+/// an exponent.
 pub fn significant(value: f64, digits: usize) -> String {
     if !value.is_finite() || value == 0.0 {
         return if value == 0.0 { "0".into() } else { value.to_string() };
@@ -62,7 +63,7 @@ pub fn ticks(values: &[f64]) -> Vec<String> {
         s if s >= 1e4 && step >= 1e1 => (1e3, "k"),
         _ => (1.0, ""),
     };
-    // The step need not be round, for example if an end of the axis is clipped. The fewest decimals that show it are used.
+    // At a clipped end of the axis, the step is not round. Use the fewest decimals that show it.
     let decimals = (0..=8).find(|&decimals| {
         let scaled = step / unit * 10f64.powi(decimals);
         (scaled - scaled.round()).abs() < 1e-6 * scaled.max(1.0) && scaled.round() >= 1.0
@@ -74,7 +75,7 @@ pub fn ticks(values: &[f64]) -> Vec<String> {
     values.iter().map(|&value| label(value)).collect()
 }
 
-/// Formats an integer in groups of three digits separated by thin no-break spaces, such as `1 234 567`.
+/// Formats an integer in groups of three digits, with thin no-break spaces: `1 234 567`.
 pub fn grouped(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::new();

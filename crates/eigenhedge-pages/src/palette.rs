@@ -1,13 +1,15 @@
-//! Colors and dash patterns that are distinguishable with red-green color blindness, on dark screens and on paper.
+//! Colors and dash patterns that are distinct with red-green color blindness, on dark screens and
+//! on paper.
 //!
-//! There are eight colors, each with a dash pattern. From the ninth series on, the colors repeat with other dashes, so
-//! that 64 series have distinct combinations. Every color has a contrast of at least 3:1 with its background.
+//! There are eight series colors, each with a dash pattern. From the ninth series on, the colors
+//! repeat with other dashes, so that 64 series have distinct combinations. Series colors have a
+//! contrast of at least 3:1 with the background.
 
 use crate::chart::{Kind, Tint};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Colour {
-    /// Name in style sheets.
+    /// Prefix of the class names in style sheets, such as `s0` in `s0-stroke`.
     pub class: &'static str,
     pub light: &'static str,
     pub dark: &'static str,
@@ -34,7 +36,7 @@ pub const SERIES: [Colour; 8] = [
     colour("s7", "#882255", "#f27fa5"),
 ];
 
-/// Color of alarms. No other color is red.
+/// Color of alarms. Only alarms are red.
 pub const ALARM: Colour = colour("alarm", "#cf1020", "#ff6b6b");
 pub const DRIFT: Colour = colour("drift", "#b35c00", "#ffb454");
 
@@ -46,7 +48,7 @@ pub const TIMES: [Colour; 5] = [
     colour("t4", "#2b9a5f", "#fde725"),
 ];
 
-/// Dash patterns of series, in pixels. The first is solid.
+/// Dash patterns of series, in pixels: lengths of dashes and gaps. The first is solid.
 pub const DASHES: [&[u8]; 8] =
     [&[], &[8, 3], &[2, 3], &[9, 3, 2, 3], &[14, 4], &[5, 2, 1, 2, 1, 2], &[4, 4], &[14, 3, 4, 3]];
 const COMPARED: &[u8] = &[6, 4];
@@ -55,7 +57,7 @@ const COMPARED: &[u8] = &[6, 4];
 pub struct SeriesLook {
     pub colour: Colour,
     pub dash: &'static [u8],
-    /// Index of the shape of the points.
+    /// Index of the point shape, taken modulo the number of shapes.
     pub shape: usize,
 }
 
@@ -74,7 +76,7 @@ pub fn look(position: usize, tint: Tint, kind: Kind) -> SeriesLook {
     SeriesLook { colour: SERIES[slot % 8], dash, shape: slot }
 }
 
-/// Returns style rules for pictures on a dark screen. Printed pages stay light.
+/// Returns style rules for SVG pictures on a dark screen. Printed pages stay light.
 pub fn dark_rules() -> String {
     let mut rules = String::from("@media screen and (prefers-color-scheme:dark){");
     for colour in [PAPER, INK, FAINT, GRID, ALARM, DRIFT].into_iter().chain(SERIES).chain(TIMES) {

@@ -1,5 +1,4 @@
-//! Animation of a line that follows points in the plane, row by row. Without scripts, a page shows a few static
-//! pictures.
+//! Animation of a line that follows points in the plane, with static pictures as a fallback.
 
 use crate::escape::markup;
 use crate::palette::{Colour, FAINT, INK, SERIES};
@@ -20,7 +19,7 @@ pub struct Steps {
     pub title: String,
     #[serde(skip)]
     pub caption: String,
-    /// Points. Their coordinates are between -1 and 1.
+    /// Points with coordinates between -1 and 1.
     pub points: Vec<(f64, f64)>,
     /// Angle of the adaptive line before each point, in radians.
     pub angles: Vec<f64>,
@@ -35,7 +34,7 @@ impl Steps {
         let count = self.points.len().min(self.angles.len()).min(self.lost.len());
         let frames: String =
             (1..=FRAMES).filter_map(|i| (i * count / FRAMES).checked_sub(1)).map(|step| self.frame(step)).collect();
-        // Serializing finite numbers does not fail. Without data, the pictures remain.
+        // Serializing finite numbers cannot fail.
         let data = serde_json::to_string(self).unwrap_or_default();
         format!(
             "<div class=\"steps\" data-steps=\"{}\"></div><div class=\"multiples steps-static\">{frames}</div>",

@@ -1,6 +1,6 @@
 //! Selection of the rows with the largest values in a stream of any length.
 //!
-//! Cost: one comparison for most rows, and memory for `capacity` entries. Among equal values, the earlier row is kept.
+//! Cost: one comparison for most rows, and memory for `capacity` entries. Earlier rows win ties.
 
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +41,7 @@ impl TopK {
         Self { capacity, entries: vec![] }
     }
 
-    /// Adds a row if its value is among the largest. The label is created only in that case. NaN is never added.
+    /// Adds a row if its value is among the largest. `label` is called only then. Ignores NaN.
     pub fn offer(&mut self, row: u64, value: f64, label: impl FnOnce() -> String) {
         let full = self.entries.len() >= self.capacity;
         if value.is_nan() || (full && self.entries.last().is_none_or(|least| value <= least.value)) {

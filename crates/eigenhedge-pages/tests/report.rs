@@ -1,4 +1,4 @@
-//! The page of a run as text.
+//! Tests of the page of a run, without a browser.
 #![allow(clippy::unwrap_used)]
 
 #[path = "browser/made_up.rs"]
@@ -90,7 +90,7 @@ fn one_outlier_flattens_no_curve_and_shares_stay_within_their_meaning() {
     assert!(lost.focus_y.or(lost.focus_plain).unwrap().1 < 1e-3 * largest);
     assert_eq!(chart(&page, "How much was kept").focus_y, Some((0.0, 100.0)));
     assert_eq!(chart(&page, "How much they turned").focus_y, Some((0.0, 1.0)));
-    // On a linear axis, the bound is outside the plot.
+    // The range of the linear axis leaves the bound out.
     let total = chart(&page, "In all, and the guarantee");
     let others = total.series.iter().filter(|series| series.name != "bound").flat_map(|series| &series.points);
     let most = others.map(|point| point.y).fold(0.0, f64::max);

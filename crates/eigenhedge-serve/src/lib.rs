@@ -1,6 +1,6 @@
 //! Live pages of running streams, and an HTTP service that holds models and monitors.
 #![deny(unsafe_code)]
-// Items with self-explanatory names need no comment, because this crate is not part of the stable interface.
+// Items with clear names need no comment: this crate is not part of the stable interface.
 #![allow(missing_docs)]
 
 pub mod live;
@@ -8,7 +8,7 @@ pub mod service;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks a mutex. Its value stays valid when a thread panics.
+/// Locks a mutex, even if a thread has panicked while holding it.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! The server of a live page, tested over plain sockets.
+//! Tests of the server of a live page, over plain sockets.
 #![allow(clippy::unwrap_used)]
 
 use eigenhedge_pages::page::live::Part;
@@ -24,7 +24,7 @@ fn connect(server: &LiveServer) -> TcpStream {
     stream
 }
 
-/// Sends a request. Returns the connection after the response's head, and the head.
+/// Sends a request and reads the head of the response. Returns the connection and the head.
 fn ask(server: &LiveServer, path: &str, headers: &str) -> (BufReader<TcpStream>, String) {
     let mut stream = connect(server);
     write!(stream, "GET {path} HTTP/1.1\r\n{headers}\r\n").unwrap();
@@ -35,7 +35,7 @@ fn ask(server: &LiveServer, path: &str, headers: &str) -> (BufReader<TcpStream>,
 
 const LOCAL: &str = "Host: localhost:8750\r\nConnection: close\r\n";
 
-/// Returns the lines of an event, up to the empty line at its end. Chunk lengths are left out.
+/// Returns the lines of an event, without the empty line at its end and without chunk lengths.
 fn event(stream: &mut BufReader<TcpStream>) -> String {
     let mut text = String::new();
     loop {
@@ -102,7 +102,7 @@ fn events_have_ids_and_a_browser_that_returns_goes_on_after_its_own() {
     assert!(next.contains("<p>two</p>") && !next.contains("<p>one</p>"), "{next}");
 }
 
-/// Publishing never waits. A client that has read nothing gets the newest state.
+/// Publishing never waits, and a slow client receives the newest state.
 #[test]
 fn a_client_that_does_not_read_holds_nobody_up_and_gets_the_newest_state() {
     let server = server();
@@ -114,7 +114,7 @@ fn a_client_that_does_not_read_holds_nobody_up_and_gets_the_newest_state() {
     }
     assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
     server.feed().publish(state("the newest"));
-    // Of the 200 states, some were sent before the socket was full, and at most one waited.
+    // Some of the 200 states were sent before the socket was full, and at most one waited.
     let mut count = 0;
     while !event(&mut slow).contains("the newest") {
         count += 1;

@@ -1,10 +1,10 @@
-// Calls of the WebAssembly module: one object, one input, one result of bytes.
+// Calls of the WebAssembly module. A call has one object and one input, and returns bytes.
 
-/** Starts the module from its bytes. */
+/** Starts the module from its bytes. Returns functions that call its exports. */
 export async function start(bytes) {
   const module = await WebAssembly.compile(bytes);
   const imports = {};
-  // Parts of a dependency that are never called.
+  // A dependency imports functions that are never called.
   for (const { module: from, name } of WebAssembly.Module.imports(module)) (imports[from] ??= {})[name] = () => 0;
   imports.env.now = () => performance.now();
   let failure = null;
@@ -21,7 +21,7 @@ export async function start(bytes) {
       write(data);
       failed = exports[name](object);
     } catch (error) {
-      // The state of the module is unknown after a trap, such as one for lack of memory.
+      // The state of the module is unknown after a trap, for example for lack of memory.
       throw (failure = new Error(`the computation was aborted (${error.message}); the data may need more memory`));
     }
     const result = memory(exports.output(), exports.output_length()).slice();
@@ -34,7 +34,7 @@ export async function start(bytes) {
     text,
     json: (name, object, data) => JSON.parse(text(name, object, data === undefined ? "" : data)),
     numbers: (...words) => new Float64Array(call(...words).buffer),
-    /** Adds a file. Returns a function that writes bytes at an offset. */
+    /** Adds a file of `size` bytes. Returns a function that writes bytes at an offset. */
     addFile(name, size) {
       write(name);
       const at = exports.add_file(size);

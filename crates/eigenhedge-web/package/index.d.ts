@@ -1,13 +1,13 @@
-/** Rows of numbers: one after the other, or an array of rows. */
+/** Rows of numbers: one array with row after row, or an array of rows. */
 export type Rows = Float64Array | ArrayLike<number> | ReadonlyArray<ArrayLike<number>>;
-/** Value of an option, as in Python or as on the command line. */
+/** Value of an option, as in Python or on the command line. */
 export type OptionValue = string | number | boolean | null;
 
 export interface Incident {
   incident: number;
   start: number;
   reported: number;
-  /** Last row, or null while the incident is open. */
+  /** Number of the last row, or null while the incident is open. */
   end: number | null;
   severity: number;
   grade: "minor" | "major" | "critical";
@@ -15,7 +15,7 @@ export interface Incident {
   rows: number;
   alarms: number;
   peak: number;
-  /** Columns to look at first, with their shares. */
+  /** Main causes: columns, with their shares of the squared deviations. */
   causes: [string, number][];
   sentence: string;
 }
@@ -31,17 +31,17 @@ declare class Learner {
   readonly dim: number;
   readonly rows: number;
   readonly featureNames: string[] | null;
-  /** Returns the bytes of a file that the program, Python and the service read. */
+  /** Returns the bytes of a file for the command line, Python and the service. */
   toBytes(): Uint8Array;
 }
 
 export class Monitor extends Learner {
   constructor(options: { dim: number; names?: string[]; [option: string]: OptionValue | string[] | undefined });
-  /** Adds known-good rows, which are the reference. */
+  /** Adds known-good rows to the warm-up. With enough rows, they become the reference. */
   fit(rows: Rows): this;
   /** Scores rows and learns from them. */
   update(rows: Rows): Alarms;
-  /** Returns a self-contained HTML page. */
+  /** Returns a self-contained HTML page with this title. */
   report(title?: string): string;
   readonly isReady: boolean;
   readonly limit: number | null;
@@ -53,11 +53,11 @@ export class Monitor extends Learner {
 
 export class Model extends Learner {
   constructor(options: { dim: number; k: number; learner?: string; [option: string]: OptionValue | undefined });
-  /** Learns rows. Returns the losses before each row was learned. */
+  /** Learns rows. Returns the losses of each row before it was learned. */
   update(rows: Rows): { expectedLoss: Float64Array; loss: Float64Array };
-  /** Returns the coordinates of rows, k numbers each. */
+  /** Returns the coordinates of rows, k numbers per row. */
   transform(rows: Rows): Float64Array;
-  /** Directions, `dim` numbers each. */
+  /** Directions, `dim` numbers per direction. */
   readonly components: Float64Array;
   readonly k: number;
   readonly learner: string;
@@ -65,23 +65,23 @@ export class Model extends Learner {
 
 /** A model or a monitor for each key. */
 export class Fleet extends Learner {
-  /** The monitor with which every key starts, or the options of a model. */
+  /** `start` is the monitor with which every key starts, or the options of a model. */
   constructor(start: Monitor | { dim: number; k: number; learner?: string; [option: string]: OptionValue | undefined });
-  /** Learns every row with the member of its key. Monitors return alarms, models losses and coordinates. */
+  /** Learns each row with the member of its key. Returns the results of the members. */
   update(
     keys: ArrayLike<string | number>,
     rows: Rows,
   ): (Alarms & { key: string[] }) | { expectedLoss: Float64Array; loss: Float64Array; coordinates: Float64Array };
   /** Returns the keys in order of first occurrence. */
   keys(): string[];
-  /** Returns a copy of the member of a key, or undefined. */
+  /** Returns a copy of the member of a key, or undefined for an unknown key. */
   get(key: string | number): Monitor | Model | undefined;
   has(key: string | number): boolean;
   readonly size: number;
   [Symbol.iterator](): Iterator<string>;
-  /** Returns a self-contained HTML page of a fleet of monitors. */
+  /** Returns a self-contained HTML page. Only for monitors. `by` names the keys. */
   report(title?: string, by?: string): string;
-  /** Past incidents of monitors, or undefined for models. */
+  /** Ended incidents of monitors, or undefined for models. */
   readonly incidents: Incident[] | undefined;
   readonly openIncidents: Incident[] | undefined;
 }
@@ -89,13 +89,13 @@ export class Fleet extends Learner {
 /** Reads a saved model, monitor or fleet from its bytes. */
 export function load(bytes: Uint8Array): Monitor | Model | Fleet;
 
-/** Watches tables in memory, like `eigenhedge monitor`. Options have the names of the command line. */
+/** Monitors tables in memory, like `eigenhedge monitor`. Options are those of the command line. */
 export function monitorTable(
   files: Record<string, Uint8Array>,
   options?: Record<string, OptionValue>,
 ): { table: object; page: string; summary: string; events: string; model: Uint8Array };
 
-/** Learns tables in memory, like `eigenhedge run`. `filled` is there with `missing: "fill"`. */
+/** Learns a model of tables in memory, like `eigenhedge run`. `filled` needs `missing: "fill"`. */
 export function runTable(
   files: Record<string, Uint8Array>,
   options?: Record<string, OptionValue>,

@@ -1,4 +1,4 @@
-// Monitors and models of rows, with the names of the Python package in camel case.
+// Monitors and models, with the names of the Python package in camel case.
 
 import { start } from "./engine.js";
 
@@ -10,14 +10,14 @@ const engine = await start(
 const unused = new FinalizationRegistry((object) => engine.remove(object));
 const created = Symbol("created");
 
-/** Returns rows as bytes: a Float64Array, another array of numbers, or an array of rows. */
+/** Converts rows to bytes. `rows` is an array of numbers or an array of rows. */
 function bytesOf(rows) {
   const flat = Array.isArray(rows) && rows.length && typeof rows[0] !== "number" ? rows.flatMap((row) => [...row]) : rows;
   const numbers = flat instanceof Float64Array ? flat : Float64Array.from(flat);
   return new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
 }
 
-/** Returns the answers of monitors from their numbers, one column after the other. */
+/** Converts the numbers that monitors return, column after column, to one array per column. */
 function alarms(all) {
   const count = all.length / 4;
   const column = (i) => all.slice(i * count, (i + 1) * count);
@@ -46,7 +46,7 @@ class Learner {
   get dim() { return this._state("dim"); }
   get rows() { return this._state("rows"); }
   get featureNames() { return this._state("featureNames"); }
-  /** Returns the bytes of a file that the program, Python and the service read. */
+  /** Returns the bytes of a file for the command line, Python and the service. */
   toBytes() { return this._call("save"); }
 }
 
@@ -59,7 +59,7 @@ export class Monitor extends Learner {
   update(rows) {
     return alarms(this._call("update", bytesOf(rows), "numbers"));
   }
-  /** Returns a self-contained HTML page. */
+  /** Returns a self-contained HTML page with this title. */
   report(title = "Monitor") { return this._call("report", title, "text"); }
   get isReady() { return this._state("isReady"); }
   get limit() { return this._state("limit"); }
@@ -75,9 +75,9 @@ export class Model extends Learner {
     const all = this._call("update", bytesOf(rows), "numbers");
     return { expectedLoss: all.slice(0, all.length / 2), loss: all.slice(all.length / 2) };
   }
-  /** Returns the coordinates of rows, k numbers each. */
+  /** Returns the coordinates of rows, k numbers per row. */
   transform(rows) { return this._call("transform", bytesOf(rows), "numbers"); }
-  /** Returns the directions, `dim` numbers each. */
+  /** Directions, `dim` numbers per direction. */
   get components() { return this._call("components", "", "numbers"); }
   get k() { return this._state("k"); }
   get learner() { return this._state("learner"); }
@@ -85,12 +85,12 @@ export class Model extends Learner {
 
 /** A model or a monitor for each key. */
 export class Fleet extends Learner {
-  /** The monitor with which every key starts, or the options of a model. */
+  /** `start` is the monitor with which every key starts, or the options of a model. */
   constructor(start) {
     const member = start instanceof Monitor || start[created] !== undefined ? start : new Model(start);
     super("fleet", member instanceof Learner ? { [created]: member._call("fleet", "", "json").object } : start);
   }
-  /** Learns every row with the member of its key. */
+  /** Learns each row with the member of its key. */
   update(keys, rows) {
     const missing = Array.from(keys).findIndex((key) => key == null || key !== key);
     if (missing >= 0) throw new Error(`row ${missing}: the key is missing; fill it in, or leave out the row`);
@@ -105,7 +105,7 @@ export class Fleet extends Learner {
     return { expectedLoss: all.slice(0, count), loss: all.slice(count, 2 * count), coordinates: all.slice(2 * count) };
   }
   keys() { return this._state("keys"); }
-  /** Returns a copy of the member of a key, or undefined. */
+  /** Returns a copy of the member of a key, or undefined for an unknown key. */
   get(key) {
     const found = this._call("get", String(key), "json");
     return found ? opened(found) : undefined;
@@ -113,7 +113,7 @@ export class Fleet extends Learner {
   has(key) { return this.keys().includes(String(key)); }
   get size() { return this.keys().length; }
   [Symbol.iterator]() { return this.keys()[Symbol.iterator](); }
-  /** Returns a self-contained HTML page of a fleet of monitors. */
+  /** Returns a self-contained HTML page. Only for monitors. `by` names the keys. */
   report(title = "Monitors", by = "key") { return this._call("report", JSON.stringify([title, by]), "text"); }
   get incidents() { return this._state("incidents"); }
   get openIncidents() { return this._state("openIncidents"); }
@@ -140,9 +140,9 @@ function read(task, files, options) {
   }
 }
 
-/** Watches tables in memory, like `eigenhedge monitor`. Options have the names of the command line. */
+/** Monitors tables in memory, like `eigenhedge monitor`. Options are those of the command line. */
 export const monitorTable = (files, options = {}) => read("monitor", files, options);
-/** Learns tables in memory, like `eigenhedge run`. */
+/** Learns a model of tables in memory, like `eigenhedge run`. */
 export const runTable = (files, options = {}) => read("run", files, options);
 /** Compares learners on tables in memory, like `eigenhedge compare`. */
 export const compareTable = (files, options = {}) => read("compare", files, options);

@@ -1,10 +1,10 @@
-// The page: files, choices, progress and results. All computation is in the worker.
+// Files, choices, progress and results of the page. All computation happens in the worker.
 
 const $ = (id) => document.getElementById(id);
 const module = $("module").textContent;
 const workerText = $("worker").textContent;
 let worker, files, results, table;
-/** Functions that take the answers of the worker, in order. */
+/** Functions that receive the replies of the worker, in order. */
 let pending = [];
 
 function startWorker() {
@@ -40,7 +40,7 @@ function complain(error) {
   $("error").textContent = error.message;
 }
 
-/** Returns options as they are typed on the command line, by name. */
+/** Parses options in the syntax of the command line. Returns them by name. */
 function typed(text) {
   const words = text.match(/"[^"]*"|'[^']*'|[^\s=]+/g) ?? [];
   const options = {};
@@ -53,7 +53,7 @@ function typed(text) {
   return options;
 }
 
-/** Choices that are options of the same name, by task. */
+/** Ids of choices that are options of the same name, by task. */
 const FIELDS = { monitor: ["warm-up"], run: ["k", "learner", "standardize", "missing"], compare: ["k", "standardize", "missing"] };
 
 function options(of) {
@@ -76,7 +76,7 @@ function column(name, checked) {
   return label;
 }
 
-/** Describes how the table was read, and fills the choices if they are empty. */
+/** Shows how the table was read, and fills in empty lists of choices. */
 function describe(found) {
   table = found;
   const { source, readAs, names, columns, time, sentence, learners } = found;
@@ -90,7 +90,7 @@ function describe(found) {
   $("exclude").replaceChildren(...columns.map((name) => column(name, true)));
 }
 
-/** Opens the files with the present choices. Returns true if the table can be read. */
+/** Opens the files with the current choices. Returns true if the table can be read. */
 async function open(isLoaded = true, of = document.body.dataset.task) {
   $("error").textContent = "";
   try {
@@ -104,7 +104,7 @@ async function open(isLoaded = true, of = document.body.dataset.task) {
   }
 }
 
-/** Opens other files. */
+/** Opens other files and resets the choices. */
 function choose(chosen) {
   files = [...chosen].filter((file) => !file.name.startsWith("."));
   for (const id of ["time", "group", "exclude", "read-as"]) $(id).replaceChildren();
@@ -122,7 +122,7 @@ async function run(of = document.body.dataset.task) {
     $("summary").textContent = new TextDecoder().decode(results.summary);
     for (const name in SAVED) $(`save-${name}`).hidden = !results[name];
     show("done");
-    // A new frame: a browser may not draw one again that was hidden when its page was replaced.
+    // A new frame, because a hidden frame may not be redrawn when its page changes.
     const frame = document.createElement("iframe");
     frame.title = "Report";
     frame.sandbox = "allow-scripts";
@@ -148,7 +148,7 @@ function save(name, bytes, type) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-/** Returns the files of what was dropped, also those in folders. */
+/** Returns the dropped files, including those in dropped folders. */
 async function dropped(items) {
   const all = [];
   const visit = async (entry) => {
@@ -165,7 +165,7 @@ async function dropped(items) {
   return all;
 }
 
-/** Ending and type of the file of each result. */
+/** End of the file name, and media type, of each result. */
 const SAVED = {
   page: [".html", "text/html"],
   events: ["-incidents.csv", "text/csv"],
@@ -177,7 +177,7 @@ const stem = () => table.source.replace(/ and \d+ more files?$/, "").replace(/\.
 for (const id of ["files", "folder"]) {
   $(id).onchange = ({ target }) => {
     choose(target.files);
-    // The same file can be chosen again.
+    // Allow choosing the same file again.
     target.value = "";
   };
 }

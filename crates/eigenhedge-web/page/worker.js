@@ -1,9 +1,9 @@
-// Work in the background: reads files into the module, opens a table, reads it in steps.
-// The function `start` of the package stands before this text.
+// Worker: reads files into the module, opens a table, and reads the table in steps. The build
+// prepends `start` from engine.js.
 
-/** Number of rows between two looks at the clock. */
+/** Number of rows between checks of the time. */
 const ROWS = 64;
-/** Time between two reports of progress in milliseconds. */
+/** Minimum time between reports of progress in milliseconds. */
 const PAUSE = 100;
 let engine, table;
 
@@ -54,7 +54,7 @@ async function work(data) {
     if (data.packed) await begin(data.packed);
     else {
       const answer = await tasks[data.task](data);
-      // Results are handed over without a copy, which would hold up the page.
+      // Results are transferred without a copy, which would block the page.
       postMessage(answer, Object.values(answer).flatMap((result) => result?.buffer ?? []));
     }
   } catch (error) {
@@ -62,6 +62,6 @@ async function work(data) {
   }
 }
 
-// One task at a time, in order.
+// Tasks run one at a time, in order.
 let last = Promise.resolve();
 onmessage = ({ data }) => (last = last.then(() => work(data)));

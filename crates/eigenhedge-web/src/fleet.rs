@@ -1,4 +1,4 @@
-//! Fleets for JavaScript: a model or a monitor for each key. Rows come as arrays of numbers.
+//! Fleets for JavaScript: a model or a monitor for each key. Rows are arrays of numbers.
 
 use crate::Object;
 use crate::learners::{Learner, Watcher, columns, names_of, page_of, rows, sentence, verdict_numbers};
@@ -7,17 +7,17 @@ use eigenhedge::{Error, Fleet, FleetMember, Model, Monitor, POOL_PARTS};
 use eigenhedge_pages::monitor::{Journal, RowAt, incident_json};
 use serde_json::{Value, json};
 
-/// Members of a fleet. Monitors have a record of what they reported.
+/// Members of a fleet. Monitors have a journal of their reports.
 #[expect(clippy::large_enum_variant, reason = "a fleet is boxed as a whole")]
 pub enum Members {
     Models(Fleet<Model>),
     Monitors(Fleet<Monitor>, Journal),
 }
 
-/// Fleet with the number of its rows since it was created or read.
+/// Fleet, with the number of rows since it was created or loaded.
 pub struct Group {
     members: Members,
-    /// Names of the columns, for monitors.
+    /// Names of the columns. Empty for models.
     names: Vec<String>,
     rows: u64,
 }
@@ -43,8 +43,9 @@ impl Group {
         Self { names: names_of(fleet.fresh()), members: Members::Monitors(fleet, journal), rows: 0 }
     }
 
-    /// Learns rows with the members of their keys. The input has the length of the keys in bytes, the keys as JSON, and the
-    /// rows. On an error, the rows before it are learned.
+    /// Learns rows with the members of their keys. The input is the number of bytes of the keys
+    /// (`u32`, little-endian), the keys as JSON, and the rows. On an error, earlier rows have been
+    /// learned.
     pub fn update(&mut self, input: &[u8]) -> Reply {
         let (length, rest) = input.split_first_chunk().ok_or("the keys are missing")?;
         let (keys, cells) =
@@ -113,7 +114,8 @@ impl Group {
         })
     }
 
-    /// Returns the page of all keys. The input has the title of the page and the name of the key as JSON.
+    /// Returns the page of all keys. The input is a JSON array of the title and the name of the
+    /// keys.
     pub fn report(&mut self, input: &[u8]) -> Reply {
         let Members::Monitors(fleet, journal) = &self.members else {
             return Err("report needs a fleet of monitors".into());
@@ -134,7 +136,7 @@ mod tests {
     use super::*;
     use eigenhedge::{Kind, MonitorOptions, Spec, streams};
 
-    /// Returns an input of rows whose keys alternate.
+    /// Returns the input of `update` for rows with two alternating keys.
     fn input(rows: &[Vec<f64>]) -> Vec<u8> {
         let keys: Vec<&str> = rows.iter().enumerate().map(|(t, _)| ["fan", "pump"][t % 2]).collect();
         let keys = json!(keys).to_string();
@@ -159,7 +161,7 @@ mod tests {
         let mut fleet = Group::of_monitors(Fleet::of_monitors(fresh).unwrap());
         fleet.update(&input(&rows)).unwrap();
         let mut again = Group::of_monitors(eigenhedge_io::fleet_of_bytes(fleet.save().unwrap()).unwrap());
-        // A fleet that was read starts a new table with the first row of each key.
+        // A loaded fleet starts a new table with the first row of each key.
         let mut both = [&mut fleet, &mut again].map(|group| group.update(&input(&rows)).unwrap());
         both.iter_mut().for_each(|scores| drop(scores.drain(..16)));
         assert_eq!(both[0], both[1]);

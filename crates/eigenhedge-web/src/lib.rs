@@ -1,11 +1,11 @@
 //! Monitors and models for JavaScript, as plain exports of a WebAssembly module.
 //!
-//! A call has at most one object and one input, and returns bytes. The caller writes the input to the address that
-//! [`input`] returns, calls an export with the number of the object, and reads the result at [`output`]. The export
-//! returns 0, or 1 if the result is the sentence of an error. Numbers are float64 in little-endian order, everything
-//! else is JSON or text.
+//! A call has at most one object and one input, and returns bytes. The caller writes the input to
+//! the address that [`input`] returns, calls an export with the number of the object, and reads the
+//! result at [`output`]. The export returns 0, or 1 if the result is an error message. Numbers are
+//! float64 in little-endian order. Everything else is JSON or text.
 //!
-//! wasm-bindgen would add a build tool and a page of generated code for some twenty exports with one signature.
+//! wasm-bindgen would add a build tool and generated code for some twenty similar exports.
 
 mod compare;
 mod fleet;
@@ -27,7 +27,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use table::Table;
 
-/// Object that a caller holds by its number.
+/// Object to which a caller refers by its number.
 enum Object {
     Table(Box<dyn Table>),
     Monitor(Box<Watcher>),
@@ -35,7 +35,7 @@ enum Object {
     Fleet(Box<Group>),
 }
 
-/// Files, objects, and the bytes that pass between a caller and the module.
+/// Files, objects, and the bytes of the current input and output.
 #[derive(Default)]
 struct Module {
     input: Vec<u8>,
@@ -58,7 +58,7 @@ impl Module {
         serde_json::from_slice(&self.input).map_err(|error| error.to_string())
     }
 
-    /// Calls `work` with the input and the table of this number.
+    /// Calls `work` with the table of this number and the input.
     fn table(&mut self, number: u32, work: impl FnOnce(&mut dyn Table, &[u8]) -> Reply) -> Reply {
         match self.objects.get_mut(number as usize) {
             Some(Some(Object::Table(table))) => work(&mut **table, &self.input),
@@ -87,7 +87,7 @@ impl Module {
         }
     }
 
-    /// Adds an object. Returns its kind and its number.
+    /// Adds an object. Returns its kind and its number as JSON.
     fn added(&mut self, object: Object) -> Vec<u8> {
         let kind = match &object {
             Object::Table(_) => "table",
@@ -98,7 +98,7 @@ impl Module {
         bytes(&json!({ "kind": kind, "object": self.add(object) }))
     }
 
-    /// Creates a fleet whose members start as the model or monitor of this number.
+    /// Creates a fleet whose members start as copies of the model or monitor with this number.
     fn fleet_of(&mut self, number: u32) -> Reply {
         let fleet = match self.objects.get(number as usize) {
             Some(Some(Object::Monitor(monitor))) => {
@@ -110,8 +110,7 @@ impl Module {
         Ok(self.added(Object::Fleet(Box::new(fleet))))
     }
 
-    /// Loads a saved model, monitor or fleet from the input. Returns its kind and the number by which later calls refer
-    /// to it.
+    /// Loads a saved model, monitor or fleet. Returns its kind and its number as JSON.
     fn load(&mut self) -> Reply {
         let kind = SavedKind::of(&self.input).map_err(|refusal| refusal.to_string())?;
         let fleet = |group| Object::Fleet(Box::new(group));
@@ -125,7 +124,7 @@ impl Module {
     }
 }
 
-/// Makes room for an input of this many bytes. Returns its address.
+/// Allocates an input of `length` bytes. Returns its address.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn input(length: usize) -> *mut u8 {
     MODULE.with_borrow_mut(|module| {
@@ -141,14 +140,14 @@ pub extern "C" fn output() -> *const u8 {
     MODULE.with_borrow(|module| module.output.as_ptr())
 }
 
-/// Returns the length of the result of the last call in bytes.
+/// Returns the length in bytes of the result of the last call.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn output_length() -> usize {
     MODULE.with_borrow(|module| module.output.len())
 }
 
-/// Adds a file of this size whose name is the input. Returns the address to which its bytes must be written, or null if
-/// there is not enough memory.
+/// Adds a file with the input as its name. Returns the address for its bytes, or null without
+/// memory.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn add_file(size: usize) -> *mut u8 {
     MODULE.with_borrow_mut(|module| {
@@ -163,20 +162,20 @@ pub extern "C" fn add_file(size: usize) -> *mut u8 {
     })
 }
 
-/// Removes all files. Objects that read them keep them.
+/// Removes all files. Objects that read them keep their own reference.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn clear_files() {
     MODULE.with_borrow_mut(|module| module.files.clear());
 }
 
-/// Removes an object.
+/// Removes the object with this number, if it exists.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn remove(number: u32) {
     MODULE.with_borrow_mut(|module| module.objects.get_mut(number as usize).map(Option::take));
 }
 
-/// Defines exports with one signature. The argument is the number of an object, which some exports ignore. The result
-/// is 0, or 1 for an error.
+/// Defines exports with one signature. The argument is the number of an object, or ignored. The
+/// export returns 0, or 1 for an error.
 macro_rules! exports {
     ($($(#[$doc:meta])* $name:ident = $work:expr;)*) => { $(
         $(#[$doc])*
@@ -194,59 +193,60 @@ macro_rules! exports {
 }
 
 exports! {
-    /// Opens the files as one table. The input has the task and options by name. The result has the number of the table
-    /// and tells how it is read.
+    /// Opens the files as one table. The input is a JSON array of the task and its options by name.
+    /// The result has the number of the table and how the table is read.
     table_open = |module, _| {
         let (task, options): (String, Value) = read(serde_json::from_slice(&module.input))?;
         let table = open::open(&module.files, &task, &options)?;
         let (description, object) = (table.description(), module.add(Object::Table(table)));
         Ok(bytes(&json!({ "object": object, "table": description })))
     };
-    /// Reads about as many rows as the input says. The result is the progress, and after the last row the names of the results.
+    /// Reads about as many rows as the input states. The result is the progress. After the last
+    /// row, it also has the names of the results.
     table_step = |module, number| module.table(number, table::step);
-    /// Returns the result whose name is the input.
+    /// Returns the result of a table whose name is the input.
     table_result = |module, number| module.table(number, |table, name| table::result(table, &String::from_utf8_lossy(name)));
-    /// Creates a monitor: `dim`, `names` and options by name.
+    /// Creates a monitor from `dim`, `names` and options by name.
     monitor_new = |module, _| {
         let monitor = Watcher::create(&module.json()?)?;
         let object = module.add(Object::Monitor(Box::new(monitor)));
         Ok(bytes(&json!({ "object": object })))
     };
-    /// Scores rows and learns from them. The result has the columns score, limit, alarm and incident.
+    /// Scores rows and learns from them. Returns the columns score, limit, alarm and incident.
     monitor_update = |module, number| module.monitor(number, Watcher::update);
-    /// Adds rows to the reference, and ends the warm-up.
+    /// Adds rows to the warm-up, and ends the warm-up if there are enough.
     monitor_fit = |module, number| module.monitor(number, Watcher::fit);
     /// Returns the state of a monitor, such as its rows and incidents.
     monitor_state = |module, number| module.monitor(number, |monitor, _| Ok(bytes(&monitor.state())));
-    /// Returns the page of a monitor whose title is the input.
+    /// Returns the page of a monitor. The input is its title.
     monitor_report = |module, number| module.monitor(number, Watcher::report);
-    /// Returns a monitor as a file.
+    /// Returns a monitor as the bytes of a file.
     monitor_save = |module, number| module.monitor(number, |monitor, _| monitor.save());
-    /// Creates a model: `dim`, `k`, `learner` and options by name.
+    /// Creates a model from `dim`, `k`, `learner` and options by name.
     model_new = |module, _| {
         let model = Learner::create(&module.json()?)?;
         let object = module.add(Object::Model(Box::new(model)));
         Ok(bytes(&json!({ "object": object })))
     };
-    /// Learns rows. The result has the columns expected loss and loss.
+    /// Learns rows. Returns the columns expected loss and loss.
     model_update = |module, number| module.model(number, Learner::update);
-    /// Returns the coordinates of rows.
+    /// Returns the coordinates of rows, k numbers per row.
     model_transform = |module, number| module.model(number, Learner::transform);
-    /// Returns the directions, one after the other.
+    /// Returns the directions of a model, one after the other.
     model_components = |module, number| module.model(number, |model, _| model.components());
     /// Returns the state of a model, such as its rows and columns.
     model_state = |module, number| module.model(number, |model, _| Ok(bytes(&model.state())));
-    /// Returns a model as a file.
+    /// Returns a model as the bytes of a file.
     model_save = |module, number| module.model(number, |model, _| read(model.0.to_bytes()));
     /// Creates a fleet in which every key starts with a copy of a monitor.
     monitor_fleet = |module, number| module.fleet_of(number);
     /// Creates a fleet in which every key starts with a copy of a model.
     model_fleet = |module, number| module.fleet_of(number);
-    /// Learns rows with the members of their keys.
+    /// Learns rows with the members of their keys. See `Group::update` for the input.
     fleet_update = |module, number| module.fleet(number, Group::update);
     /// Returns the state of a fleet, such as its keys and incidents.
     fleet_state = |module, number| module.fleet(number, |fleet, _| Ok(bytes(&fleet.state())));
-    /// Returns a copy of the member whose key is the input, or null.
+    /// Returns the kind and the number of a copy of the member whose key is the input, or null.
     fleet_get = |module, number| {
         let mut found = None;
         module.fleet(number, |fleet, key| {
@@ -255,10 +255,10 @@ exports! {
         })?;
         Ok(found.map_or_else(|| bytes(&Value::Null), |object| module.added(object)))
     };
-    /// Returns the page of a fleet of monitors. The input has the title and the name of the keys.
+    /// Returns the page of a fleet of monitors. See `Group::report` for the input.
     fleet_report = |module, number| module.fleet(number, Group::report);
-    /// Returns a fleet as a file.
+    /// Returns a fleet as the bytes of a file.
     fleet_save = |module, number| module.fleet(number, |fleet, _| fleet.save());
-    /// Reads a saved model, monitor or fleet.
+    /// Loads a saved model, monitor or fleet. Returns its kind and its number.
     load = |module, _| module.load();
 }

@@ -1,4 +1,4 @@
-//! Opening of a table for its task.
+//! Opens a table for a task.
 
 use crate::compare::Compare;
 use crate::run::Run;
@@ -7,8 +7,8 @@ use crate::watch::Watch;
 use eigenhedge_io::{Source, printable};
 use serde_json::Value;
 
-/// Opens files as one table for a task: `monitor`, `run` or `compare`. A file whose name ends in `.eh` holds the monitors or the
-/// model from which the task goes on.
+/// Opens files as one table for a task: `monitor`, `run` or `compare`. An `.eh` file contains the
+/// model or the monitors to continue.
 pub fn open(files: &Files, task: &str, options: &Value) -> Result<Box<dyn Table>, String> {
     let (saved, mut tables): (Vec<_>, Vec<_>) = files.iter().partition(|(name, _)| name.ends_with(".eh"));
     tables.sort_by(|a, b| a.0.cmp(&b.0));
@@ -35,7 +35,7 @@ mod tests {
     use serde_json::{Value, json};
     use std::sync::Arc;
 
-    /// Returns a table of six sensors with a fault of the fifth from row 1200 on.
+    /// Returns a table of six sensors, in which the fifth has a fault from row 1200 on.
     fn table(rows: usize, decimal: &str) -> Vec<(Arc<str>, Arc<[u8]>)> {
         let mut text = "s0;s1;s2;s3;s4;s5\n".to_owned();
         for (t, row) in streams::iid(6, 2, 0.3, rows, 3).rows.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Options by name, with the names and texts of the command line.
+//! Options by name, with names and values as on the command line.
 
 use crate::reply::read;
 use eigenhedge::options::{OPTIONS, Options, Setup, Spelling, spelled};
@@ -8,7 +8,7 @@ use eigenhedge_pages::directions::Directions;
 use eigenhedge_pages::monitor::{in_rows, usual_step};
 use serde_json::Value;
 
-/// Returns the options of a JSON object as texts. Null means the default.
+/// Returns the options of a JSON object as text. Nulls are left out.
 pub fn texts(options: &Value) -> Vec<(String, String)> {
     let text = |value: &Value| match value {
         Value::Null => None,
@@ -19,12 +19,12 @@ pub fn texts(options: &Value) -> Vec<(String, String)> {
     options.filter_map(|(name, value)| Some((name.clone(), text(value)?))).collect()
 }
 
-/// Returns an option as it is typed, with its leading hyphens.
+/// Returns the name of an option with its leading hyphens.
 pub fn typed(name: &str) -> String {
     if name == "k" { "-k".into() } else { format!("--{name}") }
 }
 
-/// Returns the message of an error in an option.
+/// Returns the message of an error, with the name of the option as on the command line.
 pub fn misfit(error: &Error) -> String {
     match error {
         Error::Parameter { name, .. } | Error::Name { what: name, .. } if MonitorOption::find(name).is_some() => {
@@ -34,7 +34,7 @@ pub fn misfit(error: &Error) -> String {
     }
 }
 
-/// Returns the layout of a table. `is_own` is true for the names of the options that are not those of tables.
+/// Returns the layout of a table. `is_own` returns true for valid options of other kinds.
 fn layout(source: &Source, texts: &[(String, String)], is_own: impl Fn(&str) -> bool) -> Result<Layout, String> {
     let mut layout = Layout { find_time: true, ..Layout::new(source.format()?) };
     if let Some((name, _)) = texts.iter().find(|(name, _)| !TABLE_OPTIONS.contains(&name.as_str()) && !is_own(name)) {
@@ -49,7 +49,7 @@ fn layout(source: &Source, texts: &[(String, String)], is_own: impl Fn(&str) -> 
     Ok(layout)
 }
 
-/// Options of a table and its learners.
+/// Options of a table and of its learners.
 pub struct LearnerOptions {
     pub layout: Layout,
     pub k: Option<Directions>,
@@ -58,8 +58,7 @@ pub struct LearnerOptions {
 }
 
 impl LearnerOptions {
-    /// Reads options by name. `is_own` is true for the names of the options that are neither of tables nor of all
-    /// learners.
+    /// Reads options by name. `is_own` returns true for valid options that are not read here.
     pub fn new(source: &Source, options: &Value, is_own: impl Fn(&str) -> bool) -> Result<Self, String> {
         let texts = texts(options);
         let known = |name: &str| is_own(name) || ["k", "standardize"].contains(&name);
@@ -78,7 +77,7 @@ impl LearnerOptions {
         self.texts.iter().find(|(given, _)| given == name).map(|(_, text)| &text[..])
     }
 
-    /// Returns the names of the given options that are not those of tables, as they are typed.
+    /// Returns the names, with hyphens, of the given options that are not options of tables.
     pub fn of_learner(&self) -> impl Iterator<Item = String> {
         self.texts.iter().filter(|(name, _)| !TABLE_OPTIONS.contains(&name.as_str())).map(|(name, _)| typed(name))
     }
@@ -89,8 +88,8 @@ impl LearnerOptions {
     }
 }
 
-/// Adds the options that were given as texts. `spelling` returns the name under which an option is given, and `typed`
-/// its name in messages.
+/// Adds the options that are given as text. `spelling` returns the names in `texts`, and `typed`
+/// the names in messages.
 pub fn given_options(
     options: Options,
     texts: &[(String, String)],
@@ -104,18 +103,18 @@ pub fn given_options(
     })
 }
 
-/// Resolves options to the settings of a learner, checked as far as possible without the data.
+/// Resolves options to settings, which are checked as far as possible without data.
 pub fn setup(options: &Options) -> Result<Setup, String> {
     let setup = read(options.resolve(typed))?;
     AnyLearner::try_out(&setup).map_err(|error| spelled(&error, typed))?;
     Ok(setup)
 }
 
-/// Options of a table and its monitors.
+/// Options of a table and of its monitors.
 pub struct TableOptions {
     pub layout: Layout,
     pub monitor: MonitorOptions,
-    /// Name of the key column.
+    /// Name of the key column, or `None` for a single monitor.
     pub by: Option<String>,
 }
 
@@ -126,7 +125,7 @@ impl TableOptions {
         let given = |wanted: &str| texts.iter().find(|(name, _)| name == wanted).map(|(_, text)| text.clone());
         let by = given("group-by");
         let mut monitor = MonitorOptions::default();
-        // Options are set in the order of their table, so that a number of directions replaces a share.
+        // Option table order: a number of directions replaces a share.
         for option in MONITOR_OPTIONS {
             let Some((name, text)) = texts.iter().find(|(name, _)| name == option.name) else { continue };
             let mut value = text.clone();

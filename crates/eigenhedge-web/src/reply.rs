@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-/// Result of a call, or the sentence of an error.
+/// Result of a call, or an error message.
 pub type Reply = Result<Vec<u8>, String>;
 
-/// Converts the error of a result to its message.
+/// Converts an error to its message.
 pub fn read<T>(outcome: Result<T, impl ToString>) -> Result<T, String> {
     outcome.map_err(|error| error.to_string())
 }

@@ -1,4 +1,4 @@
-//! A model of a table in memory, in steps, like `eigenhedge run --report --out --filled --snapshot` with files.
+//! Model of a table in memory, in steps, like `eigenhedge run --report --out --filled --snapshot`.
 
 use crate::options::{LearnerOptions, setup, typed};
 use crate::reply::read;
@@ -20,20 +20,19 @@ use std::collections::VecDeque;
 /// Maximum number of first rows from which γ of a kernel is computed.
 const SCALE_ROWS: usize = 1000;
 
-/// Table and its model.
 pub struct Run {
     stream: Stream,
     model: Model,
     recorder: Recorder,
     coordinates: Answers,
     filled: Option<Answers>,
-    /// Rows that have set the scale of the columns and are not learned yet.
+    /// Rows that have set the scale of the columns but have not been learned yet.
     waiting: VecDeque<Row>,
     row: Row,
     rows_before: u64,
-    /// Time of the first step, in seconds.
+    /// Time of the first step in seconds. Only differences are meaningful.
     began: Option<f64>,
-    /// Sentence about a number of directions that was not given.
+    /// Sentence about an automatically chosen number of directions.
     chosen: Option<String>,
     results: Option<Results>,
 }
@@ -69,7 +68,7 @@ impl Run {
     }
 
     fn afresh(source: &Source, options: LearnerOptions) -> Result<(Model, Stream, Option<String>), String> {
-        // The options are checked before the table is read.
+        // Check the options before reading the table.
         let tried = setup(&options.of(Kind::Auto, 1)?)?;
         let (items, missing, how) = (tried.text_items(), Some(tried.spec.missing), options.standardize);
         let layout = Layout { items, missing, ..options.layout.clone() };
@@ -92,7 +91,7 @@ impl Run {
         Ok((model.map_err(misfit)?.with_columns(columns), stream, chosen))
     }
 
-    /// Continues a saved model. Its options stay as they are, except for the handling of missing cells.
+    /// Continues a saved model. Only the handling of missing cells can be changed.
     fn going_on(
         source: &Source,
         (name, saved): (String, Vec<u8>),
@@ -121,7 +120,7 @@ impl Run {
         }
     }
 
-    /// Reads the next row. Returns false after the last.
+    /// Reads the next row. Returns false after the last row.
     fn next_row(&mut self) -> Result<bool, Error> {
         if self.model.columns().standardizer.is_warming_up() {
             self.warm_up()?;

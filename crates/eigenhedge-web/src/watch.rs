@@ -1,4 +1,4 @@
-//! Monitors over a table in memory, in steps, like `eigenhedge monitor --report --events --snapshot` with files.
+//! Monitors of a table in memory, in steps, like `eigenhedge monitor --report --events --snapshot`.
 
 use crate::options::{TableOptions, misfit};
 use crate::reply::read;
@@ -8,13 +8,12 @@ use eigenhedge_io::{Answers, Form, Layout, Row, Source, Stream, Target, fleet_of
 use eigenhedge_pages::monitor::{Inside, Journal, Occurrence, TableMonitors, check_width, fresh_monitor, page, text};
 use serde_json::Value;
 
-/// Table, its monitors and their record.
 pub struct Watch {
     source: Source,
     options: TableOptions,
-    /// Name and bytes of the saved monitors from which the task goes on.
+    /// Name and bytes of the saved monitors to continue, if any.
     start: Saved,
-    /// Number of keys, if the table is read a second time.
+    /// Number of keys, known only in a second pass over the table.
     keys: Option<u64>,
     stream: Stream,
     monitors: TableMonitors,
@@ -30,7 +29,7 @@ impl Watch {
         Self::begin(source, options, saved, None)
     }
 
-    /// Opens the table at its first row, with new monitors or with those of a file.
+    /// Opens the table at its first row, with new or saved monitors.
     fn begin(source: Source, options: TableOptions, start: Saved, keys: Option<u64>) -> Result<Self, String> {
         let by_key = options.by.is_some();
         let open = |layout: &Layout| Stream::open(&source, layout).map_err(sentence);
@@ -73,7 +72,7 @@ impl Watch {
         events.write(&cells).map_err(sentence)
     }
 
-    /// Completes the results. If the table ends during the warm-up, starts again with a shorter one.
+    /// Completes the results, or starts again if the table has ended during the warm-up.
     fn end(&mut self) -> Result<(), String> {
         if self.journal.is_too_short() {
             let Some(rows) = self.monitors.shorter_warm_up(self.journal.rows, self.keys.is_some()) else {
@@ -98,7 +97,7 @@ impl Watch {
         Ok(())
     }
 
-    /// Returns the monitors as a file: one monitor, or a fleet.
+    /// Returns the monitors as the bytes of a file: one monitor, or a fleet.
     fn saved(&mut self) -> Result<Vec<u8>, eigenhedge::Error> {
         let TableMonitors { fleet, key, .. } = &mut self.monitors;
         if key.is_some() {
@@ -149,7 +148,6 @@ impl Table for Watch {
     }
 }
 
-/// Reads monitors from a file.
 fn opened(name: &str, saved: &[u8], by_key: bool) -> Result<Fleet<Monitor>, String> {
     let refused = |reason: String| format!("{name}: {reason}");
     match SavedKind::of(saved).map_err(|refusal| refused(refusal.to_string()))? {

@@ -1,5 +1,5 @@
-// Fleets of the package: keys, members, files, and errors.
-// Usage: node fleet.mjs PACKAGE PROGRAM
+// Tests of fleets in the package: keys, members, files and errors. Usage: node fleet.mjs PACKAGE
+// PROGRAM
 
 import assert from "node:assert";
 import { execFileSync } from "node:child_process";
@@ -11,7 +11,7 @@ import { pathToFileURL } from "node:url";
 const [folder, program] = process.argv.slice(2).map((path) => resolve(path));
 const { Fleet, Model, Monitor, load } = await import(pathToFileURL(join(folder, "index.js")).href);
 
-// Two machines in turn. The flow of the fan is wrong from row 701 on.
+// Rows of two machines alternate. The flow of the fan is wrong from row 701 on.
 const noise = (t) => Math.sin(12.9898 * t * t) * 0.1;
 const flow = (t) => 2 * Math.sin(t / 7) + noise(t) + (t > 700 && t % 2 ? 9 : 0);
 const rows = Array.from({ length: 900 }, (_, t) => [Math.sin(t / 7), flow(t), noise(t + 0.5)]);
@@ -25,7 +25,7 @@ assert.deepEqual([key[701], fleet.openIncidents[0].causes[0][0], fleet.get("fan"
 assert(fleet.report("Plant", "machine").includes("Plant"));
 const again = load(fleet.toBytes());
 assert(again instanceof Fleet && again.get("fan") instanceof Monitor);
-// A fleet that was read starts a new table with its first row.
+// A loaded fleet starts a new table with its first row.
 assert.deepEqual(again.update(keys, rows).score.slice(1), fleet.update(keys, rows).score.slice(1));
 
 const models = new Fleet({ dim: 3, k: 1 });

@@ -1,5 +1,5 @@
-// Opens the page from disk in Chromium, watches tables there and with the program, and compares the results.
-// Usage: node page.mjs PAGE PROGRAM
+// Compares results of the page in Chromium with those of the command line. Usage: node page.mjs
+// PAGE PROGRAM
 
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,11 +11,11 @@ import { gzipSync } from "node:zlib";
 const [page, program] = process.argv.slice(2).map((path) => resolve(path));
 const folder = mkdtempSync(join(tmpdir(), "eigenhedge-page-"));
 
-/** Chromium, controlled over a pipe. Pages, workers and frames are attached as they appear. */
+/** Chromium, controlled over a pipe. New pages, workers and frames are attached automatically. */
 class Browser {
   #next = 1;
   #waiting = new Map();
-  /** Addresses that were requested from anywhere in the page. */
+  /** URLs requested by pages, workers and frames. */
   requests = [];
   constructor() {
     const flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--no-first-run"];
@@ -77,7 +77,7 @@ class Browser {
     await this.send("DOM.setFileInputFiles", { nodeId, files: paths }, this.session);
     await this.until("document.body.dataset.state === 'chosen'");
   }
-  /** Scheme of the colors, light or dark. */
+  /** Emulates a color scheme: light or dark. */
   scheme(value) {
     const features = [{ name: "prefers-color-scheme", value }];
     return this.send("Emulation.setEmulatedMedia", { features }, this.session);
@@ -96,13 +96,13 @@ function check(what, holds, detail = "") {
   if (!holds) process.exitCode = 1;
 }
 
-/** Returns the first place where two texts differ. */
+/** Describes the first difference of two texts. */
 function difference(one, other) {
   const at = [...one].findIndex((sign, i) => sign !== other[i]);
   return `at ${at}: ${one.slice(Math.max(0, at - 60), at + 60)} / ${other.slice(Math.max(0, at - 60), at + 60)}`;
 }
 
-/** Returns true if two lists have the same cells. Other vector instructions round the last digits differently. */
+/** Compares two CSV tables. Tolerates rounding, which depends on the vector instructions. */
 function same(one, other) {
   const cells = (text) => text.split("\n").map((line) => line.split(line.includes(";") ? ";" : ","));
   const number = (cell) => Number(cell.replace(",", "."));
@@ -111,7 +111,7 @@ function same(one, other) {
   return a.length === b.length && a.every((row, i) => row.length === b[i].length && row.every((cell, j) => near(cell, b[i][j])));
 }
 
-/** Writes a table of a plant: times, eight sensors of two factors, a fault from row 2400 on. */
+/** Writes a table of times and eight sensors, with a fault from row 2400 on. Returns its path. */
 function table(name, { german = false, keys = 0, broken = false, holes = false } = {}) {
   let seed = 7;
   const uniform = () => (seed = (seed * 16807) % 2147483647) / 2147483647;
@@ -137,7 +137,7 @@ function table(name, { german = false, keys = 0, broken = false, holes = false }
   return path;
 }
 
-/** Returns the largest difference of two lists relative to the norm of a row, or null if other cells than numbers differ. */
+/** Returns the largest difference of two tables relative to row norms, or null if texts differ. */
 function gap(one, other) {
   const rows = (text) => text.trim().split("\n").map((line) => line.split(line.includes(";") ? ";" : ","));
   const [a, b] = [rows(one), rows(other)];
@@ -154,7 +154,7 @@ function gap(one, other) {
   return Number.isNaN(largest) ? null : largest;
 }
 
-/** Returns the largest difference of numbers in two texts, or null if they differ in anything else. */
+/** Returns the largest relative difference of numbers in two texts, or null if words differ. */
 function drift(one, other) {
   const parts = (text) => text.split(/([0-9]+\.[0-9]+(?:e-?[0-9]+)?)/);
   const [a, b] = [parts(one), parts(other)];
@@ -172,7 +172,7 @@ const close = (one, other) => gap(one, other) !== null && gap(one, other) <= 1e-
 const read = (name) => readFileSync(join(folder, name), "utf8");
 
 const browser = new Browser();
-/** Makes choices on a tab, and computes. Returns the results, tables as text and the model as numbers. */
+/** Sets choices on a tab and runs the task. Returns texts, and the model as an array of bytes. */
 async function compute(task, choices, of = task) {
   await browser.run(`document.querySelector('[role=tab][data-task=${task}]').click()`);
   await browser.until("document.body.dataset.state === 'chosen'");
@@ -206,7 +206,7 @@ try {
     const wanted = { page: readFileSync(join(folder, "r.html"), "utf8"), events: readFileSync(join(folder, "e.csv"), "utf8") };
     check(`${name}: the incidents are those of the program`, same(got.events, wanted.events), difference(got.events, wanted.events));
     check(`${name}: the page is that of the program, ${got.page.length} signs`, got.page === wanted.page, difference(got.page, wanted.page));
-    // The saved model goes on in the program, and here.
+    // The saved model continues on the command line and on the page.
     writeFileSync(join(folder, "web.eh"), Buffer.from(got.model));
     const on = ["monitor", name, "--start-from", "web.eh", ...options.slice(0, choices.group ? 2 : 0)];
     execFileSync(program, [...on, "--events", "on.csv", "--quiet"], { cwd: folder });
@@ -226,14 +226,14 @@ try {
     await browser.choose([path]);
     const got = await compute("run", choices);
     execFileSync(program, ["run", name, ...options, "--report", "r.html", "--out", "o.csv", "--quiet"], { cwd: folder });
-    // Exact values stand in the titles of numbers, and their last digits depend on the width of vectors.
+    // Exact values are in the titles of numbers. Their last digits depend on the vector width.
     const apart = drift(got.page, read("r.html"));
     check(`${name}: the page of the run is that of the program, ${got.page.length} signs, largest difference ${apart}`, apart !== null && apart < 1e-9, difference(got.page, read("r.html")));
     for (const [result, file] of [["coordinates", "o.csv"], ["filled", "f.csv"]]) {
       if (!options.includes(file) && result === "filled") continue;
       check(`${name}: ${result} as from the program, largest difference ${gap(got[result], read(file))}`, close(got[result], read(file)), difference(got[result], read(file)));
     }
-    // The saved model goes on in the program, and here; then one that the program has saved.
+    // The model saved by the page, and then the one saved by the command line, continues in both.
     writeFileSync(join(folder, "web.eh"), Buffer.from(got.model));
     for (const saved of ["web.eh", "program.eh"]) {
       const save = saved === "web.eh" ? ["--snapshot", "program.eh"] : [];

@@ -17,7 +17,6 @@ fn rows(count: usize) -> Vec<Vec<f64>> {
     streams::signal_and_noise(COLUMNS, 5, 0.3, 3).take(count).collect()
 }
 
-/// Returns the seconds of every row.
 fn times(spec: &Spec, rows: &[Vec<f64>]) -> Vec<f64> {
     let mut learner = spec.kernel(RBF, COLUMNS).expect("a valid learner");
     let mut random = Random::seeded(2);
@@ -80,7 +79,8 @@ fn budget() {
     }
 }
 
-/// Prints the time of the simultaneous Hebbian learner for T rows: one kernel row each, so T² in total.
+/// Prints the time of the simultaneous Hebbian learner for several numbers T of rows. It grows like
+/// T², because each row takes one kernel row over all earlier rows.
 fn hebbian() {
     let rows = rows(8000);
     let mut last: Option<f64> = None;
@@ -99,7 +99,7 @@ fn hebbian() {
     }
 }
 
-/// Returns the digits in the folder EIGENHEDGE_DATA, 16 × 16 numbers each.
+/// Returns the digits in the folder EIGENHEDGE_DATA, 256 numbers each, or `None` without them.
 fn digits() -> Option<Vec<Vec<f64>>> {
     let path = std::path::Path::new(&std::env::var_os("EIGENHEDGE_DATA")?).join("usps.npz");
     let arrays = ["X_train", "X_test"].map(|name| eigenhedge_io::read_array(&path, Some(name)));
@@ -107,7 +107,6 @@ fn digits() -> Option<Vec<Vec<f64>>> {
     (!all.is_empty()).then(|| all.chunks(256).map(<[f64]>::to_vec).collect())
 }
 
-/// Prints the loss of a budget on real digits, and the time per row.
 fn usps() {
     let Some(mut rows) = digits() else {
         println!("digits: skipped, because EIGENHEDGE_DATA names no folder with usps.npz");

@@ -1,14 +1,14 @@
-//! Cost of a portfolio compared with its members, and loss of a rank cap: `cargo bench -p eigenhedge --bench portfolio --
-//! [FILE.csv K]`.
+//! Cost of a portfolio compared with its members, and effect of a rank cap on the loss. Run it with
+//! `cargo bench -p eigenhedge --bench portfolio -- [FILE.csv K]`.
 //!
-//! The file holds rows of numbers without a header. With a file, tracking with at most 2k directions is also compared with the
-//! exact learner on these rows.
+//! The file holds rows of numbers without a header. With a file, only tracking with at most 2k
+//! directions is compared with exact tracking, on these rows.
 
 use eigenhedge::internals::{Ambient, Portfolio, auto};
 use eigenhedge::{Error, Instance, Kind, Learner, Mixing, Random, Spec, streams, trial};
 use std::time::Instant;
 
-/// Returns the time of a learner over the rows, and its total expected loss.
+/// Returns the seconds that a learner takes for the rows, and its total expected loss.
 fn run<'a, L: Learner<Instance<'a, [f64]>>>(learner: &mut L, rows: &'a [Vec<f64>]) -> Result<(f64, f64), Error> {
     let mut random = Random::seeded(1);
     let mut total = 0.0;
@@ -19,7 +19,7 @@ fn run<'a, L: Learner<Instance<'a, [f64]>>>(learner: &mut L, rows: &'a [Vec<f64>
     Ok((start.elapsed().as_secs_f64(), total))
 }
 
-/// Measures the portfolio and its members in turn several times, and prints medians.
+/// Measures the portfolio and its members in turn several times and prints the median times.
 fn cost(n: usize, kept: usize) -> Result<(), Error> {
     let rows = streams::recurring(n, kept, &[1, 2, 1, 3], 500, 3).rows;
     let specs = auto(&Spec::bare(Kind::Auto, kept), n);
@@ -50,7 +50,6 @@ fn cost(n: usize, kept: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// Compares exact tracking with tracking of at most 2k directions.
 fn rank_cap(name: &str, rows: &[Vec<f64>], kept: usize) -> Result<(), Error> {
     for eta in [1.0, 4.0, 16.0] {
         let mixing = Mixing::FixedShare { alpha: 1e-3 };

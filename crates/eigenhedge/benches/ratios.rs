@@ -1,13 +1,14 @@
 //! Time per row of the learners, relative to one dense eigendecomposition of equal size in the same run.
 //!
-//! `cargo bench -p eigenhedge --bench ratios` prints all tables; `-- tracking`, `-- anchored` or `-- memory` prints one.
+//! `cargo bench -p eigenhedge --bench ratios` prints all tables. `-- tracking`, `-- anchored` or
+//! `-- memory` prints one.
 
 use eigenhedge::internals::{dot, symmetric_eigen};
 use eigenhedge::simplex::cap_by_sorting;
 use eigenhedge::{Instance, Kind, Matrix, PlainLearner, Random, Spec, streams, trial};
 use std::time::Instant;
 
-/// Returns the median seconds of an eigendecomposition of a random scatter matrix.
+/// Returns the median seconds of an eigendecomposition of a random symmetric matrix.
 fn eigendecomposition(n: usize) -> f64 {
     let mut random = Random::seeded(1);
     let mut matrix = Matrix::zeros(n, n);
@@ -29,8 +30,7 @@ fn eigendecomposition(n: usize) -> f64 {
     times[1]
 }
 
-/// Returns the largest difference between the learner's expected losses on the next rows and those of a dense
-/// eigendecomposition.
+/// Returns the largest difference of expected losses from those of a dense eigendecomposition.
 fn gap_to_dense(spec: &Spec, n: usize, warm: usize, rows: usize) -> f64 {
     let mut learner = spec.plain(n).expect("a valid learner");
     let mut random = Random::seeded(2);
@@ -56,7 +56,7 @@ fn gap_to_dense(spec: &Spec, n: usize, warm: usize, rows: usize) -> f64 {
     gap
 }
 
-/// Returns the mean seconds of a row after `warm` rows, and the learner.
+/// Returns the mean seconds per row after `warm` rows, and the learner.
 fn per_row(spec: &Spec, n: usize, warm: usize, rows: usize) -> (f64, PlainLearner) {
     let mut learner = spec.plain(n).expect("a valid learner");
     let mut random = Random::seeded(2);
@@ -104,7 +104,7 @@ fn anchored() {
     }
 }
 
-/// Returns the peak resident memory of the process in MB, if the system reports it.
+/// Returns the peak resident memory of the process in MB, or `None` if it is not reported.
 fn peak_megabytes() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
@@ -127,7 +127,7 @@ fn memory() {
 
 fn main() {
     let part = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
-    // Memory comes first, because the peak is that of the whole process.
+    // Memory is measured first, because the peak is that of the whole process.
     if part.as_deref().is_none_or(|part| part == "memory") {
         memory();
     }

@@ -1,12 +1,14 @@
 //! Time per row of tracking compared with the limits of the machine, up to rows of a million numbers.
 //!
-//! `cargo bench -p eigenhedge --bench roofline` prints all tables; `-- limits`, `-- length` or `-- threads` prints one. `-- row
-//! 64` runs rows of 64 numbers endlessly, for a profiler. The bench `growth` measures the growth of every learner.
+//! `cargo bench -p eigenhedge --bench roofline` prints all tables. `-- limits`, `-- length` or
+//! `-- threads` prints one. `-- row 64` runs many rows of 64 numbers, for a profiler. The bench
+//! `growth` measures the growth of every learner.
 //!
-//! The lower limit is the time to read the n × u basis twice per row, once for the coordinates and once for the residual. Rows
-//! of at least 512 numbers mostly need only the first pass, and blocks of sixteen such rows need one pass in total, so these
-//! can be faster than the limit. The bandwidth is measured on an array of the size of that basis, so small arrays are read from
-//! the cache. Times are the 20th percentile over blocks of rows, which other processes affect little.
+//! The lower limit is the time to read the n × u basis twice per row, once for the coordinates and
+//! once for the residual. Rows of at least 512 numbers mostly need only the first pass, and blocks
+//! of sixteen such rows need one pass in total. They can therefore be faster than the limit. The
+//! bandwidth is measured on an array of the size of that basis, so small arrays are read from the
+//! cache. Times are the 20th percentile over blocks of rows, which other processes affect little.
 
 mod common;
 
@@ -16,17 +18,15 @@ use pulp::{Arch, Simd, WithSimd};
 use std::hint::black_box;
 use std::num::NonZeroUsize;
 
-/// Rows timed together: a few periods of the delayed combination.
+/// Number of rows timed together. It covers a few periods of the delayed combination.
 const BLOCK: usize = 64;
 
-/// Grouping of the rows.
 #[derive(Clone, Copy, PartialEq)]
 enum Rows {
     OneByOne,
     Together,
 }
 
-/// Returns the seconds per row of a learner after its warm-up.
 fn per_row(spec: &Spec, n: usize, warm: usize, blocks: usize, come: Rows) -> (f64, PlainLearner) {
     timed(spec, n, warm, blocks, come, Clock::seconds)
 }
@@ -61,7 +61,6 @@ fn timed(
     (low(seconds), learner)
 }
 
-/// Sums an array with the widest vectors of the processor.
 struct Sum<'a>(&'a [f64]);
 
 impl WithSimd for Sum<'_> {
@@ -81,7 +80,6 @@ impl WithSimd for Sum<'_> {
 /// Returns the bytes per second at which one thread repeatedly reads an array of this many numbers.
 fn bandwidth(numbers: usize) -> f64 {
     let array = vec![1.0; numbers.next_multiple_of(64)];
-    // Large arrays are read long enough for the scheduler's count.
     let numbers_read = if array.len() < 500_000 { 4_000_000 } else { 300_000_000 };
     let passes = numbers_read / array.len() + 1;
     let sample = || {
@@ -95,7 +93,6 @@ fn bandwidth(numbers: usize) -> f64 {
     8.0 * array.len() as f64 / low((0..6).map(|_| sample()).collect())
 }
 
-/// Returns the operations per second of one thread that multiplies square matrices.
 fn multiplication_rate() -> f64 {
     const SIZE: usize = 384;
     let matrix = faer::Mat::<f64>::identity(SIZE, SIZE);
@@ -110,10 +107,10 @@ fn multiplication_rate() -> f64 {
     2.0 * (SIZE as f64).powi(3) / low((0..20).map(|_| sample()).collect())
 }
 
-/// Row length from which one pass over the columns suffices for a row, or for a block of rows.
+/// Minimum row length for which one pass over the columns is enough for a row or a block.
 const ONE_PASS: f64 = 512.0;
 
-/// Returns the passes over the columns per row, and the rows between two combinations.
+/// Returns the passes over the columns per row, and the number of rows between combinations.
 fn passes(n: f64, come: Rows) -> (f64, f64) {
     match come {
         _ if n < ONE_PASS => (2.0, 8.0),
@@ -122,8 +119,8 @@ fn passes(n: f64, come: Rows) -> (f64, f64) {
     }
 }
 
-/// Returns the multiplications and additions per row: coordinates, residual, the share of a combination, the rotation of the
-/// directions.
+/// Returns the multiplications and additions per row: coordinates, residual, the row's part of a
+/// combination, and rotation of the directions.
 fn operations(n: f64, u: f64, come: Rows) -> f64 {
     let (passes, delay) = passes(n, come);
     let columns = u + 0.5 * delay;
@@ -131,8 +128,8 @@ fn operations(n: f64, u: f64, come: Rows) -> f64 {
     2.0 * passes.max(1.0) * n * columns + 2.0 * n * (u + delay) * u / delay + 2.0 * columns * u * u
 }
 
-/// Returns the bytes that a row moves between the learner and its basis and vectors, in any cache: the passes over the columns,
-/// the share of a combination, the row and its copy, and for short rows the residual that becomes a column.
+/// Returns the bytes that a row moves in memory or cache: passes over the columns, the row's part
+/// of a combination, the row and its copy, and for short rows the residual.
 fn bytes(n: f64, u: f64, come: Rows) -> f64 {
     let (passes, delay) = passes(n, come);
     let vectors = if passes > 1.0 { 7.0 } else { 3.0 };
@@ -179,7 +176,7 @@ fn limits() {
     }
 }
 
-/// Prints times and the exponents between them, and finally the exponent fitted to all.
+/// Prints times and the exponents between them, and finally the exponent fitted to all times.
 fn growth(what: &str, samples: &[(f64, f64)]) {
     println!("{what:>10} {:>12} {:>9}", "row", "exponent");
     for (i, sample) in samples.iter().enumerate() {
@@ -198,13 +195,12 @@ fn length() {
             (n as f64, row, bandwidth(n * learner.rank()))
         });
         growth("n", &rows.map(|(n, row, _)| (n, row)));
-        // Removes the effect of slower reads of large arrays.
+        // Scaling the times removes the effect of slower reads of large arrays.
         println!("the same, with every time scaled to the speed at which the smallest basis is read");
         growth("n", &rows.map(|(n, row, reads)| (n, row * reads / rows[0].2)));
     }
 }
 
-/// Compares one and two threads on long rows by alternating wall-clock measurements.
 fn shared() {
     println!("tracking, k = 10: wall-clock time of a row with one and with two threads");
     println!("{:>10} {:>20} {:>12} {:>12} {:>8}", "n", "rows", "one", "two", "ratio");

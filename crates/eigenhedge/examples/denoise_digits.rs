@@ -11,17 +11,16 @@ const SIDE: usize = 16;
 const PIXELS: usize = SIDE * SIDE;
 const NOISE: f64 = 0.5;
 const KEPT: usize = 128;
-/// Half the reciprocal of the number of pixels: `|x - z|²` of two images is of the order of the number of pixels.
+/// Half the reciprocal of the number of pixels, which is the order of `|x - z|²` of two images.
 const GAMMA: f64 = 0.5 / PIXELS as f64;
-/// Number of training images per digit.
 const TRAIN: usize = 80;
 const TEST: usize = 15;
-/// Number of test images per digit that served to choose k and γ; they are not scored.
+/// Number of test images per digit that were used to choose k and γ. They are not scored.
 const TUNED_ON: usize = 15;
 
 type Image = Vec<f64>;
 
-/// Clean images in [-1, 1], grouped by digit.
+/// Clean images with pixels in [-1, 1], grouped by digit.
 struct Digits {
     train: Vec<Image>,
     test: Vec<Image>,
@@ -65,7 +64,7 @@ fn mean_squared_error(images: &[Image], wanted: &[Image]) -> f64 {
     images.iter().zip(wanted).map(square).sum::<f64>() / (images.len() * PIXELS) as f64
 }
 
-/// Denoises by PCA with k components. Also returns the best k in hindsight and its error.
+/// Denoises by PCA. Also returns the best number of components in hindsight and its error.
 fn by_pca(digits: &Digits, noisy: &[Image]) -> Result<(Vec<Image>, (usize, f64)), eigenhedge::Error> {
     let clean = |kept: usize| {
         let pca = Pca::fit(&digits.train, kept, Center::Mean)?;
@@ -107,7 +106,7 @@ fn usps(path: &Path) -> Result<Digits, Box<dyn Error>> {
     Ok(Digits { train, test: take("X_test", "y_test", TUNED_ON, TEST)? })
 }
 
-/// Strokes of each digit in the unit square, y downwards.
+/// Strokes of each digit in the unit square, with y pointing down.
 const STROKES: [&[[f64; 2]]; 10] = [
     &[[0.5, 0.0], [0.9, 0.25], [0.9, 0.75], [0.5, 1.0], [0.1, 0.75], [0.1, 0.25], [0.5, 0.0]],
     &[[0.3, 0.2], [0.55, 0.0], [0.55, 1.0]],
@@ -129,7 +128,6 @@ fn drawn() -> Digits {
     Digits { train: draw(TRAIN), test: draw(TEST) }
 }
 
-/// Draws one digit with random position, size, slant and thickness.
 fn one(strokes: &[[f64; 2]], random: &mut Random) -> Image {
     let size = 11.0 + random.normal();
     let (left, up) = (3.0 + 0.7 * random.normal(), 2.5 + 0.7 * random.normal());
@@ -146,7 +144,6 @@ fn one(strokes: &[[f64; 2]], random: &mut Random) -> Image {
         .collect()
 }
 
-/// Returns the distance of a point from a line segment.
 fn distance(at: [f64; 2], from: [f64; 2], to: [f64; 2]) -> f64 {
     let along = [to[0] - from[0], to[1] - from[1]];
     let aside = [at[0] - from[0], at[1] - from[1]];
@@ -155,7 +152,7 @@ fn distance(at: [f64; 2], from: [f64; 2], to: [f64; 2]) -> f64 {
     (aside[0] - share * along[0]).hypot(aside[1] - share * along[1])
 }
 
-/// Writes one row of ten digits per group of images, dark on light.
+/// Writes a picture with one row of ten digits per group of images, dark on light.
 fn write_picture(path: &Path, groups: &[&[Image]]) -> Result<(), Box<dyn Error>> {
     const ZOOM: usize = 4;
     const CELL: usize = (SIDE + 2) * ZOOM;

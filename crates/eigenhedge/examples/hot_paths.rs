@@ -1,18 +1,17 @@
-//! Instruction counts of the paths that every row takes: `hot_paths CASE ROWS` learns from `ROWS` rows and prints the loss.
-//! Without arguments it lists the cases.
+//! Program for counting the instructions per row: `hot_paths CASE ROWS` learns from `ROWS` rows and
+//! prints the loss. Without arguments it lists the cases.
 //!
-//! A case always generates its whole stream first. The difference between two numbers of rows is therefore the cost of the rows
-//! in between. `cargo xtask count` runs the program that way.
+//! A case always generates its whole stream first. `cargo xtask count` runs it with two numbers of
+//! rows. The difference is the cost of the additional rows.
 
 use eigenhedge::options::Options;
 use eigenhedge::{Kind, Model, streams};
 use std::process::ExitCode;
 
-/// A learner for rows of one length. It first learns from `few` rows, which are not counted, then from the rest of `many`.
+/// Learner for rows of one length. `few` and `many` are the numbers of rows of two runs.
 struct Case {
     name: &'static str,
     length: usize,
-    /// Number of directions of the signal.
     rank: usize,
     few: usize,
     many: usize,
@@ -54,7 +53,7 @@ fn cases() -> Vec<Case> {
         case("anchored-64", 64, 80, 130, learner(Kind::Anchored)),
         case("auto-64", 64, 30, 60, learner(Kind::Auto)),
         case("gha-64", 64, 200, 800, learner(Kind::Gha)),
-        // The budget is full from the start. Atoms are removed in batches, so a sample of a few rows would be biased.
+        // The budget is full before the counted rows. A few rows would be a biased sample.
         case("kernel-budget-100", 16, 150, 250, kernel),
         Case { hindsight: true, ..case("hindsight-64", 64, 100, 200, tracking(10, "none")) },
     ]

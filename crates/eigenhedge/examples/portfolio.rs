@@ -1,4 +1,5 @@
-//! Losses of the portfolio and of its members: `cargo run --release -p eigenhedge --example portfolio -- [FILE.csv K]`.
+//! Losses of the portfolio and of its members. Run it with
+//! `cargo run --release -p eigenhedge --example portfolio -- [FILE.csv K]`.
 //!
 //! The file holds rows of numbers without a header. Without a file, three built-in streams are used.
 

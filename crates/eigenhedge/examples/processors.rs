@@ -1,7 +1,7 @@
-//! Losses and coordinates for comparing processors: `processors [ROWS [TABLE…]]` prints one line per row of synthetic streams
-//! and of the first rows of tables.
+//! Losses and coordinates for comparing processors. `processors [ROWS [TABLE…]]` prints one line
+//! per row and learner, for synthetic streams and for the first rows of tables.
 //!
-//! `cargo xtask processors` runs it on this processor and on emulated ones with fewer vector instructions.
+//! `cargo xtask processors` runs the program on this processor and on emulated ones.
 
 use eigenhedge::{Kind, Model, Random, Spec, Standardize, Standardizer, streams};
 use eigenhedge_io::{Format, Layout, Source, Stream};
@@ -9,7 +9,7 @@ use std::error::Error;
 use std::io::{BufWriter, Write, stdout};
 use std::path::Path;
 
-/// Generates rows in a subspace of this rank around a distant point: most of their directions are rounding.
+/// Generates rows in a subspace around a distant point, plus rounding errors.
 fn flat(length: usize, rank: usize, count: usize) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(5);
     let directions: Vec<Vec<f64>> = (0..rank).map(|_| (0..length).map(|_| random.normal()).collect()).collect();
@@ -24,7 +24,7 @@ fn flat(length: usize, rank: usize, count: usize) -> Vec<Vec<f64>> {
     (0..count).map(row).collect()
 }
 
-/// Returns the first rows of a table: its numeric columns that are not labels.
+/// Returns the first `rows` rows of a table, without text columns and label columns.
 fn table(path: &str, rows: usize) -> Result<Vec<Vec<f64>>, Box<dyn Error>> {
     let mut layout = Layout::new(Format::of_path(Path::new(path)));
     layout.only_numeric = true;

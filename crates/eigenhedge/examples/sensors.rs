@@ -1,12 +1,12 @@
-//! Watches eight sensors for faults, and saves and restores the monitor in between.
+//! Monitors eight sensors for faults. The monitor is saved and restored during the run.
 //!
 //! Run it with `cargo run --release --example sensors`.
 
 use eigenhedge::{Event, Limit, Monitor, MonitorOptions, streams};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Two factors drive eight sensors. x1 has an offset for 30 rows from row 1000, x2 is stuck from row 1400, and the level of
-    // x3 changes at row 1800.
+    // Two factors drive eight sensors. x1 has an offset for 30 rows from row 1000. x2 is stuck for
+    // 40 rows from row 1400. The level of x3 changes at row 1800.
     let rows = streams::faults(8, 2, 0.3, 2000, 1);
     let names: Vec<String> = (0..8).map(|j| format!("x{j}")).collect();
 
@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
 
     for (t, row) in rows.iter().enumerate() {
-        // Save and restore: the bytes hold the reference, the limits and the column names, so nothing is learned twice.
+        // The saved bytes hold the reference, the limits and the column names.
         if t == 1200 {
             let path = std::env::temp_dir().join(format!("sensors-{}.monitor", std::process::id()));
             std::fs::write(&path, monitor.to_bytes()?)?;

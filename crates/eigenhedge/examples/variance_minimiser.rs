@@ -1,10 +1,11 @@
-//! The variance minimiser: tracking with k = n - 1 on covariance matrices.
+//! Variance minimizer: tracking with k = n - 1 on covariance matrices.
 //!
-//! Each trial has a covariance matrix with eigenvalues in [0, 1]. Before the matrix is revealed, the learner commits to one
-//! unit vector (the dropped direction). Its loss is the variance along that vector. The best vector in hindsight is the last
-//! eigenvector of the sum of all matrices.
+//! Each trial has a covariance matrix with eigenvalues in [0, 1]. Before the matrix is revealed,
+//! the learner commits to one unit vector (the dropped direction). Its loss is the variance along
+//! that vector. The best vector in hindsight is the eigenvector of the smallest eigenvalue of the
+//! sum of all matrices.
 //!
-//! `cargo run --release -p eigenhedge --example variance_minimiser`
+//! Run it with `cargo run --release -p eigenhedge --example variance_minimiser`.
 
 use eigenhedge::bounds::{Setting, uncentered};
 use eigenhedge::internals::symmetric_eigen;
@@ -14,7 +15,7 @@ use eigenhedge::{Error, Instance, Kind, Matrix, NormBound, Random, Spec, Symmetr
 const N: usize = 6;
 const DAYS: usize = 400;
 
-/// Generates a covariance matrix with noise and a low-variance direction that all days share.
+/// Generates a noisy covariance matrix. All of them have the same low-variance direction.
 fn day(random: &mut Random) -> Matrix {
     let mut covariance = Matrix::zeros(N, N);
     for _ in 0..3 {

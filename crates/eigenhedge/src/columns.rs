@@ -1,7 +1,7 @@
 //! Names and scale of the columns of a table, which are saved with a model.
 //!
-//! With these names and scales, a model can be applied to other tables in the units of the input. If columns are
-//! standardized, coordinates and losses are in standard units. Rows are always in the units of the input.
+//! With these names and this scale, a model can be applied to other tables. Rows are always in the
+//! units of the input. If columns are standardized, coordinates and losses are in standard units.
 
 use crate::error::Error;
 use crate::registry::Missing;
@@ -27,12 +27,14 @@ impl Default for Columns {
 }
 
 impl Columns {
-    /// Creates columns with these names and this scale. They are unnamed if `names` is `None` or has duplicates.
+    /// Creates columns with these names and this scale. The columns are unnamed if `names` is
+    /// `None` or contains duplicates.
     pub fn new(names: Option<Vec<String>>, standardizer: Standardizer) -> Self {
         Self { names: names.filter(|names| are_distinct(names)), standardizer }
     }
 
-    /// Writes the raw row in standard units. Returns `Err` during the warm-up, or if an entry cannot be scaled.
+    /// Writes the raw row in standard units to `row`. Returns `Err` during the warm-up, for an
+    /// invalid row, or if a cell cannot be scaled.
     pub(crate) fn scaled(&self, raw: &[f64], width: usize, row: &mut Vec<f64>) -> Result<(), Error> {
         if self.standardizer.is_warming_up() {
             return Err(Error::Unsupported("a warm-up must set the scale of the columns before a row is learned from"));
@@ -45,9 +47,9 @@ impl Columns {
         self.standardizer.apply(raw, row).map_err(|index| cannot_standardize(raw, index))
     }
 
-    /// Estimates the scale from warm-up rows, before any row is learned. Returns true if the warm-up needs more rows.
-    /// Rows that the `missing` rule skips are not used. On an error nothing changes, and the error contains the index
-    /// of the row.
+    /// Estimates the scale from warm-up rows, before any row is learned. Returns true if the
+    /// warm-up needs more rows. Rows that the `missing` rule skips are not used. On an error
+    /// nothing changes, and the error comes with the index of the row.
     pub fn warm_up<R: AsRef<[f64]>>(
         &mut self,
         rows: impl IntoIterator<Item = R>,

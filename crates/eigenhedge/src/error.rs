@@ -1,11 +1,12 @@
-//! Error type of the crate. Each error names the item, the rule that it violates and the offending value.
+//! Error type of the crate. Errors about values name the item, the rule that it violates and the
+//! value.
 
 use crate::num::LARGEST_TOTAL;
 use std::{fmt, io, sync::Arc};
 
-/// Error caused by user data or parameters.
+/// Error caused by user data, parameters or storage.
 ///
-/// A function that returns an error leaves its state unchanged.
+/// Unless documented otherwise, a function that returns an error leaves its state unchanged.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -19,7 +20,7 @@ pub enum Error {
         /// Value given.
         value: f64,
     },
-    /// The number k of kept directions or experts is out of range.
+    /// The number k of directions or experts to keep is out of range.
     #[error("k must be at least 1 and less than the dimension {dimension}, got {kept}")]
     Kept {
         /// Number k given.
@@ -52,7 +53,7 @@ pub enum Error {
     Entry {
         /// Item that contains the entry, e.g. "row".
         what: &'static str,
-        /// Zero-based position of the entry.
+        /// Index of the entry (from 0).
         index: usize,
         /// Rule for the entry, e.g. "finite".
         rule: &'static str,
@@ -105,9 +106,9 @@ pub enum Error {
     MatrixEntry {
         /// Matrix that contains the entry, e.g. "Gram matrix".
         what: &'static str,
-        /// Zero-based row of the entry.
+        /// Row index of the entry (from 0).
         row: usize,
-        /// Zero-based column of the entry.
+        /// Column index of the entry (from 0).
         column: usize,
         /// Rule for the entry, e.g. "finite".
         rule: &'static str,
@@ -119,7 +120,7 @@ pub enum Error {
     Index {
         /// Index given.
         index: usize,
-        /// Number of points. The index must be less than this number.
+        /// Number of points.
         size: usize,
     },
     /// There are too few rows for a warm-up, a reference or a model.
@@ -160,7 +161,7 @@ pub enum Error {
     /// The computation was cancelled.
     #[error("the computation was cancelled")]
     Cancelled,
-    /// A state is not saved, because its saved form could not be read again. The text describes the reason.
+    /// A state was not saved, because its saved form cannot be read. The text gives the reason.
     #[error("a state that cannot be read again is not saved: its file {0}")]
     Unreadable(String),
     /// A saved state is invalid.
@@ -169,7 +170,7 @@ pub enum Error {
     /// One point of a list is invalid.
     #[error("point {point}: {error}")]
     At {
-        /// Zero-based position of the point.
+        /// Index of the point (from 0).
         point: usize,
         /// Error of the point. `Display` includes its message, so it is not also returned by `source`.
         error: Box<Error>,
@@ -212,7 +213,7 @@ impl std::error::Error for StoreError {
 }
 
 impl Error {
-    /// Adds the position of the point that caused the error. [`Self::Cancelled`] is returned unchanged.
+    /// Adds the index of the point that caused the error, except to [`Self::Cancelled`].
     pub fn at(self, point: usize) -> Self {
         if self == Self::Cancelled {
             return self;
@@ -229,11 +230,11 @@ impl Error {
     }
 }
 
-/// Gives an enum the list `ALL` of its values, their names, `Display` and `FromStr`.
+/// Adds `ALL`, `name`, `Display` and `FromStr` to an enum, from the names of its values.
 macro_rules! by_name {
     ($type:ty, $what:literal, $count:literal, $($value:ident => $name:literal),+) => {
         impl $type {
-            /// All values, in order.
+            /// All values, in the order of their declaration.
             pub const ALL: [Self; $count] = [$(Self::$value),+];
 
             /// Returns the name that users type.
@@ -261,7 +262,8 @@ macro_rules! by_name {
     };
 }
 
-/// Gives an enum `Display` and `FromStr` by the names of its values, the last of which has a number of rows: `name:ROWS`.
+/// Adds `Display` and `FromStr` to an enum, from the names of its values. The last value contains a
+/// number of rows and is written `name:ROWS`.
 macro_rules! by_name_or_rows {
     ($type:ty, $what:literal, $($value:ident => $name:literal),+; $last:ident => $word:literal) => {
         impl std::str::FromStr for $type {
@@ -317,13 +319,15 @@ pub(crate) fn every(
     }
 }
 
-/// Returns the norm bound if it is positive and its square is a normal number. Otherwise, including NaN, returns `Err`.
+/// Returns the norm bound if it is positive and its square is a normal number. Otherwise returns
+/// `Err`.
 pub fn norm_bound(bound: f64) -> Result<f64, Error> {
     let is_normal = positive("norm-bound", bound)?.powi(2).is_normal();
     require(is_normal, "norm-bound", "a number whose square is between 2.3e-308 and 1.7e308", bound)
 }
 
-/// Returns the total plus the squared norm of a row, or `Err` if sums over all rows could overflow, or for NaN.
+/// Returns the total plus the squared norm of a row. Returns `Err` for NaN, or if sums over all
+/// rows could overflow.
 pub(crate) fn add_square(total: f64, square: f64) -> Result<f64, Error> {
     if total + square < LARGEST_TOTAL { Ok(total + square) } else { Err(Error::Total { square, total }) }
 }

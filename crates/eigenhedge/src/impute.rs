@@ -1,19 +1,22 @@
 //! Imputation of missing cells from orthonormal directions.
 //!
-//! Setting: a centered row of which only the cells in Ω are observed, and orthonormal directions B.
+//! Setting: a centered row z with observed cells Ω and missing cells M, and w orthonormal
+//! directions, the columns of B. B_Ω and B_M are the rows of B for these cells.
 //!
-//! Result: `c = argmin |z_Ω - B_Ω c|² + Σ r_i c_i²`. The missing cells are those of `B c`. For noise of variance δ in
-//! each cell and coordinates of variance s², this is the most likely row when `r = δ/s²`. The leave-one-out error of an
-//! observed cell is `e/(1 - h)`, where e is its residual and h its leverage, a diagonal entry of `B_Ω (B_ΩᵀB_Ω + diag
-//! r)⁻¹ B_Ωᵀ`.
+//! Result: `c = argmin |z_Ω - B_Ω c|² + Σ r_i c_i²`. The missing cells are those of `B c`. For
+//! noise of variance δ in each cell and coordinates of variance s², this is the most likely row
+//! when `r = δ/s²`. The leave-one-out error of an observed cell is `e/(1 - h)`, where e is its
+//! residual and h its leverage, a diagonal entry of `B_Ω (B_ΩᵀB_Ω + diag r)⁻¹ B_Ωᵀ`.
 //!
-//! Cost: O(n w² + w³) for w directions. If the directions are orthonormal and m < w cells are missing, one system of
-//! size m is enough ([`Imputation::fill_few`]): `B_ΩᵀB_Ω = I - B_MᵀB_M`, so that by Woodbury's identity the missing
-//! cells x solve `(I - G) x = B_M D⁻¹ B_Ωᵀz_Ω` with `D = I + diag r` and `G = B_M D⁻¹ B_Mᵀ`. It takes O(n w + m² w +
-//! m³), and consecutive rows with the same missing cells share one factorization.
+//! Cost: O(n w² + w³) for rows of n cells. If only m < w cells are missing, one system of size m is
+//! enough ([`Imputation::fill_few`]). By `B_ΩᵀB_Ω = I - B_MᵀB_M` and Woodbury's identity, the
+//! missing cells x solve `(I - G) x = B_M D⁻¹ B_Ωᵀz_Ω` with `D = I + diag r` and
+//! `G = B_M D⁻¹ B_Mᵀ`. This costs O(n w + m² w + m³). Consecutive rows with the same missing cells
+//! share one factorization.
 //!
-//! Numerics: the normal equations are solved by a Cholesky factorization. The columns of B_Ω have at most unit length
-//! and r is at least [`LEAST_RIDGE`], so that every pivot is well above rounding.
+//! Numerics: the normal equations are solved by a Cholesky factorization. The columns of B_Ω have
+//! at most unit length and r is at least [`LEAST_RIDGE`], so that every pivot is well above
+//! rounding.
 
 use crate::linalg::{Matrix, multiply};
 use crate::num::dot;
@@ -23,45 +26,46 @@ use crate::num::dot;
 pub(crate) struct Imputation {
     /// Directions, with zeros in the missing cells.
     seen: Matrix,
-    /// Normal equations, later overwritten by their Cholesky factor in the lower triangle.
+    /// Normal equations, overwritten in the lower triangle by their Cholesky factor.
     normal: Matrix,
     coefficients: Vec<f64>,
     /// Row of the directions times the inverse of the Cholesky factor.
     scaled: Vec<f64>,
-    /// Small system for the missing cells, for [`Self::fill_few`].
     few: Few,
 }
 
 #[derive(Debug, Clone, Default)]
 struct Few {
-    /// Missing cells of the factorized system. The list is empty if there is none.
+    /// Indices of the missing cells of the factorized system, or empty if there is no system.
     cells: Vec<usize>,
     /// Columns of `D⁻¹ B_Mᵀ`.
     scaled: Matrix,
     /// Cholesky factor of `I - G`, in the lower triangle.
     factor: Matrix,
-    /// True if every pivot of the factor is at least [`LEAST_PIVOT`].
+    /// True if all pivots of the factor are at least [`LEAST_PIVOT`].
     is_accurate: bool,
     solution: Vec<f64>,
 }
 
-/// Smallest pivot with which the system of missing cells is used. Rounding errors are divided by the pivots.
+/// Smallest pivot with which the system of missing cells is used. Rounding errors are divided by
+/// the pivots.
 const LEAST_PIVOT: f64 = 1e-6;
-/// Minimum ridge penalty, the factor of each squared coordinate in the objective.
+/// Minimum ridge factor r_i of a squared coordinate.
 const LEAST_RIDGE: f64 = 1e-12;
 const LARGEST_RIDGE: f64 = 1e12;
 /// Smallest divisor `1 - h` of a leave-one-out error, where h is the leverage of the cell.
 const LEAST_LEFT: f64 = 1e-3;
 
-/// Returns the ridge of a coordinate: noise variance per cell over energy per row along it, clamped.
+/// Returns the ridge factor of a coordinate, clamped: noise variance per cell over the energy per
+/// row along the direction.
 pub(crate) fn ridge(noise: f64, energy: f64) -> f64 {
     let ratio = noise / energy;
     if energy > 0.0 && ratio >= 0.0 { ratio.clamp(LEAST_RIDGE, LARGEST_RIDGE) } else { LARGEST_RIDGE }
 }
 
 impl Imputation {
-    /// Fills in the NaN cells of a centered row from the directions in `basis`. `ridge` has the factor r_i of each
-    /// direction.
+    /// Fills in the NaN cells of a centered row from the directions in `basis`. `ridge` has the
+    /// factor r_i of each direction. If the solution is not finite, the cells become 0.
     pub fn fill(&mut self, basis: &Matrix, ridge: &[f64], row: &mut [f64]) {
         let Self { seen, normal, coefficients, .. } = self;
         seen.clone_from(basis);
@@ -86,9 +90,10 @@ impl Imputation {
         }
     }
 
-    /// Fills in a few `missing` cells of the row, which must be zero, from orthonormal directions. `products` are the
-    /// inner products of the directions with the row. Basis and ridge must be those of earlier calls. Returns false and
-    /// leaves the row unchanged if [`Self::fill`] is faster or more accurate.
+    /// Fills in the cells `missing` of the row, which must be zero, from orthonormal directions.
+    /// `products` are the inner products of the directions with the row. `basis` and `ridge` must
+    /// be equal in all calls. Returns false and leaves the row unchanged if [`Self::fill`] is
+    /// faster or more accurate.
     pub fn fill_few(
         &mut self,
         basis: &Matrix,
@@ -114,12 +119,13 @@ impl Imputation {
         is_solved
     }
 
-    /// Writes the leave-one-out error of each observed cell of the row most recently filled by [`Self::fill`] with this
-    /// basis, and 0 for each missing cell. `row` has NaN in the missing cells. Also writes the variance of the residual
-    /// of each observed cell, `1 - h`, and of the error of each missing cell, in units of the noise per cell.
+    /// Computes leave-one-out errors for the row most recently filled by [`Self::fill`] with this
+    /// basis. `row` has NaN in the missing cells. `out` receives the error of each observed cell,
+    /// and 0 for each missing cell. `variances` receives the variance of the residual `1 - h` of
+    /// each observed cell, and of the error of each missing cell, in units of the noise per cell.
     pub fn errors_without(&mut self, basis: &Matrix, row: &[f64], out: &mut [f64], variances: &mut [f64]) {
         let Self { seen, normal, coefficients, .. } = &mut *self;
-        // L is the Cholesky factor. Rows of B_Ω are multiplied by L⁻¹. Their squared lengths are the leverages h.
+        // The leverages h are the squared row lengths of B_Ω times the inverse Cholesky factor.
         for i in 0..coefficients.len() {
             for p in 0..i {
                 let (factor, (before, column)) = (normal.column(p)[i], seen.column_pair_mut(p, i));
@@ -176,8 +182,8 @@ impl Few {
     }
 }
 
-/// Solves `A x = b` for a positive definite A. `x` contains b on input. The lower triangle of A becomes its Cholesky
-/// factor.
+/// Solves `A x = b` for a positive definite A, given in the lower triangle of `matrix`, which
+/// becomes its Cholesky factor. `x` contains b on input.
 pub(crate) fn solve(matrix: &mut Matrix, x: &mut [f64]) {
     cholesky(matrix);
     substitute(matrix, x);
@@ -270,7 +276,6 @@ mod tests {
         }
     }
 
-    /// Fills in a few cells and many, near the edges of both forms, and compares with the normal equations.
     #[test]
     fn a_small_system_fills_in_what_the_normal_equations_do() {
         let mut random = Random::seeded(4);

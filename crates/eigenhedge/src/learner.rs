@@ -3,8 +3,8 @@
 use crate::error::Error;
 use crate::random::Random;
 
-/// Loss of one trial, in squared units of the learned row. A model with standardized columns learns rows in standard
-/// units.
+/// Loss of one trial, in squared units of the learned row. With standardized columns, these are
+/// standard units.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Loss {
     /// Expected loss over the learner's own randomness.
@@ -25,8 +25,8 @@ pub trait Learner<I: ?Sized> {
     fn incur(&mut self, instance: &I) -> Loss;
     /// Updates the state with the instance for which the loss was just computed.
     fn update(&mut self, instance: &I);
-    /// Precomputes results that the next trials share. Their outcomes are bit-identical with and without it. An empty
-    /// list cancels a prefetch.
+    /// Precomputes results that the next trials share. Outcomes of trials are bit-identical with
+    /// and without a prefetch. An empty list cancels it.
     fn prefetch(&mut self, _upcoming: Upcoming<'_, I>)
     where
         I: Sized,
@@ -36,10 +36,11 @@ pub trait Learner<I: ?Sized> {
 
 /// Instances of the next trials, in order.
 ///
-/// Only [`trials`], [`Model::step_each`](crate::Model::step_each) and [`Model::step_all`](crate::Model::step_all)
-/// create this type. They borrow the instances until the trials are over, run one trial on each instance in order, and
-/// cancel the prefetch when a trial fails. A learner may therefore assume that the next instance it receives is the
-/// next one of the list.
+/// Only [`trials`], [`Model::step_each`](crate::Model::step_each) and
+/// [`Model::step_all`](crate::Model::step_all) create this type. They borrow the instances until
+/// the trials are over, run one trial on each instance in order, and cancel the prefetch when a
+/// trial fails. A learner may therefore assume that the next instance it receives is the first of
+/// the list.
 #[derive(Debug)]
 pub struct Upcoming<'a, I>(&'a [I]);
 
@@ -72,7 +73,7 @@ pub fn trial<I: ?Sized>(
     trial_with(learner, instance, random, |_| ())
 }
 
-/// Runs one [`trial`]. Calls `charged` with the learner after the loss is recorded and before the update.
+/// Runs one [`trial`], and calls `charged` with the learner between loss and update.
 pub(crate) fn trial_with<I: ?Sized, L: Learner<I> + ?Sized>(
     learner: &mut L,
     instance: &I,
@@ -87,9 +88,9 @@ pub(crate) fn trial_with<I: ?Sized, L: Learner<I> + ?Sized>(
     Ok(loss)
 }
 
-/// Runs a [`trial`] for each instance, in order. For long instances this is faster than separate calls. After each
-/// trial, `each` is called with the learner and the loss. The first error stops the loop and is returned with the
-/// position of its instance. Earlier instances have been learned.
+/// Runs a [`trial`] for each instance, in order. For long instances this is faster than separate
+/// calls. After each trial, `each` is called with the learner and the loss. The first error stops
+/// the loop and is returned with the index of its instance. Earlier instances have been learned.
 ///
 /// ```
 /// use eigenhedge::{Instance, Kind, Random, Spec, streams, trials};

@@ -1,13 +1,16 @@
 //! Online PCA and online kernel PCA with guarantees.
 //!
-//! PCA finds the k directions that explain most of the variance of a set of rows. Online PCA receives the rows one at a
-//! time, in any order. Before each row a learner commits to k directions. The row arrives, its squared reconstruction
-//! error (the squared distance from the span of the directions) is recorded as the loss, and then the learner updates.
-//! The [`Summary`] of a run reports the total loss, the loss of the best fixed subspace in hindsight, and a bound on
-//! the total loss that holds for *every* sequence of rows.
+//! PCA finds the k directions that explain most of the variance of a set of rows. Online PCA
+//! receives the rows one at a time, in any order. Before each row a learner commits to k
+//! directions. The row arrives, and its squared reconstruction error (the squared distance from the
+//! span of the directions) is recorded as the loss. Then the learner updates. The [`Summary`] of a
+//! run reports the total loss and the loss of the best fixed subspace in hindsight. For learners
+//! with a theorem, it also reports a bound on the total expected loss that holds for *every*
+//! sequence of rows.
 //!
-//! A learner maintains a probability distribution over subspaces and draws its choice from it. The distribution is a *spectrum*
-//! (the probability that each direction is dropped) over a *span* (the directions).
+//! A learner maintains a probability distribution over subspaces and draws its choice from it. The
+//! distribution consists of a *span* (directions) and a *spectrum* (the probability that each
+//! direction is dropped).
 //!
 //! | I want to | use |
 //! |---|---|
@@ -57,7 +60,7 @@
 //!
 //! let spec = Spec {
 //!     kernel: Some(VectorKernel::Rbf { gamma: 0.5 }),
-//!     center: None, // no running mean in feature space; a bound then exists
+//!     center: None, // no running mean in feature space
 //!     budget: Some(50), // features are combinations of at most 50 rows
 //!     ..Spec::new(Kind::Tracking, 3)
 //! };
@@ -121,7 +124,7 @@
 //! ```
 //! use eigenhedge::{Error, Learner, Loss, Random, trial};
 //!
-//! /// Keeps the column that had the largest energy so far, and loses the others.
+//! /// Keeps the column that had the largest energy so far. Its loss is the energy of the others.
 //! #[derive(Default)]
 //! struct LoudestColumn {
 //!     energies: Vec<f64>,

@@ -8,13 +8,14 @@ static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
 /// Size in bytes below which an allocation is not checked.
 const LITTLE: u128 = 1 << 20;
 
-/// Sets the maximum size of a single object in bytes, for the whole process. The default is no maximum.
+/// Sets the maximum size of a single object in bytes, for the whole process. Large objects are
+/// checked before their allocation. There is no maximum by default.
 pub fn set_max_memory(bytes: u64) {
     LIMIT.store(bytes, Ordering::Relaxed);
 }
 
-/// Returns `Err` if `numbers` values of 8 bytes exceed the memory limit or the memory that the system can allocate.
-/// `what` names the object in the error.
+/// Returns `Err` if `numbers` values of 8 bytes exceed the memory limit or the memory that the
+/// system can allocate. Up to 1 MiB is always accepted. `what` names the object in the error.
 ///
 /// ```
 /// use eigenhedge::internals::check_numbers;
@@ -27,7 +28,7 @@ pub fn check_numbers(what: &'static str, numbers: u128) -> Result<(), Error> {
     if bytes <= LITTLE {
         return Ok(());
     }
-    // Reserving memory and releasing it at once is cheap, and shows if the system would allow the allocation.
+    // Reserving memory is cheap, and shows whether the system would allow the allocation.
     let is_given = |bytes: usize| Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
     if bytes <= LIMIT.load(Ordering::Relaxed).into() && usize::try_from(bytes).is_ok_and(is_given) {
         return Ok(());

@@ -3,8 +3,8 @@
 //! Let `v` be the probabilities of being dropped, with sum `d` over `N` directions or experts. After trial `t`:
 //!
 //! - fixed share: `v ← (1-α) v + α d/N`,
-//! - past average: `v ← (1-α) v + α · mean(v_0 … v_{t-1})`, where `v_0` is the initial distribution and the others are those of
-//!   the previous trials.
+//! - past average: `v ← (1-α) v + α · mean(v_0 … v_{t-1})`, where `v_0` is the initial distribution
+//!   and `v_s` is the distribution after trial s.
 //!
 //! Both rules keep `v` in the capped simplex. The rate `α` bounds the weights from below, which limits the number of
 //! trials until a weight recovers after a change.
@@ -67,14 +67,14 @@ impl Mixing {
     }
 }
 
-/// Returns `log((1-α) e^a + α e^b)` for `a, b ≤ 0`. If both `e^a` and `e^b` are near 1, `1 - e^result` has full
-/// precision. Otherwise `e^result` has full precision. For `α = 0` the result is exactly `a`. If `a` and `b` are both
-/// zero, it is exactly zero.
+/// Returns `log((1-α) e^a + α e^b)` for `a, b ≤ 0`. If both `e^a` and `e^b` are near 1,
+/// `1 - e^result` has full precision. Otherwise `e^result` has full precision. The result is
+/// exactly `a` for `α = 0`, and exactly zero if `a` and `b` are zero.
 pub fn blend(a: f64, b: f64, alpha: f64) -> f64 {
     Blend::with(b, alpha).of(a)
 }
 
-/// Weight `e^b` of which a share α is mixed into many other weights. Common terms are computed once.
+/// Mixing of a share α of the weight `e^b` into many other weights. Common terms are computed once.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Blend {
     b: f64,

@@ -1,4 +1,4 @@
-//! Seedable random generator that is used for all draws. Its state is saved with a learner.
+//! Seedable random generator for all draws. Its state is saved with a learner.
 
 use crate::error::Error;
 use crate::state::ensure;
@@ -46,7 +46,8 @@ impl Random {
         rand_distr::ChiSquared::new(degrees).map_or(0.0, |distribution| self.0.sample(distribution))
     }
 
-    /// Returns a new generator that is independent of this one, for draws that may happen later or not at all.
+    /// Returns a new generator, seeded from this one, for draws that may happen later or not at
+    /// all.
     pub fn split(&mut self) -> Self {
         Self::seeded(self.0.random())
     }

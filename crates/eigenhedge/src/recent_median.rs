@@ -1,6 +1,6 @@
 //! Running median of the most recent numbers of a sequence, and clipping of long rows.
 //!
-//! Cost: one search and one move among [`WINDOW`] numbers per new number.
+//! Cost: one search and one move among [`WINDOW`] numbers for each new number.
 
 use crate::error::Error;
 use crate::scratch::Scratch;
@@ -13,7 +13,8 @@ const ENOUGH: usize = 10;
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct RecentMedian {
-    /// Most recent numbers. Once the window is full, this is a ring buffer whose oldest number is at index `oldest`.
+    /// Most recent numbers: a ring buffer, once it is full, whose oldest number has the index
+    /// `oldest`.
     ring: Vec<f64>,
     oldest: usize,
     /// Numbers of `ring` in ascending order. The list is empty after deserialization until the next use.
@@ -51,8 +52,8 @@ impl RecentMedian {
         sorted.insert(place(sorted, number), number);
     }
 
-    /// Returns the factor that shortens `number` to `times` the median of the previous numbers. The factor is 1 if the
-    /// number is at most `times` the median, or if the median is zero or undefined.
+    /// Returns the factor that reduces `number` to `times` the median of the previous numbers, or 1
+    /// if the number is not larger than that. Without a positive median, returns 1.
     pub fn shortening(&self, number: f64, times: f64) -> f64 {
         match self.value() {
             Some(median) if median > 0.0 && number > times * median => times * median / number,
@@ -80,7 +81,8 @@ pub(crate) struct Clip {
 }
 
 impl Clip {
-    /// Returns the factor that shortens a row of this norm to at most `times` the median norm, or 1 without `times`.
+    /// Returns the factor that shortens a row of this norm to at most `times` the median norm.
+    /// Returns 1 if `times` is `None`.
     pub fn factor(&self, times: Option<f64>, norm: f64) -> f64 {
         times.map_or(1.0, |times| self.norms.shortening(norm, times))
     }

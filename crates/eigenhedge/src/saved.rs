@@ -11,9 +11,9 @@
 //!
 //! A fleet has several parts instead of a body. Each part is a file of this format.
 //!
-//! Reading returns an error for files that are damaged, truncated, foreign, or of another version or kind. It also
-//! rejects invalid states, because a checksum does not prove where a file comes from. The memory allocated is at most a
-//! small multiple of the file size.
+//! Reading returns an error for files that are damaged or truncated, are of another format, version
+//! or kind, or contain an invalid state. The state is checked because a checksum does not prove
+//! where a file comes from. Reading allocates at most a small multiple of the file size.
 
 use crate::error::Error;
 use serde::Serialize;
@@ -41,7 +41,8 @@ const KINDS: [SavedKind; 5] =
     [SavedKind::Model, SavedKind::Monitor, SavedKind::Moments, SavedKind::Models, SavedKind::Monitors];
 
 impl SavedKind {
-    /// Determines the kind of a file from its first [`Self::HEAD`] bytes. Returns an error for another format or version.
+    /// Returns the kind of a file from at least its first [`Self::HEAD`] bytes. Returns `Err` for
+    /// another format or version.
     pub fn of(bytes: &[u8]) -> Result<Self, Refusal> {
         let head = bytes.get(..8).ok_or(Refusal::Foreign)?;
         if head != MAGIC {
@@ -120,7 +121,7 @@ pub enum Refusal {
     /// The checksum in the header does not match the content.
     #[error("is damaged: its checksum does not match")]
     Checksum,
-    /// The body cannot be decoded, or the kind is unknown.
+    /// The body cannot be decoded, the kind is unknown, or the parts of a fleet are inconsistent.
     #[error("is damaged: its content makes no sense")]
     Content,
     /// The file can be decoded, but the saved state is invalid.
@@ -133,7 +134,8 @@ pub const VERSION: u32 = 1;
 const MAGIC: [u8; 8] = *b"\x89EHG\r\n\x1a\n";
 const HEAD: usize = 28;
 
-/// Computes the checksum of all bytes except the magic number and the checksum itself. Requires a complete header.
+/// Computes the checksum of all bytes except the magic number and the checksum. The header must be
+/// complete.
 fn checksum(bytes: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&bytes[8..24]);

@@ -2,8 +2,8 @@
 
 /// Scratch space that is reused between trials to avoid allocation.
 ///
-/// It is never saved (`#[serde(skip)]`), and any two values compare equal. Learners can therefore derive
-/// equality, which then compares only parameters and state.
+/// Any two values compare equal, so that a learner can derive equality of its parameters and state.
+/// Fields of this type must be marked `#[serde(skip)]`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scratch<T>(pub T);
 

@@ -1,11 +1,11 @@
 //! Checks of deserialized states. They reject states that no learner can reach by learning rows.
 //!
-//! A file with a valid checksum can still contain any numbers. Each type with a state therefore checks the invariants that hold
-//! between two rows ([`State`]): shapes match each other and the parameters, numbers are finite and in range, probabilities sum
-//! to k, bases are orthonormal. Parameters are not checked again. They must equal those of a newly built learner, whose
-//! constructor checks them.
+//! A file with a valid checksum can still contain any numbers. Each type with a state therefore
+//! checks the invariants that hold between two rows ([`State`]): shapes match each other and the
+//! parameters, numbers are finite and in range, probabilities sum to k, and bases are orthonormal.
+//! Parameters must equal those of a newly built learner, whose constructor checks them.
 //!
-//! Cost: as for a few rows, plus O(n w²) for a basis of w columns.
+//! Cost: that of a few rows, plus O(n w²) for a basis of w columns of length n.
 
 use crate::error::{Error, every, require};
 use std::ops::RangeInclusive;
@@ -19,12 +19,13 @@ pub(crate) trait State {
 pub(crate) const LARGEST: f64 = 1e306;
 /// Largest absolute value of a log-weight in a valid state.
 pub(crate) const LARGEST_LOG: f64 = 1e100;
-/// Largest number of rows that a floating-point number represents exactly.
+/// Largest accepted number of rows. Floating-point numbers represent all integers up to it exactly.
 const MOST_ROWS: u64 = 1 << 53;
 /// Largest relative error that rounding can cause in a sum of probabilities or a trace.
 pub(crate) const TRACE: f64 = 1e-6;
 
-/// Saved form of a number whose largest value means that there is no limit: the same in files of 32-bit and 64-bit machines.
+/// Saved form of a number for which `usize::MAX` means that there is no limit. Files from 32-bit
+/// and 64-bit machines are identical.
 pub(crate) mod no_limit {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -37,7 +38,8 @@ pub(crate) mod no_limit {
     }
 }
 
-/// Returns true if two numbers are equal except for their last digits, which depend on the machine's library of functions.
+/// Returns true if the relative difference of two numbers is at most 1e-12, as between math
+/// libraries.
 pub(crate) fn nearly(one: f64, other: f64) -> bool {
     one == other || (one - other).abs() <= 1e-12 * other.abs()
 }

@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 static THREADS: AtomicUsize = AtomicUsize::new(1);
 
-/// Smallest number of values in a pass that justifies a second thread, which takes about as long to start.
+/// Minimum number of values in a pass for which a second thread is started.
 const WORTHWHILE: usize = 1 << 20;
 
 /// Maximum number of threads per pass.
 const MOST: usize = 256;
 
-/// Sets the number of threads for passes over long rows, members of a portfolio and models of a fleet, for the whole
-/// process: 1 by default, at most 256.
+/// Sets the number of threads for passes over long rows, members of a portfolio and models of a
+/// fleet, for the whole process. The default is 1. Larger numbers than 256 count as 256.
 pub fn set_threads(count: NonZeroUsize) {
     THREADS.store(count.get().min(MOST), Ordering::Relaxed);
 }
@@ -28,7 +28,8 @@ pub(crate) fn worthwhile(pieces: usize, numbers: usize) -> usize {
     if numbers < WORTHWHILE { 1 } else { threads().min(pieces) }
 }
 
-/// Splits `pieces` across threads if the pass reads enough values. `deal` returns the work on a range of pieces.
+/// Splits `pieces` across threads if the pass reads enough values (`numbers`). `deal` returns the
+/// work on a range of pieces.
 pub(crate) fn share_out<W: FnOnce() + Send>(pieces: usize, numbers: usize, mut deal: impl FnMut(Range<usize>) -> W) {
     let count = worthwhile(pieces, numbers);
     if count < 2 {

@@ -54,7 +54,7 @@ fn close(found: &[f64], wanted: &[f64], tolerance: f64) {
     }
 }
 
-/// Asserts that columns agree up to sign, and returns the signs.
+/// Asserts that columns agree up to their signs. Returns the signs.
 #[track_caller]
 fn close_up_to_sign(found: &[Vec<f64>], wanted: &[Vec<f64>], tolerance: f64) -> Vec<f64> {
     let columns = wanted[0].len();
@@ -100,7 +100,7 @@ fn kernel_ridge_agrees_with_the_dense_implementation() {
     close(&posterior.variances, &list(&fixture["variance"]), tolerance);
 }
 
-/// Tolerance for the results of scikit-learn; see `sklearn/make_fixtures.py`.
+/// Tolerance for the results of scikit-learn. See `sklearn/make_fixtures.py`.
 const SKLEARN: f64 = 1e-8;
 
 #[test]
@@ -117,7 +117,7 @@ fn kernel_methods_agree_with_scikit_learn() {
             let signs = close_up_to_sign(&as_rows(&model.scores), &rows(&wanted["scores"]), SKLEARN);
             let scores = transformed(&mut model, &query);
             close_with_signs(&scores, &rows(&wanted["query_scores"]), &signs, SKLEARN);
-            // A kernel of inner products or distances is invariant to the signs.
+            // These kernels are invariant to the signs of the scores.
             let mut inverse = LearnedInverse::fit(kernel.clone(), &model.scores, &points, rho).unwrap();
             for (coordinates, back) in scores.iter().zip(rows(&wanted["query_inverse"])) {
                 close(&inverse.point(coordinates).unwrap(), &back, SKLEARN);
@@ -268,7 +268,6 @@ fn components_beyond_the_rank_are_zero() {
     }
 }
 
-/// A kernel that counts shared letters.
 struct Letters;
 impl Kernel<str> for Letters {
     fn value(&self, a: &str, b: &str) -> f64 {

@@ -20,7 +20,7 @@ fn a_batch_is_the_matrix_that_is_the_sum_of_its_dyads() {
     let n = 5;
     let rows = streams::recurring(n, 2, &[1, 2, 1], 24, 4).rows;
     let mut random = Random::seeded(9);
-    // Fewer rows than columns, and more: the latter are learned as a matrix.
+    // Batches with more rows than columns are learned as a matrix.
     let kinds = [Kind::Tracking, Kind::Anchored, Kind::Leader, Kind::Additive];
     for (kind, size) in kinds.iter().flat_map(|kind| [(*kind, 3), (*kind, 8)]) {
         let spec = Spec::bare(kind, 2);
@@ -53,7 +53,7 @@ fn a_row_of_weight_two_teaches_as_much_as_the_row_twice() {
         let spec = Spec { center, ..Spec::bare(Kind::Leader, 2) };
         let (mut once, mut twice) = (run(&spec, n), run(&spec, n));
         for (t, row) in rows.iter().enumerate() {
-            // The row that sets the center counts like any other.
+            // The row that sets the center is weighted like any other.
             let times = 1 + t % 3;
             once.step_batch(&[row], Some(&[times as f64])).unwrap();
             (0..times).for_each(|_| _ = twice.step(row).unwrap());
@@ -151,7 +151,7 @@ fn what_cannot_be_learned_at_once_is_refused_and_changes_nothing() {
     }
 }
 
-/// Around a center, the losses of a batch are those of the rows with the subspace and the center before it.
+/// With a center, a batch is charged with the subspace and the center before the batch.
 #[test]
 fn a_batch_around_a_center_is_charged_to_the_state_before_it() {
     let n = 6;
@@ -173,7 +173,7 @@ fn a_batch_around_a_center_is_charged_to_the_state_before_it() {
             let mut frozen = batches.clone();
             let loss = batches.step_batch(&slices(batch), None).unwrap();
             if spec.learner != Kind::Tracking && spec.learner != Kind::Auto && frozen.totals().rows >= 15 {
-                // All probability of a leader is on its directions.
+                // A leader keeps its directions with probability 1.
                 let wanted: f64 = batch.iter().map(|row| frozen.transform(row, &mut Vec::new()).unwrap()).sum();
                 assert!((loss.expected - wanted).abs() <= 1e-9 * wanted, "{spec:?}: {loss:?} against {wanted}");
             }
@@ -190,8 +190,8 @@ fn a_batch_around_a_center_is_charged_to_the_state_before_it() {
     }
 }
 
-/// With a rank cap, a batch is learned from a few pairs of one matrix, or of the Gram matrix of fewer rows. Nothing is dropped from
-/// rows of low rank, so that the losses are those without a cap.
+/// With a rank cap, a batch is learned from a few eigenpairs of one matrix. Rows of low rank lose
+/// nothing by the cap.
 #[test]
 fn a_batch_with_a_rank_cap_loses_what_it_loses_without_if_nothing_is_dropped() {
     let (n, rank, kept) = (60, 5, 3);
@@ -202,7 +202,8 @@ fn a_batch_with_a_rank_cap_loses_what_it_loses_without_if_nothing_is_dropped() {
         .collect();
     for center in [RunningCenter::MEAN, RunningCenter::forgetting(0.0), RunningCenter::forgetting(0.9)] {
         for (kind, forget) in [(Kind::Leader, 1.0), (Kind::ForgettingLeader, 0.99), (Kind::ForgettingLeader, 0.5)] {
-            // Batches of more rows than columns, of fewer, and of so few that their Gram matrix is smaller.
+            // Batches have more rows than columns, fewer, or so few that their Gram matrix is
+            // small.
             for count in [120, 56, 20] {
                 let spec = Spec { center: Some(center), forget, ..Spec::bare(kind, kept) };
                 let (mut all, mut capped) = (run(&spec, n), run(&Spec { max_rank: Some(rank), ..spec.clone() }, n));
@@ -211,7 +212,7 @@ fn a_batch_with_a_rank_cap_loses_what_it_loses_without_if_nothing_is_dropped() {
                     let energy: f64 = batch.iter().map(|row| dot(row, row)).sum();
                     let difference = (a.expected - b.expected).abs();
                     assert!(difference <= 1e-9 * energy, "{spec:?} {count} {i}: {a:?} against {b:?}");
-                    // The first batch is learned row by row, when the directions are not determined yet.
+                    // Before the first batch, the directions are not determined.
                     let is_certain = i == 0 || (b.expected - b.realised).abs() <= 1e-9 * energy;
                     assert!(is_certain, "{spec:?} {count} {i}: {b:?}");
                 }
@@ -220,7 +221,7 @@ fn a_batch_with_a_rank_cap_loses_what_it_loses_without_if_nothing_is_dropped() {
     }
 }
 
-/// A sum of many dyads is learned by one decomposition, and that of few ones by rank-one updates.
+/// Many outer products are learned by one decomposition, few by rank-one updates.
 #[test]
 fn a_batch_is_learned_like_its_dyads_one_by_one() {
     let n = 12;

@@ -1,4 +1,4 @@
-//! Every theorem for every learner it covers, on every stream, and lower bounds.
+//! All theorems for the learners that they cover, on all streams, and lower bounds.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::bounded_rows as rows;
@@ -16,7 +16,6 @@ fn spec(kind: Kind, kept: usize, eta: f64) -> Spec {
     Spec { eta, norm_bound: NormBound::Given(1.0), ..Spec::bare(kind, kept) }
 }
 
-/// Returns the total expected loss of a learner.
 fn expected(spec: &Spec, rows: &[Vec<f64>]) -> f64 {
     let mut learner = spec.plain(rows[0].len()).unwrap();
     let mut random = Random::seeded(1);
@@ -78,7 +77,7 @@ fn tuned_learners_stay_within_the_tuned_regret() {
         for (name, rows) in rows(n, seed) {
             let best = best(&rows, kept, false);
             let ceiling = best.max(1e-3);
-            // The papers' own form, and the sharper one.
+            // The papers print the simple form. The exact divergence is smaller.
             let simple = bounds::divergence_by_kept(kept, dimension).unwrap();
             for divergence in [bounds::divergence(kept, dimension).unwrap(), simple] {
                 let eta = bounds::tuned_rate(divergence, ceiling, 1.0).unwrap();
@@ -101,7 +100,7 @@ fn centered_anchored_stays_within_theorem_8_and_corollary_9() {
         let mut random = Random::seeded(100 + seed);
         let middle: Vec<f64> = (0..n).map(|_| 3.0 * random.normal()).collect();
         for (name, mut rows) in rows(n, seed) {
-            // Rows in a ball of radius one half around its center.
+            // The rows are moved into a ball of radius 1/2 around `middle`.
             for row in &mut rows {
                 row.iter_mut().zip(&middle).for_each(|(x, m)| *x = m + 0.5 * *x);
             }
@@ -118,11 +117,11 @@ fn centered_anchored_stays_within_theorem_8_and_corollary_9() {
                 let theorem_8 = |best| bounds::centered(&setting, best, prior, offset, count);
                 assert_holds(expected(&known, &rows), best, theorem_8, (name, prior));
                 if prior == 0.0 {
-                    // The position of the ball is unknown to the learner.
+                    // Here the learner does not know the position of the ball.
                     let first_square = dot(&rows[0], &rows[0]);
                     let corollary_9 = |best| bounds::centered_on_the_mean(&setting, best, first_square, count);
                     assert_holds(expected(&centered, &rows), best, corollary_9, name);
-                    // The first row has no loss; its square is used instead.
+                    // The loss of the first row is subtracted, and R² is zero.
                     let (first, later) = (rows[0].clone(), &rows[1..]);
                     let mean = |i: usize| later.iter().map(|row| row[i]).sum::<f64>() / (count - 1) as f64;
                     let way: f64 = (0..n).map(|i| (mean(i) - first[i]).powi(2)).sum();
@@ -137,7 +136,6 @@ fn centered_anchored_stays_within_theorem_8_and_corollary_9() {
     }
 }
 
-/// Returns loss sequences for experts.
 fn losses(n: usize, seed: u64) -> Vec<(&'static str, Vec<Vec<f64>>)> {
     let mut random = Random::seeded(seed);
     let uniform = (0..300).map(|_| (0..n).map(|_| random.uniform()).collect()).collect();
@@ -153,7 +151,6 @@ fn losses(n: usize, seed: u64) -> Vec<(&'static str, Vec<Vec<f64>>)> {
     ]
 }
 
-/// Returns the loss of the best set of dropped experts.
 fn best_set(losses: &[Vec<f64>], kept: usize) -> f64 {
     let n = losses[0].len();
     let mut totals: Vec<f64> = (0..n).map(|i| losses.iter().map(|row| row[i]).sum()).collect();
@@ -179,7 +176,7 @@ fn experts_stay_within_theorems_1_and_3_and_the_bound_over_sets() {
             assert_holds(capped, best, |best| bounds::capped_hedge(eta, best, kept, n), name);
             let sets = play(&mut ProductSets::new(n, kept, eta).unwrap(), &losses, seed);
             assert_holds(sets, best, |best| Some(bounds::set_experts(eta, best, kept, n)), name);
-            // JMLR (5): tuned over sets.
+            // JMLR (5): the rate is tuned for sets.
             let (dropped, divergence) = ((n - kept) as f64, bounds::set_divergence(kept, n));
             let rate = bounds::tuned_rate(divergence, best.max(1e-3), dropped).unwrap() / dropped;
             let tuned = play(&mut ProductSets::new(n, kept, rate).unwrap(), &losses, seed);
@@ -270,7 +267,6 @@ fn the_trap_forces_the_leader_to_n_over_d_times_the_best_and_no_learner_with_a_t
     }
 }
 
-/// Returns the total expected loss of a subspace learner on diagonal instances.
 fn on_diagonals(spec: &Spec, losses: &[Vec<f64>]) -> f64 {
     let n = losses[0].len();
     let units: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| f64::from(u8::from(i == j))).collect()).collect();

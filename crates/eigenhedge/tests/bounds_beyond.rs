@@ -22,7 +22,7 @@ fn run(spec: &Spec, rows: &[Vec<f64>], segments: usize) -> Summary {
     run.summary()
 }
 
-/// Computes the bound of Theorem 6 with this constant.
+/// Computes the bound of JMLR Theorem 6 with `constant` in place of the divergence.
 fn theorem_6(eta: f64, best: f64, constant: f64) -> f64 {
     (eta * best + constant) / (1.0 - (-eta).exp())
 }
@@ -110,7 +110,6 @@ fn fixed_share_costs_alpha_of_the_explicit_probability_in_infinite_dimension() {
     assert!((told - price).abs() < 1e-9 * price, "{told} against {price}");
 }
 
-/// Returns the loss of the best partition into this many segments, from the comparator itself.
 fn partition_loss(rows: &[Vec<f64>], kept: usize, segments: usize) -> f64 {
     let mut partitions = Partitions::new(rows[0].len(), false);
     rows.iter().for_each(|row| partitions.add(row));
@@ -228,7 +227,7 @@ fn partitions_of_features_and_of_long_rows_are_compared_with() {
 
 #[test]
 fn choices_that_are_not_drawn_have_no_verdict() {
-    // Each row is the direction of least loss so far among those that the most likely choice drops.
+    // Each row is the coordinate axis with the largest realized loss.
     let (n, kept, count) = (4, 2, 300);
     let spec = Spec { select: Select::Top, ..given(Kind::Tracking, kept, 0.1) };
     let mut run = Model::new(spec, n, 1).unwrap();

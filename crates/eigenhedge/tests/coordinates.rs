@@ -1,4 +1,4 @@
-//! Laws of the coordinates of rows: aligned from row to row, without and with kernels.
+//! Laws of the coordinates of rows, which are aligned from row to row, for plain rows and kernels.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::{infinite_specs, specs};
@@ -19,7 +19,6 @@ fn begin(spec: &Spec, asked: bool) -> Model {
     run
 }
 
-/// Returns rows of a rotating plane with a drifting mean and noise.
 fn rows(count: usize) -> Vec<Vec<f64>> {
     let noise = streams::signal_and_noise(N, N, 0.0, 3).take(count);
     let row = |(t, noise): (usize, Vec<f64>)| {
@@ -61,7 +60,7 @@ fn losses_and_what_is_learned_are_the_same_bits_with_and_without_coordinates() {
     }
 }
 
-/// Returns the basis of the next row's coordinates, one column per coordinate, by stepping copies.
+/// Returns the basis of the next row's coordinates, found by stepping copies.
 fn probed(run: &Model) -> Matrix {
     let at = |row: &[f64]| {
         let mut copy = run.clone();
@@ -78,7 +77,7 @@ fn probed(run: &Model) -> Matrix {
     basis
 }
 
-/// Computes `B W` with W the orthogonal factor of `BᵀP`, by an eigendecomposition.
+/// Returns `B W` for B = `directions`, with W the polar factor of `BᵀP` and P = `before`.
 fn procrustes(directions: &Matrix, before: &Matrix) -> Matrix {
     let product = |i: usize, j: usize| dot(directions.column(i), before.column(j));
     let mut gram = Matrix::zeros(K, K);
@@ -114,7 +113,7 @@ fn aligned_bases_are_orthonormal_and_those_of_dense_procrustes_rotations() {
         for (t, row) in rows.iter().enumerate() {
             let basis = probed(&run);
             let embedding = run.embedding();
-            // Before all directions are known, the unknown ones are not determined.
+            // Coordinates are compared only once all directions are determined.
             if embedding.inclusion.iter().all(|p| *p > 0.0) {
                 assert!(basis.drift() < 1e-11, "{spec:?}, row {t}: {}", basis.drift());
                 if last.drift() < 0.5 {
@@ -137,7 +136,7 @@ fn aligned_bases_are_orthonormal_and_those_of_dense_procrustes_rotations() {
 fn coordinates_through_the_linear_kernel_are_those_of_plain_rows() {
     let rows = rows(60);
     for spec in all_specs() {
-        // Members of a portfolio differ between plain rows and kernels.
+        // The portfolio has other members for kernels than for plain rows.
         if spec.learner == Kind::Auto {
             continue;
         }
@@ -260,8 +259,8 @@ fn directions_of_leaders_come_in_order_of_energy() {
     }
 }
 
-/// A level that wanders: `auto` follows it with a moving center. The plane of `embedding` is that of the member it trusts, and
-/// coordinates keep the origin of the first member.
+/// A wandering level, which `auto` follows with a moving center. The plane of `embedding` is that
+/// of the trusted member, but coordinates keep the origin of the first member.
 #[test]
 fn the_embedding_of_auto_loses_what_the_next_step_does() {
     let noise: Vec<Vec<f64>> = streams::signal_and_noise(N, N, 0.0, 7).take(900).collect();

@@ -1,4 +1,4 @@
-//! Rows of any size: every learner answers with finite numbers, or refuses the row and stays as it was.
+//! Rows of any size. Every learner returns finite numbers, or rejects the row and stays unchanged.
 #![allow(clippy::unwrap_used)]
 
 use crate::common;
@@ -6,7 +6,6 @@ use eigenhedge::internals::dot;
 use eigenhedge::registry::{Family, REGISTRY};
 use eigenhedge::{Kind, Model, Random, RunningCenter, Spec};
 
-/// Returns every learner of the registry, with variants of mixing, rank and center.
 fn specs(random: &mut Random) -> Vec<Spec> {
     let mut specs = common::specs(2);
     for entry in REGISTRY.iter().filter(|entry| entry.family == Family::Hebbian) {
@@ -23,7 +22,6 @@ fn specs(random: &mut Random) -> Vec<Spec> {
     specs
 }
 
-/// Powers of ten of the rows: two sizes in turn, three, all sizes at random, or a slow change from one size to another.
 fn powers(kind: usize, count: usize, random: &mut Random) -> Vec<f64> {
     let mut power = || (300.0 * random.uniform() - 150.0).round();
     let (a, b, c) = (power(), power(), power());
@@ -65,7 +63,7 @@ fn rows_of_any_size_give_finite_answers_or_are_refused() {
             model.ask_for_coordinates(true);
             for (t, power) in powers.iter().enumerate() {
                 let mut cell = |j: usize| {
-                    // In some rounds the cells of a row also have different sizes.
+                    // In every third round, the cells of a row also have different sizes.
                     let own = if round % 3 == 2 { 10f64.powi(7 * (j as i32 % 3)) } else { 1.0 };
                     10f64.powf(*power) * own * random.normal()
                 };

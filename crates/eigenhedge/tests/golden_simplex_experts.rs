@@ -1,4 +1,4 @@
-//! Capping and the learners over experts against recorded results of an independent program.
+//! Capping and the learners over experts, compared with recorded results of an independent program.
 
 use eigenhedge::experts::{CappedHedge, SetDistribution, hedge};
 use eigenhedge::internals::{CapScratch, Complement, cap};

@@ -1,4 +1,4 @@
-//! The subspace learners against results of an independent dense implementation.
+//! The subspace learners, compared with results of an independent dense implementation.
 
 #![allow(clippy::unwrap_used)]
 
@@ -28,7 +28,6 @@ impl Fixture {
         self.0["tolerance"].as_f64().unwrap()
     }
 
-    /// Runs the learner and compares its expected losses from row `skip` on.
     fn agrees(&self, spec: Spec, key: &str, skip: usize) {
         let rows = self.rows();
         let wanted = Self::list(&self.0[key]);
@@ -43,7 +42,7 @@ impl Fixture {
         }
     }
 
-    /// Runs the learner in feature space and compares its expected losses, which start at row `first`.
+    /// Compares expected losses in feature space with those recorded from row `first` on.
     fn agrees_in_features(&self, spec: Spec, first: usize) {
         let rows = self.rows();
         let wanted = Self::list(&self.0["expected_losses"]);

@@ -1,4 +1,4 @@
-//! Columns in very different units: no column hides the others, and the summary advises to standardize.
+//! Columns in very different units: none hides another, and the summary advises scaling.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::dense::{DenseScatter, Function, Oracle};
@@ -6,7 +6,6 @@ use eigenhedge::comparators::BestSubspace;
 use eigenhedge::internals::auto;
 use eigenhedge::{Columns, Instance, Kind, Model, Random, RunningCenter, Spec, Standardize, Standardizer, trial};
 
-/// Correlated rows whose columns have these scales.
 fn rows(scales: &[f64], count: usize, random: &mut Random) -> Vec<Vec<f64>> {
     let n = scales.len();
     let mixed: Vec<Vec<f64>> = (0..n).map(|_| (0..n).map(|_| random.normal()).collect()).collect();
@@ -18,7 +17,6 @@ fn rows(scales: &[f64], count: usize, random: &mut Random) -> Vec<Vec<f64>> {
     (0..count).map(|_| row(random)).collect()
 }
 
-/// One huge column, several, scales spread over the whole range, or one tiny column, at random positions.
 fn scales(n: usize, kind: usize, largest: f64, random: &mut Random) -> Vec<f64> {
     let mut scales = match kind {
         0 => (0..n).map(|j| if j == 0 { largest } else { 1.0 }).collect(),
@@ -30,14 +28,13 @@ fn scales(n: usize, kind: usize, largest: f64, random: &mut Random) -> Vec<f64> 
     scales
 }
 
-/// Returns the oracle of a learner whose spectrum is a function of the scatter matrix.
 fn oracle(spec: &Spec, n: usize) -> DenseScatter {
     let function = if spec.learner == Kind::Anchored { Function::Exponential } else { Function::Leader };
     let forget = if spec.learner == Kind::ForgettingLeader { spec.forget } else { 1.0 };
     DenseScatter::new(n, spec.kept, function).forgetting(forget).capped(spec.max_rank.unwrap_or(n))
 }
 
-/// Returns the rows as a learner with a running mean measures them, with the weight of each, or the rows themselves.
+/// Returns all rows but the first minus the running mean, or the rows without a center.
 fn centered(rows: &[Vec<f64>], center: Option<RunningCenter>) -> Vec<Vec<f64>> {
     if center.is_none() {
         return rows.to_vec();
@@ -51,7 +48,6 @@ fn centered(rows: &[Vec<f64>], center: Option<RunningCenter>) -> Vec<Vec<f64>> {
     rows[1..].iter().enumerate().map(&mut measure).collect()
 }
 
-/// Compares the total loss of a learner with that of its oracle.
 fn compare(spec: &Spec, rows: &[Vec<f64>], case: &str) {
     let n = rows[0].len();
     let (mut learner, mut oracle, mut random) = (spec.plain(n).unwrap(), oracle(spec, n), Random::seeded(1));

@@ -1,4 +1,4 @@
-//! Laws of the Hebbian learners, and their fixtures.
+//! Laws of the Hebbian learners, and comparisons with recorded results.
 #![allow(clippy::unwrap_used)]
 
 use eigenhedge::hebbian::{AmbientWeights, FeatureWeights, Hebbian, Params, Rate, Rule};
@@ -102,7 +102,6 @@ fn kernel_simultaneous_agrees_with_the_fixture() {
     });
 }
 
-/// Returns centers, and bounds for shortening long rows.
 fn treatments() -> Vec<(Option<RunningCenter>, Option<f64>)> {
     let centers =
         [RunningCenter::MEAN, RunningCenter::forgetting(0.6), RunningCenter { prior: 2.0, ..RunningCenter::MEAN }];
@@ -111,7 +110,7 @@ fn treatments() -> Vec<(Option<RunningCenter>, Option<f64>)> {
     all
 }
 
-/// Returns centered rows and their shortening factors, computed by the definitions.
+/// Returns centered rows and their clipping factors, computed by the definitions.
 fn by_definition(rows: &[Vec<f64>], center: Option<RunningCenter>, clip: Option<f64>) -> (Vec<Vec<f64>>, Vec<f64>) {
     let mut mean = vec![0.0; rows[0].len()];
     let mut weight = center.map_or(0.0, |center| center.prior);
@@ -213,7 +212,7 @@ fn rows_at_the_center_teach_nothing_and_take_no_atom() {
 
 #[test]
 fn a_linear_kernel_is_the_plain_learner() {
-    // A step near one shrinks a vector by large factors: ψ is folded into the coefficients many times.
+    // Steps near one shrink vectors so much that ψ is often folded into the coefficients.
     for eta in [0.05, 0.9] {
         for params in all_params(3, eta) {
             let (mut a, mut b) = (plain(params, 6), feature(params, VectorKernel::Linear, 6, None));
@@ -228,7 +227,7 @@ fn a_linear_kernel_is_the_plain_learner() {
 
 #[test]
 fn a_vector_that_is_shrunk_to_nothing_starts_again_from_the_row() {
-    // η = 1 and the row is the vector: keep = 0.
+    // With η = 1 and a row equal to the vector, `keep` is 0.
     let row = [0.0, 2.0, 0.0];
     let mut learner = feature(Params::oja(1.0), VectorKernel::Linear, 3, None);
     for t in 0..5 {
@@ -238,7 +237,6 @@ fn a_vector_that_is_shrunk_to_nothing_starts_again_from_the_row() {
     assert_eq!(learner.outputs(), [2.0]);
 }
 
-/// Returns the loss of a row for the span of the vectors, by Gram–Schmidt.
 fn loss_of_vectors(vectors: &Matrix, row: &[f64]) -> f64 {
     let mut basis: Vec<Vec<f64>> = Vec::new();
     for j in 0..vectors.columns() {
@@ -277,7 +275,7 @@ fn plain_losses_are_those_of_the_span_of_the_vectors() {
 
 #[test]
 fn losses_are_true_on_streams_without_enough_directions() {
-    // Two directions for four vectors, zero rows, and runs of the same row.
+    // The stream has two directions for four vectors, zero rows, and runs of equal rows.
     let mut rows: Vec<Vec<f64>> = Vec::new();
     for (t, row) in streams::switching(8, 2, 1, 100, 3).into_iter().enumerate() {
         let copies = if t % 10 == 0 { 4 } else { 1 };
@@ -308,7 +306,7 @@ fn losses_are_still_true_after_a_hundred_thousand_trials() {
     }
 }
 
-/// Solves `G x = y` by elimination with pivots and returns `y·x`.
+/// Solves `G x = y` by elimination with pivoting. Returns `y·x`.
 fn quadratic(mut g: Vec<Vec<f64>>, y: &[f64]) -> f64 {
     let n = y.len();
     let mut x = y.to_vec();
@@ -329,7 +327,6 @@ fn quadratic(mut g: Vec<Vec<f64>>, y: &[f64]) -> f64 {
     (0..n).map(|i| y[i] * x[i] / g[i][i]).sum()
 }
 
-/// Computes the Gram matrix and the outputs of the weight vectors from all pairs of atoms.
 fn brute_force(weights: &FeatureWeights<Vectors>, row: &[f64]) -> (Vec<Vec<f64>>, Vec<f64>) {
     let (atoms, p) = (weights.dictionary(), weights.count());
     let alpha: Vec<Vec<f64>> = (0..p).map(|i| weights.coefficients(i).collect()).collect();
@@ -368,7 +365,6 @@ fn kernel_losses_and_outputs_are_those_of_the_expansions() {
     }
 }
 
-/// Returns two distant clusters of points, the larger first.
 fn clusters(points: usize, seed: u64) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(seed);
     let center = |i: usize| if 5 * i < 3 * points { 1.0 } else { -1.0 };
@@ -377,7 +373,6 @@ fn clusters(points: usize, seed: u64) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// Returns a stationary stream: epochs over the points, each in random order.
 fn epochs(points: &[Vec<f64>], rows: usize, seed: u64) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(seed);
     let mut order: Vec<usize> = (0..points.len()).collect();
@@ -389,7 +384,7 @@ fn epochs(points: &[Vec<f64>], rows: usize, seed: u64) -> Vec<Vec<f64>> {
     stream
 }
 
-/// Returns inner products of the weight vectors with the first components of uncentered batch kernel PCA.
+/// Returns the inner products of weight vectors and components of uncentered kernel PCA.
 fn alignment(learner: &mut Feature, kernel: &VectorKernel, points: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let n = points.len();
     let mut gram = Matrix::zeros(n, n);
@@ -411,7 +406,7 @@ fn alignment(learner: &mut Feature, kernel: &VectorKernel, points: &[Vec<f64>]) 
     alignment
 }
 
-/// Asserts that every vector is within one degree of its component and has norm one within a twentieth.
+/// Asserts that vectors are within one degree of their components and 5 % of norm one.
 fn assert_converges(params: Params, rows: usize) {
     let points = clusters(25, 7);
     let kernel = VectorKernel::Rbf { gamma: 0.8 };
@@ -453,7 +448,7 @@ fn a_budget_for_every_distinct_point_changes_nothing() {
             let gap = gap(free.outputs(), tight.outputs()).max(loss_gap);
             assert!(gap <= 1e-9, "{params:?}, row {t}: {gap:e}");
         }
-        // Distances of copies are square roots of rounding errors.
+        // Distances between copies are square roots of rounding errors.
         assert!(tight.weights().forgotten() <= 1e-5, "{}", tight.weights().forgotten());
     }
 }
@@ -485,7 +480,6 @@ fn a_budget_loses_little_on_a_stationary_stream() {
     assert!(tight <= 1.1 * free, "{free} {tight}");
 }
 
-/// A kernel that counts its evaluations.
 struct Counting {
     vectors: Vectors,
     evaluations: Rc<Cell<u64>>,

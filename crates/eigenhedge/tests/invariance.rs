@@ -1,5 +1,6 @@
-//! Scale and translation invariance of every learner of the registry, without and with kernels, including the summary: rows in
-//! other units have equal losses in those units, and a translation does not affect a centered learner.
+//! Scale and translation invariance of all learners of the registry and their summaries, without
+//! and with kernels. Rows in other units have equal losses in those units, and a translation does
+//! not affect a centered learner.
 #![allow(clippy::unwrap_used)]
 
 use eigenhedge::internals::dot;
@@ -10,13 +11,12 @@ use eigenhedge::{
     Comparators, Error, Kind, Loss, Mixing, Model, NormBound, Random, RunningCenter, Spec, Summary, streams,
 };
 
-/// Returns every learner over this kernel, with its variants.
 fn specs(kernel: Option<VectorKernel>, centers: &[Option<RunningCenter>]) -> Vec<Spec> {
     let mut specs = Vec::new();
     for entry in REGISTRY {
         let kept = if entry.kind == Kind::Oja { 1 } else { 2 };
         let eta = if entry.family == Family::Hebbian { 0.1 } else { 3.0 };
-        // Product sets keep no seen direction in an infinite-dimensional space.
+        // Product sets would keep no direction in an infinite-dimensional space.
         let dimension = (entry.kind == Kind::ProductSets && kernel.is_some()).then_some(Multiplicity::Finite(60));
         let spec = Spec { eta, kernel: kernel.clone(), dimension, ..Spec::bare(entry.kind, kept) };
         for center in centers.iter().filter(|center| center.is_none() || entry.kind.reads("center")) {
@@ -38,13 +38,12 @@ fn specs(kernel: Option<VectorKernel>, centers: &[Option<RunningCenter>]) -> Vec
     specs
 }
 
-/// Centers that the first row sets.
+/// Centers that are set by the first row.
 const CENTERS: [Option<RunningCenter>; 2] = [Some(RunningCenter::MEAN), Some(RunningCenter::forgetting(0.7))];
 
-/// Length of rows that are stored as given.
+/// Row length that is long enough for rows to be stored unchanged as columns.
 const LONG: usize = 520;
 
-/// Returns rows with deviations of norm about one around a point of norm about one.
 fn rows(n: usize, count: usize) -> Vec<Vec<f64>> {
     let mut rows: Vec<Vec<f64>> = streams::recurring(n, 2, &[1, 2, 1], count.div_ceil(3), 4).rows;
     let mut random = Random::seeded(9);
@@ -59,7 +58,6 @@ fn scaled(rows: &[Vec<f64>], factor: f64) -> Vec<Vec<f64>> {
     rows.iter().map(|row| row.iter().map(|x| x * factor).collect()).collect()
 }
 
-/// Results of a run over its rows.
 struct Outcome {
     losses: Vec<Loss>,
     coordinates: Vec<Vec<f64>>,
@@ -67,7 +65,7 @@ struct Outcome {
 }
 
 fn run(spec: &Spec, rows: &[Vec<f64>]) -> Outcome {
-    // The hindsight of long rows is computed as for short ones.
+    // Comparators are skipped for long rows, because they are computed as for short rows.
     let hindsight = rows[0].len() < LONG;
     let segments = if spec.kernel.is_none() && hindsight { 2 } else { 0 };
     let mut run =
@@ -80,7 +78,7 @@ fn run(spec: &Spec, rows: &[Vec<f64>]) -> Outcome {
     Outcome { losses, coordinates, account: run.summary() }
 }
 
-/// Returns the quadratic numbers of a summary.
+/// Returns the numbers of a summary that scale with the square of the rows.
 fn squares(account: &Summary) -> Vec<(&'static str, f64)> {
     let mut numbers = vec![
         ("expected_loss", account.expected_loss),
@@ -163,7 +161,7 @@ fn long_rows_in_any_unit_have_the_same_losses_in_that_unit() {
 
 #[test]
 fn features_in_any_unit_have_the_same_losses_in_that_unit() {
-    // Fewer rows than dimensions: the last directions in a feature space have few accurate digits.
+    // With more rows than dimensions, the last directions would have few accurate digits.
     let rows = rows(8, 30);
     let square = VectorKernel::Polynomial { gamma: 1.0, degree: 2, coef0: 0.0 };
     let kernels =

@@ -15,7 +15,6 @@ fn step(learner: &mut KernelLearner, row: &[f64], random: &mut Random) -> Loss {
     trial(learner, &Instance::from(row), random).unwrap()
 }
 
-/// Returns streams of full-rank rows, rows of rank 3, and a few repeated rows.
 fn row_streams(n: usize) -> Vec<(&'static str, Vec<Vec<f64>>)> {
     let full: Vec<Vec<f64>> = streams::signal_and_noise(n, 2, 0.3, 21).take(70).collect();
     let repeated = (0..70).map(|t| full[(t * t) % 5].clone()).collect();
@@ -69,7 +68,6 @@ fn the_quadratic_kernel_equals_the_plain_learner_on_explicit_features() {
     }
 }
 
-/// Returns rows near a cone in R^n, of norm at most one.
 fn cone(n: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(seed);
     (0..rows)
@@ -117,8 +115,8 @@ fn capping_as_printed_agrees_with_all_directions_exactly_from_the_trial_at_which
     }
 }
 
-/// Recomputes the expected loss of a row from the committed directions and exact kernel values. Asserts that the directions are
-/// orthonormal to this tolerance.
+/// Recomputes the expected loss of a row from the committed directions and exact kernel values.
+/// Asserts that the directions are orthonormal to `tolerance`.
 fn recomputed(learner: &mut KernelLearner, row: &[f64], tolerance: f64) -> f64 {
     let (directions, probabilities) = learner.directions();
     let span = learner.span();
@@ -164,14 +162,14 @@ fn losses_in_feature_space_are_true_with_and_without_a_budget() {
             let spec = Spec { budget, ..spec.clone() };
             let mut learner = spec.kernel(VectorKernel::Rbf { gamma: 2.0 }, 5).unwrap();
             let mut random = Random::seeded(52);
-            // Noise affects every column equally, including those of small residuals with large coefficients; the products that
-            // measure orthonormality cancel there.
+            // The noise affects all columns equally, including those of small residuals with large
+            // coefficients. The inner products of these columns cancel.
             let tolerance = if spec.learner == Kind::PerturbedLeader { 1e-6 } else { 1e-9 };
             for (t, row) in rows.iter().enumerate() {
                 let instance = Instance::from(&row[..]);
                 learner.check(&instance).unwrap();
                 learner.choose(&mut random);
-                // After the choice: the perturbed leader draws its directions there.
+                // This follows the choice, in which the perturbed leader draws its directions.
                 let wanted = (t % 9 == 0).then(|| recomputed(&mut learner, row, tolerance));
                 let loss = learner.incur(&instance);
                 learner.update(&instance);
@@ -236,7 +234,7 @@ fn bad_rows_and_budgets_are_named_and_leave_the_state_alone() {
 
 #[test]
 fn a_budget_over_nearly_dependent_atoms_keeps_columns_orthonormal_and_losses_possible() {
-    // A wide kernel: features of nearby rows hardly differ, and the Gram matrix is nearly singular.
+    // With a wide kernel, the Gram matrix of nearby rows is nearly singular.
     let rows = streams::switching(20, 2, 3, 300, 1);
     for (eta, center) in [
         (1.0, Some(RunningCenter::MEAN)),
@@ -250,7 +248,7 @@ fn a_budget_over_nearly_dependent_atoms_keeps_columns_orthonormal_and_losses_pos
         let mut random = Random::seeded(0);
         for (i, row) in rows.iter().enumerate() {
             let loss = trial(&mut learner, &Instance::from(&row[..]), &mut random).unwrap();
-            // Features have length one, so no two of them (or of their means) are further apart than two.
+            // Features have length one, so their distances are at most two.
             assert!(loss.expected <= 4.0 && loss.realised <= 4.0, "eta {eta}, row {i}: {loss:?}");
             let drift = learner.span().drift();
             assert!(drift < 1e-5, "eta {eta}, row {i}: drift {drift}");
@@ -258,7 +256,7 @@ fn a_budget_over_nearly_dependent_atoms_keeps_columns_orthonormal_and_losses_pos
     }
 }
 
-/// Returns the total expected loss, and the final number of atoms and error of the budget.
+/// Returns the total expected loss, the final number of atoms, and the error of the budget.
 fn lost(spec: &Spec, rows: &[Vec<f64>]) -> (f64, usize, f64) {
     let mut learner = spec.kernel(VectorKernel::Rbf { gamma: 1.0 }, rows[0].len()).unwrap();
     let mut random = Random::seeded(3);
@@ -279,7 +277,7 @@ fn a_budget_that_holds_all_that_is_not_forgotten_costs_nothing() {
     let (total, _, error) = lost(&Spec { budget: Some(250), ..spec.clone() }, &rows);
     assert!((total / whole - 1.0).abs() < 1e-9, "{total} against {whole}");
     assert!(error < 1e-10, "{error}");
-    // A small budget has a cost, which is reported.
+    // A small budget causes an error, which is reported.
     let (.., error) = lost(&Spec { budget: Some(10), ..spec }, &rows);
     assert!(error > 1e-3, "{error}");
 }
@@ -313,7 +311,7 @@ fn the_centered_leader_of_features_equals_batch_kernel_pca_long_after_the_dictio
     let dictionary = Vectors::new(kernel, 2).unwrap();
     let batch = KernelPca::fit(dictionary, &rows, 2, Center::Mean, Solver::Dense).unwrap();
     let (mut embedding, mut coordinates) = (run.embedding(), Vec::new());
-    // The rows' losses differ by the angle between the subspaces, their sum by its square.
+    // Single losses differ by the angle between the subspaces, the total by its square.
     let (mut total, mut best) = (0.0, 0.0);
     for (row, least) in rows.iter().zip(batch.losses) {
         let loss = embedding.transform(row, &mut coordinates).unwrap();

@@ -136,7 +136,6 @@ fn bad_parameters_are_named() {
     }
 }
 
-/// Returns a random rotation.
 fn random_rotation(n: usize, seed: u64) -> Matrix {
     let mut random = Random::seeded(seed);
     let mut rotation = Matrix::zeros(n, n);
@@ -179,7 +178,7 @@ fn scaling_every_row_scales_losses_by_the_square() {
 
 #[test]
 fn mean_realised_loss_is_the_expected_loss() {
-    // Early rows, where the complement has mass, and later ones, where it has little or none.
+    // In early rows the complement has probability, in later ones little or none.
     let rows = gaussian_rows(10, 40, 11);
     let draws = 4000;
     for select in [Select::Systematic, Select::Corners] {
@@ -190,7 +189,7 @@ fn mean_realised_loss_is_the_expected_loss() {
             for (t, row) in rows.iter().enumerate() {
                 if [0, 1, 5, 39].contains(&t) {
                     let instance = Instance::from(&row[..]);
-                    // The perturbed leader's expected loss depends on its noise, so differences are averaged.
+                    // The perturbed leader's expected loss is random, so differences are averaged.
                     let (mut sum, mut square) = (0.0, 0.0);
                     for _ in 0..draws {
                         let mut copy = learner.clone();
@@ -262,13 +261,12 @@ fn mixing_rate_zero_is_no_mixing() {
     for mixing in [Mixing::FixedShare { alpha: 0.0 }, Mixing::PastAverage { alpha: 0.0 }] {
         let (_, mixed) = run(&Spec { mixing, ..plain.clone() }, &rows, 1);
         for (a, b) in losses.iter().zip(&mixed) {
-            // The past average passes through V itself, where the smallest weights lose their digits.
+            // The past average uses V itself, so the smallest weights lose digits.
             assert!((a.expected - b.expected).abs() <= 1e-9, "{mixing:?}: {} {}", a.expected, b.expected);
         }
     }
 }
 
-/// Returns streams of several kinds with rows of norm at most one.
 fn bounded_streams(n: usize, seed: u64) -> Vec<(&'static str, Vec<Vec<f64>>)> {
     let mut random = Random::seeded(seed);
     let unit = |i: usize| (0..n).map(|j| f64::from(u8::from(i == j))).collect::<Vec<f64>>();
@@ -316,7 +314,7 @@ fn regret_is_within_the_bound_for_every_learner_with_a_theorem() {
 
 #[test]
 fn a_symmetric_matrix_is_charged_and_learned_like_the_sum_of_its_dyads() {
-    // All eigenvalues equal: no direction is better than another, and the loss is d times the eigenvalue.
+    // All eigenvalues are equal, so the loss is d times the eigenvalue.
     let n = 6;
     let mut half = Matrix::identity(n);
     (0..n).for_each(|j| half.column_mut(j)[j] = 0.5);
@@ -375,7 +373,7 @@ fn the_average_of_the_losses_is_the_loss_of_the_average() {
         let (mut random, mut average) = (Random::seeded(20), Average::new(n).unwrap());
         let mut sums = vec![0.0; probes.len()];
         for row in &rows {
-            // After the choice, because the perturbed leader draws its directions there.
+            // This follows the choice, in which the perturbed leader draws its directions.
             let instance = Instance::from(&row[..]);
             learner.check(&instance).unwrap();
             learner.choose(&mut random);
@@ -398,7 +396,7 @@ fn the_average_of_the_losses_is_the_loss_of_the_average() {
         let projection = average.projection();
         let trace: f64 = (0..n).map(|j| projection.column(j)[j]).sum();
         assert!((trace - 2.0).abs() <= 1e-10, "{spec:?}: trace {trace}");
-        // The best subspace for the average is spanned by its top eigenvectors: no pair of coordinate axes explains more.
+        // The top eigenvectors explain at least as much as any two coordinate axes.
         let top = average.subspace(2);
         assert!(top.drift() <= 1e-12);
         let explained = |u: &[f64]| (0..n).map(|j| u[j] * dot(projection.column(j), u)).sum::<f64>();
@@ -431,7 +429,7 @@ fn the_perturbed_leader_without_noise_is_the_leader() {
     let rows = gaussian_rows(n, 60, 24);
     let (_, leader) = run(&Spec::bare(Kind::Leader, 2), &rows, 1);
     let (_, perturbed) = run(&Spec { eta: 1e12, ..Spec::bare(Kind::PerturbedLeader, 2) }, &rows, 1);
-    // While fewer than k directions are seen both fill up from the complement; the leader's expectation is the same.
+    // Until k directions have been seen, both learners keep unseen directions.
     for (t, (a, b)) in leader.iter().zip(&perturbed).enumerate().skip(2) {
         assert!((a.expected - b.expected).abs() <= 1e-8, "row {t}: {} {}", a.expected, b.expected);
     }

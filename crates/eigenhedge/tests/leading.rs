@@ -1,4 +1,4 @@
-//! Leaders over many columns compute only leading directions. Their losses are those of a full decomposition.
+//! Leaders over many columns compute only leading directions, without changing losses.
 #![allow(clippy::unwrap_used)]
 
 use eigenhedge::internals::{Rule, Span, dot, symmetric_eigen};
@@ -11,8 +11,9 @@ const KEPT: usize = 3;
 /// Number of columns up to which all directions are computed.
 const FEW: usize = 128;
 
-/// Energy that each leading direction may miss, as a share of the energy of all rows: usually, and in a dense part of the
-/// spectrum of more than 512 columns.
+/// Energy that each leading direction may miss, relative to the energy of all rows. The first
+/// tolerance is the usual one. The second holds in a dense part of the spectrum of more than 512
+/// columns.
 const TOLERANCES: [f64; 2] = [1e-12, 1e-6];
 
 fn explicit(learner: &PlainLearner) -> usize {
@@ -78,7 +79,6 @@ fn losses_of_leading_directions_equal_those_of_full_decompositions() {
     }
 }
 
-/// Draws rows whose kept directions are noise.
 fn noise(rows: usize, columns: usize) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(4);
     (0..rows).map(|_| (0..columns).map(|_| random.normal()).collect()).collect()
@@ -104,7 +104,7 @@ fn leading_directions_of_much_noise_miss_little_of_the_energy() {
     assert!((-1e-12 * energy..=most).contains(&(loss - best)), "{loss} against {best} of {energy}");
 }
 
-/// Unit vectors in turn have equal eigenvalues, which share the places. No few directions represent them.
+/// Unit vectors in turn have equal eigenvalues, which a few directions cannot represent.
 #[test]
 fn equal_eigenvalues_of_many_columns_share_evenly() {
     for spec in leaders() {

@@ -1,4 +1,4 @@
-//! Learned centers compared with a slow dense oracle, and the models that refuse them.
+//! Learned centers compared with a slow dense oracle, and the learners that reject them.
 
 #![allow(clippy::unwrap_used)]
 
@@ -7,7 +7,7 @@ use eigenhedge::internals::dot;
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::{Kind, Matrix, Missing, Model, Random, RunningCenter, Spec};
 
-/// Tolerance of a loss, as a share of the energy of the row.
+/// Tolerance of a loss, relative to the energy of the row.
 const TOLERANCE: f64 = 1e-8;
 const SOURCES: usize = 5;
 
@@ -15,7 +15,7 @@ const SOURCES: usize = 5;
 struct DenseCenter {
     mean: Vec<f64>,
     mean_weight: f64,
-    /// Last row, row before it, forgetting means.
+    /// The last row, the row before it, and three forgetting means.
     sources: Vec<Vec<f64>>,
     weights: [f64; 3],
     gram: Matrix,
@@ -24,7 +24,6 @@ struct DenseCenter {
     sizes: Vec<f64>,
 }
 
-/// Solves `A x = b` by elimination.
 fn solve(matrix: &Matrix, b: &[f64]) -> Vec<f64> {
     let n = b.len();
     let mut rows: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| matrix.column(j)[i]).chain([b[i]]).collect()).collect();
@@ -41,7 +40,8 @@ fn difference(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a - b).collect()
 }
 
-/// Returns the factor that limits a value to `times` the median of the last 101 values, and appends the value.
+/// Returns the factor that limits `value` to `times` the median of the last 101 values, and appends
+/// the value. Without at least ten values, the factor is 1.
 fn shortening(values: &mut Vec<f64>, value: f64, times: f64) -> f64 {
     let mut recent = values[values.len().saturating_sub(101)..].to_vec();
     recent.sort_by(f64::total_cmp);
@@ -76,7 +76,7 @@ impl DenseCenter {
         center
     }
 
-    /// Learns a row. `dropped` is the expected projection on the dropped directions.
+    /// Learns a row. `dropped` is the expected projection onto the dropped directions.
     fn learn(&mut self, row: &[f64], weight: f64, dropped: &Matrix) {
         let (offsets, y) = (self.offsets(), difference(row, &self.mean));
         let lost = |a: &[f64], b: &[f64]| {
@@ -110,7 +110,6 @@ impl DenseCenter {
     }
 }
 
-/// Returns rows with moving levels, noise along two directions, and an outlier now and then.
 fn rows(n: usize, count: usize, seed: u64) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(seed);
     let directions: Vec<Vec<f64>> = (0..2).map(|_| (0..n).map(|_| random.normal()).collect()).collect();
@@ -177,7 +176,7 @@ fn a_learned_center_is_that_of_the_dense_regression() {
     }
 }
 
-/// Levels that continue their motion are predicted by the last two rows, which no single center does.
+/// The last two rows predict levels that continue their motion. No other center does.
 #[test]
 fn a_learned_center_follows_motion_that_no_other_center_follows() {
     let level = |t: usize, j: usize| (0.05 * t as f64 + j as f64).sin() * (1.0 + j as f64);

@@ -1,4 +1,4 @@
-//! Long rows: one pass where the residual is certain, and losses equal to those of the coordinates alone.
+//! Long rows take one pass if the residual is accurate, and have the losses of short rows.
 #![allow(clippy::unwrap_used)]
 
 use eigenhedge::internals::dot;
@@ -8,7 +8,6 @@ use eigenhedge::{Error, Instance, Kind, Loss, Mixing, PlainLearner, Random, Runn
 const LENGTH: usize = 700;
 const SHORT: usize = 12;
 
-/// Returns orthonormal vectors of the long space.
 fn frame(random: &mut Random) -> Vec<Vec<f64>> {
     let mut frame: Vec<Vec<f64>> = Vec::new();
     while frame.len() < SHORT {
@@ -93,7 +92,7 @@ fn columns_of_long_rows_stay_orthonormal() {
     for spec in specs().iter().take(4) {
         let mut learner = spec.plain(LENGTH).unwrap();
         for t in 0..1200 {
-            // Signal in three places, noise everywhere.
+            // The signal is in three columns, the noise in all.
             let noise = [0.3, 0.03, 1e-3][t % 3];
             let row: Vec<f64> = (0..LENGTH).map(|i| random.normal() * if i < 3 { 1.0 } else { noise / 26.0 }).collect();
             step(&mut learner, &row, &mut random);
@@ -119,7 +118,7 @@ fn a_restored_learner_goes_on_bit_for_bit_between_two_combinations() {
     }
 }
 
-/// Returns the losses of all rows up to the first rejected one, in blocks of this size.
+/// Returns the losses of the rows in blocks of `lot`, or the first rejected row and its error.
 fn in_lots(
     learner: &mut PlainLearner,
     rows: &[Vec<f64>],

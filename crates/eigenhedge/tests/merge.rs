@@ -8,7 +8,7 @@ use eigenhedge::{
     Standardizer,
 };
 
-/// Returns rows with three dominant directions and this offset in one column.
+/// Returns rows with three dominant directions and with `offset` in column 4.
 pub fn rows(length: usize, count: usize, seed: u64, offset: f64) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(seed);
     let deviation = |i: usize| if i < 3 { 9.0 - 2.0 * i as f64 } else { 0.3 };
@@ -16,7 +16,7 @@ pub fn rows(length: usize, count: usize, seed: u64, offset: f64) -> Vec<Vec<f64>
     (0..count).map(|_| (0..length).map(|i| offset(i) + deviation(i) * random.normal()).collect()).collect()
 }
 
-/// Distributes rows at random over parts: one has a single row, and one is empty if there are more than two.
+/// Distributes rows at random. Part 1 has one row. With four or more parts, part 0 is empty.
 pub fn split(rows: &[Vec<f64>], parts: usize, random: &mut Random) -> Vec<Vec<Vec<f64>>> {
     let mut dealt = vec![Vec::new(); parts];
     for (t, row) in rows.iter().enumerate() {
@@ -26,12 +26,11 @@ pub fn split(rows: &[Vec<f64>], parts: usize, random: &mut Random) -> Vec<Vec<Ve
     dealt
 }
 
-/// Returns an offset; with a center, it costs no accuracy.
+/// Returns an offset of one column. With a center, a large offset costs no accuracy.
 pub fn offset_of(spec: &Spec) -> f64 {
     if spec.center.is_some() { 1e6 } else { 0.5 }
 }
 
-/// Merges random pairs until one is left.
 pub fn in_a_tree<T>(mut parts: Vec<T>, random: &mut Random, merge: impl Fn(T, T) -> Result<T, Error>) -> T {
     while parts.len() > 1 {
         let one = parts.swap_remove(random.below(parts.len()));
@@ -47,7 +46,7 @@ pub fn learned(spec: &Spec, rows: &[Vec<f64>]) -> Model {
     run
 }
 
-/// Returns specs of learners that are determined by the set of rows.
+/// Returns specs of learners whose state depends only on the set of rows.
 pub fn mergeable() -> Vec<Spec> {
     let mut specs = Vec::new();
     for kind in [Kind::Leader, Kind::Anchored, Kind::ProductSets] {
@@ -61,7 +60,7 @@ pub fn mergeable() -> Vec<Spec> {
     specs
 }
 
-/// Asserts that two models treat new rows equally: losses, projectors, centers and energies.
+/// Asserts that two models have equal losses of new rows, projectors, centers and energies.
 pub fn assert_alike(one: &Model, other: &Model, probes: &[Vec<f64>], tolerance: f64, about: &str) {
     let (mut one, mut other) = (one.clone(), other.clone());
     let (a, b) = (one.embedding(), other.embedding());
@@ -148,7 +147,6 @@ fn long_rows_of_low_rank_are_merged_in_the_span_of_both() {
         };
         let merged = run(&all[..20]).merge(run(&all[20..25])).unwrap().merge(run(&all[25..])).unwrap();
         assert_alike(&merged, &run(&all), &probes, 1e-10, "long rows");
-        // The merged model continues like any other.
         let (mut merged, mut whole) = (merged, run(&all));
         for probe in &probes {
             let (a, b) = (merged.step(probe).unwrap().expected, whole.step(probe).unwrap().expected);
@@ -174,7 +172,7 @@ fn standardizers_of_parts_are_that_of_all_rows() {
         let merged = in_a_tree(scales, &mut random, |mut one: Standardizer, other| one.merge(&other).map(|()| one));
         assert!(!merged.is_warming_up(), "all rows are counted");
         let units = whole.mean().map(f64::abs).collect::<Vec<f64>>().into_iter().cycle();
-        // The mean is one number, so an offset costs accuracy.
+        // The mean is stored as one number, so an offset costs accuracy.
         for ((a, b), unit) in merged.mean().zip(whole.mean()).chain(merged.scale().zip(whole.scale())).zip(units) {
             assert!((a - b).abs() <= 1e-12 * b.abs() + 1e-15 * unit, "{a} {b}");
         }
@@ -197,7 +195,7 @@ fn the_account_of_merged_runs_is_that_of_the_rows_that_were_charged() {
             (summary.expected_loss - lost).abs() <= 1e-12 * lost && (summary.loss - realised).abs() <= 1e-12 * lost
         );
         assert_eq!(summary.first_row_loss.unwrap_or(0.0), first);
-        // First rows set a center and have no loss.
+        // The first row of each part sets a center and has no loss.
         let charged: Vec<&Vec<f64>> = match center {
             None => all.iter().collect(),
             Some(_) => all.iter().enumerate().filter(|(t, _)| ![0, 30, 31].contains(t)).map(|(_, row)| row).collect(),
@@ -260,7 +258,7 @@ fn fleets_unite_their_keys() {
     (1..120).step_by(2).for_each(|t| _ = whole.step("b", &all[t]).unwrap());
     let (one, other) = (merged.get("b").unwrap().unwrap(), whole.get("b").unwrap().unwrap());
     assert_alike(&one, &other, &all[..4], 1e-10, "a key of both");
-    // Keys in one fleet only may have any learner; keys in both must have a mergeable one.
+    // A key in only one fleet may have any learner. A key in both must have a mergeable one.
     let mut apart = learn(Kind::Auto, 0..50, ["a", "b"]);
     apart.merge(&mut learn(Kind::Auto, 50..120, ["c", "d"])).unwrap();
     assert_eq!(apart.keys().len(), 4);

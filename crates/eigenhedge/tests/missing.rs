@@ -1,4 +1,5 @@
-//! Rows with missing cells: imputed as by dense equations, with losses of the observed cells, and without NaN in the output.
+//! Rows with missing cells. Cells are imputed as by dense equations, losses are those of the
+//! observed cells, and the output has no NaN.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::subspace_learners;
@@ -9,13 +10,11 @@ fn spec(learner: Kind, kept: usize) -> Spec {
     Spec { missing: Missing::Fill, center: Some(RunningCenter::MEAN), ..Spec::bare(learner, kept) }
 }
 
-/// Returns every subspace learner and the portfolio.
 fn specs(kept: usize) -> Vec<Spec> {
     let kinds = subspace_learners().map(|entry| entry.kind).chain([Kind::Auto]);
     kinds.flat_map(|kind| [spec(kind, kept), Spec { center: None, ..spec(kind, kept) }]).collect()
 }
 
-/// Returns the rows with each cell missing with this probability.
 fn with_holes(rows: &[Vec<f64>], probability: f64, seed: u64) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(seed);
     let mut cell = |x: &f64| if random.uniform() < probability { f64::NAN } else { *x };
@@ -30,7 +29,6 @@ fn losses(run: &mut Model, rows: &[Vec<f64>]) -> Vec<Loss> {
     rows.iter().map(|row| run.step(row).unwrap()).collect()
 }
 
-/// Solves a small system by elimination.
 fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
     let size = b.len();
     for j in 0..size {
@@ -46,7 +44,7 @@ fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
     b
 }
 
-/// Computes losses of the forgetting leader from the dense scatter matrix and the normal equations.
+/// Computes losses of the forgetting leader from scatter matrix and normal equations.
 fn dense_losses(rows: &[Vec<f64>], kept: usize, forget: f64) -> Vec<f64> {
     let n = rows[0].len();
     let (mut center, mut scatter) = (rows[0].clone(), Matrix::zeros(n, n));
@@ -132,7 +130,7 @@ fn complete_rows_give_the_same_bits_as_without_the_option() {
     }
 }
 
-/// Returns patterns of missing cells: random cells, whole columns, the first rows, cells of the row that sets the center.
+/// Returns rows with missing cells: random, whole columns, first rows, or half of row 0.
 fn patterns(length: usize) -> Vec<Vec<Vec<f64>>> {
     let whole = rows(length, 80, 0.3);
     let mut patterns: Vec<Vec<Vec<f64>>> = [0.05, 0.5, 0.9].iter().map(|p| with_holes(&whole, *p, 7)).collect();
@@ -188,7 +186,7 @@ fn standard_errors_grow_while_a_column_stays_empty_and_most_cells_are_within_two
         let mut model = Model::new(spec(Kind::Auto, 2), 6, 0).unwrap();
         let mut first = 0.0;
         for t in 0..500 {
-            // Two factors, and a slow process of each column.
+            // The columns have two common factors, and a slow process each.
             states.iter_mut().for_each(|x| *x = 0.97 * *x + (1.0f64 - 0.97 * 0.97).sqrt() * random.normal());
             let cell = |j: usize| loadings[j] * states[0] + loadings[6 + j] * states[1] + 0.6 * states[2 + j];
             let whole: Vec<f64> = (0..6).map(cell).collect();
@@ -204,7 +202,7 @@ fn standard_errors_grow_while_a_column_stays_empty_and_most_cells_are_within_two
             growth += if t == 499 { filled.errors[0] / first } else { 0.0 };
         }
     }
-    // In hundred rows the slow process forgets its last value. Before the noise grew, the share was below a half.
+    // In a hundred rows, the slow process forgets its last value, so the errors must grow.
     assert!(within > 650 && growth / 10.0 > 1.5, "{within} of 1000, {}", growth / 10.0);
 }
 

@@ -1,4 +1,4 @@
-//! Moments computed in parts give the learner of one pass over all rows.
+//! Moments computed in parts give the same learner as one pass over all rows.
 #![allow(clippy::unwrap_used)]
 
 use crate::merge::{assert_alike, in_a_tree, learned, mergeable, offset_of, rows, split};
@@ -31,7 +31,6 @@ fn weights_are_merged_like_rows() {
     }
 }
 
-/// Returns the setup for a spec.
 fn setup(spec: &Spec) -> Setup {
     let mut setup = Options::new(spec.learner, spec.kept).resolve(str::to_owned).unwrap();
     setup.spec = spec.clone();
@@ -73,7 +72,7 @@ fn moments_are_those_of_the_definition_whatever_the_offset() {
         &mut random,
         Moments::merge,
     );
-    // Offsets are exact in binary, so that two passes in deviations from them are accurate.
+    // Offsets are exact in binary, so two passes over the deviations from them are accurate.
     let moved: Vec<Vec<f64>> = all
         .iter()
         .map(|row| row.iter().enumerate().map(|(i, x)| x - if i == 4 { 1e6 } else { 0.0 }).collect())
@@ -153,7 +152,7 @@ fn the_bracket_of_merged_sketches_holds_the_best_loss_and_that_of_the_model() {
     }
 }
 
-/// Returns a row in the model's units: minus its center, divided by its scale.
+/// Returns a row in the model's units: minus the model's mean, divided by its scale.
 fn in_units(row: &[f64], model: &Embedding, length: usize) -> Vec<f64> {
     let (mean, scale) = (model.mean().unwrap(), model.scale(length));
     (0..length).map(|i| (row[i] - mean[i]) / scale[i]).collect()
@@ -220,7 +219,7 @@ fn moments_merged_with_themselves_are_refused_before_their_count_overflows() {
     assert_eq!(error.as_deref(), Some("the number of rows must be at most 2^53, got 11258999068426240"));
 }
 
-/// The directions that are computed without the learner are those of the learner.
+/// The directions computed from moments equal those of the learner.
 #[test]
 fn principal_directions_are_those_of_the_model_after_the_rows() {
     for (length, count) in [(7, 300), (40, 12), (300, 400), (300, 60)] {

@@ -5,7 +5,6 @@ use eigenhedge::{
     Choose, Error, Incident, Kept, Limit, Missing, Monitor, MonitorOptions, Random, Rebaseline, Sign, State, Verdict,
 };
 
-/// Returns rows of a factor model whose factors and noise are autoregressive with this coefficient.
 fn rows(count: usize, width: usize, remembered: f64, seed: u64) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(seed);
     let loadings: Vec<f64> = (0..3 * width).map(|_| random.normal()).collect();
@@ -30,7 +29,7 @@ fn verdicts(monitor: &mut Monitor, rows: &[Vec<f64>]) -> Vec<Verdict> {
     rows.iter().map(|row| monitor.step(row).unwrap()).collect()
 }
 
-/// Formats verdicts: NaN equals NaN, and all bits are shown.
+/// Formats verdicts with all bits. In this form, NaN equals NaN.
 fn shown(verdicts: &[Verdict]) -> Vec<String> {
     verdicts.iter().map(|verdict| format!("{verdict:?}")).collect()
 }
@@ -51,7 +50,7 @@ fn contributions_sum_to_q_and_t2() {
             assert_eq!((of_q.len(), of_t2.len()), (6 * (lags + 1), 6 * (lags + 1)));
             let near =
                 |parts: Vec<f64>, whole: f64| (parts.iter().sum::<f64>() - whole).abs() <= 1e-10 * whole.max(1.0);
-            // Contributions of a huge row cancel; they are accurate relative to its energy.
+            // Contributions to a huge row cancel, so they are accurate only relative to its energy.
             if t <= 350 {
                 assert!(near(of_q, verdict.q) && near(of_t2, verdict.t2), "row {t}");
             }
@@ -59,7 +58,6 @@ fn contributions_sum_to_q_and_t2() {
     }
 }
 
-/// Returns the share of verdicts that satisfy a condition.
 fn share(part: &[Verdict], is: impl Fn(&Verdict) -> bool) -> f64 {
     part.iter().filter(|verdict| is(verdict)).count() as f64 / part.len() as f64
 }
@@ -76,7 +74,7 @@ fn a_long_fault_teaches_nothing_and_its_repair_is_quiet() {
     let run = |all: &[Vec<f64>]| verdicts(&mut Monitor::new(options(), 8).unwrap(), all);
     let (clean, found) = (run(&normal), run(&faulty));
     assert!(share(&found[600..3000], is_reported) > 0.99);
-    // The score depends on the reference alone, which rows do not change.
+    // The score depends only on the reference, which the rows do not change.
     for (a, b) in clean[3000..].iter().zip(&found[3000..]) {
         assert_eq!((a.score, a.q, a.t2), (b.score, b.q, b.t2));
     }
@@ -109,7 +107,7 @@ fn a_slow_ramp_is_an_incident_before_it_is_half_way() {
 
 #[test]
 fn rows_that_stay_are_seldom_in_an_incident() {
-    // The limit is estimated from 200 rows. A report raises it, so that a stream with too low a limit becomes quiet soon.
+    // The limit is estimated from 200 rows. Reports raise it if it is too low.
     for remembered in [0.0, 0.9] {
         for seed in 0..6 {
             let mut monitor = Monitor::new(options(), 6).unwrap();
@@ -136,7 +134,7 @@ fn an_accepted_state_is_the_reference_from_then_on() {
     assert!(monitor.open_incident().is_none());
     let after = share(&verdicts(&mut monitor, &all[800..]), is_reported);
     assert!(after < 0.03 && monitor.totals().accepted == 1, "{after}");
-    // Without an incident the last rows become the reference, as many as the warm-up had.
+    // Without an incident, the last rows become the reference. Their number is that of the warm-up.
     let mut calm = before;
     calm.accept().unwrap();
     assert!(share(&verdicts(&mut calm, &all[500..]), is_reported) > 0.99);
@@ -211,7 +209,7 @@ fn a_constant_column_that_moves_is_an_alarm_and_is_named() {
     assert!(found[500].alarm && found[500].moved == Some(4) && found[500].causes[0].unwrap().column == 4);
     let event = found.iter().filter_map(|verdict| verdict.event).find(|event| event.start == 500).unwrap();
     assert!(event.is_moved() && event.causes[0].unwrap().column == 4, "{event:?}");
-    // The value stays changed: an incident, not a permanent alarm.
+    // The value stays changed, which is an incident and not a permanent alarm.
     assert!(share(&found[600..], |verdict| verdict.incident.is_some()) > 0.99);
     assert!(share(&found[600..], |verdict| verdict.alarm) < 0.05);
 }
@@ -243,7 +241,7 @@ fn a_borrowed_reference_scores_until_there_are_rows_enough() {
     assert!(own.is_ready() && own.is_borrowed());
     let found = verdicts(&mut own, &all[250..400]);
     assert!(found.iter().all(|verdict| verdict.score.is_finite()) && share(&found, is_reported) < 0.1);
-    // Another level and another constant are not an incident; leaving them is.
+    // Another constant level is not an incident, but leaving it is.
     let moved = |row: &Vec<f64>| row.iter().map(|x| x + 30.0).collect::<Vec<f64>>();
     let elsewhere: Vec<Vec<f64>> = all[200..400].iter().map(moved).collect();
     let mut other = Monitor::new(options(), 5).unwrap();
@@ -254,7 +252,7 @@ fn a_borrowed_reference_scores_until_there_are_rows_enough() {
     other.borrow_reference(&pool);
     assert!(share(&verdicts(&mut other, &elsewhere[50..150]), is_reported) < 0.1);
     assert!(share(&verdicts(&mut other, &all[350..380]), is_reported) > 0.99);
-    // After 200 rows of its own it behaves as if it had never borrowed.
+    // After 200 rows of its own, a monitor behaves as if it had never borrowed a reference.
     assert!(!own.is_borrowed() && own.totals().warm_up == 200);
     let mut never = Monitor::new(options(), 5).unwrap();
     verdicts(&mut never, &all[200..400]);
@@ -275,7 +273,7 @@ fn normal_rows_pass_the_limit_as_often_as_was_asked_for() {
                 all += 1200;
             }
             let rate = alarms as f64 / f64::from(all);
-            // A factor of two, because runs of alarms leave few independent ones among 7,200 rows.
+            // The tolerance is a factor of two, because alarms come in runs.
             assert!((alpha / 2.0..=2.0 * alpha).contains(&rate), "{remembered} {alpha}: {rate}");
         }
     }
@@ -284,7 +282,7 @@ fn normal_rows_pass_the_limit_as_often_as_was_asked_for() {
 #[test]
 fn units_and_offsets_of_columns_change_nothing() {
     let plain = rows(500, 5, 0.5, 4);
-    // Powers of two scale without rounding; an offset is rounded.
+    // Scaling by powers of two causes no rounding, but an offset does.
     let moved: Vec<Vec<f64>> = plain
         .iter()
         .map(|row| row.iter().enumerate().map(|(j, x)| x * 2f64.powi(3 * j as i32 - 6) + 8.0 * j as f64).collect())
@@ -337,7 +335,7 @@ fn damaged_monitors_are_refused() {
     let bytes = monitor.to_bytes().unwrap();
     assert!(Monitor::from_bytes(&bytes[..bytes.len() - 1]).is_err());
     assert!(eigenhedge::Model::from_bytes(&bytes).is_err());
-    // Any bytes of the body with a valid checksum: no panic, and an accepted monitor works.
+    // A changed byte with a valid checksum causes no panic, and an accepted monitor works.
     let mut random = Random::seeded(1);
     for _ in 0..300 {
         let mut changed = bytes.clone();
@@ -378,7 +376,7 @@ fn a_large_fault_in_any_column_is_named_first() {
     for lags in [0, 2] {
         let mut all = rows(400, 7, 0.0, 12);
         let mut random = Random::seeded(13);
-        // Two columns that are uncorrelated with the others.
+        // Two columns are uncorrelated with the others.
         all.iter_mut().for_each(|row| row[5..].iter_mut().for_each(|cell| *cell = random.normal()));
         let monitor = Monitor::new(options().with_lags(Choose::Fixed(lags)), 7).unwrap();
         for column in 0..7 {
@@ -418,7 +416,7 @@ fn odd_rows_and_options_give_sentences_and_no_panic() {
     }
     monitor.step(&[1.0, 2.0]).unwrap();
     assert_eq!(monitor.end_warm_up(), Err(Error::TooFewRows { rows: 1, least: 20 }));
-    // One column, constant columns, columns that are copies, huge rows after small ones.
+    // The cases are one column, constant columns, copied columns, and huge rows after small ones.
     for (width, cell) in [(1, 1.0), (4, 0.0), (3, 1e-9)] {
         let mut monitor = Monitor::new(options().with_warm_up(Some(30)), width).unwrap();
         let mut random = Random::seeded(2);
@@ -450,7 +448,7 @@ fn missing_cells_are_filled_in_or_passed_over() {
     assert!(Monitor::new(options().with_missing(Missing::Fail), 5).unwrap().step(&all[0]).is_err());
 }
 
-/// Some cells of the reference are missing: limits and verdicts stay close to those of the complete rows.
+/// With missing cells in the reference, limits and verdicts stay close to those of complete rows.
 #[test]
 fn missing_cells_of_the_reference_do_not_dull_the_monitor() {
     let found = |share: f64| {
@@ -482,7 +480,7 @@ fn missing_cells_of_the_reference_do_not_dull_the_monitor() {
     }
 }
 
-/// One small system per row, not one of the size of the directions, and few decompositions.
+/// Empty cells cost one small linear system per row and few decompositions.
 #[test]
 fn empty_cells_cost_a_few_times_the_clean_rows() {
     let clean = rows(360, 60, 0.0, 3);

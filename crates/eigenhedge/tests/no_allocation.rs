@@ -18,7 +18,6 @@ thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// An allocator that counts the allocations of each thread.
 struct Counting;
 
 // SAFETY: every call is passed unchanged to the system's allocator.
@@ -69,7 +68,7 @@ fn a_warm_monitor_allocates_nothing() {
     let options = MonitorOptions::default()
         .with_lags(Choose::Fixed(1))
         .with_differences(Choose::Fixed(true))
-        // Reports allocate.
+        // Reports of changes and incidents allocate, so they are disabled.
         .with_change_time(1e9)
         .with_incident_time(1e9);
     let mut monitor = Monitor::new(options, 12).unwrap();
@@ -90,8 +89,8 @@ fn warm_tracking_allocates_nothing() {
         for center in [None, Some(RunningCenter::MEAN)] {
             let spec = Spec { mixing, center, ..Spec::bare(Kind::Tracking, 4) };
             assert_eq!(allocations(&spec, 60), 0, "{spec:?}");
-            // Long enough for pending columns to be written. With mixing but without merging, the number of directions keeps
-            // growing.
+            // These rows are long enough for pending columns to be written. With mixing but without
+            // merging, the number of directions would keep growing.
             if mixing == Mixing::None {
                 assert_eq!(allocations(&spec, 600), 0, "{spec:?}, long rows");
             }
@@ -201,7 +200,7 @@ fn warm_hebbian_learners_allocate_nothing() {
         let dictionary = || Vectors::new(VectorKernel::Rbf { gamma: 1.0 }, 20).unwrap();
         let weights = FeatureWeights::new(dictionary()).unwrap();
         assert_eq!(hebbian_allocations(params, weights.with_budget(40).unwrap()), 0, "{params:?}");
-        // Without a budget memory grows by a quarter at a time: a few blocks in a thousand rows.
+        // Without a budget, memory grows by a quarter at a time.
         let grown = hebbian_allocations(params, FeatureWeights::new(dictionary()).unwrap());
         assert!(grown <= 60, "{params:?}: {grown}");
     }
@@ -209,12 +208,12 @@ fn warm_hebbian_learners_allocate_nothing() {
 
 #[test]
 fn evictions_of_a_warm_budget_hardly_ever_allocate() {
-    // With many negligible atoms, removal is free; with a mean or a small budget, atoms are selected.
+    // With many negligible atoms, removal is free. Otherwise atoms are selected.
     for (budget, center) in [(400, None), (100, Some(RunningCenter::MEAN)), (40, None)] {
         let mixing = Mixing::FixedShare { alpha: 1e-2 };
         let spec = Spec { budget: Some(budget), center, eta: 4.0, mixing, ..Spec::bare(Kind::Tracking, 3) };
         let mut learner = spec.kernel(VectorKernel::Rbf { gamma: 1.0 }, 20).unwrap();
-        // Dozens of evictions or more. An eviction with more columns than any before it extends the list of a direction.
+        // An eviction with more columns than any before it extends the list of a direction.
         let found = when_warm(&mut learner, 20, 3000);
         assert!(found <= 1, "budget {budget}, center {center:?}: {found} allocations");
         assert!(learner.span().dictionary().len() <= budget && learner.span().budget_error() > 0.0);
@@ -250,7 +249,7 @@ fn warm_kernel_rows_allocate_nothing() {
             }
             point.iter_mut().for_each(|x| *x = random.normal());
             atoms.row(&point, &mut row).unwrap();
-            // A dictionary of fixed size, whose atoms come and go.
+            // The dictionary has a fixed size, and its atoms are replaced.
             atoms.push(&point);
             if atoms.len() > 100 {
                 atoms.swap_remove(random.below(100));

@@ -1,4 +1,4 @@
-//! Laws of the table of options, and the generated texts.
+//! Laws of the table of options and of the texts generated from it.
 #![allow(clippy::unwrap_used)]
 
 use eigenhedge::options::{Misuse, OPTIONS, OptionEntry, Options, Readers, Type, Value, fill};
@@ -11,7 +11,6 @@ fn plain(name: &str) -> String {
     name.to_owned()
 }
 
-/// Parses options as typed on the command line.
 fn typed(text: &str) -> Vec<(&'static str, Value)> {
     let mut given = Vec::new();
     let mut words = text.split_whitespace();
@@ -23,7 +22,6 @@ fn typed(text: &str) -> Vec<(&'static str, Value)> {
     given
 }
 
-/// Returns the value of an option in its example.
 fn example(option: &OptionEntry) -> Value {
     let given = typed(option.example).into_iter().find(|(name, _)| *name == option.name);
     given.unwrap_or_else(|| panic!("no {} in its example", option.name)).1
@@ -142,7 +140,6 @@ fn misuse_is_one_sentence() {
     assert_eq!(unknown.to_string(), "there is no option etta");
 }
 
-/// Generates the table of the book.
 fn book() -> String {
     let mut text = String::from("| option | default | read by | meaning | example |\n|---|---|---|---|---|\n");
     for option in OPTIONS {
@@ -167,8 +164,8 @@ fn book() -> String {
     text
 }
 
-/// Generates the types of Python's keyword arguments: names of learners and kernels, and options grouped by signature, because
-/// a signature cannot name an option that is part of its group.
+/// Generates the types of Python's keyword arguments: the names of learners and kernels, and
+/// options grouped by signature. A signature cannot name an option that is part of its group.
 fn python() -> String {
     let mut text = String::new();
     for (alias, option) in [("LearnerName", "learner"), ("KernelName", "kernel")] {
@@ -221,7 +218,7 @@ fn python_type(option: &OptionEntry) -> String {
         Type::Numbers => "ArrayLike".to_owned(),
         Type::Choice(_) if option.name == "learner" => "LearnerName".to_owned(),
         Type::Choice(_) if option.name == "kernel" => "KernelName | Callable[[Any, Any], float]".to_owned(),
-        // Words with a number after a colon have no separate type.
+        // Words that take a number after a colon have no separate type.
         Type::Choice(list) if list().iter().any(|choice| choice.number.is_some()) => "str | bool".to_owned(),
         Type::Choice(_) => format!("Literal[\"{}\"]", words(option.name).join("\", \"")),
     };
@@ -232,7 +229,7 @@ fn names(learners: &[Kind]) -> String {
     learners.iter().map(|learner| learner.entry().name).collect::<Vec<_>>().join(", ")
 }
 
-/// `cargo xtask options` runs this test so that it writes the texts instead of comparing them.
+/// With EIGENHEDGE_WRITE (`cargo xtask options`), this test writes the texts instead.
 #[test]
 fn texts_made_from_the_table_are_up_to_date() {
     let files = [

@@ -60,7 +60,7 @@ fn case(index: usize, random: &mut Random) -> Case {
     Case { n, kept, eta, extra, rows }
 }
 
-/// Runs learner and oracle in parallel and returns the largest difference in one trial.
+/// Returns the largest difference between learner and oracle in a trial.
 fn largest_gap(case: &Case, spec: Spec, mut oracle: impl FnMut(&[f64]) -> f64) -> f64 {
     let dimension = Some(Multiplicity::Finite((case.n + case.extra) as u64));
     let spec = Spec { eta: case.eta, norm_bound: NormBound::Given(1.0), dimension, ..spec };
@@ -95,7 +95,7 @@ fn tracking_with_mixing_equals_the_dense_oracle() {
         let case = case(index, &mut random);
         let alpha = 10f64.powf(-4.0 * random.uniform()) * 0.5;
         let mixing = if index.is_multiple_of(2) { Mixing::FixedShare { alpha } } else { Mixing::PastAverage { alpha } };
-        // The past average leaves the log domain, which costs digits of the smallest weights on both sides.
+        // The past average leaves the log domain, which costs digits of the smallest weights.
         let tolerance = if index.is_multiple_of(2) { TOLERANCE } else { 1e-8 };
         let mut oracle = DenseTracking::new(case.n + case.extra, case.kept, mixing);
         let spec = Spec { mixing, ..Spec::bare(Kind::Tracking, case.kept) };
@@ -148,8 +148,8 @@ fn product_sets_equal_the_enumeration_of_all_sets_of_eigenvectors() {
     assert!(tried > 50, "{tried}");
 }
 
-/// Returns the loss of `z` for the top k eigenvectors of `C + scale Π G Π`: noise in all coordinates, projected on the span Π
-/// of the rows.
+/// Returns the loss of `z` for the top k eigenvectors of `C + scale Π G Π`: noise in all
+/// coordinates, projected by Π onto the span of the rows.
 fn perturbed_loss(rows: &[Vec<f64>], z: &[f64], kept: usize, scale: f64, random: &mut Random) -> f64 {
     let n = z.len();
     let mut scatter = Matrix::zeros(n, n);
@@ -168,7 +168,7 @@ fn perturbed_loss(rows: &[Vec<f64>], z: &[f64], kept: usize, scale: f64, random:
     let mut noise = Matrix::zeros(n, n);
     for j in 0..n {
         for i in 0..n {
-            // The symmetric part of independent entries: variance 2 on the diagonal, 1 off the diagonal.
+            // The noise has variance 2 on the diagonal and 1 elsewhere.
             let entry = random.normal() / 2f64.sqrt();
             noise.column_mut(j)[i] += entry;
             noise.column_mut(i)[j] += entry;
@@ -193,7 +193,7 @@ fn perturbed_loss(rows: &[Vec<f64>], z: &[f64], kept: usize, scale: f64, random:
 #[test]
 fn the_perturbed_leader_has_the_mean_loss_of_dense_noise() {
     const DRAWS: usize = 6000;
-    // Rows that span the space, rows that leave room for the complement, and nearly everything kept.
+    // The rows span the space or leave a complement, or nearly all directions are kept.
     for (n, rank, kept, eta) in [(5, 5, 2, 0.7), (6, 3, 2, 2.0), (6, 2, 4, 0.5), (5, 4, 4, 1.0)] {
         let mut random = Random::seeded(17);
         let rows: Vec<Vec<f64>> = eigenhedge::streams::switching(n, rank, 1, 12, 18);
@@ -229,7 +229,6 @@ fn the_perturbed_leader_has_the_mean_loss_of_dense_noise() {
     }
 }
 
-/// Returns mean and standard error of the expected loss of the perturbed leader on `probe`, after these rows.
 fn mean_loss(spec: &Spec, rows: &[Vec<f64>], probe: &[f64], random: &mut Random) -> (f64, f64) {
     const DRAWS: usize = 20_000;
     let mut learner = spec.plain(probe.len()).unwrap();
@@ -254,21 +253,21 @@ fn the_noise_of_the_perturbed_leader_has_the_variances_that_no_rotation_changes(
     let mut random = Random::seeded(19);
     let spec = |eta: f64| Spec { eta, norm_bound: NormBound::Given(1.0), ..Spec::bare(Kind::PerturbedLeader, 1) };
     let axis = |n: usize, i: usize| (0..n).map(|j| f64::from(u8::from(i == j))).collect::<Vec<f64>>();
-    // One direction seen in R³, of value 5 and variance 2/η²: it is kept when the sum is positive, here with
-    // probability Φ(1).
+    // One direction has been seen in R³, with value 5 and variance 2/η². It is kept if the noisy
+    // value is positive, here with probability Φ(1).
     let (mean, error) = mean_loss(&spec(2f64.sqrt() / 5.0), &vec![axis(3, 0); 5], &axis(3, 0), &mut random);
     let wanted = 1.0 - 0.841_344_746_068_543;
     assert!((mean - wanted).abs() <= 4.0 * error, "{mean} ± {error} against {wanted}");
-    // A plane: twice the angle of the top eigenvector is that of the point (m₁₁ - m₂₂, 2 m₁₂), which is Gaussian around
-    // (5 - 2, 0) with variance 4/η² in every direction. With distance κ in standard deviations the mean cosine is
-    // √(π/8) κ e^{-κ²/4} (I₀ + I₁)(κ²/4).
+    // In a plane, twice the angle of the top eigenvector is that of the point (m₁₁ - m₂₂, 2 m₁₂),
+    // which is Gaussian around (5 - 2, 0) with variance 4/η² in every direction. If its center is κ
+    // standard deviations from the origin, the mean cosine is √(π/8) κ e^{-κ²/4} (I₀ + I₁)(κ²/4).
     let rows = [vec![axis(2, 0); 5], vec![axis(2, 1); 2]].concat();
     for kappa in [0.5f64, 1.0, 2.0] {
         let (mean, error) = mean_loss(&spec(2.0 * kappa / 3.0), &rows, &axis(2, 0), &mut random);
         let x = kappa * kappa / 4.0;
         let (mut bessel, mut term) = (0.0, 1.0);
         for m in 0..40 {
-            // Terms of I₀ and I₁ of the same index.
+            // Each step adds the terms of I₀ and I₁ with index m.
             bessel += term * (1.0 + x / 2.0 / f64::from(m + 1));
             term *= (x / 2.0 / f64::from(m + 1)).powi(2);
         }

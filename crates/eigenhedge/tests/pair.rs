@@ -1,4 +1,4 @@
-//! The learner over pairs of rows: an independent implementation, a dense oracle, the theorem, and the laws.
+//! The learner over pairs of rows: recorded results, a dense oracle, the theorem, and laws.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::cap;
@@ -59,7 +59,6 @@ fn pair_agrees_with_the_dense_implementation() {
     assert!((best - wanted).abs() <= tolerance * wanted, "{best} against {wanted}");
 }
 
-/// Returns the dense dilation of `x yᵀ`.
 fn dilation(x: &[f64], y: &[f64]) -> Matrix {
     let mut matrix = Matrix::zeros(x.len() + y.len(), x.len() + y.len());
     for (i, x_i) in x.iter().enumerate() {
@@ -71,7 +70,7 @@ fn dilation(x: &[f64], y: &[f64]) -> Matrix {
     matrix
 }
 
-/// `log V` as a dense matrix, decomposed in each trial.
+/// Oracle with `log V` as a dense matrix, which is decomposed in each trial.
 struct Dense {
     kept: usize,
     eta: f64,
@@ -203,7 +202,7 @@ fn the_directions_of_a_pair_explain_its_expected_gain() {
     let rows = stream(4, 5, 2, 1.0, 120, &mut random);
     let mut pair = bounded(4, 5, 2, 3.0, Mixing::None);
     rows.iter().for_each(|[x, y]| _ = pair.step(x, y, &mut random).unwrap());
-    // By now the complement is capped and nothing outside the explicit directions is kept.
+    // By now, the complement is capped, so nothing outside the explicit directions is kept.
     assert!(pair.learner().trace() - pair.directions().2.iter().sum::<f64>() <= 1e-12);
     let (left, right, probabilities) = pair.directions();
     let [x, y] = &rows[0];

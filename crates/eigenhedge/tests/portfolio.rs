@@ -1,12 +1,11 @@
-//! The portfolio: weights of members compared with recorded results and tested against adversaries; centers and shortened rows
-//! compared with slow oracles.
+//! The portfolio. Weights of members are compared with recorded results and tested against
+//! adversaries. Centers and clipped rows are compared with slow oracles.
 #![allow(clippy::unwrap_used)]
 
 use eigenhedge::internals::{Ambient, Portfolio, Trust, auto, symmetric_eigen};
 use eigenhedge::{Instance, Kind, Matrix, Model, Random, RunningCenter, Spec, streams, trial};
 use serde_json::Value;
 
-/// Returns the loss of the current weights.
 fn played(trust: &Trust, losses: &[f64]) -> f64 {
     trust.present_weights().iter().zip(losses).map(|(weight, loss)| weight * loss).sum()
 }
@@ -40,7 +39,7 @@ fn trust_agrees_with_the_reference() {
     assert!(guarded > 0, "no case reaches the guard");
 }
 
-/// Returns the losses of a row of one kind of adversarial sequence.
+/// Returns the losses of the members in row t of an adversarial sequence of this kind.
 fn hurtful(kind: usize, t: usize, trust: &Trust, members: usize, random: &mut Random) -> Vec<f64> {
     let weights = trust.present_weights();
     let order =
@@ -96,7 +95,7 @@ fn no_sequence_of_losses_breaks_the_certificate() {
             let charged = played(&trust, &losses);
             own += charged;
             totals.iter_mut().zip(&losses).for_each(|(total, loss)| *total += loss);
-            // In every other case rounding is ignored: up to a tenth of a typical loss.
+            // In half of the cases, a huge energy makes small differences count as rounding.
             let energy = if case / 20 % 2 == 0 { 0.0 } else { 1e9 * losses.iter().sum::<f64>() / members as f64 };
             trust.learn(&losses, energy);
             let rounding = 1e-12 * (own + totals.iter().sum::<f64>());
@@ -119,7 +118,7 @@ fn differences_within_rounding_decide_nothing() {
         assert_eq!(trust.present_weights(), vec![1.0 / 3.0; 3]);
     }
     assert!(trust.regret().abs() < 1e-12);
-    // The certificate still includes them: it is about exact losses.
+    // The certificate includes these differences, because it is about exact losses.
     let mut off = Trust::new(2);
     off.learn(&[0.0, 1e-12], 1.0);
     assert_eq!(off.regret(), 0.5e-12);
@@ -127,7 +126,7 @@ fn differences_within_rounding_decide_nothing() {
 
 #[test]
 fn one_huge_row_does_not_blind_the_quick_rules() {
-    // A member leads slightly, a row 1e10 times as long hits it, then the leader changes.
+    // One member leads slightly, then has one huge loss, and then the leader changes.
     let (mut trust, mut lost) = (Trust::new(3), 0.0);
     for t in 0..400 {
         let losses = match t {
@@ -140,12 +139,12 @@ fn one_huge_row_does_not_blind_the_quick_rules() {
         lost += if t == 100 { 0.0 } else { played(&trust, &losses) };
         trust.learn(&losses, energy);
     }
-    // 40 is the minimum; each change costs some rows, and no rule may stay with the wrong member.
+    // The minimum is 40. Each change costs some rows, and no rule may stay with the wrong member.
     assert!(lost < 44.0, "{lost}");
 }
 
-/// Returns the losses of the forgetting leader around a center, from dense matrices. Rows are shortened to at most `clip` times
-/// the median norm of up to 101 earlier rows.
+/// Returns the losses of the forgetting leader around a center, from dense matrices. Rows are
+/// clipped to at most `clip` times the median norm of up to 101 earlier rows.
 fn oracle(rows: &[Vec<f64>], kept: usize, forget: f64, center: RunningCenter, clip: Option<f64>) -> Vec<f64> {
     let n = rows[0].len();
     let (mut origin, mut weight) = (rows[0].clone(), 1.0);
@@ -157,7 +156,7 @@ fn oracle(rows: &[Vec<f64>], kept: usize, forget: f64, center: RunningCenter, cl
         let explicit = eigen.values.iter().filter(|value| **value > 1e-10 * eigen.values[n - 1]).count();
         let coordinate = |j: usize| eigen.vectors.column(j).iter().zip(&z).map(|(v, x)| v * x).sum::<f64>();
         let inside: f64 = (n - explicit.min(kept)..n).map(|j| coordinate(j).powi(2)).sum();
-        // Unseen directions share the rest of k.
+        // Unseen directions share the remaining probability.
         let spread = kept.saturating_sub(explicit) as f64 / (n - explicit).max(1) as f64;
         losses.push((square - inside) * (1.0 - spread));
         let mut last: Vec<f64> = norms.iter().rev().take(101).copied().collect();

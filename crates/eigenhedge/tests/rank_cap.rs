@@ -9,7 +9,7 @@ use eigenhedge::kernel::VectorKernel;
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{Instance, Kind, Mixing, NormBound, PlainLearner, Random, Spec, streams, trial};
 
-/// Returns a stream of unit rows; the seed determines its kind.
+/// Returns a stream of rows of norm at most one. The seed determines its kind.
 fn stream(n: usize, seed: u64) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(seed);
     let unit = |i: usize| (0..n).map(|j| f64::from(u8::from(i == j))).collect::<Vec<f64>>();
@@ -30,7 +30,7 @@ fn stream(n: usize, seed: u64) -> Vec<Vec<f64>> {
     }
 }
 
-/// Computes the expected loss of a row from the learner's directions and probabilities, in dense form.
+/// Computes the expected loss of a row from the learner's directions and probabilities.
 fn recomputed(learner: &mut PlainLearner, row: &[f64], n: usize) -> f64 {
     let (directions, probabilities) = learner.directions();
     let vectors = product(&learner.span().vectors(), &directions);
@@ -65,7 +65,7 @@ fn regret_with_merging_is_within_the_certified_bound_and_losses_are_true() {
     }
 }
 
-/// Runs the learner with several rates, asserts that the losses are exact and the bound holds, and returns the price.
+/// Asserts exact losses and the bound for a run at some rate. Returns the price.
 fn price_of_a_certified_run(spec: &Spec, n: usize, most: usize, seed: u64) -> f64 {
     let (kind, kept, eta) = (spec.learner, spec.kept, [0.2, 1.0, 5.0][(seed / 5 % 3) as usize]);
     let rows = stream(n, seed);
@@ -125,7 +125,6 @@ fn a_cap_below_k_is_refused() {
     assert_eq!(error.to_string(), "max-rank must be at least k, got 1");
 }
 
-/// Returns rows of this rank and of norm at most one.
 fn of_rank(rank: usize, n: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(seed);
     let directions: Vec<Vec<f64>> = (0..rank).map(|_| (0..n).map(|_| random.normal()).collect()).collect();
@@ -164,7 +163,7 @@ fn a_cap_at_the_rank_of_the_rows_changes_no_loss_of_a_scatter_learner() {
 
 #[test]
 fn a_cap_at_the_rank_of_the_features_changes_no_loss_of_a_kernel_learner() {
-    // Rows of three numbers have ten features of degree at most two.
+    // Rows of three numbers have ten monomials of degree at most two.
     let rows = of_rank(3, 3, 300, 2);
     for kind in SCATTER_KINDS {
         let spec = Spec { eta: 2.0, forget: 0.98, ..Spec::bare(kind, 2) };
@@ -191,7 +190,7 @@ fn a_capped_kernel_learner_with_a_budget_keeps_its_trace_and_its_cap() {
             let loss = trial(&mut learner, &Instance::from(&row[..]), &mut random).unwrap();
             assert!(loss.expected >= 0.0 && loss.expected <= 1.0 + 1e-12, "{kind:?}: {}", loss.expected);
             assert!(learner.rule().log_weights().len() <= 6, "{kind:?}");
-            // What infinitely many directions share is not counted.
+            // The trace does not include the probability that infinitely many directions share.
             assert!(learner.trace() <= 2.0 + 1e-9, "{kind:?}: trace {}", learner.trace());
         }
         assert!(learner.trace() > 1.0, "{kind:?}: trace {}", learner.trace());
@@ -200,7 +199,7 @@ fn a_capped_kernel_learner_with_a_budget_keeps_its_trace_and_its_cap() {
 
 #[test]
 fn what_is_forgotten_is_dropped_before_it_is_denormal() {
-    // Twenty directions, each seen once, then one repeatedly: the others decay by twenty per cent per row.
+    // Twenty directions are seen once each, then one repeatedly. The others decay by 20 % per row.
     let unit = |i: usize| (0..24).map(|j| f64::from(u8::from(i == j))).collect::<Vec<f64>>();
     let spec = Spec { forget: 0.8, max_rank: Some(20), ..Spec::bare(Kind::ForgettingLeader, 1) };
     let mut learner = spec.plain(24).unwrap();
@@ -222,7 +221,6 @@ fn scatter_learners_that_count_all_directions_refuse_the_cap() {
     assert_eq!(error.to_string(), "max-rank must be at least k, got 1");
 }
 
-/// Returns rows with a strong signal in few directions and weak noise in all.
 fn signal_and_noise(n: usize, kept: usize, count: usize) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(8);
     (0..count).map(|_| (0..n).map(|i| random.normal() * if i < kept { 1.0 } else { 0.005 }).collect()).collect()
@@ -249,7 +247,6 @@ fn merging_keeps_few_directions_for_its_share_of_the_price_of_mixing() {
     assert_eq!(rank, 48, "noise touches every direction");
     for share in [0.1, 0.3] {
         let (merged_loss, merged_price, merged_rank) = merged(&Spec { merge: share, ..exact.clone() }, &rows);
-        // Mixing costs nearly the same in both runs.
         assert!(merged_price > price && merged_price <= (1.01 + share) * price, "{merged_price} against {price}");
         assert!((merged_loss - loss).abs() <= 0.01 * loss, "{merged_loss} against {loss}");
         assert!(merged_rank <= 24, "{merged_rank} directions with a share of {share}");

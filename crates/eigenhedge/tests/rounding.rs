@@ -1,11 +1,10 @@
-//! Rounding does not change results: rows whose cells differ by one unit in the last place have equal losses and coordinates.
+//! Rounding of the cells hardly changes losses and coordinates.
 #![allow(clippy::unwrap_used)]
 
 use super::common;
 use eigenhedge::registry::{Family, REGISTRY};
 use eigenhedge::{Kind, Model, Random, RunningCenter, Spec, Standardize, Standardizer, streams};
 
-/// Returns every subspace learner and `auto`, with variants of mixing and centers, and the Hebbian learners.
 fn specs() -> Vec<Spec> {
     let mut specs = common::specs(2);
     for center in [None, Some(RunningCenter::MEAN)] {
@@ -18,7 +17,6 @@ fn specs() -> Vec<Spec> {
     specs
 }
 
-/// Returns rows in a subspace of this rank, around a point whose cells are all `level`.
 fn flat(length: usize, rank: usize, level: f64, count: usize) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(5);
     let directions: Vec<Vec<f64>> = (0..rank).map(|_| (0..length).map(|_| random.normal()).collect()).collect();
@@ -44,7 +42,6 @@ fn nudged(rows: &[Vec<f64>], seed: u64) -> Vec<Vec<f64>> {
     rows.iter().map(|row| row.iter().map(|x| nudge(*x)).collect()).collect()
 }
 
-/// Returns expected loss, realised loss and coordinates of each row.
 fn outcome(spec: &Spec, rows: &[Vec<f64>], standardize: Standardize) -> Vec<Vec<f64>> {
     let mut run = Model::new(spec.clone(), rows[0].len(), 3).unwrap();
     run.ask_for_coordinates(true);

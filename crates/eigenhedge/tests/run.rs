@@ -9,7 +9,6 @@ use eigenhedge::registry::{Family, REGISTRY};
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{Comparators, Kind, Matrix, Mixing, Model, NormBound, RunningCenter, Spec, Summary, streams};
 
-/// Returns every learner, plain and with two kernels, centered where possible.
 fn specs() -> Vec<Spec> {
     let mut specs = Vec::new();
     for entry in REGISTRY {
@@ -18,7 +17,7 @@ fn specs() -> Vec<Spec> {
         let rbf = VectorKernel::Rbf { gamma: 0.5 };
         let polynomial = VectorKernel::Polynomial { gamma: 0.5, degree: 2, coef0: 1.0 };
         for kernel in [None, Some(rbf), Some(polynomial)] {
-            // Product sets keep no seen direction in an infinite-dimensional space.
+            // Product sets would keep no direction in an infinite-dimensional space.
             let dimension = match (&kernel, entry.kind) {
                 (Some(_), Kind::ProductSets) => Some(Multiplicity::Finite(60)),
                 _ => None,
@@ -151,7 +150,7 @@ fn the_account_adds_up_and_no_promise_is_broken() {
         assert!(best_member.is_none_or(|most| summary.expected_loss <= most), "{spec:?}");
         assert_eq!(best_member.is_some(), spec.learner == Kind::Auto);
     }
-    // Anchored and auto, centered or not, over rows and over features, of finite or infinite dimension.
+    // These are anchored and auto, centered or not, over plain rows and over two kernels.
     assert_eq!(judged, 12);
 }
 
@@ -179,7 +178,7 @@ fn every_promise_holds_on_every_stream() {
         ];
         for (name, rows) in bounded_rows(n, seed) {
             for spec in &variants {
-                // One third of the seeds is enough for the slow ones.
+                // A third of the seeds is enough for the slow learner.
                 if spec.learner == Kind::Auto && seed % 3 != 0 {
                     continue;
                 }
@@ -215,7 +214,7 @@ fn a_portfolio_loses_at_most_the_best_member_and_the_hedge_term() {
     for seed in 0..20u64 {
         let center = (seed % 2 == 1).then_some(RunningCenter::MEAN);
         for (name, rows) in bounded_rows(6, seed) {
-            // The term must hold at any scale, known or unknown.
+            // The Hedge term must be valid at any scale of the rows.
             let scale = [1.0, 1e-4, 300.0][seed as usize % 3];
             let rows: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(|x| x * scale).collect()).collect();
             let summary = run(Spec { center, ..Spec::bare(Kind::Auto, 2) }, &rows).summary();
@@ -265,7 +264,7 @@ fn an_embedding_is_an_orthogonal_projection() {
                 assert!((direct - distance).abs() < 1e-12);
             }
         }
-        // No embedding can lose less than the best one for its center; a bad one would lose nearly all energy.
+        // The residual cannot be negative. A bad embedding would lose nearly all energy.
         let energy: f64 = rows.iter().map(|row| dot(row, row)).sum();
         assert!(residual >= 0.0 && (spec.kernel.is_some() || residual < 0.9 * energy), "{spec:?}: {residual} {energy}");
         if let Some(components) = embedding.components() {

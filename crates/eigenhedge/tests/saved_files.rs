@@ -1,7 +1,7 @@
-//! Files of every version of the saved form, in `tests/saved/VERSION`, are read, and learning goes on as it did when they were
-//! written.
+//! Files of all versions of the saved form, in `tests/saved/VERSION`. They are read, and learning
+//! continues as it did when they were written.
 //!
-//! `cargo xtask saved` adds the files of the present version that are missing. It never changes a file.
+//! `cargo xtask saved` adds the missing files of the current version. It never changes a file.
 #![allow(clippy::unwrap_used)]
 
 use eigenhedge::kernel::{TextItems, VectorKernel};
@@ -17,14 +17,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
-/// Other processors round differently. No rule depends on rounding.
+/// Relative tolerance of results, because other processors round differently.
 const TOLERANCE: f64 = 1e-9;
-/// Sentence of a summary, which may be reworded.
+/// Key of a text in the summary, which may be reworded.
 const SENTENCE: &str = "bound_reason";
 const ADVICE: &str = "Every file that a release wrote must stay readable: increase VERSION in saved.rs, read the old form \
     too, and add files of the new form with `cargo xtask saved`. docs/src/stability.md says more.";
 
-/// Rows that follow a saved file, and the numbers of the answers when the file was written.
+/// Rows that follow a saved file, and the results when the file was written.
 #[derive(Serialize, Deserialize)]
 struct Continuation {
     rows: Vec<Vec<f64>>,
@@ -43,7 +43,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Reads a saved file and learns from rows. Returns the numbers of each answer.
+/// Reads a saved file and learns from rows. Returns the results as numbers.
 fn answers(bytes: &[u8], rows: &[Vec<f64>]) -> Result<Vec<Vec<f64>>, String> {
     let refused = |refusal| format!("the file {refusal}");
     Ok(match SavedKind::of(bytes).map_err(refused)? {
@@ -65,7 +65,6 @@ fn model_answers(mut model: Model, rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
     rows.iter().map(step).collect()
 }
 
-/// Returns the summary of a saved model, or the totals of a saved monitor.
 fn summary(bytes: &[u8]) -> Value {
     match SavedKind::of(bytes).unwrap() {
         SavedKind::Model => serde_json::to_value(Model::from_bytes(bytes).unwrap().summary()).unwrap(),
@@ -74,7 +73,8 @@ fn summary(bytes: &[u8]) -> Value {
     }
 }
 
-/// Returns the path of a value that differs. Keys that are gone belong to the interface, not to the saved form.
+/// Returns a message with the path of a value that differs. Keys that no longer exist are ignored,
+/// because they belong to the interface and not to the saved form.
 fn difference(found: &Value, expected: &Value, path: &str) -> Option<String> {
     let differs = || Some(format!("{path}: {found} was {expected}"));
     match (found, expected) {
@@ -112,7 +112,6 @@ fn moments_answers(mut moments: Moments, rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
     vec![moments.mean().unwrap(), vec![moments.rows() as f64, moments.weight(), best]]
 }
 
-/// Runs each member of a fleet over the rows.
 fn member_answers<T: FleetMember>(bytes: &[u8], rows: &[Vec<f64>]) -> Result<Vec<Vec<f64>>, String> {
     let index = Fleet::<T>::index(&mut std::io::Cursor::new(bytes)).map_err(|refusal| format!("the file {refusal}"))?;
     assert!(index.parts.len() > 1);
@@ -158,7 +157,7 @@ fn the_newest_version_has_a_file_of_every_case() {
     assert_eq!(newest, Some(version), "a file of a later version than this program writes");
 }
 
-/// Writes the files of the present version that are missing, if asked to. Never changes a file.
+/// Writes missing files of this version if EIGENHEDGE_WRITE is set. Never changes a file.
 fn write_missing() {
     static WRITTEN: Once = Once::new();
     let write = || {
@@ -181,16 +180,14 @@ fn write_missing() {
     }
 }
 
-/// Returns the version of the saved form that this program writes.
 fn version() -> u32 {
     let bytes = Moments::new(2, 1, Missing::Fail).unwrap().to_bytes().unwrap();
     u32::from_le_bytes(bytes[8..12].try_into().unwrap())
 }
 
-/// A saved file: its name, its bytes, and the rows after it.
 type Case = (String, Vec<u8>, Vec<Vec<f64>>);
 
-/// Returns small files of every kind, of every learner, and of options that save something of their own.
+/// Returns small files of all kinds, of all learners, and of options that save data of their own.
 fn cases() -> Vec<Case> {
     let mut cases = model_cases();
     cases.extend(monitor_cases());

@@ -1,10 +1,10 @@
-//! Whatever random configurations learn can be read again. `cargo xtask soak saved` runs more of them.
+//! States of random configurations can be read. `cargo xtask soak saved` runs more of them.
 
 use crate::common::saved_states::Case;
 
 /// Number of random cases, which take about five seconds.
 const CASES: u64 = 60;
-/// Seed and number of a random case that has failed: the first cell of a column in a row that is refused.
+/// Seed and number of random cases that once failed.
 const FAILED: [(u64, u64); 1] = [(11, 2588)];
 
 #[test]

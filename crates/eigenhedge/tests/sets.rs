@@ -1,4 +1,4 @@
-//! Laws of sets: a set of kernel rows learned at once is equivalent to the same rows learned one by one.
+//! Laws of sets: kernel rows learned at once are equivalent to rows learned one by one.
 #![allow(clippy::unwrap_used)]
 
 use eigenhedge::internals::dot;
@@ -10,7 +10,6 @@ use eigenhedge::{
 const LENGTH: usize = 4;
 const KEPT: usize = 2;
 
-/// Returns rows with clear directions: different ones, repeated ones, rows of low rank, and rows around a far level.
 fn tables() -> Vec<(&'static str, Vec<Vec<f64>>)> {
     let mut random = Random::seeded(3);
     let mut row = || -> Vec<f64> { (0..LENGTH).map(|i| 2.0 / (1.0 + i as f64) * random.normal()).collect() };
@@ -19,7 +18,6 @@ fn tables() -> Vec<(&'static str, Vec<Vec<f64>>)> {
     let low_rank = different.iter().map(|x| vec![x[0], x[1], x[0] - x[1], 2.0 * x[1]]).collect();
     let far = different.iter().map(|x| x.iter().map(|x| 300.0 + x).collect()).collect();
     let few = different[..3].to_vec();
-    // Enough rows that only the leading eigenpairs are computed.
     let many = (0..320).map(|_| row().iter().map(|x| 2.0 * x).collect()).collect();
     vec![
         ("many", many),
@@ -31,7 +29,7 @@ fn tables() -> Vec<(&'static str, Vec<Vec<f64>>)> {
     ]
 }
 
-/// Returns specs of learners over features that are determined by the set of rows.
+/// Returns specs of learners over features whose state depends only on the set of rows.
 fn specs() -> Vec<Spec> {
     let polynomial = VectorKernel::Polynomial { gamma: 0.1, degree: 2, coef0: 1.0 };
     let mut specs = Vec::new();
@@ -71,7 +69,7 @@ fn assert_alike(a: &mut Model, b: &mut Model, probes: &[Vec<f64>], what: &str) {
     assert_eq!(a.totals().rows, b.totals().rows, "{what}");
     let (one, other) = (measured(a, probes), measured(b, probes));
     let scale = one.iter().fold(1f64, |scale, x| scale.max(x.abs()));
-    // A residual of less than 1e-7 of the energy of its row is not resolved. Which ones these are depends on the order.
+    // Residuals below 1e-7 of the energy are not resolved and depend on the order.
     let slack = 1e-9 + 4e-7 * a.totals().rows as f64;
     for (x, y) in one.iter().zip(&other) {
         assert!((x - y).abs() < slack * scale, "{what}: {x} against {y}, scale {scale}");
@@ -90,7 +88,7 @@ fn a_set_equals_its_rows_one_by_one() {
             let mut first = new(&spec);
             learn_set(&mut first, &rows[..half]);
             assert_alike(&mut single, &mut first, probes, &what);
-            // The rest as a second set, after saving, and as single rows.
+            // The other rows are learned as a second set, after saving, and as single rows.
             let mut second = Model::from_bytes(&first.to_bytes().unwrap()).unwrap();
             learn_set(&mut second, &rows[half..]);
             rows[half..].iter().for_each(|row| _ = single.step(row).unwrap());

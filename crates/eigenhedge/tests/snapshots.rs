@@ -5,7 +5,7 @@ use crate::common::{bounded_rows, infinite_specs, specs};
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::{Comparators, Kind, Mixing, Model, NormBound, RunningCenter, Spec, streams};
 
-/// Runs over the rows, and loads saved states at increasing intervals.
+/// Runs over the rows. Saves and loads the state at increasing intervals.
 fn assert_readable(mut run: Model, rows: &[Vec<f64>], name: &str) {
     let mut next = 0;
     for (t, row) in rows.iter().enumerate() {
@@ -75,7 +75,6 @@ fn every_run_over_features_can_be_read_at_every_row() {
 #[test]
 fn runs_over_long_rows_can_be_read_at_every_row() {
     let cases = [
-        // Covers pending columns, chains of factors, and a sketch.
         (Spec { center: Some(RunningCenter::MEAN), ..Spec::bare(Kind::Auto, 2) }, 600, 120),
         (Spec { forget: 0.9, ..Spec::bare(Kind::ForgettingLeader, 2) }, 160, 200),
         (Spec { center: Some(RunningCenter::MEAN), ..Spec::bare(Kind::Tracking, 2) }, 5000, 80),

@@ -1,6 +1,6 @@
-//! Laws of every row: on streams of every kind, each learner reports the true loss, and its columns stay orthonormal.
+//! Laws of every row: true losses and orthonormal columns on streams of all kinds.
 //!
-//! Smooth and repeated streams are the hard ones: each row is nearly in the span of the rows before it.
+//! Smooth and repeated streams are hard: each row is nearly in the span of earlier rows.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::dense::{DenseAdditive, DenseScatter, DenseTracking, Function, Oracle};
@@ -12,7 +12,6 @@ use eigenhedge::simplex::Multiplicity;
 use eigenhedge::streams::HARD;
 use eigenhedge::{Instance, Kind, Mixing, PlainLearner, Random, RunningCenter, Spec, streams, trial, trials};
 
-/// Returns every subspace learner with these rates and memories, every supported mixing and rank cap, centered and not.
 fn specs(kept: usize, rates: &[f64], memories: &[f64]) -> Vec<Spec> {
     let mut specs = Vec::new();
     for entry in subspace_learners() {
@@ -39,14 +38,13 @@ fn specs(kept: usize, rates: &[f64], memories: &[f64]) -> Vec<Spec> {
     specs
 }
 
-/// The name of a stream and its rows.
 type Named = (&'static str, Vec<Vec<f64>>);
 
 fn label(spec: &Spec) -> String {
     format!("{}{}", spec.label(), if spec.center.is_some() { ", centered" } else { "" })
 }
 
-/// Cases that violated a law, with the worst of each.
+/// Messages about cases that violated a law, with their worst measurements.
 #[derive(Default)]
 struct Broken(Vec<String>);
 
@@ -67,7 +65,6 @@ impl Broken {
     }
 }
 
-/// Checks every spec on every stream.
 fn judge_plain(streams: &[Named], specs: &[Spec], drift_every: usize) {
     let mut broken = Broken::default();
     for (name, rows) in streams {
@@ -142,7 +139,7 @@ fn long_smooth_rows_that_are_all_at_hand_are_charged_what_they_lose() {
     broken.assert_none(streams.len() * specs.len());
 }
 
-/// Returns kernels: linear, polynomial, and Gaussian at the median distance of rows and at a tenth of that width.
+/// Returns a linear, a cubic, a Gaussian and a ten times wider Gaussian kernel.
 fn kernels(rows: &[Vec<f64>]) -> Vec<VectorKernel> {
     let distance = |i: usize, j: usize| rows[i].iter().zip(&rows[j]).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
     let mut distances: Vec<f64> =
@@ -191,7 +188,6 @@ fn rows_in_feature_space_under_a_budget_are_charged_what_they_lose() {
     judge_kernels(Some(20), 120);
 }
 
-/// Returns the oracle for a learner, if there is one.
 fn oracle(spec: &Spec, n: usize) -> Option<Box<dyn Oracle>> {
     let scatter = |function| {
         let max_rank = spec.max_rank.unwrap_or(n);
@@ -212,13 +208,14 @@ fn oracle(spec: &Spec, n: usize) -> Option<Box<dyn Oracle>> {
 
 /// Maximum difference from the oracle, relative to the energy of the row.
 const GAP: f64 = 1e-8;
-/// Relative change of the rows of a second oracle. Its difference from the first shows how well rows determine losses.
+/// Relative change of the rows of a second oracle. Its difference from the first shows how
+/// accurately the rows determine the losses.
 const CHANGE: f64 = 1e-14;
-/// Additional tolerance, in differences of the second oracle.
+/// Additional tolerance, in units of the difference of the second oracle from the first.
 const CHANGES: f64 = 1e3;
 
-/// Compares a learner with its oracle. Returns an error for the first row whose loss differs, otherwise the number of rows
-/// whose losses are too badly determined for a comparison.
+/// Compares a learner with its oracle. Returns `Err` for the first row whose loss differs.
+/// Otherwise returns the number of rows whose losses are too poorly determined for a comparison.
 fn compare(
     spec: &Spec,
     rows: &[Vec<f64>],
@@ -284,7 +281,7 @@ fn losses_equal_those_of_a_dense_oracle_over_a_thousand_smooth_rows() {
     compare_all(&specs, &streams);
 }
 
-/// Reads rows of a file in the folder EIGENHEDGE_DATA; `None` without that variable.
+/// Reads rows of a file in EIGENHEDGE_DATA, or returns `None` without that variable.
 fn real(name: &str) -> Option<Vec<Vec<f64>>> {
     let path = std::path::PathBuf::from(std::env::var_os("EIGENHEDGE_DATA")?).join(name);
     let array = eigenhedge_io::read_array(&path, Some("rows")).unwrap();

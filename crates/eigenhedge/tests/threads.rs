@@ -1,4 +1,4 @@
-//! Passes over long rows shared by several threads.
+//! Passes over long rows that several threads share.
 //!
 //! There is one test, because the number of threads is a setting of the process.
 #![allow(clippy::unwrap_used)]
@@ -8,7 +8,7 @@ use eigenhedge::{
     threads, trial, trials,
 };
 
-/// Long enough that threads pay off, and not a multiple of a block size.
+/// Row length at which several threads are used. It is not a multiple of a block size.
 const LENGTH: usize = 70_001;
 
 fn learned(spec: &Spec, rows: &[Vec<f64>], count: usize, together: bool) -> (PlainLearner, Vec<Loss>) {
@@ -26,7 +26,7 @@ fn learned(spec: &Spec, rows: &[Vec<f64>], count: usize, together: bool) -> (Pla
     (learner, losses)
 }
 
-/// Returns a portfolio after these rows, learned in blocks, with their losses and coordinates.
+/// Returns a portfolio after these rows, learned in blocks, and their losses and coordinates.
 fn portfolio(rows: &[Vec<f64>], count: usize, block: usize) -> (Model, Vec<(Loss, Vec<f64>)>) {
     set_threads(count.try_into().unwrap());
     let spec = Spec { center: Some(RunningCenter::MEAN), ..Spec::new(Kind::Auto, 3) };
@@ -40,8 +40,8 @@ fn portfolio(rows: &[Vec<f64>], count: usize, block: usize) -> (Model, Vec<(Loss
     (model, answers)
 }
 
-/// Returns a portfolio after these rows, learned in blocks on several threads, with their losses. The list has the last
-/// coordinates of each block.
+/// Returns a portfolio after these rows, learned in blocks, their losses, and the last coordinates
+/// of each block.
 fn portfolio_ahead(rows: &[Vec<f64>], count: usize, block: usize) -> (Model, Vec<Loss>, Vec<Vec<f64>>) {
     set_threads(count.try_into().unwrap());
     let spec = Spec { center: Some(RunningCenter::MEAN), ..Spec::new(Kind::Auto, 3) };
@@ -88,10 +88,9 @@ fn a_bad_row_ends_a_block_after_the_rows_before_it() {
     }
 }
 
-/// Loss and coordinates of a row, or the error.
 type Step = Result<(Loss, Vec<f64>), String>;
 
-/// Returns a saved fleet after these rows, learned in blocks, with the results.
+/// Returns the saved bytes of a fleet after these rows, learned in blocks, and the results.
 fn fleet(rows: &[(String, Vec<f64>)], count: usize, most: usize) -> (Vec<u8>, Vec<Step>) {
     set_threads(count.try_into().unwrap());
     let mut fleet = Fleet::new(Model::new(Spec::new(Kind::Tracking, 3), 12, 5).unwrap()).unwrap();
@@ -114,7 +113,7 @@ fn fleets_do_not_depend_on_the_number_of_threads() {
     let rows = streams::signal_and_noise(12, 3, 0.3, 9).take(1000).enumerate();
     let mut rows: Vec<(String, Vec<f64>)> =
         rows.map(|(t, row)| (format!("key {}", (t * t + t / 7) % 17), row)).collect();
-    // The first row of a key, all rows of another, and one in the middle.
+    // Invalid rows are the first row of a key, one in the middle, and all rows of another key.
     rows[0].1[2] = f64::NAN;
     rows[500].1[0] = f64::INFINITY;
     rows.iter_mut().filter(|(key, _)| key == "key 5").for_each(|(_, row)| row[1] = f64::NAN);
@@ -131,7 +130,6 @@ fn no_bit_depends_on_the_number_of_threads() {
     members_do_not_depend_on_the_number_of_threads();
     a_bad_row_ends_a_block_after_the_rows_before_it();
     let mut rows: Vec<Vec<f64>> = streams::signal_and_noise(LENGTH, 4, 0.3, 5).take(60).collect();
-    // Small and zero residuals.
     rows[40] = rows[30].iter().zip(&rows[31]).map(|(a, b)| a + 1e-3 * b).collect();
     rows[50] = rows[49].clone();
     for center in

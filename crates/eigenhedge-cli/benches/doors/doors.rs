@@ -10,20 +10,20 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// A path by which rows reach a learner.
+/// Path by which rows reach a learner.
 pub struct Door {
     pub name: &'static str,
     way: Way,
 }
 
 enum Way {
-    /// The library, with or without the summary, and with this kind of coordinates.
+    /// The library, with or without the summary. Coordinates of this kind are computed, or none.
     Library { account: bool, coordinates: Option<&'static str> },
-    /// The reader of a table, without a learner.
+    /// The reader of the table with this extension, without a learner.
     Reader { table: &'static str },
-    /// The program, with these arguments; over standard input if the table is none of the files.
+    /// `eigenhedge run` with these arguments. If `table` is empty, standard input is the CSV file.
     Program { table: &'static str, arguments: &'static [&'static str] },
-    /// The monitor of the program, which has a model of its own.
+    /// `eigenhedge monitor` on the NPY file.
     Monitor,
 }
 
@@ -39,7 +39,7 @@ const fn reader(name: &'static str, table: &'static str) -> Door {
     Door { name, way: Way::Reader { table } }
 }
 
-/// The bare learner first.
+/// All doors. The bare learner comes first, because the others are compared with it.
 pub const DOORS: &[Door] = &[
     library("bare", false, None),
     library("account", true, None),
@@ -60,7 +60,7 @@ pub const DOORS: &[Door] = &[
     Door { name: "monitor", way: Way::Monitor },
 ];
 
-/// A learner and the size of its rows.
+/// Learner and test rows of a measurement.
 pub struct Case {
     kind: Kind,
     length: usize,
@@ -71,7 +71,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// Returns all cases, without rows.
+    /// Returns all cases. Their rows are not generated yet.
     pub fn all() -> Vec<Self> {
         let sizes = [(16, 4, 96_000), (64, 10, 36_000), (256, 10, 18_000), (1024, 10, 6_000)];
         let case = |(length, kept, rows): (usize, usize, usize), kind| Self {
@@ -85,7 +85,7 @@ impl Case {
         sizes.into_iter().flat_map(|size| [Kind::Tracking, Kind::Auto].map(|kind| case(size, kind))).collect()
     }
 
-    /// Generates the rows and writes them to files in a folder.
+    /// Generates the rows and writes them to files. A quick case has a quarter of the rows.
     pub fn prepare(mut self, folder: &Path, is_quick: bool) -> Self {
         self.rows /= if is_quick { 4 } else { 1 };
         self.stream = streams::signal_and_noise(self.length, self.kept, 0.14, 3).take(self.rows).collect();
@@ -113,7 +113,7 @@ impl Case {
         self.folder.join(format!("rows.{extension}"))
     }
 
-    /// Microseconds of processor time a row through a door.
+    /// Returns the processor time per row on this path, in microseconds.
     pub fn time(&self, door: &Door) -> f64 {
         let seconds = match &door.way {
             Way::Library { account, coordinates } => self.learn(*account, *coordinates),
@@ -162,7 +162,7 @@ impl Case {
         seconds(&mut self.run_command(table, "1", arguments))
     }
 
-    /// Seconds of wall time of the program with this number of threads.
+    /// Returns the wall time of the program with this number of threads, in seconds.
     pub fn wall_of_program(&self, table: &str, threads: &str) -> f64 {
         let mut command = self.run_command(table, threads, &[]);
         let start = Instant::now();
@@ -170,7 +170,7 @@ impl Case {
         start.elapsed().as_secs_f64()
     }
 
-    /// Seconds of wall time of the reader alone.
+    /// Returns the wall time of the reader alone, in seconds.
     pub fn wall_of_reader(&self, table: &str) -> f64 {
         let start = Instant::now();
         self.read(table);
@@ -204,7 +204,7 @@ impl Case {
     }
 }
 
-/// Seconds of processor time of a program.
+/// Runs a program and returns its processor time in seconds.
 fn seconds(command: &mut Command) -> f64 {
     let before = child_seconds();
     let status = command.status().expect("the program runs");

@@ -2,7 +2,6 @@
 
 use std::fs::read_to_string;
 
-/// Returns the processor time of this thread, in seconds.
 pub fn thread_seconds() -> f64 {
     let text = read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     text.split_whitespace().next().and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0) * 1e-9
@@ -18,13 +17,13 @@ pub fn child_seconds() -> f64 {
     seconds(usage.user_time()) + seconds(usage.system_time())
 }
 
-/// Returns no time, because it is measured only on Unix.
+/// Returns NaN, because processor time is measured only on Unix.
 #[cfg(not(unix))]
 pub fn child_seconds() -> f64 {
     f64::NAN
 }
 
-/// Returns the median.
+/// Returns the median. Of two middle numbers, it is the larger one.
 pub fn median(mut numbers: Vec<f64>) -> f64 {
     numbers.sort_by(f64::total_cmp);
     numbers[numbers.len() / 2]

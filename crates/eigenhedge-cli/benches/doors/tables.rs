@@ -1,4 +1,4 @@
-//! The rows of a case as files.
+//! Writers of the rows of a case as NPY, CSV and Parquet files.
 
 use std::fmt::Write as _;
 use std::fs;

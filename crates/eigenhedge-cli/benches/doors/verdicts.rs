@@ -4,7 +4,7 @@ use crate::doors::{Case, DOORS};
 use crate::measure::median;
 use std::fmt;
 
-/// A limit, and if it is met.
+/// Result of a comparison with a limit.
 pub struct Verdict {
     pub is_met: bool,
     sentence: String,
@@ -16,7 +16,6 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Compares the times of a case with the limits.
 pub fn of(case: &Case, times: &[f64]) -> Vec<Verdict> {
     let time = |name: &str| DOORS.iter().position(|door| door.name == name).map_or(f64::NAN, |door| times[door]);
     let most = |sentence: String, found: f64, most: f64| Verdict {
@@ -37,7 +36,8 @@ pub fn of(case: &Case, times: &[f64]) -> Vec<Verdict> {
     ]
 }
 
-/// Measures the program with two threads by wall time. A ratio is the median over interleaved laps.
+/// Measures the wall time of the program with two threads. A ratio is the median over interleaved
+/// laps. `auto` is measured only for rows of 64 and 1024 numbers.
 pub fn with_two_threads(case: &Case, laps: usize) -> Vec<Verdict> {
     let ratio = |ratio: &dyn Fn() -> f64| median((0..laps).map(|_| ratio()).collect());
     if case.learner() == "auto" {

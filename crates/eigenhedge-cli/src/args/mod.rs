@@ -1,4 +1,4 @@
-//! The command line as typed. [`crate::plan`] interprets the combination of values.
+//! The command line as typed. [`crate::plan`] checks how the options of `run` fit together.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -55,7 +55,7 @@ pub enum Command {
     Transform(TransformArgs),
     /// Compute rows from coordinates with a saved model
     Reconstruct(ReconstructArgs),
-    /// Show the contents of a saved model
+    /// Show the contents of a saved model or monitor
     Inspect(InspectArgs),
     /// Merge saved models of the parts of a table
     Merge(MergeArgs),
@@ -128,7 +128,7 @@ pub struct DemoArgs {
     pub no_report: bool,
 }
 
-// A backslash at the end of a line joins it with the next one, because paragraphs are wrapped to the terminal.
+// Paragraphs are wrapped to the terminal, so a backslash joins the lines of a paragraph.
 const RUN_NOTES: &str = "\
 Tables: csv, tsv, jsonl (arrays, or objects keyed by column), npy, npz, parquet, arrow, feather, libsvm; names of compressed \
 files end in .gz or .zst, such as data.csv.gz. The first \
@@ -177,7 +177,8 @@ pub struct RunArgs {
 
     #[command(flatten)]
     pub out: OutArgs,
-    /// Signs of results as csv: input (semicolons and decimal commas if the input has them), or csv (commas and points)
+    /// Delimiter and decimal sign of csv results: input (semicolons and decimal commas if the input
+    /// has them), or csv (commas and points)
     #[arg(long, value_enum, value_name = "SIGNS", default_value_t)]
     pub answers_as: AnswersAs,
     /// Format of the summary (on standard error with `--out -`, otherwise on standard output)
@@ -187,12 +188,12 @@ pub struct RunArgs {
     #[arg(short, long)]
     pub quiet: bool,
 
-    /// File for the projection of each row on the subspace drawn for it, in the units and with the names of the input; the
-    /// format follows from the extension
+    /// File for the projection of each row on the subspace drawn for it, in the units and with the
+    /// column names of the input; the format follows from the extension
     #[arg(long, value_name = "FILE")]
     pub reconstruct: Option<PathBuf>,
-    /// With `--missing fill`: file for the table with its missing cells filled in before their rows are learned; its last column
-    /// names the filled cells of a row
+    /// With `--missing fill`: file for the table with its missing cells filled in before their rows
+    /// are learned; its last column lists the columns that were filled in
     #[arg(long, value_name = "FILE")]
     pub filled: Option<PathBuf>,
 
@@ -218,7 +219,7 @@ pub enum SummaryForm {
     Json,
 }
 
-/// Parses a number of directions. If the value is a share, the error explains how to find the number.
+/// Parses a number of directions. For a share, the error explains how to find the number.
 fn directions(text: &str) -> Result<usize, String> {
     let is_share = text.parse().is_ok_and(|share: f64| share > 0.0 && share < 1.0);
     match text.parse() {
@@ -230,7 +231,7 @@ fn directions(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Parses a value by its name, such as a learner or a mode. The error states the valid names.
+/// Parses the name of a value, such as a learner or a mode. The error states the valid names.
 fn named<T: FromStr<Err = eigenhedge::Error>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|error| match error {
         eigenhedge::Error::Name { rule, .. } => format!("must be {rule}"),

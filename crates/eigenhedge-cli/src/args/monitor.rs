@@ -7,7 +7,7 @@ use eigenhedge_pages::monitor::{Lasting, Severity};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-// A backslash at the end of a line joins it with the next one, because paragraphs are wrapped to the terminal.
+// Paragraphs are wrapped to the terminal, so a backslash joins the lines of a paragraph.
 const NOTES: &str = "\
 The first rows (--warm-up), or the rows of --train, are assumed to be normal: they are the reference. Every later row has a score. It \
 measures how unlikely three values are: the distance of the row from the directions of normal rows (q), its position along them (t2), and its most unusual column.
@@ -71,20 +71,23 @@ pub struct MonitorArgs {
     /// Also list events (groups of nearby alarms), changes and acceptances in the file of --events
     #[arg(long, requires = "events")]
     pub events_detail: bool,
-    /// Report, tell and count only incidents of at least this severity: minor, major, critical or a number
+    /// Report, notify and count only incidents of at least this severity: minor, major, critical or
+    /// a number
     #[arg(long, value_name = "SEVERITY", default_value = "minor", value_parser = least::<Severity>)]
     pub min_severity: Severity,
-    /// Report, tell and count only incidents that last at least so many rows, or so long: 30min
+    /// Report, notify and count only incidents of at least this many rows or this duration (30min)
     #[arg(long, value_name = "ROWS|DURATION", default_value = "0", value_parser = least::<Lasting>)]
     pub min_duration: Lasting,
-    /// Signs of results as csv: input (semicolons and decimal commas if the input has them), or csv (commas and points)
+    /// Delimiter and decimal sign of csv results: input (semicolons and decimal commas if the input
+    /// has them), or csv (commas and points)
     #[arg(long, value_enum, value_name = "SIGNS", default_value_t)]
     pub answers_as: AnswersAs,
     /// Shell command to run when an incident opens and when it closes. It receives a line of JSON on its standard input. The
     /// stream does not wait for it
     #[arg(long, value_name = "COMMAND")]
     pub on_alarm: Option<String>,
-    /// File for the counts of rows, alarms and incidents in the Prometheus text format, written every ten seconds and at the end
+    /// File for the numbers of rows, alarms and incidents in the Prometheus text format, written
+    /// every ten seconds and at the end
     #[arg(long, value_name = "FILE")]
     pub metrics: Option<PathBuf>,
     /// File for a self-contained HTML page with incidents, causes, scores and alarms
@@ -120,7 +123,7 @@ pub struct MonitorArgs {
     pub table: TableArgs,
     #[command(flatten)]
     pub beside: BesideArgs,
-    /// With --group-by of a mode: number of rows after each change of the mode that have no score, because the machine settles
+    /// With --group-by of a mode: number of rows without a score after each change of the mode
     #[arg(long, value_name = "ROWS", requires = "group_by", default_value_t = 0, help_heading = "Table")]
     pub settle: u64,
 

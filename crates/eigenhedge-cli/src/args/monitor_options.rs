@@ -6,7 +6,7 @@ use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
 use eigenhedge::{Error as Refused, MONITOR_OPTIONS, Missing, MonitorOption, MonitorOptions};
 use eigenhedge_pages::monitor::in_rows;
 
-/// Options of a monitor that were given, by name, as checked texts.
+/// Given options of a monitor, with their names and checked texts.
 #[derive(Debug, Clone, Default)]
 pub struct MonitorOptionArgs {
     given: Vec<(&'static MonitorOption, String)>,
@@ -17,12 +17,12 @@ impl MonitorOptionArgs {
         self.given.iter().any(|(option, _)| option.name == name)
     }
 
-    /// Returns the name of an option that was given as a duration.
+    /// Returns the name of an option that was given as a duration, or `None`.
     pub fn duration(&self) -> Option<&'static str> {
         self.given.iter().find(|(option, text)| in_rows(option, text, 1.0).is_some()).map(|(option, _)| option.name)
     }
 
-    /// Returns the options, with defaults for those that were not given. `step` is the usual time between two rows in seconds.
+    /// Returns the options, with defaults. `step` is the usual time between two rows in seconds.
     pub fn options(&self, step: f64) -> Result<MonitorOptions, Refused> {
         let mut options = MonitorOptions::default();
         for (option, text) in &self.given {
@@ -32,7 +32,7 @@ impl MonitorOptionArgs {
     }
 }
 
-/// Returns the monitor options that are arguments here. `--standardize` is among the options of tables.
+/// Returns the monitor options that are arguments here. `--standardize` is a table option instead.
 fn own() -> impl Iterator<Item = &'static MonitorOption> {
     MONITOR_OPTIONS.iter().filter(|option| option.name != "standardize")
 }

@@ -8,14 +8,14 @@ use eigenhedge::registry::{REGISTRY, defaults};
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
-/// Options of the command `C` that were given, by name.
+/// Given options of the command `C`, with their names and values.
 #[derive(Debug, Clone)]
 pub struct OptionArgs<C> {
     given: Vec<(&'static str, Value)>,
     command: PhantomData<C>,
 }
 
-/// Command whose options come from the option table of the library.
+/// Command that takes options from the option table of the library.
 pub trait HasOptions: Debug + Clone + Send + Sync + 'static {
     fn argument(option: &'static OptionEntry) -> Option<Arg>;
 }

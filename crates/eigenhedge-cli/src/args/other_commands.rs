@@ -1,4 +1,4 @@
-//! Arguments of the commands other than `demo`, `run` and `monitor`.
+//! Arguments of the commands other than `demo`, `run`, `monitor` and `serve`.
 
 use super::Directions;
 use super::options::{OfCompare, OfKernels, OptionArgs, learners};
@@ -10,7 +10,7 @@ use eigenhedge::registry::{ExpertKind, defaults};
 use eigenhedge_pages::compare::{LEARNERS, WARM_UP};
 use std::path::PathBuf;
 
-/// Center that is subtracted from the rows.
+/// Center to subtract from the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum CenterArg {
     /// The mean

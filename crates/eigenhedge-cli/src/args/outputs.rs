@@ -20,7 +20,7 @@ pub struct OutArgs {
     pub out_format: Option<Form>,
 }
 
-/// Decimal sign and delimiter of results that are written as CSV.
+/// Delimiter and decimal sign of results that are written as CSV.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum AnswersAs {
     /// As in the input
@@ -35,7 +35,7 @@ impl AnswersAs {
         if self == Self::Input { "input" } else { "csv" }
     }
 
-    /// Returns the delimiter and the decimal sign of results about a table.
+    /// Returns the delimiter and the decimal sign for the results of a table.
     pub fn dialect(self, stream: &Stream) -> Dialect {
         if self == Self::Input { stream.reading().dialect() } else { Dialect::default() }
     }
@@ -49,7 +49,7 @@ impl OutArgs {
         }
     }
 
-    /// Returns the checked destination, which is standard output by default.
+    /// Returns the checked destination. The default is standard output.
     pub fn destination_or_standard(&self) -> Result<Destination, Usage> {
         let path = self.out.as_deref().unwrap_or("-".as_ref());
         Destination::new("--out", Some(path), self.out_format)
@@ -60,7 +60,7 @@ fn forms() -> impl TypedValueParser<Value = Form> {
     PossibleValuesParser::new(Form::ALL.map(Form::name)).try_map(|name| Form::from_name(&name).ok_or("not a form"))
 }
 
-/// Options for snapshots, plots and threads.
+/// Options for reports, plots, snapshots and threads.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Snapshots and reports")]
 pub struct KeepArgs {

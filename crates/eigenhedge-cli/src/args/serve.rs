@@ -4,7 +4,7 @@ use clap::Args;
 use eigenhedge_io::MaxMemory;
 use std::path::PathBuf;
 
-// A backslash at the end of a line joins it with the next one, because paragraphs are wrapped to the terminal.
+// Paragraphs are wrapped to the terminal, so a backslash joins the lines of a paragraph.
 const NOTES: &str = "\
 A stream is a model or a monitor, or one for each value of a column. Rows are stored before they are answered, so that the \
 service loses nothing in a crash. The signals INT and TERM stop it within 5 seconds.

@@ -39,8 +39,9 @@ pub struct TableArgs {
     /// Number of lines before the table, which are not read [default: lines of text before the header, detected]
     #[arg(long, value_name = "N")]
     pub skip_lines: Option<u64>,
-    /// Cell values to treat as missing; for example `-999,off`. Case is ignored. Empty cells, NaN, NA, N/A, #N/A, n.a., null,
-    /// none, -, --, ---, ?, and what historians and spreadsheets write, such as `Bad`, `No Data` or #VALUE!, are missing too
+    /// Cell values to treat as missing; for example `-999,off`. Case is ignored. Empty cells, NaN,
+    /// NA, N/A, #N/A, n.a., null, none, -, --, ---, ?, and words of process historians and
+    /// spreadsheets, such as `Bad`, `No Data` or #VALUE!, are missing too
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true)]
     pub na_values: Option<Vec<String>>,
     /// Like --na-values, but only these values, empty cells and NaN are missing
@@ -49,12 +50,13 @@ pub struct TableArgs {
     /// Name of the sheet in a workbook [default: the first visible sheet with a table]
     #[arg(long, value_name = "NAME")]
     pub sheet: Option<String>,
-    /// Columns of a long table, with one value in each row: its time, its tag and the value. It is read as a table with a column
-    /// for each tag
+    /// Columns of a long table, which has a time, a tag and a value in each row. It is read as a
+    /// table with a column for each tag
     #[arg(long, value_name = "TIME,TAG,VALUE", value_delimiter = ',', num_args = 1)]
     pub pivot: Vec<String>,
-    /// With --pivot: interval whose values are one row, such as 1min. A cell is the last value up to the end of the interval, or
-    /// with `1min:mean` the mean within it [default: values of the same time are one row]
+    /// With --pivot: interval whose values form one row, such as 1min. A cell is the last value up
+    /// to the end of the interval, or with `1min:mean` the mean within it [default: values with
+    /// equal times form one row]
     #[arg(long, value_name = "DURATION", requires = "pivot", value_parser = every)]
     pub every: Option<Every>,
     /// Name of the array in an npz archive [default: the only array]
@@ -68,8 +70,8 @@ pub struct TableArgs {
     /// none]
     #[arg(long, value_name = "HOW", value_parser = named::<Standardize>)]
     pub standardize: Option<Standardize>,
-    /// Handling of bad rows: infinity, too few cells, a row that the learner rejects; also a missing cell,
-    /// unless another option handles it. Use `skip` for an endless pipe
+    /// Handling of bad rows: infinity, too few cells, a row that the learner rejects, or a missing
+    /// cell unless another option handles it. Use `skip` for an endless pipe
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = BadRow::Fail)]
     pub on_bad_row: BadRow,
     /// Do not fail if more than half of the rows were skipped
@@ -92,8 +94,8 @@ pub struct BesideArgs {
     /// times of day [default: the first column of dates, or of numbers that can only be times]
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', num_args = 1)]
     pub time: Vec<String>,
-    /// Time zone of the times, such as Europe/Berlin, if they have none of their own. The results then have its offset, which
-    /// tells the two hours at the end of summer time apart
+    /// Time zone of times that have none of their own, such as Europe/Berlin. Times in the results
+    /// then have their UTC offset, which distinguishes the two hours at the end of summer time
     #[arg(long, value_name = "ZONE", value_parser = timezone)]
     pub timezone: Option<Timezone>,
     /// Format of the time column: iso; s, ms, us or ns since 1970; excel; or a strftime pattern such as `%d.%m.%Y %H:%M` [default: by
@@ -139,7 +141,7 @@ fn decimal(text: &str) -> Result<u8, String> {
     }
 }
 
-/// Intervals of a long table. The values of each interval form one row.
+/// Interval of a long table. Its values form one row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Every {
     pub seconds: f64,
@@ -155,7 +157,7 @@ fn every(text: &str) -> Result<Every, String> {
     Ok(Every { seconds, mean })
 }
 
-/// Description of a valid duration, for messages.
+/// Rule for a duration, for messages.
 const DURATION: &str = "a duration such as 30s, 5min, 2h or 14d";
 
 fn timezone(text: &str) -> Result<Timezone, String> {

@@ -31,15 +31,15 @@ struct Rows {
 
 const PREIMAGES: usize = 64;
 
-/// Maximum number of first rows from which kernel PCA chooses its number of directions.
+/// Maximum number of first rows from which kernel PCA chooses the number of directions.
 const FIRST_ROWS: usize = 300;
 /// Maximum number of directions that kernel PCA chooses.
 const MOST_CHOSEN: usize = 32;
 
-/// Maximum number of first rows of each table from which γ is computed.
+/// Maximum number of first rows of each table from which γ of the kernel is computed.
 const SCALE_ROWS: usize = 100;
 
-/// Reads all rows. `by_pairs` is true if a value will be stored for each pair of rows, which limits their number.
+/// Reads all rows. `by_pairs` limits their number, for results with a value per pair of rows.
 fn read(path: &Path, args: &TableArgs, by_pairs: bool) -> Result<Rows> {
     all_rows(table::open(path, args)?, by_pairs)
 }
@@ -51,7 +51,7 @@ fn read_for(kernel: &OptionArgs<OfKernels>, path: &Path, args: &TableArgs) -> Re
     }
 }
 
-/// Reads all rows of a table. `by_pairs` is true if a value will be stored for each pair of rows.
+/// Reads all rows of a stream. `by_pairs` is as in [`read`].
 fn all_rows(mut stream: ScaledStream, by_pairs: bool) -> Result<Rows> {
     let (mut rows, mut kept) = (Vec::new(), Vec::new());
     let (mut numbers, keeps) = (0, !stream.stream().kept_columns().is_empty());
@@ -76,7 +76,7 @@ fn all_rows(mut stream: ScaledStream, by_pairs: bool) -> Result<Rows> {
 
 /// Shows the progress of a computation over all pairs of `rows` rows of `length` numbers, in `passes` passes.
 fn working(what: &str, rows: usize, length: usize, passes: usize) -> Working {
-    /// Time in seconds per pair of rows and number of a row, and also per pair and pass, measured on one processor.
+    /// Seconds per pair of rows and column, and per pair and pass, measured on one processor.
     const COST: f64 = 2e-10;
     let pairs = (rows as f64).powi(2);
     let seconds = COST * pairs * (length + passes) as f64;
@@ -125,8 +125,8 @@ fn spectrum(of: &Destination, values: &[f64], ratios: &[f64], lost: f64) -> Resu
     of.print(&out)
 }
 
-/// Returns the kernel for rows of `length` values. Computes γ from the rows and prints it if it was not given. Prints
-/// advice if γ does not fit the rows.
+/// Returns the kernel for rows of `length` values. If γ was not given, it is computed from the rows
+/// and printed. Prints advice if γ does not fit the rows.
 fn kernel(args: &OptionArgs<OfKernels>, length: usize, rows: &[Vec<f64>]) -> Result<VectorKernel> {
     let setup = plan::setup(&args.options(Kind::Auto, 1))?;
     let lacks_gamma = setup.lacks_gamma();
@@ -219,7 +219,7 @@ fn without(mut rows: Vec<Vec<f64>>, column: usize) -> Vec<Vec<f64>> {
     rows
 }
 
-/// Reads the rows to predict for. Without names, columns match by position, and the target may be among them.
+/// Reads the rows to predict for. Without names, the target may be among their columns.
 fn asked(
     args: &KernelRidgeArgs,
     path: &Path,
@@ -243,7 +243,7 @@ fn asked(
     }
 }
 
-/// Writes predictions for texts or sets. The target is a copied column of the table.
+/// Predicts for texts or sets. The target is a copied column of the table.
 fn ridge_of_texts(args: &KernelRidgeArgs, items: TextItems, out: &Destination) -> Result<()> {
     let read = |path: &Path, keep: &[String]| all_rows(table::open_texts(path, &args.table, items, keep)?, true);
     let table = read(&args.input, std::slice::from_ref(&args.target))?;
@@ -258,7 +258,7 @@ fn ridge_of_texts(args: &KernelRidgeArgs, items: TextItems, out: &Destination) -
     predict(args, out, &table.source, 1, (&table.rows, &targets), asked)
 }
 
-/// Fits the regression to `points`, rows of `length` values, and writes predictions for the rows `asked`.
+/// Fits the regression to `points` of `length` values and writes predictions for `asked`.
 fn predict(
     args: &KernelRidgeArgs,
     out: &Destination,
@@ -309,7 +309,7 @@ pub fn mmd(args: &MmdArgs) -> Result<()> {
             second.source
         ));
     }
-    // The rows of both tables alternate, because γ is computed from the first rows.
+    // The rows of both tables alternate, so that γ is computed from both.
     let both = |i: usize| [first.rows.get(i), second.rows.get(i)].into_iter().flatten().cloned();
     let both: Vec<Vec<f64>> = (0..first.rows.len().max(second.rows.len()).min(SCALE_ROWS)).flat_map(both).collect();
     let dictionary = Vectors::new(kernel(&args.kernel, length, &both)?, length)?;

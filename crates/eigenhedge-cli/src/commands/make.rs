@@ -6,7 +6,7 @@ use eigenhedge::streams;
 use eigenhedge_io::{Cell, CellKind, MaxMemory, number_cells, number_columns};
 use eigenhedge_pages::moment;
 
-/// First time of a plant, in seconds since 1970: Monday, 8 January 2024.
+/// Time of the first row of a plant, in seconds since 1970: Monday, 8 January 2024.
 const FIRST: u32 = 1_704_672_000;
 
 pub fn make(args: &MakeArgs) -> Result<()> {

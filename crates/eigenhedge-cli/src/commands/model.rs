@@ -1,4 +1,4 @@
-//! Commands that use a saved model without learning: `transform`, `reconstruct`, `inspect`, `export`.
+//! Commands that use a saved model: `transform`, `reconstruct`, `inspect` and `export`.
 
 use super::{monitor, run};
 use crate::args::{ExportArgs, InspectArgs, ReconstructArgs, SummaryForm, TransformArgs};
@@ -61,7 +61,8 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<()> {
     Ok(table.finish()?)
 }
 
-/// Returns the positions of the columns z0, z1, … of a table, or of all columns if none has such a name.
+/// Returns the positions of the columns z0, z1, …, or of all columns if none has such a name. A
+/// missing or additional coordinate is an error.
 fn coordinate_columns(stream: &Stream, kept: usize) -> Result<Vec<usize>> {
     let source = stream.source();
     if stream.names().is_some_and(|names| names.iter().any(|name| name == "expected_loss")) {
@@ -103,7 +104,7 @@ pub fn inspect(args: &InspectArgs) -> Result<()> {
 }
 
 fn as_json(model: &mut Model) -> Result<String> {
-    // Other programs may store different data in the resume state.
+    // Other programs may store other data in the resume state.
     let mut resume_state: Value = serde_json::from_slice(&model.resume_state).unwrap_or_default();
     if let Some(around) = resume_state.as_object_mut() {
         // The report data is long and not readable.

@@ -1,4 +1,4 @@
-//! `pair`, which learns from pairs of rows, and `experts`, which learns from losses of experts.
+//! `pair`, which learns from pairs of rows, and `experts`, which learns from the losses of experts.
 
 use crate::args::{CenterArg, ExpertsArgs, PairArgs};
 use crate::destination::{Destination, judge_outputs, row_cells, row_columns};
@@ -129,7 +129,7 @@ pub fn experts(args: &ExpertsArgs) -> Result<()> {
         table.write(&row_cells(stream.row_number(), numbers))?;
     }
     table.finish()?;
-    // The experts that are not kept are charged, so the best set keeps those with the largest losses.
+    // Experts that are not kept are charged, so the best set keeps those with the largest losses.
     totals.sort_by(f64::total_cmp);
     let best: f64 = totals[..count - args.k].iter().sum();
     let mut text = String::new();

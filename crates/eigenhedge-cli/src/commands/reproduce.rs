@@ -30,7 +30,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<()> {
     let shown = io::stderr().is_terminal();
     let progress = |name: &str, done: f64| {
         if shown {
-            // Spaces of the same width erase the line at the end.
+            // Spaces erase the line at the end.
             let line = if done < 1.0 { format!("{name}: {:3.0} %", 100.0 * done) } else { " ".repeat(name.len() + 7) };
             eprint!("\r{line}\r");
         }

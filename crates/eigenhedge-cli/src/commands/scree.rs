@@ -1,8 +1,8 @@
 //! `scree`: the loss for every number of directions, to choose k.
 //!
-//! The table is read once. The online loss of k directions is that of the k leading directions of the previous rows,
-//! for every k at once: a leader of the largest k contains those of all smaller ones. It stores [`MORE`] directions in
-//! addition. The loss in hindsight is that of the best k directions of all rows, from one decomposition.
+//! The table is read once. The online loss of k directions is that of the k leading directions of
+//! the previous rows. One leader with the largest k and [`MORE`] additional directions gives it for
+//! all k. The loss in hindsight is that of the best k directions of all rows.
 
 use crate::args::ScreeArgs;
 use crate::destination::judge_plot;
@@ -21,11 +21,11 @@ use eigenhedge_pages::{Chart, Series, svg};
 use std::fmt::Write;
 
 const USUAL: usize = 20;
-/// Number of directions that the leader stores in addition to those that it keeps.
+/// Number of directions that the leader stores in addition to the directions that it keeps.
 const MORE: usize = 8;
 
 struct Losses {
-    /// Energy of the rows around the running mean.
+    /// Energy of the rows around the mean of the previous rows.
     online_energy: f64,
     /// Energy of the rows around the mean of all rows.
     energy: f64,
@@ -78,7 +78,7 @@ fn measure(args: &ScreeArgs) -> Result<Losses> {
     while let Some(row) = stream.next_row()? {
         let row = row.to_vec();
         if losses.rows == 0 {
-            // The first row sets the center, so its loss is not counted.
+            // The first row sets the center, so its loss does not count.
             hindsight.begin_at(&row);
         } else {
             let mut lost = run.embedding().transform(&row, &mut coordinates)?;
@@ -99,7 +99,7 @@ fn measure(args: &ScreeArgs) -> Result<Losses> {
     Ok(losses)
 }
 
-/// Returns a sentence that suggests the smallest k that keeps this share of the energy online.
+/// Returns a sentence with the smallest k that keeps this share of the energy online.
 fn suggestion(share: f64, kept: &[(f64, f64)], rows: u64) -> String {
     let wanted = format!("{:.4}", 100.0 * share);
     let wanted = wanted.trim_end_matches('0').trim_end_matches('.');

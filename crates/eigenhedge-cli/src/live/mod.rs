@@ -1,4 +1,4 @@
-//! The page of a running stream (`--live`).
+//! Page of a running stream (`--live`).
 //!
 //! The stream shares its state ([`Shared`]). While a browser is connected, a thread builds the page from that state a
 //! few times per second and passes it to the server. Neither the stream nor that thread waits for a browser.
@@ -21,6 +21,7 @@ use std::collections::BTreeSet;
 pub trait PageSource: Send {
     fn version(&self) -> u64;
 
-    /// Returns the current page, with the content of the open sections, and the number of rows, if there is a page yet.
+    /// Returns the current page, with the content of the open sections, and the number of rows.
+    /// Returns `None` if there is no page yet.
     fn page(&self, open: &BTreeSet<String>) -> Option<(Page, u64)>;
 }

@@ -1,4 +1,4 @@
-//! The thread that builds the page, and the server that shows it.
+//! Thread that builds the page, and the server that shows it.
 
 use super::PageSource;
 use crate::say::say;
@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 const PAUSE: Duration = Duration::from_millis(250);
-/// Ratio of the pause after a page to the time for building it, up to the longest pause.
+/// Ratio of the pause after a page to the time that building the page took.
 const REST: u32 = 10;
 const LONGEST: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(50);
@@ -61,7 +61,7 @@ impl Live {
         self.thread = None;
     }
 
-    /// Publishes the last page and waits for a signal, unless `exit` is true or a signal has arrived.
+    /// Publishes the last page. Waits for a signal, unless `exit` is true or a signal has arrived.
     pub fn end(mut self, page: &Page, rows: u64, exit: bool, signal: &StopSignal) {
         self.thread = None;
         let note =
@@ -85,7 +85,7 @@ impl Live {
     }
 }
 
-/// Thread that builds pages. It stops when dropped.
+/// Thread that builds pages. It is stopped on drop.
 #[derive(Debug)]
 struct PageThread {
     feed: Feed,
@@ -102,9 +102,9 @@ impl Drop for PageThread {
     }
 }
 
-/// Publishes the page whenever it has changed or a browser connects, until `is_over` is true.
+/// Publishes the page when it has changed or a browser has connected, until `is_over` is true.
 fn make_pages(source: &impl PageSource, feed: &Feed, is_over: &AtomicBool) {
-    // An empty page was published, and no browser has connected yet.
+    // An empty page has been published, and no browser has connected yet.
     let (mut made, mut heard, mut pause) = (0, 0, PAUSE);
     loop {
         let watch = feed.wait(heard, pause);
@@ -125,7 +125,7 @@ fn make_pages(source: &impl PageSource, feed: &Feed, is_over: &AtomicBool) {
         feed.publish(PageState { title, state, note, parts: page.parts() });
         let took = began.elapsed();
         pause = (REST * took).clamp(PAUSE, LONGEST);
-        // Limits the cost of repeated connections to half of a processor.
+        // This limits the cost of repeated connections to half of a processor.
         std::thread::sleep(took);
     }
 }

@@ -1,13 +1,12 @@
-//! The state of a stream, shared with the thread that builds pages.
+//! State of a stream, shared with the thread that builds pages.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Value of a stream that another thread may read between two rows.
+/// Value of a stream that another thread may read between two blocks of rows.
 ///
-/// The stream holds the lock while it learns and releases it while it waits for rows. A stream that never
-/// waits would take the lock again before another thread could get it. Therefore [`Self::lock`] lets a
-/// waiting reader go first.
+/// The stream holds the lock while it learns. A stream that never waits for rows would take the
+/// lock again before another thread could, so [`Self::lock`] lets a waiting reader go first.
 #[derive(Debug, Default)]
 pub struct Shared<T> {
     value: Mutex<T>,
@@ -34,7 +33,7 @@ impl<T> Shared<T> {
         }
     }
 
-    /// Locks the value for the stream, without letting a waiting reader go first.
+    /// Locks the value without letting a waiting reader go first.
     pub fn hold(&self) -> MutexGuard<'_, T> {
         self.value.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -47,7 +46,7 @@ impl<T> Shared<T> {
         self.value.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Calls `look` from another thread, between two blocks of the stream.
+    /// Calls `look` with the value, between two blocks of the stream. Other threads call this.
     pub fn look<R>(&self, look: impl FnOnce(&T) -> R) -> R {
         let _wish = Wish::of(self);
         let value = self.hold();
@@ -61,7 +60,7 @@ impl<T> Shared<T> {
     }
 }
 
-/// Mark that a reader is waiting. It is removed on drop, even after a panic.
+/// Mark that a reader is waiting. The mark is removed on drop, even after a panic.
 struct Wish<'a, T>(&'a Shared<T>);
 
 impl<'a, T> Wish<'a, T> {
@@ -74,7 +73,7 @@ impl<'a, T> Wish<'a, T> {
 impl<T> Drop for Wish<'_, T> {
     fn drop(&mut self) {
         self.0.is_wanted.store(false, Ordering::SeqCst);
-        // With the lock taken, the stream either has not checked the mark yet or is waiting and will be notified.
+        // With the lock taken, the stream has not checked the mark yet or waits to be notified.
         drop(self.0.hold());
         self.0.turn.notify_all();
     }

@@ -27,7 +27,7 @@ impl Live {
     }
 
     pub fn follow(&mut self, source: impl PageSource + 'static) {
-        // Never executed. It keeps the methods of the source from being reported as unused.
+        // Never executed. It prevents a warning about unused methods of the source.
         let _ = (source.version(), source.page(&BTreeSet::new()));
         match self.0 {}
     }

@@ -1,4 +1,4 @@
-//! Runs the built program in a temporary directory.
+//! Helpers that run the built program in a temporary directory.
 #![allow(dead_code)]
 
 use std::io::Write;
@@ -6,10 +6,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// A temporary directory.
 pub struct Place(TempDir);
 
-/// Result of a run.
 #[derive(Debug, PartialEq)]
 pub struct Outcome {
     pub status: i32,
@@ -34,7 +32,6 @@ impl Place {
         std::fs::read_to_string(self.path(name)).expect("a file the program wrote")
     }
 
-    /// Returns the sorted names of all files.
     pub fn files(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.0.path()).expect("the test's directory");
         let mut names: Vec<String> =
@@ -53,7 +50,6 @@ impl Place {
         self.feed(arguments, "")
     }
 
-    /// Runs the program with this standard input.
     pub fn feed(&self, arguments: &str, input: impl AsRef<[u8]>) -> Outcome {
         let mut child = self
             .command(arguments)
@@ -62,7 +58,7 @@ impl Place {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the program starts");
-        // The program may end without reading.
+        // The program may end without reading its input.
         let _ = child.stdin.take().expect("a pipe").write_all(input.as_ref());
         let output = child.wait_with_output().expect("the program ends");
         Outcome {
@@ -85,7 +81,6 @@ pub fn unhinted(err: &str) -> String {
     }
 }
 
-/// Returns a CSV table with a header.
 pub fn table(rows: &[Vec<f64>]) -> String {
     let names: Vec<String> = (0..rows[0].len()).map(|i| format!("x{i}")).collect();
     let lines = rows.iter().map(|row| row.iter().map(|x| format!("{x:?}")).collect::<Vec<_>>().join(","));

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 /// Maximum number of rows read per case.
 const MOST_ROWS: usize = 20_000;
-/// Memory limit of the readers in bytes, below the limit of the whole process.
+/// Memory limit of the readers in bytes. It is lower than the memory limit of a case.
 const MAX_MEMORY: u64 = 100 << 20;
 
-/// Lines of irregular text tables.
+/// Small text tables with unusual delimiters, dates, numbers or headers.
 const MESSY: [&str; 10] = [
     "Zeit;T \u{b0}C;p;Kommentar\n29.02.2024 12:00;1,5;2,25;\n01.03.2024 12:00;-1,5;\"2;5\";ok\n",
     "date,a,b\n02/13/2024 1:30 PM,N/A,1e3\n02/14/2024 1:30 PM,---,-999\n",
@@ -26,16 +26,16 @@ const MESSY: [&str; 10] = [
     "Zeit;a\n27.10.2024 02:50;1,5\n27.10.2024 02:00;2,5\n31.03.2024 02:30;1\n",
 ];
 
-/// Valid files of one format.
+/// Target for tables of one format.
 struct Tables {
     format: Format,
     ending: &'static str,
     seeds: Vec<Vec<u8>>,
-    /// Valid arrays, for archives.
+    /// Valid NPY files to put into archives.
     arrays: Vec<Vec<u8>>,
 }
 
-/// Returns one target per file extension.
+/// Returns one target per file extension, and one for saved stream states.
 pub fn targets() -> Vec<Box<dyn Target>> {
     let matrices = [common::matrix(23, 5), common::matrix(300, 3)];
     let endings = [
@@ -69,7 +69,6 @@ pub fn targets() -> Vec<Box<dyn Target>> {
     targets
 }
 
-/// Returns Arrow files with compressed buffers.
 fn compressed(matrix: &common::Matrix) -> Vec<Vec<u8>> {
     use arrow_ipc::CompressionType;
     use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
@@ -155,7 +154,7 @@ impl Target for Tables {
     }
 }
 
-/// Reads all rows. After `stop` rows, saves the state of the stream and resumes from it.
+/// Reads up to [`MOST_ROWS`] rows. Saves the state after `stop` rows and resumes from it.
 fn read(source: &Source, layout: &Layout, stop: Option<usize>) -> Result<Outcome, String> {
     let Ok(mut stream) = Stream::open(source, layout) else { return Ok(Outcome::Refused) };
     let width = stream.columns().len();
@@ -183,7 +182,7 @@ fn check_row(row: &[f64], width: usize) -> Result<(), String> {
     row.iter().all(|x| x.is_finite()).then_some(()).ok_or_else(|| "a row that is not finite".into())
 }
 
-/// Returns an archive with a mutated member.
+/// Returns an NPZ archive with a mutated array.
 fn archive(seed: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
     let mut array = seed.to_vec();
     if random.below(2) == 0 {
@@ -194,7 +193,7 @@ fn archive(seed: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
     common::zipped(&array, random.below(2) == 0)
 }
 
-/// Returns the array with another header.
+/// Returns an NPY file with a random header. Its data are a random suffix of `seed`.
 fn header(seed: &[u8], random: &mut Random) -> Vec<u8> {
     let sizes = ["0", "1", "3", "5", "23", "300", "4294967296", "1152921504606846976", "18446744073709551615", "-1"];
     let mut size = || sizes[random.below(sizes.len())];
@@ -208,7 +207,7 @@ fn header(seed: &[u8], random: &mut Random) -> Vec<u8> {
     common::npy_raw(elements[random.below(elements.len())], shape, order, data)
 }
 
-/// Saved states of streams over valid tables.
+/// Target for saved stream states over valid tables.
 struct States {
     seeds: Vec<(&'static str, Layout, Vec<u8>, String)>,
 }

@@ -1,9 +1,9 @@
-//! A memory limit: an allocation beyond the limit fails, which ends the process unless the caller handles the failure.
+//! Memory limit for fuzz cases. An allocation beyond it fails, which may end the process.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Memory limit of a case in bytes.
+/// Maximum memory of a case in bytes.
 pub const LARGEST: usize = 400 << 20;
 
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
@@ -29,7 +29,7 @@ unsafe impl GlobalAlloc for Limited {
 #[global_allocator]
 static ALLOCATOR: Limited = Limited;
 
-/// Starts a case: memory in use now is not counted for the case.
+/// Starts a case. Memory already in use does not count toward its limit.
 pub fn begin() {
     BEFORE.store(IN_USE.load(Ordering::Relaxed), Ordering::Relaxed);
 }

@@ -1,4 +1,4 @@
-//! Mutations of bytes.
+//! Random mutations of byte strings.
 
 use eigenhedge::Random;
 
@@ -44,7 +44,7 @@ const NUMBERS: [f64; 16] = [
     f64::NEG_INFINITY,
 ];
 
-/// Texts with a meaning in some format, or that look like numbers.
+/// Strings that are special in some format or look like numbers.
 const TOKENS: [&str; 30] = [
     "0",
     "-1",
@@ -82,7 +82,7 @@ fn one<T: Copy>(list: &[T], random: &mut Random) -> T {
     list[random.below(list.len())]
 }
 
-/// Returns a random position: half of the time near the start or the end, where headers and footers are.
+/// Returns a random position, half of the time near the start or the end, where headers are.
 fn place(length: usize, random: &mut Random) -> usize {
     let near = |random: &mut Random| random.below(length.clamp(1, 256));
     match random.below(4) {
@@ -96,7 +96,7 @@ fn overwrite(bytes: &mut [u8], at: usize, new: &[u8]) {
     bytes.iter_mut().skip(at).zip(new).for_each(|(byte, new)| *byte = *new);
 }
 
-/// Applies a few mutations. `other` is another valid file of the same kind.
+/// Applies one to seven random mutations. `other` is another file of the same kind, or empty.
 pub fn change(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {
     for _ in 0..1 + random.below(4) * random.below(3) {
         change_once(bytes, other, random);
@@ -152,7 +152,7 @@ fn change_integer(bytes: &mut [u8], at: usize, random: &mut Random) {
     overwrite(bytes, at, &new);
 }
 
-/// Replaces the first ordinary eight-byte number at or after `at`.
+/// Replaces the first little-endian `f64` of ordinary magnitude at or after `at`.
 pub fn change_number(bytes: &mut [u8], at: usize, random: &mut Random) {
     let number = |i: usize| bytes.get(i..i + 8).and_then(|b| b.try_into().ok()).map(f64::from_le_bytes);
     let usual = |i: &usize| number(*i).is_some_and(|x| (1e-9..1e9).contains(&x.abs()));
@@ -166,7 +166,6 @@ pub fn change_number(bytes: &mut [u8], at: usize, random: &mut Random) {
     overwrite(bytes, at, &new.to_le_bytes());
 }
 
-/// Replaces the first run of digits at or after `at`.
 fn change_digits(bytes: &mut Vec<u8>, at: usize, random: &mut Random) {
     let Some(from) = (at..bytes.len()).find(|i| bytes[*i].is_ascii_digit()) else { return };
     let to = (from..bytes.len()).find(|i| !bytes[*i].is_ascii_digit()).unwrap_or(bytes.len());
@@ -178,7 +177,7 @@ fn change_digits(bytes: &mut Vec<u8>, at: usize, random: &mut Random) {
     drop(bytes.splice(from..to, new.into_bytes()));
 }
 
-/// Replaces a byte by a variable-length integer.
+/// Replaces the byte at `at` by a variable-length integer.
 fn change_varint(bytes: &mut Vec<u8>, at: usize, random: &mut Random) {
     let mut value = if random.below(2) == 0 { random.below(300) as u64 } else { one(&INTEGERS, random) };
     let mut new = Vec::new();

@@ -1,4 +1,4 @@
-//! Fuzz targets for snapshots of every family of learners, with repaired length and checksum.
+//! Fuzz targets for saved models and moments. Most inputs get a correct length and checksum.
 
 use crate::{Outcome, Target, mutate};
 use eigenhedge::kernel::VectorKernel;
@@ -13,7 +13,6 @@ const HEAD: usize = 28;
 /// Number of rows that a restored model learns.
 const STEPS: usize = 50;
 
-/// Valid models of one kind.
 struct Saved {
     name: &'static str,
     seeds: Vec<Vec<u8>>,
@@ -29,7 +28,6 @@ fn saved(spec: &Spec, length: usize, rows: usize, comparators: Comparators) -> V
     model.to_bytes().unwrap()
 }
 
-/// Returns one target per kind of state.
 pub fn targets() -> Vec<Box<dyn Target>> {
     let rbf = || Some(VectorKernel::Rbf { gamma: 1.0 }.plus(VectorKernel::Linear.scaled(0.5)));
     let quadratic = || Some(VectorKernel::Polynomial { gamma: 1.0, degree: 2, coef0: 1.0 });
@@ -67,7 +65,7 @@ pub fn targets() -> Vec<Box<dyn Target>> {
         Saved { name, seeds }
     };
     let long = vec![
-        // Covers pending columns, unmultiplied factors, and a sketch.
+        // These files contain pending columns, unmultiplied factors, and a sketch.
         saved(&centered(Spec::bare(Kind::Auto, 1)), 520, 12, Comparators::new(false, 0)),
         saved(&Spec::bare(Kind::ForgettingLeader, 2), 160, 150, Comparators::new(false, 0)),
         saved(&centered(Spec::bare(Kind::Tracking, 1)), 4100, 3, Comparators::default()),
@@ -87,7 +85,7 @@ pub fn targets() -> Vec<Box<dyn Target>> {
     ]
 }
 
-/// Repairs length and checksum, so that the mutation reaches the reader of the body.
+/// Repairs the length and the checksum, so that the mutated body is parsed.
 fn seal(bytes: &mut [u8]) {
     if bytes.len() >= HEAD {
         let length = (bytes.len() - HEAD) as u64;
@@ -140,13 +138,12 @@ impl Target for Saved {
             }
         }
         inspect(&mut model)?;
-        // The model may have left the valid range since; loading then returns an error.
+        // The steps may have moved the model out of the valid range. Loading then returns an error.
         let again = Model::from_bytes(&model.to_bytes().map_err(|error| error.to_string())?);
         Ok(if again.is_ok() { Outcome::Accepted } else { Outcome::Refused })
     }
 }
 
-/// Valid moments.
 struct Folded(Saved);
 
 impl Target for Folded {
@@ -178,7 +175,7 @@ impl Target for Folded {
     }
 }
 
-/// Makes the queries of `inspect` and `transform`.
+/// Returns an error if a result of `inspect` or `transform` is not finite or has a wrong length.
 fn inspect(model: &mut Model) -> Result<(), String> {
     let summary = model.summary();
     finite("a total", &[summary.expected_loss, summary.loss, summary.rank_mean])?;

@@ -1,8 +1,8 @@
-//! Output of answers on a separate thread.
+//! Output table that is written on a separate thread.
 //!
-//! Answers are sent to the thread as records, in order. The output has the bytes and positions that [`Answers`] alone
-//! would produce. A write error is returned by a later call, at the latest by `sync` or `finish`. Dropping an
-//! [`Output`] waits for its thread, so that an unfinished file is removed before the program ends.
+//! Rows are sent to the thread as records, in order. The output has the bytes and positions that
+//! [`Answers`] alone would produce. A write error is returned by a later call, at the latest by
+//! `sync` or `finish`. Dropping an [`Output`] waits for its thread to remove an incomplete file.
 
 use super::{Answers, Cell, Position};
 use crate::error::{Error, Fault};
@@ -10,7 +10,7 @@ use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-/// Size in bytes at which collected records are sent to the thread.
+/// Number of buffered bytes at which records are sent to the thread.
 const LOT: usize = 1 << 15;
 const LOTS: usize = 4;
 
@@ -30,7 +30,7 @@ struct Behind {
 }
 
 enum Message {
-    /// First message: the destination of the answers.
+    /// First message: the writer of the table.
     Begin(Box<Answers>),
     Lot(Vec<u8>),
     Sync(SyncSender<Position>),
@@ -43,8 +43,8 @@ impl Output {
         Self(Kind::Direct(Box::new(answers)))
     }
 
-    /// Creates an output that writes on a separate thread. It writes directly if each row must be flushed, if there is
-    /// no target, or if no thread can be started.
+    /// Creates an output that writes on a separate thread. It writes directly if each row must be
+    /// flushed, if there is no target, or if no thread starts.
     pub fn behind(answers: Answers) -> Self {
         if answers.at_once || answers.is_nowhere() {
             return Self::direct(answers);
@@ -121,7 +121,7 @@ impl Behind {
 
 impl Drop for Behind {
     fn drop(&mut self) {
-        // Answers in the last lot are still written. Write errors are ignored here.
+        // Rows in the last lot are still written. Write errors are ignored here.
         let _ = self.send_lot();
         let _ = self.end();
     }
@@ -144,7 +144,7 @@ fn write_all(messages: &Receiver<Message>) -> Result<(), Error> {
             Message::Lot(lot) => answers.write_records(&lot)?,
             Message::Sync(reply) => {
                 let position = answers.sync()?;
-                // The caller may be gone.
+                // The caller may have stopped waiting.
                 let _ = reply.send(position);
             }
             Message::Finish => return answers.finish(),

@@ -1,7 +1,8 @@
 //! Content of an output table: columns of three types, rows of cells, and records.
 //!
-//! A record is a row in bytes: 8 bytes for an integer or a number; for a text, its length in 4 bytes and then its
-//! bytes. Rows are passed to the writer thread, and stored until their conversion to Parquet, as records.
+//! A record is a row encoded as bytes. An integer or a number takes 8 bytes. A text is its length
+//! in 4 bytes, followed by its bytes. The writer thread receives rows as records. Rows of a Parquet
+//! table are stored as records until the table is complete.
 
 use std::collections::HashSet;
 use std::io::{self, Read, Write};
@@ -9,7 +10,7 @@ use std::io::{self, Read, Write};
 /// Type of an output column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CellKind {
-    /// Integers, some of which may be missing.
+    /// Unsigned integers, some of which may be missing.
     Whole,
     /// Floating-point numbers. A missing number is NaN.
     Number,
@@ -31,8 +32,8 @@ pub enum Cell<'a> {
 /// Name and type of an output column.
 pub type Column = (String, CellKind);
 
-/// Returns a column of numbers for each name. Repeated names get the position of their column as a suffix. If all names
-/// are numbers, they get the prefix `x`, because a header of numbers would be read as a row.
+/// Returns a column of numbers for each name. A repeated name gets the index of its column as a
+/// suffix. If all names are numbers, they get the prefix `x`, so that they cannot be read as a row.
 pub fn number_columns(names: &[String]) -> Vec<Column> {
     let are_positions = names.iter().all(|name| name.parse::<f64>().is_ok());
     let mut seen = HashSet::new();

@@ -21,7 +21,7 @@ pub enum Form {
     Jsonl,
     /// Apache Parquet. Rows are stored as plain records and converted when the table is complete.
     Parquet,
-    /// NumPy array of numbers. Its header needs the number of rows, and is written when the table is complete.
+    /// NumPy array of numbers. Its header needs the number of rows and is therefore written last.
     Npy,
 }
 
@@ -55,7 +55,7 @@ impl Form {
         Self::from_name(Format::of_path(path).name()).filter(|_| !is_other)
     }
 
-    /// Returns true for formats that are written to files only.
+    /// True for formats that can only be written to a file.
     pub fn needs_file(self) -> bool {
         matches!(self, Self::Parquet | Self::Npy)
     }
@@ -71,7 +71,6 @@ impl Form {
         }
     }
 
-    /// Writes the header of a table with these columns, if the format has one.
     pub(crate) fn header(self, columns: &[Column], dialect: Dialect, out: &mut dyn Write) -> io::Result<()> {
         if !matches!(self, Self::Csv | Self::Tsv) {
             return Ok(());
@@ -80,9 +79,9 @@ impl Form {
         self.end(out)
     }
 
-    /// Writes the cell of column `i` with its separator. In text formats, a number is the shortest string that reads
-    /// back as the same number. A missing number becomes an empty cell or null. JSON has no infinity, so infinite
-    /// numbers also become null.
+    /// Writes the cell of column `i` with its separator. In text formats, a number is the shortest
+    /// string that reads back as the same number. A missing number becomes an empty cell or null.
+    /// Infinity also becomes null in JSON, which has no infinity.
     pub(crate) fn cell(
         self,
         columns: &[Column],
@@ -107,7 +106,7 @@ impl Form {
                     }
                     Cell::Number(number) if !number.is_nan() => write_number(number, out),
                     Cell::Text(text) if !text.is_empty() => out.write_all(quoted_cell(text, comma).as_bytes()),
-                    // Readers skip blank lines.
+                    // An empty cell would give a blank line, which readers skip.
                     _ if columns.len() == 1 => out.write_all(b"\"\""),
                     _ => Ok(()),
                 }
@@ -140,7 +139,7 @@ impl Form {
         }
     }
 
-    /// Returns the number of lines of a file with this many answers and its header, or `None` for a binary format.
+    /// Returns the number of lines for `answers` rows and the header, or `None` in a binary format.
     pub(crate) fn lines(self, answers: u64) -> Option<u64> {
         match self {
             Self::Csv | Self::Tsv => Some(answers + 1),

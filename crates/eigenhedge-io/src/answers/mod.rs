@@ -1,16 +1,16 @@
-//! Output tables with one answer per input row, such as its loss and coordinates. A file is either complete or absent.
+//! Output tables, such as the losses and coordinates of rows. A file is either complete or absent.
 //!
-//! A file is written under a temporary name in the target's folder and renamed when it is complete (see `staging`). The
-//! temporary name is derived from the target's name, so that a new run finds the partial output of a killed run:
-//! [`Answers::sync`] flushes the output to disk and returns its size, and [`Answers::open`] with that position
-//! truncates to that size and continues. The resulting file has the same bytes as that of an uninterrupted run. A
-//! failed run keeps the staging file if the output was synced, and removes it otherwise. If a complete run is resumed
-//! from an earlier state, its answers are truncated in the target. This is impossible for Parquet and NPY.
+//! A file is written under a temporary name in the target's folder and renamed when it is complete
+//! (see `staging`). The name is derived from the target's name, so that a new run finds the output
+//! of a killed run. [`Answers::sync`] flushes the output to disk and returns its size.
+//! [`Answers::open`] with that position truncates the file to that size and continues. The
+//! resulting bytes are those of an uninterrupted run. A failed run keeps the staging file if it was
+//! synced, and removes it otherwise. If a complete run is resumed from an earlier state, the target
+//! is truncated instead. This is impossible for Parquet and NPY.
 //!
-//! The staging file is locked during a run: a second run with the same target is refused.
+//! The staging file is locked during a run. A second run with the same target gets an error.
 //!
-//! Answers to standard output or to a device are flushed after each row on request and cannot be withdrawn. A resumed run
-//! continues after the last synced row.
+//! Rows on standard output or a device cannot be withdrawn, and can be flushed one by one.
 
 mod behind;
 mod cells;
@@ -39,7 +39,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Stdout, Write};
 use std::path::{Path, PathBuf};
 
-/// Destination of answers.
+/// Destination of an output table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
     /// No output.
@@ -52,7 +52,7 @@ pub enum Target {
     Memory,
 }
 
-/// Appends a row of these columns as a line of JSON.
+/// Appends a row to `out` as a line of JSON, with the column names as keys.
 pub fn json_cells(columns: &[Column], row: &[Cell<'_>], out: &mut Vec<u8>) {
     // Writing to memory cannot fail.
     let _ =
@@ -63,13 +63,13 @@ pub fn json_cells(columns: &[Column], row: &[Cell<'_>], out: &mut Vec<u8>) {
 /// Extent of the output that is safely on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Position {
-    /// Number of answers written.
+    /// Number of rows written.
     pub rows: u64,
     /// Size of the staging file in bytes, or zero if there is no staging file.
     pub bytes: u64,
 }
 
-/// Writer of a table of answers.
+/// Writer of an output table.
 pub struct Answers {
     sink: Sink,
     form: Form,
@@ -93,10 +93,10 @@ enum Sink {
 }
 
 impl Answers {
-    /// Opens a table with these columns and checks that the target is writable. A file appears at the target only when
-    /// the table is complete. If `at_once` is true, each row is flushed immediately. If a position returned by
-    /// [`Answers::sync`] for the same target is given, the output continues after it. A copied column with the name of
-    /// another column gets the prefix `table_`.
+    /// Opens a table with these columns and checks that the target is writable. A file appears at
+    /// the target only when the table is complete. If `at_once` is true, each row is flushed
+    /// immediately. With a `position` from [`Answers::sync`] for this target, the output continues
+    /// after it. A text column with the name of another column gets the prefix `table_`.
     pub fn open(
         target: &Target,
         form: Form,
@@ -128,8 +128,8 @@ impl Answers {
         })
     }
 
-    /// Sets whether CSV and TSV cells that a spreadsheet would interpret as a formula get a leading apostrophe. These
-    /// are cells that start with `=`, `+`, `-` or `@` and are not numbers.
+    /// Sets whether a text cell that a spreadsheet would interpret as a formula gets a leading
+    /// apostrophe in CSV and TSV. Such a cell starts with `=`, `+`, `-` or `@` and is not a number.
     pub fn with_safe_cells(self, is_safe: bool) -> Self {
         let is_safe = is_safe && matches!(self.form, Form::Csv | Form::Tsv);
         Self { is_safe, ..self }
@@ -140,7 +140,7 @@ impl Answers {
         Self { dialect, ..self }
     }
 
-    /// Writes a row. Reading it back gives the same numbers, except that infinity becomes null in JSON Lines.
+    /// Writes a row. Its numbers read back exactly, except that JSON Lines has null for infinity.
     pub fn write(&mut self, row: &[Cell<'_>]) -> Result<(), Error> {
         debug_assert_eq!(row.len(), self.columns.len());
         let (form, is_safe, at_once, dialect) = (self.form, self.is_safe, self.at_once, self.dialect);
@@ -195,7 +195,7 @@ impl Answers {
         }
     }
 
-    /// Completes a table in memory and returns it. Returns nothing for other targets.
+    /// Completes a table in memory and returns its bytes. Returns no bytes for other targets.
     pub fn into_bytes(mut self) -> Result<Vec<u8>, Error> {
         self.hand_over(|out, _| out.flush())?;
         Ok(if let Sink::Memory(bytes) = self.sink { bytes } else { Vec::new() })
@@ -224,8 +224,8 @@ impl Answers {
     }
 }
 
-/// Adds the prefix `table_` to columns until all names are unique. Of two columns with one name, the text column gets
-/// it, or the first if both have the same kind.
+/// Adds the prefix `table_` to columns until all names are unique. Of two equal names, that of a
+/// text column is changed, or else the first one.
 fn unique(mut columns: Vec<Column>) -> Vec<Column> {
     loop {
         let mut places: HashMap<&str, usize> = HashMap::new();

@@ -1,9 +1,9 @@
-//! Fast formatting of numbers. The output has the form of `{:?}`, which takes five times as long. If two shortest
-//! strings are equally close to the number, the two formatters may choose different strings.
+//! Fast formatting of numbers in the form of `{:?}`, which takes five times as long. If two
+//! shortest strings are equally close to a number, the choice may differ.
 
 use std::io::{self, Write};
 
-/// Range of absolute values for the fast formatter. Outside this range, its exponents would differ from those of `{:?}`.
+/// Range of absolute values for the fast formatter. Other values have another exponent form.
 const PLAIN: std::ops::Range<f64> = 1e-4..1e16;
 
 /// Writes the shortest string that reads back as the same number.

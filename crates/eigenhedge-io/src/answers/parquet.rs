@@ -1,7 +1,7 @@
 //! Conversion of plain records to a Parquet file.
 //!
-//! A Parquet file cannot be truncated at a row and continued, so answers are stored as plain records and converted at
-//! the end. Row groups are small enough to fit in memory during writing.
+//! A Parquet file cannot be truncated at a row and continued, so rows are stored as plain records
+//! and converted at the end. A row group is buffered in memory, so its size is limited.
 
 use super::cells::Column;
 use std::fs::File;
@@ -12,7 +12,7 @@ pub fn convert(_: impl Read, _: &[Column], _: File) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Converts records to a Parquet table.
+/// Converts all records to a Parquet table in `out`, and returns `out`.
 #[cfg(feature = "parquet")]
 pub fn convert(records: impl Read, columns: &[Column], out: File) -> io::Result<File> {
     use super::cells::{Cell, CellKind, read_cell};

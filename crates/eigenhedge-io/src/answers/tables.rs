@@ -3,7 +3,7 @@
 use super::{Cell, CellKind, Column, number_columns};
 use eigenhedge::{Loss, Verdict};
 
-/// Returns the output columns of a learner that keeps k directions. `copied` contains the names of the copied columns.
+/// Returns the output columns of a learner that keeps `k` directions, with the `copied` columns.
 pub fn answer_columns(copied: &[String], k: usize) -> Vec<Column> {
     let numbers = ["expected_loss", "loss"].map(str::to_owned).into_iter().chain((0..k).map(|i| format!("z{i}")));
     let texts = copied.iter().map(|name| (name.clone(), CellKind::Text));
@@ -11,21 +11,22 @@ pub fn answer_columns(copied: &[String], k: usize) -> Vec<Column> {
     std::iter::once(row).chain(texts).chain(numbers.map(|name| (name, CellKind::Number))).collect()
 }
 
-/// Returns the cells for the loss and the coordinates of a row. `texts` contains the copied cells of the row.
+/// Returns the cells for the loss and the coordinates of the row with index `row`. `texts` contains
+/// its copied cells.
 pub fn answer_cells<'a>(row: u64, texts: &'a [String], loss: Loss, coordinates: &[f64]) -> Vec<Cell<'a>> {
     let numbers = [loss.expected, loss.realised].into_iter().chain(coordinates.iter().copied());
     let texts = texts.iter().map(|text| Cell::Text(text));
     std::iter::once(Cell::Whole(Some(row))).chain(texts).chain(numbers.map(Cell::Number)).collect()
 }
 
-/// Returns the columns of a table whose missing cells are filled in: copied columns, numbers, and the names of the
-/// columns that were filled in the row.
+/// Returns the columns of a table with filled-in cells. The last column, `filled`, names the
+/// columns that were filled in.
 pub fn filled_columns(copied: &[String], columns: &[String]) -> Vec<Column> {
     let texts = copied.iter().map(|name| (name.clone(), CellKind::Text));
     texts.chain(number_columns(columns)).chain([("filled".to_owned(), CellKind::Text)]).collect()
 }
 
-/// Returns the names of the columns in which a row has no number, separated by spaces.
+/// Returns the names of the columns in which the row is NaN, separated by spaces.
 pub fn filled_names(row: &[f64], columns: &[String]) -> String {
     let missing = row.iter().zip(columns).filter(|(x, _)| x.is_nan()).map(|(_, name)| name.as_str());
     missing.collect::<Vec<_>>().join(" ")
@@ -37,7 +38,7 @@ pub fn filled_cells<'a>(texts: &'a [String], row: &[f64], names: &'a str) -> Vec
     texts.chain(row.iter().copied().map(Cell::Number)).chain([Cell::Text(names)]).collect()
 }
 
-/// Number of causes per verdict. A cause is an input column with its share of the squared deviations.
+/// Number of causes per verdict: input columns with their shares of the squared deviations.
 pub const CAUSES: usize = 3;
 
 /// Returns the columns for the causes: the name of each cause and its share.

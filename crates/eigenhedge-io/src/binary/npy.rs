@@ -1,12 +1,12 @@
 //! Reader of NPY arrays, one block of rows at a time.
 //!
-//! **Order.** In C order, rows are read sequentially. In Fortran order the elements of a column are contiguous. From a
-//! regular file, a piece of each selected column is read for each block of rows. From a pipe or an archive that is
-//! impossible, and the whole array is read into memory.
+//! **Order.** In C order, rows are read sequentially. In Fortran order the elements of a column are
+//! contiguous. From a regular file, a piece of each selected column is then read for each block of
+//! rows. A pipe or an archive cannot be read in pieces, so the whole array is read into memory.
 //!
-//! **Trust.** The header is validated before memory is allocated: a file must have the stated length, a member of an
-//! archive must be large enough to contain that many bytes, and a pipe must deliver its first row. A row, or an array
-//! read as a whole, is subject to the memory limit.
+//! **Trust.** The header is validated before memory is allocated. A file must have at least the
+//! stated length, a member of an archive must be able to contain that many bytes, and a pipe must
+//! deliver its first row. The memory limit applies to a row, or to an array read as a whole.
 
 use super::npy_header::{Element, Header};
 use super::npz_member::Member;
@@ -19,7 +19,7 @@ use crate::row::Row;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// Size of a block in bytes. A longer row is a block of its own.
+/// Maximum size of a block in bytes. A longer row is a block of its own.
 const BLOCK: u64 = 1 << 20;
 
 pub enum Origin {
@@ -194,7 +194,7 @@ fn read_onto(source: &mut impl Read, size: u64, block: &mut Vec<u8>) -> io::Resu
     if found as u64 == size { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
-/// Creates the error for bytes that cannot be read, because of the disk or a damaged archive.
+/// Creates the error for bytes that cannot be read: a system error or a damaged archive.
 fn broken(input: &InputSource, format: &'static str, error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {

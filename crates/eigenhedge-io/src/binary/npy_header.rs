@@ -1,13 +1,13 @@
 //! Header of an NPY file: a Python dictionary with three entries.
 //!
-//! The parser is handwritten: the grammar takes a dozen lines, and a general parser of Python literals would let a
-//! damaged file request any amount of memory.
+//! The parser is handwritten. The grammar is small, and a general parser of Python literals would
+//! let a damaged file request any amount of memory.
 
 use std::io::{self, Read};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Header {
-    /// Type of the elements as NumPy writes it, such as `<f8`.
+    /// Type of the elements as in the file, such as `<f8`.
     pub element: String,
     /// True for Fortran order (columns are contiguous).
     pub by_column: bool,
@@ -198,7 +198,8 @@ fn half(bits: u16) -> f64 {
     if bits >> 15 == 1 { -size } else { size }
 }
 
-/// Encodes an array as an NPY file of version 1. Its data are aligned to 64 bytes.
+/// Encodes an array as an NPY file. `element` and `shape` are in Python notation. The data start at
+/// a multiple of 64 bytes.
 pub(crate) fn npy_bytes(element: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     const HEAD: usize = 10;
     let mut header = format!("{{'descr': '{element}', 'fortran_order': False, 'shape': {shape}, }}");

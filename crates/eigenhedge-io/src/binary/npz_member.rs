@@ -1,7 +1,7 @@
 //! Stream of the bytes of one array in an NPZ archive.
 //!
-//! The directory of the archive contains the location of the array. Its bytes are read from the file directly and
-//! inflated on the fly, so that memory use does not depend on its size. The checksum is verified after the last byte.
+//! The directory of the archive locates the array. Its bytes are read from the file directly and
+//! inflated on the fly, so memory use does not depend on its size. The checksum is verified last.
 
 use crate::error::{Error, Fault};
 use crate::input_source::InputSource;
@@ -57,7 +57,6 @@ pub fn find(input: &InputSource, array: Option<&str>) -> Result<Member, Error> {
         other => return Err(unsound(format!("the array {name:?} is compressed by {other}, which NumPy does not do"))),
     };
     let (compressed, size) = (member.compressed_size(), member.size());
-    // Compressed bytes cannot expand by more than this ratio.
     if size > if deflated { compressed.saturating_mul(DEFLATE_RATIO) } else { compressed } {
         return Err(unsound(format!("the array {name:?} has {compressed} bytes, which cannot hold {size}")));
     }

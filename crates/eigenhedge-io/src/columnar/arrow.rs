@@ -1,12 +1,12 @@
 //! Reader of Arrow IPC files, including Feather version 2, and of Arrow IPC streams.
 //!
-//! A file starts with `ARROW1`. Pipes, and files that start with the marker of a message, are read as streams. The
-//! program that wrote the file determined the number of rows per batch. One batch is in memory at a time. Dictionary
-//! batches are skipped, because numeric columns do not need them.
+//! A file starts with `ARROW1`. Pipes, and files that start with the marker of a message, are read
+//! as streams. One batch is in memory at a time. The number of rows per batch is as in the file.
+//! Dictionary batches are skipped, because numeric columns do not need them.
 //!
-//! **Trust.** Messages are read here and decoded by the library. Before anything is allocated, the lengths stated in a
-//! file are compared with its actual length, and the stated uncompressed lengths of buffers with the maximum to which
-//! their bytes can expand.
+//! **Trust.** This module reads the messages, and the library `arrow-ipc` decodes them. Before
+//! anything is allocated, the stated lengths are compared with the length of the file. The stated
+//! uncompressed length of a buffer must not exceed the maximum to which its bytes can expand.
 
 use super::batches::{Batches, Table, choose, unsound};
 use crate::error::{Error, Fault};
@@ -128,8 +128,7 @@ impl Messages {
                 let Some(Place { start, metadata, body }) = places.next() else { return Ok(None) };
                 file.seek(SeekFrom::Start(start)).map_err(|error| input.unreadable(error))?;
                 let mut message = read_bounded(input, format, file, metadata)?;
-                // A message starts with its length, which the footer also has. In newer files, a marker of 4 bytes
-                // precedes it.
+                // A message starts with its length, after a marker of 4 bytes in newer files.
                 let prefix = if message.starts_with(&[0xff; 4]) { 8 } else { 4 };
                 message.drain(..prefix.min(message.len()));
                 Ok(Some(Parts { metadata: message, body: read_bounded(input, format, file, body)? }))
@@ -153,7 +152,7 @@ impl Messages {
     }
 }
 
-/// Converts the schema. Returns an error if its numbers do not have the byte order of this machine.
+/// Converts the schema. Returns an error if the file has another byte order than this machine.
 fn understood(input: &InputSource, format: &'static str, schema: arrow_ipc::Schema<'_>) -> Result<Schema, Error> {
     if !schema.endianness().equals_to_target_endianness() {
         return Err(unsound(input, format, "its numbers have another order of bytes than this machine's"));
@@ -166,7 +165,7 @@ fn read_at(file: &mut File, start: u64, bytes: &mut [u8]) -> io::Result<()> {
     file.read_exact(bytes)
 }
 
-/// Returns the length of the next message in bytes, or `None` at the end, with or without an end marker.
+/// Returns the length of the next message in bytes, or `None` at the end, with or without a marker.
 fn message_length(stream: &mut impl Read) -> io::Result<Option<i32>> {
     let mut length = [0; 4];
     let mut next = || match stream.read_exact(&mut length) {
@@ -235,7 +234,7 @@ impl Iterator for Decoder {
     }
 }
 
-/// Returns an error if the buffers of a batch are inconsistent or exceed the memory limit.
+/// Returns an error if a buffer is outside its batch, has a wrong length, or is too large.
 fn judge_buffers(
     input: &InputSource,
     format: &'static str,
@@ -253,7 +252,7 @@ fn judge_buffers(
         let place = usize::try_from(buffer.offset()).ok().zip(usize::try_from(buffer.length()).ok());
         let bytes = place.and_then(|(start, length)| body.get(start..start.checked_add(length)?));
         let bytes = bytes.ok_or_else(|| unsound(input, format, "a buffer lies outside of its batch"))?;
-        // Compressed bytes start with their uncompressed length; -1 means that they are not compressed.
+        // A compressed buffer starts with its uncompressed length. The length -1 marks plain bytes.
         let unpacked = match (ratio, bytes.split_first_chunk()) {
             (Ratio::Plain, _) | (_, None) => bytes.len() as u64,
             (_, Some((length, packed))) => match u64::try_from(i64::from_le_bytes(*length)) {

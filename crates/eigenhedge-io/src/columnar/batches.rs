@@ -30,9 +30,9 @@ pub struct Table {
     batches: Batches,
     reopen: Option<Reopen>,
     columns: Columns,
-    /// Position in a batch of each selected column. Batches have their columns in file order.
+    /// Index of each selected column in a batch. The columns of a batch are in file order.
     order: Vec<usize>,
-    /// Position in a batch of each copied column.
+    /// Index of each copied column in a batch.
     kept: Vec<usize>,
     batch: Option<RecordBatch>,
     block: Vec<f64>,
@@ -44,7 +44,8 @@ pub struct Table {
     fills: bool,
 }
 
-/// Returns the columns to read and the positions to decode, in file order, or an error for an unsupported type.
+/// Returns the selected columns, and the indices of the columns to decode in file order. An
+/// unsupported type is an error.
 pub fn choose(input: &InputSource, layout: &Layout, schema: &Schema) -> Result<(Columns, Vec<usize>), Error> {
     let names = schema.fields().iter().map(|field| field.name().clone()).collect();
     let holds_text = |position: usize| !is_number(schema.field(position).data_type());
@@ -168,7 +169,7 @@ impl Table {
     }
 }
 
-/// Copies a column to every `width`-th cell, missing values as NaN. Returns false if it is not numeric.
+/// Copies a column to every `width`-th cell, missing values as NaN. Returns false if not numeric.
 fn spread(array: &ArrayRef, cells: &mut [f64], width: usize) -> bool {
     macro_rules! as_double {
         ($type:ty, $convert:expr) => {{
@@ -216,7 +217,7 @@ impl Reader for Table {
             return Ok(false);
         }
         let width = self.order.len();
-        // The block is refilled if it does not contain the next row, which may come after skipped rows.
+        // Skipped rows may leave the next row outside of the block.
         if (self.at - self.block_first + 1) * width > self.block.len() {
             self.transpose()?;
         }
@@ -268,7 +269,6 @@ impl Reader for Table {
 
 /// Creates the error for a damaged file from the message of a library.
 pub fn unsound(input: &InputSource, format: &'static str, reason: impl std::fmt::Display) -> Error {
-    // Line breaks in the library's message become spaces.
     let reason = reason.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
     input.fault(Fault::Unsound { format, reason })
 }

@@ -24,8 +24,8 @@ pub fn can_be_text(kind: &DataType) -> bool {
     plain || kind.is_integer() || kind.is_floating()
 }
 
-/// Returns a cell as text: a number with the fewest digits that read back exactly, a date in ISO 8601. A missing cell
-/// is empty.
+/// Returns a cell as text. A number has the fewest digits that read back exactly, and a date is in
+/// ISO 8601. A missing cell is empty.
 pub fn text_of(array: &ArrayRef, row: usize) -> String {
     if row >= array.len() || array.is_null(row) {
         return String::new();

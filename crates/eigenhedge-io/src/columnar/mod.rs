@@ -1,7 +1,7 @@
 //! Readers of Parquet and Arrow files. Columns are read in batches and converted to rows.
 //!
-//! Only the selected columns are decoded. One batch is in memory at a time. For Parquet, a batch has at most about
-//! [`batches::BATCH_CELLS`] cells (plus the pages being decoded). For Arrow, batches are used as they were written.
+//! Only the selected columns are decoded, one batch at a time. A Parquet batch has at most about
+//! [`batches::BATCH_CELLS`] cells, in addition to the pages being decoded.
 
 mod arrow;
 mod batches;

@@ -1,9 +1,9 @@
 //! Headers of Parquet pages, for memory checks.
 //!
-//! The library allocates the size stated in a header before it reads the page. The headers of the selected columns of a row
-//! group are therefore read here first and compared with the maximum that the bytes of the pages can contain.
+//! The `parquet` library allocates the size stated in a page header before it reads the page. The
+//! stated sizes are therefore compared with the bytes of the pages first.
 //!
-//! A header is a structure of Thrift's compact protocol. Fields that are not needed are skipped.
+//! A header is a structure of Thrift's compact protocol. Unneeded fields are skipped.
 
 use std::io::{self, Read};
 
@@ -17,18 +17,18 @@ pub struct PageHeader {
     pub size: u64,
 }
 
-/// Number of the field with the uncompressed size, in the Thrift definition of a page header.
+/// Field ID of the uncompressed size in a page header.
 const UNPACKED: i16 = 2;
 const PACKED: i16 = 3;
-/// Number of the field with the header of a dictionary page.
+/// Field ID of the dictionary header in a page header.
 const DICTIONARY: i16 = 7;
-/// Number of the field with the number of values, in the header of a dictionary page.
+/// Field ID of the number of values in a dictionary header.
 const DICTIONARY_VALUES: i16 = 1;
 
-/// Field type that ends a structure, in Thrift's compact protocol.
+/// Type code that ends a structure.
 const STOP: u8 = 0;
 const STRUCT: u8 = 12;
-/// Field types of 16-, 32- and 64-bit integers.
+/// Type codes of 16-, 32- and 64-bit integers.
 const INTEGERS: std::ops::RangeInclusive<u8> = 4..=6;
 
 impl PageHeader {
@@ -83,7 +83,7 @@ impl<R: Read> Thrift<R> {
         Ok((coded >> 1) as i64 ^ -((coded & 1) as i64))
     }
 
-    /// Moves to the next field and returns its type. Returns `None` at the end of the structure.
+    /// Reads the start of a field: sets its ID and returns its type code, or `None` at the end.
     fn field(&mut self, field: &mut i16) -> io::Result<Option<u8>> {
         let byte = self.byte()?;
         let (step, kind) = (i16::from(byte >> 4), byte & 0x0f);
@@ -151,7 +151,8 @@ mod tests {
 
     #[test]
     fn a_header_is_read_to_its_end_and_no_further() {
-        // Type 2, sizes 300 and 100, a checksum, and a dictionary of 5 values that are plain (0), sorted (true).
+        // Page type 2, sizes 300 and 100, a checksum, and a dictionary header: 5 values, plain
+        // encoding (0), sorted (true).
         let bytes = [0x15, 4, 0x15, 0xd8, 4, 0x15, 0xc8, 1, 0x15, 2, 0x3c, 0x15, 10, 0x15, 0, 0x11, 0, 0, 0xff];
         let header = PageHeader { packed: 100, unpacked: 300, dictionary_values: 5, size: 18 };
         assert_eq!(PageHeader::read(&bytes[..]).unwrap(), header);

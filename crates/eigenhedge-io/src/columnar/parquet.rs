@@ -60,7 +60,7 @@ struct RowGroups {
     input: InputSource,
     file: Arc<SerializedFileReader<File>>,
     schema: SchemaRef,
-    /// Leaf index in the Parquet schema of each selected or copied column.
+    /// Index of each selected or copied column among the leaves of the Parquet schema.
     leaves: Vec<usize>,
     next: usize,
     /// Number of rows to skip before the first requested row.
@@ -91,7 +91,7 @@ impl RowGroups {
         batch.map(Some).map_err(|error| unsound(&self.input, FORMAT, error))
     }
 
-    /// Opens a reader for each column of a row group, starting after `offset` of its rows.
+    /// Opens a reader for each column of a row group, positioned `offset` rows after its start.
     fn open(&self, group: usize, offset: u64) -> Result<Vec<ColumnReader>, Error> {
         let broken = |error: parquet::errors::ParquetError| unsound(&self.input, FORMAT, error);
         let chunks = self.file.metadata().row_group(group).columns();
@@ -139,11 +139,11 @@ fn judge_pages<'a>(
     input.allow("the pages of a row group", total)
 }
 
-/// Returns the memory needed for the dictionary and the largest page of a column, in bytes.
+/// Returns the memory for the dictionary and the largest page of a column, in bytes.
 fn largest_page(mut file: &File, range: std::ops::Range<u64>, ratio: Ratio) -> io::Result<u64> {
     /// Memory that a dictionary value takes, in bytes.
     const VALUE: u64 = 24;
-    /// Minimum size of a dictionary value in the file, in bytes: that of a 16-bit number.
+    /// Minimum size of a dictionary value in the file, in bytes. A 16-bit number has this size.
     const LEAST: u64 = 2;
     let broken = |reason: String| io::Error::new(io::ErrorKind::InvalidData, reason);
     let (mut at, mut largest, mut dictionary) = (range.start, 0, 0);

@@ -1,7 +1,7 @@
 //! Conversion of flat Parquet columns to Arrow arrays.
 //!
-//! The `parquet` library has its own conversion. It also supports nested columns and takes longer to compile than all
-//! other readers here. Rows of numbers need only flat columns.
+//! The conversion of the `parquet` library also supports nested columns, which tables of numbers do
+//! not need. It takes longer to compile than all other readers of this crate.
 
 use arrow_array::{
     ArrayRef, BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array, Int32Array, Int64Array,
@@ -18,8 +18,7 @@ use parquet::file::metadata::FileMetaData;
 use parquet::schema::types::{SchemaDescriptor, Type};
 use std::sync::Arc;
 
-/// Returns all columns with their array types. Columns of unsupported types are included, because error messages name
-/// them.
+/// Returns all columns with their array types. Error messages also need unsupported columns.
 pub fn schema_of(file: &FileMetaData) -> Schema {
     let told = told_schema(file);
     let duration = |name: &str| {
@@ -126,7 +125,7 @@ pub fn pass_over(column: &mut ColumnReader, rows: usize) -> Result<usize, Parque
     }
 }
 
-/// Reads the next rows of a column as an array of type `kind`.
+/// Reads the next `rows` rows of a column as an array of type `kind`.
 pub fn read_rows(column: &mut ColumnReader, kind: &DataType, rows: usize) -> Result<ArrayRef, ParquetError> {
     macro_rules! array {
         ($array:ty, $column:expr, $convert:expr) => {{
@@ -199,7 +198,7 @@ fn values_of<T: PhysicalType, V: Default>(
     Ok((spread.map(Option::unwrap_or_default).collect(), Some(NullBuffer::from(is_there.clone()))))
 }
 
-/// Decodes a signed big-endian integer. Of more than 16 bytes, only the last 16 are used.
+/// Decodes a signed big-endian integer. If there are more than 16 bytes, only the last 16 count.
 fn whole(bytes: &[u8]) -> i128 {
     let sign = if bytes.first().is_some_and(|byte| *byte > 127) { -1 } else { 0 };
     bytes.iter().fold(sign, |number: i128, byte| number << 8 | i128::from(*byte))

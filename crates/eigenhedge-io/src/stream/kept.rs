@@ -9,7 +9,6 @@ use eigenhedge::kernel::{TextItems, item_number};
 use serde_json::Value;
 
 impl Stream {
-    /// Stores the copied cells and the time of the most recently read row.
     pub(super) fn take_kept(&mut self) -> Result<(), Error> {
         if self.selection.kept.is_empty() {
             return Ok(());
@@ -60,16 +59,16 @@ impl Stream {
         Err(Fault::Time { rule, found: shown(text.as_bytes()) })
     }
 
-    /// Parses a time in the format of the table or as ISO 8601, to seconds since 1970. Returns `None` if the table has
-    /// no times or the text is not one.
+    /// Parses a time, in the format of the table or as ISO 8601, to seconds since 1970. Returns
+    /// `None` if the table has no time column or the text matches neither format.
     pub fn seconds(&self, text: &str) -> Option<f64> {
         let reading = self.reading();
         let format = self.time_format.as_ref().or(reading.time_format());
         format.and_then(|format| format.seconds(text)).or_else(|| dates::seconds(text)).filter(|_| self.has_time())
     }
 
-    /// Reads the time as local time of the zone. The number of seconds has the UTC offset of the first row, so that
-    /// charts show local time. The text has the offset of its own row.
+    /// Interprets `time` as local time in `zone`. For charts, [`Row::time`](crate::Row::time) is
+    /// shifted by the UTC offset of the first row. The text has the offset of its own row.
     fn take_local_time(&mut self, zone: Timezone, time: f64) {
         let last = self
             .times
@@ -83,7 +82,7 @@ impl Stream {
     }
 }
 
-/// Appends one number per item of a text, or per entry of a JSON array. An invalid entry is an error.
+/// Appends one number per item of a text or JSON array. Nested and null entries are errors.
 fn append_items(items: TextItems, text: &str, row: &mut Vec<f64>) -> Result<(), String> {
     let array = text.trim_start().starts_with('[').then(|| serde_json::from_str::<Vec<Value>>(text).ok()).flatten();
     let Some(array) = array else {

@@ -1,14 +1,14 @@
 //! Stream of rows in any supported format.
 //!
-//! [`Stream::next_row`] returns the next good row. A bad row (a missing cell, infinity, too few cells) either ends the
-//! stream with an error that has its location, or is counted and skipped. The messages of the first few skipped rows
-//! are stored. The caller can reject further rows with [`Stream::refuse`]. Missing cells have their own rule
-//! ([`Layout::missing`]): they can be delivered as NaN, except in rows without any value, which are skipped.
+//! [`Stream::next_row`] returns the next good row. A bad row (a missing cell, infinity, too few
+//! cells) either ends the stream with an error that gives its location, or is counted and skipped.
+//! The first few messages are stored. The caller can reject further rows with [`Stream::refuse`].
+//! Missing cells have their own rule ([`Layout::missing`]) and can be returned as NaN.
 //!
-//! **Stop and resume.** [`Stream::state`] returns, between two rows, everything that [`Stream::resume`] needs to
-//! deliver exactly the remaining rows. NPY, Parquet and uncompressed text files are resumed in place, CSV and TSV only
-//! if they have no carriage returns. Others are read again up to the row. A pipe must send its rows again from the
-//! first.
+//! **Stop and resume.** Between two rows, [`Stream::state`] returns everything that
+//! [`Stream::resume`] needs to return exactly the remaining rows. NPY, Parquet and uncompressed
+//! text files are resumed in place. A CSV or TSV file with carriage returns, and any other file, is
+//! read again up to the row. A pipe must send its rows again from the first one.
 
 mod kept;
 
@@ -31,7 +31,7 @@ use eigenhedge::Missing;
 use eigenhedge::kernel::TextItems;
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of messages about bad rows that are stored.
+/// Maximum number of stored messages about bad rows.
 pub const REMEMBERED: usize = 5;
 
 /// State of a stream between two rows.
@@ -61,7 +61,7 @@ impl StreamState {
 /// Reader of the rows of a table.
 pub struct Stream {
     input: InputSource,
-    /// Number of sources after the first.
+    /// Number of sources in addition to the first.
     more: usize,
     format: Format,
     reader: Box<dyn Reader>,
@@ -110,7 +110,7 @@ impl Stream {
             timezone: layout.timezone,
             times: TimeOrder::default(),
             key: columns.first_kept.filter(|_| layout.has_key),
-            // Times are not compared if they are the key.
+            // If the times are the key, they are not compared.
             compares_times: !(columns.has_time && layout.has_key && columns.first_kept == Some(0)),
             read_as: read_as(layout, &reading, &columns),
             reading,
@@ -163,9 +163,9 @@ impl Stream {
         Ok(stream)
     }
 
-    /// Starts a second thread that reads the following rows ahead. The returned rows do not change. Returns false if
-    /// reading ahead is impossible, for example for a pipe. Source and layout must be those with which the stream was
-    /// opened.
+    /// Starts a second thread that reads the following rows ahead. Rows and errors do not change.
+    /// Returns false if reading ahead is impossible, for example for a pipe. `source` and `layout`
+    /// must be those with which the stream was opened.
     pub fn read_ahead(&mut self, source: &Source, layout: &Layout) -> Result<bool, Error> {
         if !source.is_regular() || layout.pivot.is_some() || self.reader.position() != self.position {
             return Ok(false);
@@ -176,7 +176,7 @@ impl Stream {
         Ok(true)
     }
 
-    /// Returns the names of the selected columns, if the table has names.
+    /// Returns the names of the selected columns, or `None` if the table has no names.
     pub fn own_names(&self) -> Option<Vec<String>> {
         self.selection.names.is_some().then(|| self.names.clone())
     }
@@ -196,7 +196,7 @@ impl Stream {
         }
     }
 
-    /// Returns the name of the source, and the number of further files if there are any.
+    /// Returns the name of the first source, and the number of further files if there are any.
     pub fn source(&self) -> String {
         match self.more {
             0 => self.input.name(),
@@ -210,7 +210,7 @@ impl Stream {
         self.selection.kept_names()
     }
 
-    /// Returns the index among the copied columns of the first column named by [`Layout::keep`], if any.
+    /// Returns the index of the first [`Layout::keep`] column among the copied columns, if any.
     pub fn first_kept(&self) -> Option<usize> {
         self.selection.first_kept
     }
@@ -220,12 +220,12 @@ impl Stream {
         self.selection.has_time
     }
 
-    /// Returns the detected properties, which another stream over this table can use as [`Layout::found`].
+    /// Returns the detected properties, for [`Layout::found`] of another stream over this table.
     pub fn reading(&self) -> Reading {
         Reading { time_format: self.time_format.clone(), ..self.reading.clone() }
     }
 
-    /// Returns a line that describes how the table is read, or `None` for plain comma-separated numbers.
+    /// Returns a line that describes how the table was read, or `None` for plain CSV numbers.
     pub fn read_as(&self) -> Option<&str> {
         self.read_as.as_deref()
     }
@@ -238,8 +238,8 @@ impl Stream {
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 
-    /// Returns advice if the table may be in long format: its times go back, and it has a column of texts and one of
-    /// numbers.
+    /// Returns advice if the table may be in long format. Its times must go back, and it must have
+    /// a text column and a single column of numbers.
     fn long_table(&self) -> Option<String> {
         let (left_out, [value]) = (self.left_out(), &self.names[..]) else { return None };
         let (time, tag) = (self.kept_columns().into_iter().next()?, left_out.first()?);
@@ -253,12 +253,12 @@ impl Stream {
         self.selection.left_out.iter().map(|position| self.selection.typed(*position)).collect()
     }
 
-    /// Returns an error if `bytes` for `what` exceed the memory limit of the table. Programs that store rows call this.
+    /// Returns an error if `bytes` for `what`, such as stored rows, exceed the memory limit.
     pub fn allow(&self, what: &str, bytes: u128) -> Result<(), Error> {
         self.input.allow(what, bytes)
     }
 
-    /// Returns an error about the whole table.
+    /// Creates an error about the whole table.
     pub fn failure(&self, reason: String) -> Error {
         Error::at(self.source(), Fault::Failed(reason))
     }
@@ -273,12 +273,12 @@ impl Stream {
         &self.names
     }
 
-    /// Returns the names of the selected columns with their units, such as `TI502 [°C]`, if the table has a line of units.
+    /// Returns the names of the selected columns, with units if known, such as `TI502 [°C]`.
     pub fn shown_columns(&self) -> Vec<String> {
         self.selection.shown_names()
     }
 
-    /// Returns the line number of the first row of a CSV or TSV table. Returns `None` for other formats.
+    /// Returns the line number (from 1) of the first row, or `None` unless the table is CSV or TSV.
     pub fn first_line(&self) -> Option<u64> {
         let is_text = matches!(self.format, Format::Csv | Format::Tsv);
         Some(self.reading.first_line).filter(|line| is_text && *line > 0)
@@ -294,7 +294,7 @@ impl Stream {
         self.delivered
     }
 
-    /// Returns the number of the most recently returned row, counted from 0. Bad rows are counted too.
+    /// Returns the index (from 0) of the most recently returned row. Bad rows are included.
     pub fn row_number(&self) -> u64 {
         self.position.rows.saturating_sub(1)
     }
@@ -309,7 +309,7 @@ impl Stream {
         self.bad + self.refused
     }
 
-    /// Returns the number of rows that were skipped because they are bad, not because of missing cells.
+    /// Returns the number of rows skipped as bad, without those skipped for missing cells.
     pub fn bad_rows(&self) -> u64 {
         self.skipped().saturating_sub(self.incomplete)
     }
@@ -349,7 +349,7 @@ impl Stream {
         &self.row
     }
 
-    /// Moves the most recently returned row to `row`. The stream reads a later row into the memory of the previous one.
+    /// Moves the most recently returned row to `row`, and reuses the memory of its old value.
     pub fn deliver_into(&mut self, row: &mut Row) {
         self.row.place = self.reader.place();
         std::mem::swap(&mut self.row, row);
@@ -377,7 +377,7 @@ impl Stream {
     fn pull(&mut self) -> Result<bool, Error> {
         loop {
             let read = self.reader.read(&mut self.row);
-            // The time of a row without any value does not matter: spreadsheets end with lines of delimiters.
+            // A row without values needs no time: spreadsheets end with lines of delimiters.
             let has_values = self.row.numbers().is_empty() || !self.row.numbers().iter().all(|x| x.is_nan());
             match read.and_then(|found| if found && has_values { self.take_kept().map(|()| true) } else { Ok(found) }) {
                 Err(error) if error.is_row() => {
@@ -395,24 +395,25 @@ impl Stream {
         }
     }
 
-    /// Returns the offset from UTC in seconds that [`Row::time`] has in a table with a time zone: that of its first
-    /// row. Returns `None` for other tables and before the first row.
+    /// Returns the UTC offset in seconds by which [`Row::time`] is shifted in a table with a time
+    /// zone: the offset of the first row. Returns `None` for other tables and before the first row.
     pub fn time_offset(&self) -> Option<i32> {
         self.times.offset
     }
 
-    /// Continues an earlier part of the table: local times get the UTC offset of that part, whose last time was `last`.
+    /// Continues an earlier part of the table with its UTC offset in seconds. `last` is the last
+    /// [`Row::time`] of that part.
     pub fn continue_times(&mut self, offset: i32, last: Option<f64>) {
         self.times.continue_from(offset, last);
     }
 
-    /// Returns the name of a column, or its position if it has no name. The column need not exist.
+    /// Returns the name of a column, or its position if it has no name or does not exist.
     fn typed(&self, position: usize) -> String {
         let name = self.selection.names.as_ref().and_then(|names| names.get(position));
         name.cloned().unwrap_or_else(|| position.to_string())
     }
 
-    /// Stores the message if it is one of the first few. Returns it as an error if bad rows are errors.
+    /// Stores the message if it is one of the first few. Returns the error if bad rows are errors.
     fn remember(&mut self, error: Error, row: u64) -> Result<(), Error> {
         let passes_over = error.is_missing() && matches!(self.missing, Some(Missing::Skip | Missing::Fill));
         if self.on_bad_row == OnBadRow::Fail && !passes_over {

@@ -4,14 +4,14 @@
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CellStyle {
     has_comma: bool,
-    /// True if a single group of three digits after the thousands sign, as in `1,234`, belongs to a whole number.
+    /// True if `1,234` is a whole number with one group of thousands, and not a decimal number.
     has_groups: bool,
     signs: Vec<String>,
     only: bool,
     codes: Vec<f64>,
 }
 
-/// Cells that count as missing besides empty cells and NaN: signs and words of historians and spreadsheets.
+/// Cells that count as missing, in lower case, as written by spreadsheets and process historians.
 pub(crate) const MISSING: [&str; 26] = [
     "na",
     "n/a",
@@ -42,8 +42,8 @@ pub(crate) const MISSING: [&str; 26] = [
 ];
 
 impl CellStyle {
-    /// Creates a style with this decimal separator. With `has_groups`, the other separator groups thousands. Cells equal to
-    /// one of `na_values` count as missing, in addition to [`MISSING`] unless `only` is true.
+    /// Creates a style with this decimal separator. `has_groups` allows thousands separators. Cells
+    /// in `na_values` count as missing, and so do those in [`MISSING`] unless `only` is true.
     pub fn new(decimal: u8, has_groups: bool, na_values: &[String], only: bool) -> Self {
         let (has_comma, signs) = (decimal == b',', na_values.to_vec());
         let mut style = Self { has_comma, has_groups, signs, only, codes: Vec::new() };
@@ -51,12 +51,13 @@ impl CellStyle {
         style
     }
 
-    /// Parses a number, including NaN and infinity. Returns `None` for text. A number that counts as missing gives NaN.
+    /// Parses a number, including NaN and infinity. Returns `None` for text. A number that marks a
+    /// missing value becomes NaN.
     pub fn number(&self, cell: &[u8]) -> Option<f64> {
         self.number_of_text(std::str::from_utf8(cell).ok()?)
     }
 
-    /// Parses a cell that is valid UTF-8, as [`Self::number`] does. Returns `None` for text.
+    /// Parses a cell that is valid UTF-8 like [`Self::number`]. Returns `None` for text.
     #[inline]
     pub fn number_of_text(&self, cell: &str) -> Option<f64> {
         let value = self.parse(cell).or_else(|| self.grouped(cell))?;
@@ -75,8 +76,9 @@ impl CellStyle {
         }
     }
 
-    /// Parses a number whose digits are in groups of three, such as `1,234.5` or `1 234,5`, or one with a percent sign or a
-    /// minus sign at its end. Returns `None` for other cells, also if the decimal separator is the other one.
+    /// Parses less common notations: digits in groups of three such as `1,234.5` or `1 234,5`, a
+    /// percent sign, which is ignored, a minus sign at the end, and quotes. Returns `None` for
+    /// other cells, and for a number with the other decimal separator.
     #[cold]
     fn grouped(&self, cell: &str) -> Option<f64> {
         let text = cell.trim();
@@ -88,7 +90,7 @@ impl CellStyle {
             return self.number_of_text(less).map(|number| -number);
         }
         if text.starts_with(['"', '\u{2212}']) {
-            // A quote after a space is part of the cell. A minus sign is not always a hyphen.
+            // A quote after a space is part of the cell. The minus sign may be U+2212.
             let plain = unquoted(text).replace('\u{2212}', "-");
             return if plain == text { None } else { self.number_of_text(&plain) };
         }
@@ -105,7 +107,7 @@ impl CellStyle {
         self.parse(&text.replace(sign, ""))
     }
 
-    /// Returns true if a cell is empty, NaN, or on the list of missing cells. Case is ignored.
+    /// Returns true if a cell is empty, NaN, or in the list of missing cells. Case is ignored.
     pub fn is_missing(&self, cell: &[u8]) -> bool {
         let cell = cell.trim_ascii();
         let is = |sign: &str| cell.eq_ignore_ascii_case(sign.as_bytes());
@@ -118,7 +120,7 @@ impl CellStyle {
         !self.is_missing(cell) && !self.looks_numeric(cell)
     }
 
-    /// Returns true for a number, also with a thousands separator or the other decimal separator.
+    /// Returns true for a number, even with a thousands separator or the other decimal separator.
     pub fn looks_numeric(&self, cell: &[u8]) -> bool {
         match self.number(cell) {
             Some(value) => !value.is_nan(),
@@ -142,7 +144,7 @@ impl CellStyle {
     }
 }
 
-/// Trims the text and removes enclosing quotes, if any. The parser of CSV leaves quotes in a cell if a space precedes them.
+/// Removes spaces and enclosing quotes. The CSV parser keeps quotes that follow a space.
 pub(crate) fn unquoted(text: &str) -> &str {
     let text = text.trim();
     text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
@@ -151,7 +153,7 @@ pub(crate) fn unquoted(text: &str) -> &str {
 /// Returns true if the digits before the decimal separator are in groups of three, as in `1.234,5`, `1,234.5`,
 /// `1'234.5` or, with a space, `1 234`.
 ///
-/// A single group without a decimal part, as in `1,234`, counts as a decimal number.
+/// A group after a point or comma without a decimal part, as in `1,234`, is a decimal number.
 pub(crate) fn has_thousands(cell: &[u8]) -> bool {
     let cell = unsigned(cell);
     let first = digits(cell);
@@ -168,7 +170,7 @@ pub(crate) fn has_thousands(cell: &[u8]) -> bool {
     (1..=3).contains(&first) && groups > 0 && is_certain && (rest.is_empty() || has_decimals)
 }
 
-/// Returns true for one to three digits, a point or comma, and three digits, as in `1,234`.
+/// Returns true for one to three digits, not starting with 0, a sign and three digits: `1,234`.
 pub(crate) fn has_one_group(cell: &[u8]) -> bool {
     let cell = unsigned(cell);
     let first = digits(cell);
@@ -179,7 +181,7 @@ pub(crate) fn has_one_group(cell: &[u8]) -> bool {
         && cell[0] != b'0'
 }
 
-/// Returns the point or comma in a number such as `1,5`, `-.5` or `1,5e-3`, if there is exactly one.
+/// Returns the point or comma in a decimal number such as `1,5`, `-.5` or `1,5e-3`, or `None`.
 pub(crate) fn decimal_sign(cell: &[u8]) -> Option<u8> {
     let cell = unsigned(cell);
     let whole = digits(cell);

@@ -1,5 +1,5 @@
-//! Kinds of columns and lines, recognized by the cells of the first rows: lines of units, counters of rows, columns of two words,
-//! and tables in long format.
+//! Kinds of columns and lines, recognized by the cells of the first rows: lines of units, row
+//! counters, columns of two words, and tables in long format.
 
 use super::cells::CellStyle;
 use crate::recode::text_of;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 pub const MOST_UNIT_LINES: usize = 3;
-/// Minimum number of rows from which a first column of consecutive numbers is a counter, whatever its name.
+/// Minimum number of rows for the first column to be a counter regardless of its name.
 const COUNTED_ROWS: usize = 20;
 const COUNTERS: [&str; 20] = [
     "",
@@ -32,10 +32,10 @@ const COUNTERS: [&str; 20] = [
     "zeile",
     "ligne",
 ];
-/// Number of names after the first, empty one whose numbers may have gaps.
+/// Number of names in `COUNTERS`, after the empty one, whose numbers may have gaps.
 const IDENTIFIERS: usize = 4;
 
-/// Names of the parts of a date and time in columns of their own, and their values.
+/// Names of columns with the parts of a date and time, and the range of their values.
 const DATE_PARTS: [(&[&str], RangeInclusive<f64>); 6] = [
     (&["year", "yyyy", "yr", "jahr", "année", "año", "ano", "anno"], 1900.0..=2100.0),
     (&["month", "mm", "mo", "monat", "mois", "mes", "mês", "mese"], 1.0..=12.0),
@@ -44,10 +44,10 @@ const DATE_PARTS: [(&[&str], RangeInclusive<f64>); 6] = [
     (&["minute", "min", "mi", "minuto"], 0.0..=59.0),
     (&["second", "sec", "sekunde", "seconde", "segundo", "secondo"], 0.0..=59.0),
 ];
-/// Number of the parts above that make a date.
+/// Number of leading entries of `DATE_PARTS` that make a date.
 const DAY: usize = 3;
 
-/// Words for 0 and 1 that have this meaning also if the first rows have only one of them.
+/// Words for 0 and 1. They have this meaning even if the first rows contain only one of them.
 const CERTAIN: [[&str; 2]; 17] = [
     ["off", "on"],
     ["false", "true"],
@@ -67,7 +67,7 @@ const CERTAIN: [[&str; 2]; 17] = [
     ["arrêt", "marche"],
     ["desligado", "ligado"],
 ];
-/// Words for 0 and 1 if the first rows have both.
+/// Words for 0 and 1 if the first rows contain both.
 const PAIRS: [[&str; 2]; 11] = [
     ["close", "open"],
     ["inactive", "active"],
@@ -111,9 +111,10 @@ impl Contents<'_> {
         rows[..lines].iter().take_while(holds_units).count()
     }
 
-    /// Returns true if a column numbers the rows: in steps of one, or in ascending order if its name is that of an
-    /// identifier. A first column that begins near 0 and has equal steps of any size counts too, such as the seconds since the
-    /// start.
+    /// Returns true if a column numbers the rows. With a name in `COUNTERS`, its numbers must go up
+    /// or down by one, or ascend if the name is that of an identifier. With another name, it must
+    /// be the first column of at least `COUNTED_ROWS` rows. Its numbers must then go up by one, or
+    /// in equal steps from near 0, such as the seconds since the start.
     pub fn is_counter(&self, column: usize, name: &str) -> bool {
         const FEWEST: usize = 3;
         let number = |cell: &[u8]| self.style.number(cell).filter(|x| x.abs() < 1e9);
@@ -131,7 +132,8 @@ impl Contents<'_> {
             }
     }
 
-    /// Returns the columns that are parts of one date: a year, a month and a day by their names, and smaller parts.
+    /// Returns the columns of a year, a month, a day and smaller units, by their names. Returns no
+    /// columns unless year, month and day are all there.
     pub fn date_parts(&self, names: &[String]) -> Vec<usize> {
         let is_part = |column: usize, part: &(&[&str], RangeInclusive<f64>)| {
             let is_within =
@@ -144,7 +146,7 @@ impl Contents<'_> {
         if is_date { found.into_iter().flatten().collect() } else { Vec::new() }
     }
 
-    /// Returns the words for 0 and 1 of a column of two words, or `None` for other columns.
+    /// Returns the words for 0 and 1 of a two-word column, or `None` for other columns.
     pub fn two_states(&self, column: usize) -> Option<[String; 2]> {
         const FEWEST_ROWS: usize = 10;
         const LONGEST: usize = 20;
@@ -174,7 +176,8 @@ impl Contents<'_> {
         }
     }
 
-    /// Returns the number of tags if the table is in long format: times repeat, or begin again with each tag.
+    /// Returns the number of tags if the table is in long format, or `None` otherwise. In long
+    /// format, times repeat or begin again with each tag.
     pub fn tags(&self, time: usize, tag: usize) -> Option<usize> {
         const FEWEST_ROWS: usize = 8;
         let mut tags: Vec<&[u8]> = self.cells(tag).collect();
@@ -197,7 +200,7 @@ impl Contents<'_> {
     }
 }
 
-/// Returns true if the numbers begin near 0 and ascend in equal steps, up to their rounding.
+/// Returns true if the numbers begin near 0 and ascend in equal steps, up to rounding.
 fn is_elapsed(numbers: &[f64]) -> bool {
     const ROUNDED: f64 = 1e-3;
     const EARLY: f64 = 100.0;

@@ -1,13 +1,12 @@
 //! Reader of CSV and TSV tables.
 //!
-//! One record is reused, and nothing is read beyond the requested row, except for the rest of a single read of the
-//! source. Rows from a pipe are therefore delivered as they arrive.
+//! One record is reused. A single read of the source may go beyond the requested row, but no
+//! further read is made. Rows from a pipe are therefore delivered as they arrive.
 //!
-//! `csv_columns` determines the columns and the header. A later line that repeats the header, as in concatenated files, is
-//! skipped.
+//! `csv_columns` determines the columns and the header. Repeated headers are skipped.
 //!
-//! **Resuming.** A file without carriage returns is resumed at its byte offset. Other files are read again from the
-//! start.
+//! **Resuming.** An uncompressed file without carriage returns is resumed at its byte offset. Other
+//! files are read again from the start.
 
 use super::cells::{CellStyle, has_thousands};
 use super::csv_columns::FirstLines;
@@ -39,16 +38,16 @@ pub struct Csv {
     cells: usize,
     /// Header, if it contains a word, and lines of units. Later lines that repeat one of them are skipped.
     headers: Vec<ByteRecord>,
-    /// True to report all text columns at once if the first row contains a word.
+    /// True if a text in the first row is reported as an error about all text columns.
     judges_columns: bool,
     fills: bool,
     columns: Columns,
     style: CellStyle,
     reading: Reading,
-    /// Selected columns without a number in the first lines.
+    /// Selected columns without numbers in the first lines.
     wordy: Vec<usize>,
     has_comments: bool,
-    /// Hint for a row with the wrong number of cells: the detected delimiter may be wrong.
+    /// Hint for a row with the wrong number of cells, in case the detected delimiter is wrong.
     delimiter_hint: String,
     rows: u64,
     lines_before: u64,
@@ -115,7 +114,7 @@ impl Csv {
         table.reading.sheet = input.sheet.clone().filter(|(_, count)| *count > 1).map(|(name, _)| name);
         table.reading.unit_lines = settled.unit_lines;
         table.reading.step = settled.step;
-        // The line of a first row that is held has been read already.
+        // If the first line is a row, it has been read already.
         let line = table.records.position().line() - u64::from(table.held);
         table.reading.first_line = table.lines_before + line;
         table.reading.time_format = settled.time_format;
@@ -155,7 +154,7 @@ impl Csv {
         Ok(found)
     }
 
-    /// Reads the next record that is a row. Repeated headers are skipped. Returns false at the end.
+    /// Reads the next record, skipping repeated headers. Returns false at the end.
     fn next_row(&mut self) -> Result<bool, Error> {
         const MARK: &[u8] = "\u{feff}".as_bytes();
         loop {
@@ -173,9 +172,8 @@ impl Csv {
         }
     }
 
-    /// Returns the value of a cell that is not a finite number: 0 or 1 in a column of two words, or NaN for a missing
-    /// cell if missing cells are filled in. A third word in a column of two words then counts as missing. Other cells
-    /// are errors.
+    /// Returns 0 or 1 for a cell of a two-word column, or NaN for a missing cell or a third word if
+    /// missing cells are filled in. Other cells are errors.
     #[cold]
     fn other_cell(&self, column: usize) -> Result<f64, Error> {
         let cell = &self.record[column];
@@ -209,7 +207,7 @@ impl Csv {
         if self.rows == 1 && self.judges_columns && style.is_word(cell) {
             let words = self.columns.selected.iter().filter(|column| style.is_word(&record[**column]));
             let bad: Vec<(usize, String)> = words.map(|column| (*column, shown(&self.record[*column]))).collect();
-            // A header with numbers may be a row. The message then refers to columns by position.
+            // A header with numbers may be a row, so the message refers to columns by position.
             let names = self.columns.selected_names();
             let doubtful = names.iter().any(|name| style.number(name.as_bytes()).is_some());
             let is_time = |column: &usize| TimeFormat::find(&[&text_of(&record[*column])]) != Found::Nothing;
@@ -242,7 +240,7 @@ impl Reader for Csv {
             let fault = Fault::Ragged { expected: self.cells, found: self.record.len(), like: "line", hint };
             return Err(Error::at(self.place(), fault));
         }
-        // UTF-8 is validated for the whole line at once, because cells are short.
+        // UTF-8 is validated once per line, because cells are short.
         let line = std::str::from_utf8(self.record.as_slice()).ok();
         for &column in &self.columns.selected {
             let cell = line.and_then(|line| line.get(self.record.range(column)?));
@@ -260,14 +258,14 @@ impl Reader for Csv {
     }
 
     fn place(&self) -> RowPlace {
-        // The line is counted back from the end of the record, because blank lines may precede its start.
+        // The line is counted back from the end of the record, because blank lines may precede it.
         let inside = self.record.as_slice().iter().filter(|byte| **byte == b'\n').count() as u64;
         let line = self.lines_before + self.records.position().line().saturating_sub(inside + 1);
         self.input.line(line)
     }
 
     fn position(&self) -> ReadPosition {
-        // A first line held as a row has been read but not delivered.
+        // The first line may have been read as a row but not returned yet.
         let exact = self.records.get_ref().is_exact() && !self.held;
         let lines = self.lines_before + self.records.position().line() - 1;
         ReadPosition { rows: self.rows, lines, bytes: exact.then(|| self.bytes()), ..ReadPosition::default() }

@@ -1,16 +1,18 @@
 //! Columns, header and times of a CSV table, determined from the first lines.
 //!
-//! **Header.** The first line is a header if columns are selected by name, if it contains the column names of a model,
-//! or if its selected cells contain a word and neither a number nor a time. Numbers that look like labels, such as
-//! years over measurements, are refused: an option must say whether they are names.
+//! **Header.** Without an option, the first line is a header if columns are selected by name, if it
+//! contains the column names of a model, or if its selected cells contain a word and neither a
+//! number nor a time. Numbers that look like labels, such as years above measurements, are an
+//! error.
 //!
-//! **Text.** If the table has a header, a column is left out if none of its cells in the first rows is a number. Row
-//! counters, and the parts of a date such as year and month, are also left out if no option selects, excludes or copies
-//! columns. A column of two words is read as 0 and 1. A column is also left out if at least [`EMPTY_ROWS`] cells are
-//! all missing. Without a header, text is an error, unless [`Layout::only_numeric`] is set.
+//! **Text.** If the table has a header, a column is left out if none of its cells in the first rows
+//! is a number. A column of two words is read as 0 and 1 instead. Row counters, and the parts of a
+//! date such as year and month, are also left out if no option selects, excludes or copies columns.
+//! A column without values in the first rows is left out if there are at least [`EMPTY_ROWS`] rows.
+//! Without a header, text is an error, unless [`Layout::only_numeric`] is set.
 //!
-//! **Time.** The time column is the first column of dates, or of numbers that can hardly be anything but times. If it holds
-//! dates only, and a column of times of day is next to it, both are joined. See `time_column`.
+//! **Time.** The time column is the first column of dates, or of numbers that can only be times. A
+//! column of dates is joined with a column of times of day next to it. See `time_column`.
 
 use super::cells::{CellStyle, decimal_sign, unquoted};
 use super::contents::{Contents, MOST_UNIT_LINES};
@@ -27,7 +29,7 @@ use csv::ByteRecord;
 use std::cmp::Ordering;
 
 pub(super) const LIST: &str = " in the header";
-/// Minimum number of rows from which a column without values counts as empty.
+/// Number of rows from which a column without values counts as empty.
 const EMPTY_ROWS: usize = 5;
 
 pub struct Settled {
@@ -48,7 +50,8 @@ pub struct FirstLines<'a> {
 }
 
 impl FirstLines<'_> {
-    /// Determines the properties of the table. If `like` is given, the table continues one with these columns.
+    /// Determines the properties of the table, which must continue one with the columns `like`, if
+    /// any.
     pub fn settle(&self, like: Option<&Columns>) -> Result<Settled, Error> {
         let names: Vec<String> = self.first.iter().map(|cell| unquoted(&text_of(cell)).to_owned()).collect();
         match like {
@@ -150,7 +153,7 @@ impl FirstLines<'_> {
         let mut columns = select(known, count, &times.layout, LIST, holds_text).map_err(fault)?;
         let wordy = columns.selected.iter().copied().filter(|column| !has_numbers(*column)).collect();
         columns.states = states.into_iter().filter(|state| columns.selected.contains(&state.position)).collect();
-        // The line with the shortest cells is that of the units.
+        // The shortest of these lines contains the units.
         let lines = &self.look.lines[usize::from(has_header).min(self.look.lines.len())..];
         let units = lines.iter().take(unit_lines).min_by_key(|line| line.as_slice().len());
         columns.units = units.map(|line| line.iter().map(|cell| text_of(cell.trim_ascii()).into_owned()).collect());
@@ -171,12 +174,12 @@ impl FirstLines<'_> {
     /// Returns true if the first line is a header. `free` is the first column that may be the time column.
     fn has_header(&self, names: &[String], free: Option<usize>) -> Result<bool, Error> {
         let layout = self.layout;
-        // Every column is examined, because the text columns are not known yet.
+        // All columns are examined, because the text columns are not known yet.
         let every =
             Layout { only_numeric: false, keeps_text: true, model_columns: None, items: None, ..layout.clone() };
         let selected = select(Some(names.to_vec()), names.len(), &every, LIST, |_| false);
         let selected = selected.map_err(|fault| self.input.fault(fault))?.selected;
-        // The columns of a model may be called 1 and 2.
+        // The columns of a model may have numbers as names.
         let model = layout.model_columns.as_ref();
         let of_model = model.is_some_and(|wanted| wanted.iter().all(|name| names.contains(name)));
         if layout.names_columns() || of_model {
@@ -193,14 +196,13 @@ impl FirstLines<'_> {
         Ok(!words.is_empty() && numbers.is_empty() && !words.iter().any(is_time))
     }
 
-    /// Returns true if a cell contains a number in digits. Words such as `inf` are no numbers here.
+    /// Returns true if a cell contains a number with digits. Words such as `inf` do not count.
     fn has_number(&self, cell: &[u8]) -> bool {
         self.style.looks_numeric(cell) && cell.iter().any(u8::is_ascii_digit)
     }
 
-    /// Returns true if the numbers of the first line, in these columns, look like labels: they ascend or descend, and
-    /// each differs from the numbers below it. It must be a whole number above fractions, or far outside the range of
-    /// the others.
+    /// Returns true if the numbers of the first line look like labels. They must ascend or descend,
+    /// and each must be a whole number above fractions or far outside the range below it.
     fn are_labels(&self, columns: &[usize]) -> bool {
         const FEWEST_ROWS: usize = 3;
         const FAR: f64 = 20.0;
@@ -223,8 +225,8 @@ impl FirstLines<'_> {
             && columns.iter().zip(&labels).all(differs)
     }
 
-    /// Returns the time format of these cells: the format of the layout if all cells match it, or the detected one if
-    /// the layout has none.
+    /// Returns the time format of these cells: the format of the layout if all cells match it, or a
+    /// detected format if the layout has none.
     pub(super) fn form(&self, cells: &[&str]) -> Found {
         match &self.layout.time_format {
             None => TimeFormat::find(cells),

@@ -1,4 +1,4 @@
-//! Cells of a line of JSON: a row of numbers with its texts, or the first row, which gives the columns.
+//! Parsing of a line of JSON, for the columns and for the numbers and copied texts of a row.
 
 use super::cells::CellStyle;
 use crate::error::{Fault, shown};
@@ -10,7 +10,7 @@ use std::fmt;
 
 #[derive(Default)]
 pub struct Cells {
-    /// One cell per column. A column that does not occur in the line is missing.
+    /// One cell per column. A column that does not occur in the line is absent.
     pub values: Vec<Cell>,
     pub texts: Vec<(usize, String)>,
     /// First error that concerns the row as a whole.
@@ -22,7 +22,7 @@ pub enum Cell {
     Number(f64),
     Absent,
     Null,
-    /// Text that stands for a missing number, such as `NaN`.
+    /// Text that marks a missing number, such as `NaN`.
     Sign,
     Text,
     Nested,
@@ -55,7 +55,7 @@ impl Cells {
     }
 }
 
-/// Parses a value that takes up the whole line. The error is the reason for the failure.
+/// Parses a value that takes up the whole line. The error is the reason why this failed.
 pub fn parse<'a>(line: &'a [u8], visitor: impl Visitor<'a, Value = ()>) -> Result<(), String> {
     let mut source = serde_json::Deserializer::from_slice(line);
     let outcome = source.deserialize_any(visitor).and_then(|()| source.end());
@@ -72,7 +72,7 @@ pub fn parse<'a>(line: &'a [u8], visitor: impl Visitor<'a, Value = ()>) -> Resul
 pub struct First {
     pub names: Option<Vec<String>>,
     pub cells: Vec<Cell>,
-    /// Cells of each column in the first lines that are not missing.
+    /// Texts of the cells of each column in the first lines. Missing cells are left out.
     pub texts: Vec<Vec<String>>,
 }
 
@@ -82,7 +82,7 @@ impl First {
         self.texts.push(if cell.is_missing() { Vec::new() } else { vec![text] });
     }
 
-    /// Adds the keys and cells of later objects. Lines that are no objects are passed over.
+    /// Adds the keys and cells of later objects. Lines that are not objects are skipped.
     pub fn join_later(&mut self, head: &[u8]) {
         let mut places: HashMap<String, usize> = self.names.iter().flatten().cloned().zip(0..).collect();
         let lines = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
@@ -110,8 +110,8 @@ impl First {
         }
     }
 
-    /// Adds the columns of a model that are no keys in the first lines, with missing cells. Does nothing if none of its
-    /// columns is a key.
+    /// Adds the columns of a model that are not keys in the first lines, with missing cells. Does
+    /// nothing if no column of the model is a key.
     pub fn join_absent(&mut self, model: &[String]) {
         let found: HashSet<String> = self.names.iter().flatten().cloned().collect();
         let (named, absent): (Vec<&String>, Vec<&String>) = model.iter().partition(|name| found.contains(*name));
@@ -126,7 +126,7 @@ impl First {
     }
 }
 
-/// Visitor of the first row, or of an object in it. The text is the prefix of its keys, such as `pump.`.
+/// Visitor of the first row, or of an object in it whose keys have a prefix such as `pump.`.
 pub struct FirstRow<'a>(pub &'a mut First, pub String);
 
 impl<'de> Visitor<'de> for FirstRow<'_> {
@@ -160,9 +160,8 @@ impl<'de> Visitor<'de> for FirstRow<'_> {
     }
 }
 
-/// Reader of an object in a row.
 trait Inner {
-    /// Reads the object. The result is [`Cell::Absent`] if its keys are columns.
+    /// Reads the object. Returns [`Cell::Absent`] if its keys are columns.
     fn read<'de, A: MapAccess<'de>>(self, cells: A) -> Result<Cell, A::Error>;
 }
 
@@ -189,7 +188,7 @@ pub struct RowCells<'a> {
     pub cells: &'a mut Cells,
     pub keys: Option<&'a HashMap<String, usize>>,
     pub lenient: bool,
-    /// Keys around the object, each with a point after it.
+    /// Keys of the enclosing objects, each followed by a dot.
     pub outer: String,
 }
 
@@ -250,7 +249,7 @@ impl<'de> Visitor<'de> for RowCells<'_> {
     }
 }
 
-/// Deserializer of a key in an object with these outer keys. The result is its position, or the key itself if it is unknown.
+/// Deserializer of a key. Returns the position of its column, or the full key if it is unknown.
 struct Key<'a>(Option<&'a HashMap<String, usize>>, &'a str);
 
 impl<'de> DeserializeSeed<'de> for Key<'_> {

@@ -1,10 +1,11 @@
 //! JSON lines: one array of numbers, or one object of numbers keyed by column, per line. An array of rows, and rows
 //! over several lines, are converted before (`json_values`).
 //!
-//! The first line determines the kind, and the first lines the columns. Later objects may have their keys in any order,
-//! and may lack some, whose cells are then missing. A later object with a new key is a bad row. If columns are
-//! selected, or given by a model, such keys are ignored. Truth values are read as 0 and 1, texts of a number as the
-//! number, and the keys of an object in an object as columns such as `pump.flow`.
+//! The first line determines whether rows are arrays or objects, and the first lines determine the
+//! columns. Later objects may have their keys in any order. A key that they lack is a missing cell.
+//! A later object with a new key is a bad row, unless columns are selected or given by a model.
+//! True and false are read as 1 and 0, and a string that contains a number as the number. The keys
+//! of an object inside an object become columns such as `pump.flow`.
 
 use super::json_row::{Cell, Cells, First, FirstRow, RowCells, parse};
 use super::line_reader::{LineParser, LineReader, LineTable};
@@ -44,8 +45,8 @@ impl Jsonl {
                     first.join_absent(layout.model_columns.as_deref().unwrap_or_default());
                 }
                 allow_columns(input, first.cells.len() as u128)?;
-                // A column whose first lines have no number, but a text for a missing one such as `NaN`, is a text
-                // column.
+                // A column that has no number in its first lines, but texts for missing numbers
+                // such as `NaN`, is a text column.
                 let holds_text =
                     |column: usize| first.cells[column].is_other_type() || first.cells[column] == Cell::Sign;
                 let is_time = |column: usize| {

@@ -1,7 +1,7 @@
 //! Reader of LIBSVM rows: a label, which is ignored, and `INDEX:VALUE` pairs. Cells that are not listed are 0.
 //!
-//! Indices start at 1 and increase. Index 1 is column 0. A pair `qid:N` and everything after `#` are ignored. The
-//! number of columns is given, or is the largest index of the file, which is then read twice.
+//! Indices start at 1 and increase. Index 1 is column 0. `qid:N` and everything after `#` are
+//! ignored. If the number of columns is not given, the file is read twice to find it.
 
 use super::line_reader::{LineParser, LineReader, LineTable};
 use super::{is_missing, number};
@@ -15,13 +15,13 @@ use crate::row::Row;
 pub struct Libsvm {
     columns: Columns,
     dense: Vec<f64>,
-    /// Columns that the most recently read row lists.
+    /// Columns listed in the most recently read row.
     set: Vec<usize>,
     fills: bool,
     takes_all: bool,
 }
 
-/// A row is sparse if at most one cell in this many is listed.
+/// Minimum number of cells per listed cell in a sparse row.
 const SPARSITY: usize = 16;
 
 impl Libsvm {
@@ -103,7 +103,7 @@ fn pair(word: &[u8]) -> Result<(u64, &[u8]), Fault> {
     }
 }
 
-/// Returns the largest index in a file. Invalid lines are ignored here. They are reported when they are read as rows.
+/// Returns the largest index in a file. Invalid lines are ignored and reported later as rows.
 fn largest_index(input: &InputSource) -> Result<usize, Error> {
     let mut lines = LineReader::open(input)?;
     let mut largest = 0;

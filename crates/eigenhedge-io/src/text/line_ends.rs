@@ -9,7 +9,7 @@ pub struct Lines<R> {
     last: u8,
     /// True if the most recently read byte was `\r`. A following `\n` belongs to the same line end.
     after_return: bool,
-    /// True if no `\r` has been read, so that the returned bytes equal those read.
+    /// True if no `\r` has been read, so that byte offsets are those of the source.
     exact: bool,
     /// Most recently returned byte that is not a line end.
     last_inside: u8,
@@ -17,13 +17,13 @@ pub struct Lines<R> {
     is_over: bool,
     /// Number of bytes that may be returned before [`Lines::allow`] is called again.
     left: u64,
-    /// Delimiter, if cells are counted: each adds [`CELL`] bytes to a line longer than [`LONG`].
+    /// Delimiter, if cells are counted. Each adds [`CELL`] bytes to a line longer than [`LONG`].
     delimiter: Option<u8>,
     since_allowed: u64,
 }
 
 const LONG: u64 = 1 << 20;
-/// Additional bytes counted for each cell of a long line.
+/// Number of bytes counted in addition for each cell of a long line.
 const CELL: u64 = 8;
 
 impl<R: Read> Lines<R> {
@@ -51,12 +51,12 @@ impl<R: Read> Lines<R> {
         self.exact
     }
 
-    /// Returns true if this position is the end of the source and the last byte that is not a line end is not a quote.
+    /// Returns true if `position` is the end of the source and the last line ends without a quote.
     pub fn ends_openly(&self, position: u64) -> bool {
         self.is_over && position == self.given && self.last_inside != b'"'
     }
 
-    /// Allows reading this many more bytes. Reading more is an error of kind `FileTooLarge`.
+    /// Sets the number of bytes that may still be read. More is an error of kind `FileTooLarge`.
     pub fn allow(&mut self, bytes: u64) {
         (self.left, self.since_allowed) = (bytes, 0);
     }
@@ -98,7 +98,7 @@ impl<R: Read> Read for Lines<R> {
                 self.given += 1;
                 return Ok(1);
             }
-            // An empty result is not the end: the `\n` of a `\r\n` arrived alone.
+            // An empty result is not the end of the source: the `\n` of a `\r\n` may arrive alone.
             if let kept @ 1.. = self.change(&mut buffer[..found]) {
                 self.last = buffer[kept - 1];
                 self.since_allowed += kept as u64;

@@ -34,7 +34,7 @@ impl LineReader {
         Self { input: input.clone(), source, line: Vec::new(), held: false, rows: 0, lines: 0, bytes: 0 }
     }
 
-    /// Makes the next call of [`Self::advance`] return the current line again.
+    /// Makes the next call of [`Self::advance`] keep the current line.
     pub fn hold(&mut self) {
         self.held = true;
     }

@@ -1,7 +1,7 @@
 //! Inspection of the first lines of a source before they are read.
 //!
-//! Up to [`LINES`] lines of a file are inspected. For a pipe, only the bytes that have arrived are inspected, once
-//! there is a line of data, so that rows of a live stream never wait for later rows.
+//! Up to [`LINES`] lines of a file are inspected. For a pipe, only the bytes that have arrived are
+//! inspected, once they contain a row, so that a row never waits for later rows.
 
 use super::cells::CellStyle;
 use super::preamble::after;
@@ -12,13 +12,13 @@ use crate::time_format::{Found, TimeFormat};
 use std::io::{self, Read};
 
 pub(crate) const LINES: usize = 200;
-/// Maximum number of bytes inspected, unless the required number of lines is longer.
+/// Maximum number of bytes inspected, unless the required lines take more bytes.
 const BYTES: usize = 1 << 18;
 /// Maximum number of bytes inspected to find the required number of lines.
 const MOST_BYTES: usize = 1 << 23;
 const PIECE: usize = 1 << 16;
 
-/// Source whose first bytes have been inspected. Reading still starts with these bytes.
+/// Source whose first bytes have been inspected. Reading starts with these bytes.
 pub struct Peeked {
     head: Vec<u8>,
     given: usize,
@@ -28,7 +28,7 @@ pub struct Peeked {
 }
 
 impl Peeked {
-    /// Opens the source and reads its first lines, at least `fewest` of them.
+    /// Opens the source and reads its first lines, if possible at least `fewest` of them.
     pub fn new(input: &InputSource, fewest: usize) -> Result<Self, Error> {
         let mut peeked = Self { head: Vec::new(), given: 0, inner: input.open()?, is_whole: false, fewest };
         peeked.look(input).map_err(|error| input.unreadable(error))?;
@@ -43,7 +43,7 @@ impl Peeked {
         &self.head[..end.map_or(0, |end| end + 1)]
     }
 
-    /// Passes over the first lines. Returns the number of their bytes. The lines must have been inspected.
+    /// Skips the first lines, which must have been inspected. Returns the number of skipped bytes.
     pub fn skip_lines(&mut self, lines: u64) -> u64 {
         self.given = self.head.len() - after(&self.head, lines).len();
         self.given as u64
@@ -65,7 +65,7 @@ impl Peeked {
             }
             counted = self.head.len();
             let has_row = lines >= self.fewest || lines + 1 == self.fewest && input.is_pipe() && is_row(&self.head);
-            // A line of words after the header may hold units. One more line is then needed to know.
+            // A line of words after the header may hold units. The line after it decides this.
             let has_row = has_row && !(input.is_pipe() && lines == self.fewest && !ends_in_numbers(self.lines()));
             let is_enough = lines > LINES + self.fewest || counted >= BYTES;
             if counted >= MOST_BYTES || has_row && (is_enough || input.is_pipe() && !input.has_more()) {
@@ -103,7 +103,7 @@ fn is_line_end(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
-/// Returns true if the last line has a cell with a number, whatever the delimiter, or is a line of JSON.
+/// Returns true if the last line has a number as a cell, with any delimiter, or is a line of JSON.
 fn ends_in_numbers(lines: &[u8]) -> bool {
     let style = CellStyle::default();
     let line = lines.split(|byte| is_line_end(*byte)).rfind(|line| !line.is_empty()).unwrap_or_default();
@@ -111,8 +111,7 @@ fn ends_in_numbers(lines: &[u8]) -> bool {
     cells.into_iter().any(|cell| style.looks_numeric(cell)) || line.starts_with(b"{") || line.starts_with(b"[")
 }
 
-/// Returns true if the first line contains no word except times, whatever the delimiter. It is then a row and not a
-/// header.
+/// Returns true if the first line has no words except times, with any delimiter. It is then a row.
 fn is_row(head: &[u8]) -> bool {
     let style = CellStyle::default();
     let line = head.split(|byte| is_line_end(*byte)).find(|line| !line.is_empty()).unwrap_or_default();

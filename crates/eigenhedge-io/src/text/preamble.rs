@@ -1,16 +1,14 @@
-//! Lines before the header of a text table: `sep=;` as spreadsheets write it, and lines of text such as the title of a
-//! report.
+//! Lines before the header of a text table: `sep=;`, and text such as the title of a report.
 //!
-//! The header is the first line with as many cells as most later lines, of which more than half are filled. It holds
-//! words and no numbers. Lines before it have another number of cells, or few filled ones. A table without a header has
-//! no preamble.
+//! The header is the first line that has as many cells as most later lines, with more than half of
+//! its cells filled. It holds words and no numbers. A table without a header has no preamble.
 
 use super::cells::CellStyle;
 use csv::ByteRecord;
 
 const MOST: usize = 60;
 
-/// Returns the delimiter that a first line such as `sep=;` names, and the number of such lines, 0 or 1.
+/// Returns the delimiter of a first line such as `sep=;`, and the number of such lines (0 or 1).
 pub fn separator_line(head: &[u8]) -> (Option<u8>, u64) {
     let head = head.strip_prefix("\u{feff}".as_bytes()).unwrap_or(head);
     let line = head.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
@@ -33,8 +31,7 @@ pub fn after(head: &[u8], lines: u64) -> &[u8] {
     rest
 }
 
-/// Returns the number of lines before the header. If the delimiter is not given, all are tried, and the smallest number
-/// is returned.
+/// Returns the number of lines before the header. Without a delimiter, returns the smallest one.
 pub fn lines(head: &[u8], delimiter: Option<u8>) -> u64 {
     if head.starts_with(b"#") {
         return 0;
@@ -50,9 +47,9 @@ pub fn lines(head: &[u8], delimiter: Option<u8>) -> u64 {
     tried.into_iter().filter_map(|delimiter| before_header(&lines, delimiter)).min().unwrap_or(0)
 }
 
-/// Returns the number of lines before the header for this delimiter, or `None` if these lines hold no table.
+/// Returns the number of lines before the header for this delimiter, or `None` without a table.
 fn before_header(lines: &[&[u8]], delimiter: u8) -> Option<u64> {
-    // Most tables need no parsing here: the first line has all cells.
+    // In most tables the first line has all cells, and no parsing is needed.
     let signs = |line: &[u8]| line.iter().filter(|byte| **byte == delimiter).count();
     let (first, last) = (lines.first()?, lines.last()?);
     let has_gap = first.windows(2).any(|pair| pair == [delimiter, delimiter]);
@@ -98,7 +95,7 @@ mod tests {
             ("Plant 7;;;\r\nfrom;2024-01-01;;\r\nt;a;b;c\r\n1;2;3;4\r\n1;2;3;4\r\n", 2),
             ("Report, made by hand\ntime,a,b\n1,2,3\n4,5,6\n", 1),
             ("Exported\n1,2\n3,4\n", 0),
-            // A header with too few names is no preamble.
+            // A header with too few names is not a preamble.
             ("a,b\n1,2,3\n4,5,6\n", 0),
             ("a\n1\n2\n", 0),
             ("1,2\n3,4\n5,6\n", 0),

@@ -1,11 +1,11 @@
 //! Detection of the delimiter and the decimal separator of a text table from its first lines.
 //!
-//! A delimiter other than a comma is detected if it splits nearly all lines into as many cells as the first line. If a
-//! comma does so too, the delimiter that gives more numeric cells is chosen. With semicolons, tabs or bars as
-//! delimiters, cells such as `1,5` have a decimal comma.
+//! A delimiter other than a comma is detected if it splits nearly all lines into as many cells as
+//! the first line. If a comma does so too, the delimiter with the larger share of numeric cells is
+//! chosen. With semicolons, tabs or bars as delimiters, cells such as `1,5` have a decimal comma.
 //!
-//! Lines that start with `#` are comments if the first line does, and has another number of cells than the table. Other
-//! lines of text before the header, such as the title of a report, are detected by `preamble`.
+//! Lines that start with `#` are comments if the first line does, and has another number of cells
+//! than the table. Other lines of text before the header are detected by `preamble`.
 
 use super::cells::{CellStyle, decimal_sign, has_one_group, has_thousands};
 use super::line_ends::Lines;
@@ -17,9 +17,9 @@ use csv::ByteRecord;
 
 /// Delimiters that are tried in addition to the comma.
 const DELIMITERS: [u8; 3] = [b'\t', b';', b'|'];
-/// Mark at the start of some UTF-8 files.
+/// Byte-order mark at the start of some UTF-8 files.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
-/// Largest number of lines before a table. The limit keeps the sum with a row number from overflowing.
+/// Maximum number of lines before a table, which prevents an overflow of line numbers.
 const MOST_SKIPPED: u64 = 1 << 48;
 /// Minimum share of lines that must have as many cells as the first line.
 const AGREEING: f64 = 0.9;
@@ -28,17 +28,15 @@ const AGREEING: f64 = 0.9;
 pub struct Look {
     pub delimiter: u8,
     pub decimal: u8,
-    /// True if thousands are grouped, as in `1,234`, by the point or the comma, whichever is not the decimal sign.
+    /// True if thousands are grouped, as in `1,234`, by the sign that is not the decimal separator.
     pub has_groups: bool,
-    /// True if lines that start with `#` are comments.
     pub has_comments: bool,
     pub skipped: u64,
-    /// Inspected lines without comments, starting with the first of the table.
+    /// Inspected lines of the table, without comments.
     pub lines: Vec<ByteRecord>,
 }
 
 impl Look {
-    /// Detects the separators that the layout does not specify.
     pub fn new(head: &[u8], layout: &Layout) -> Self {
         let found = layout.found.as_ref();
         let by_format = (layout.format == Format::Tsv).then_some(b'\t');
@@ -107,7 +105,7 @@ fn delimiter(head: &[u8]) -> u8 {
     b','
 }
 
-/// Returns true if the first line has more than one cell and nearly all lines have as many cells.
+/// Returns true if the first line has more than one cell and nearly all lines have equally many.
 fn agree(lines: &[ByteRecord]) -> bool {
     let width = lines.first().map_or(0, ByteRecord::len);
     let same = lines.iter().filter(|line| line.len() == width).count();
@@ -128,7 +126,7 @@ fn decimal_of(lines: &[ByteRecord]) -> u8 {
         match decimal_sign(cell) {
             Some(b',') => commas += 1,
             Some(_) => points += 1,
-            // In a number with groups of digits, the last point or comma counts.
+            // In a number with groups of digits, the last point or comma is counted.
             None if has_thousands(cell) => match cell.iter().rev().find(|byte| matches!(byte, b'.' | b',')) {
                 Some(b',') => commas += 1,
                 _ => points += 1,
@@ -139,7 +137,8 @@ fn decimal_of(lines: &[ByteRecord]) -> u8 {
     if commas > points { b',' } else { b'.' }
 }
 
-/// Returns a comma if no number has a point and some number in quotes can only have a decimal comma.
+/// Returns a comma if some number in quotes must have a decimal comma and no number has a point.
+/// Otherwise returns a point.
 fn decimal_in_quotes(lines: &[ByteRecord]) -> u8 {
     let has =
         |wanted: u8| lines.iter().flatten().any(|cell| decimal_sign(cell) == Some(wanted) && !has_one_group(cell));
@@ -147,8 +146,8 @@ fn decimal_in_quotes(lines: &[ByteRecord]) -> u8 {
     if has(b',') && !has_points { decimal_of(lines) } else { b'.' }
 }
 
-/// Returns true if `1,234` is the whole number 1234: other numbers show the decimal separator, and all such groups have
-/// three digits.
+/// Returns true if `1,234` is the whole number 1234: other numbers show the decimal separator, and
+/// all such groups have three digits.
 fn has_groups(lines: &[ByteRecord], decimal: u8) -> bool {
     let cells = || lines.iter().skip(1).flatten();
     let other = if decimal == b',' { b'.' } else { b',' };

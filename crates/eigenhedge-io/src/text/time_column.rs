@@ -8,13 +8,13 @@ use crate::recode::text_of;
 use crate::time_format::{Found, TimeFormat, is_time_of_day, names_time};
 use csv::ByteRecord;
 
-/// Number of leading free columns that are searched whatever their names.
+/// Number of leading free columns that are searched regardless of their names.
 const SEARCHED: usize = 8;
 
 pub struct TimeColumn {
     pub layout: Layout,
     pub format: Option<TimeFormat>,
-    /// Position of the time column, also if it is not used.
+    /// Position of the time column, even if it is not used.
     pub position: Option<usize>,
     pub clock: Option<usize>,
     pub left_out: Option<usize>,
@@ -64,7 +64,7 @@ impl FirstLines<'_> {
             let there = joined.as_deref().unwrap_or(&there);
             let mut form = self.form(there);
             if form == Found::Nothing && given.is_some() {
-                // Rows with an invalid time are bad and do not affect the format of the others.
+                // Rows with invalid times are bad and do not affect the format of the others.
                 let times: Vec<&str> =
                     there.iter().copied().filter(|cell| self.form(&[cell]) != Found::Nothing).collect();
                 form = self.form(&times);
@@ -72,7 +72,7 @@ impl FirstLines<'_> {
             let is_used = given.is_some() || layout.find_time;
             let is_of_model = name.is_some_and(|name| !self.is_own(name));
             match form {
-                // Numbers are times only if the user says so, or if they can hardly be anything else.
+                // Numbers are times only if the user says so, or if they can only be times.
                 Found::Format(format)
                     if given.is_none()
                         && format.is_number()
@@ -105,8 +105,8 @@ impl FirstLines<'_> {
         Ok(nothing(layout))
     }
 
-    /// Returns the layout. If its time column has the name `DATE CLOCK`, and the table has the columns `DATE` and
-    /// `CLOCK` but not both in one, these two are used.
+    /// Returns the layout. A time column `DATE CLOCK` that the table does not have is split if it
+    /// has the columns `DATE` and `CLOCK`.
     pub(super) fn with_clock(&self, names: &[String]) -> Layout {
         let mut layout = self.layout.clone();
         let has = |name: &str| names.iter().any(|own| own == name);
@@ -121,7 +121,6 @@ impl FirstLines<'_> {
 
     fn position(&self, names: Option<&[String]>, selector: Option<&Selector>) -> Result<Option<usize>, Error> {
         let Some(selector) = selector else { return Ok(None) };
-        // This layout selects only the wanted column, to find its position.
         let only = Layout { columns: vec![selector.clone()], ..Layout::new(self.layout.format) };
         let found = select(names.map(<[_]>::to_vec), self.first.len(), &only, LIST, |_| false);
         Ok(found.map_err(|fault| self.input.fault(fault))?.selected.first().copied())

@@ -1,17 +1,18 @@
 //! Detection of the format of a time column from some of its cells.
 //!
-//! These formats are recognized: ISO 8601, numbers since 1970, whose unit follows from their size, the days of a
-//! spreadsheet, digits without separators such as `20240229`, and dates with day, month or its name, and year separated
-//! by points, slashes, dashes or spaces, optionally followed by a time of day. With slashes and dashes, the first
-//! number can be the day or the month. This is decided by a number above 12, by AM or PM (the month is then first), or
-//! by steps that are regular in only one of the two readings. Otherwise the result is [`Found::Ambiguous`] with both
-//! readings.
+//! These formats are recognized: ISO 8601, numbers since 1970 with a unit that follows from their
+//! size, spreadsheet days, digits without separators such as `20240229`, and dates with day, month
+//! (or its name) and year. A time of day may follow.
+//!
+//! With slashes and dashes, the first number can be the day or the month. This is decided by a
+//! number above 12, by AM or PM (the month then comes first), or by steps that are regular in only
+//! one of the two readings. Otherwise the result is [`Found::Ambiguous`] with both readings.
 
 use super::{Kind, TimeFormat, UNITS, names_time, number, without_zone};
 use crate::dates;
 use std::sync::OnceLock;
 
-/// Date formats that are tried in addition to ISO 8601. A date that matches two of them is ambiguous.
+/// Date formats that are tried in addition to ISO 8601. A date may match two of them.
 const DATES: [&str; 26] = [
     "%d.%m.%Y",
     "%d/%m/%Y",
@@ -55,11 +56,11 @@ const TIMES: [&str; 11] = [
     " %H.%M.%S",
 ];
 
-/// Formats of dates in digits only, with the number of digits.
+/// Formats of dates with digits only, each with its number of characters.
 const COMPACT: [(&str, usize); 5] =
     [("%Y%m%d", 8), ("%Y%m%d%H%M", 12), ("%Y%m%d%H%M%S", 14), ("%Y%m%dT%H%M%S", 15), ("%Y%m%d %H%M%S", 15)];
 
-/// Spreadsheet dates from 2000 to 2050.
+/// Spreadsheet days from 2000 to 2050.
 const EXCEL_DAYS: std::ops::Range<f64> = 36526.0..55153.0;
 
 fn candidates() -> &'static [TimeFormat] {
@@ -71,7 +72,7 @@ fn candidates() -> &'static [TimeFormat] {
 #[derive(Debug, PartialEq)]
 pub(crate) enum Found {
     Format(TimeFormat),
-    /// Cell that matches two formats, with the date that each gives.
+    /// Cell that matches two formats, with both formats and the date that each gives.
     Ambiguous {
         cell: String,
         readings: [(TimeFormat, String); 2],
@@ -81,7 +82,7 @@ pub(crate) enum Found {
 
 enum Steps {
     Regular,
-    /// Some steps are negative or much longer than the usual one.
+    /// Some steps are negative or much longer than the usual step.
     Irregular,
     Unknown,
 }
@@ -106,9 +107,9 @@ impl TimeFormat {
         }
         let fitting: Vec<Self> = candidates().iter().filter(|format| fits(format)).take(2).cloned().collect();
         match <[Self; 2]>::try_from(fitting) {
-            // Only English has AM and PM with numbers, and the month comes first.
+            // AM and PM with numbers are used in English, where the month comes first.
             Ok([_, second]) if second.to_string().contains("%p") => Found::Format(second),
-            // The month has a name, so that both formats give the same date.
+            // The month has a name, so both formats give the same date.
             Ok([_, second]) if second.to_string().contains("%b") => Found::Format(second),
             Ok([first, second]) => match (first.steps(cells), second.steps(cells)) {
                 (Steps::Regular, Steps::Irregular) => Found::Format(first),
@@ -119,7 +120,7 @@ impl TimeFormat {
         }
     }
 
-    /// Returns both readings of the first cell for which they differ.
+    /// Returns both readings of the first cell for which they differ, or of the first cell.
     fn ambiguous(cells: &[&str], both: [Self; 2]) -> Found {
         let differ = |cell: &&&str| both[0].seconds(cell) != both[1].seconds(cell);
         let cell = cells.iter().find(differ).unwrap_or(&cells[0]).trim().to_owned();
@@ -136,7 +137,7 @@ impl TimeFormat {
         cells.iter().all(|cell| self.seconds(cell).is_some_and(|time| YEARS.contains(&time)))
     }
 
-    /// Returns the median step between the times in these cells, in seconds, if there are at least two steps forward.
+    /// Returns the median step forward in seconds, or `None` if there are fewer than two steps.
     pub(crate) fn usual_step(&self, cells: &[&str]) -> Option<f64> {
         let times: Vec<f64> = cells.iter().filter_map(|cell| self.seconds(cell)).collect();
         let mut steps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step > 0.0).collect();
@@ -160,8 +161,8 @@ impl TimeFormat {
         }
     }
 
-    /// Returns the format of cells that are all numbers: days of a spreadsheet if all are from 2000 to 2050, or else
-    /// times since 1970 in the unit that fits the largest of them.
+    /// Returns the format of cells that are all numbers: spreadsheet days if all are from 2000 to
+    /// 2050, or else times since 1970 in a unit that fits the largest number.
     fn epoch(cells: &[&str]) -> Option<Self> {
         let numbers = cells.iter().map(|cell| number(cell.trim())).collect::<Option<Vec<f64>>>()?;
         if numbers.iter().all(|number| EXCEL_DAYS.contains(number)) {
@@ -171,10 +172,10 @@ impl TimeFormat {
         UNITS.iter().find(|(.., next)| largest < *next).map(|(name, in_second, _)| Self(Kind::Epoch(name, *in_second)))
     }
 
-    /// Returns true if these numbers are surely times in this format: all from the years 2001 to 2099, and nearly all
-    /// steps forward, or nearly all back. There must be several of them, unless the name of their column says that it
-    /// holds times. The days of a spreadsheet need such a name, or regular steps of whole seconds that are shorter than
-    /// a day.
+    /// Returns true if these numbers are surely times in this format. All must be from the years
+    /// 2001 to 2099, and nearly all steps must have one sign. There must be at least five of them,
+    /// unless the name of their column says that it holds times. Spreadsheet days need such a name,
+    /// or regular steps of whole seconds that are shorter than a day.
     pub(crate) fn is_clock(&self, cells: &[&str], name: Option<&str>) -> bool {
         const FEWEST: usize = 5;
         let times: Vec<f64> = cells.iter().filter_map(|cell| self.seconds(cell)).collect();
@@ -195,7 +196,7 @@ impl TimeFormat {
     }
 }
 
-/// Returns true if the year has four digits. This prevents reading the number 24 as the year 24.
+/// Returns true if the year has four digits. A number such as 24 is then not read as a year.
 fn is_usual(seconds: f64) -> bool {
     const YEAR: f64 = 365.2425 * 86400.0;
     (-970.0 * YEAR..8030.0 * YEAR).contains(&seconds)

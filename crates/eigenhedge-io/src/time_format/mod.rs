@@ -20,20 +20,20 @@ enum Kind {
     Iso,
     /// Time since 1970: the name of the unit, and the number of units per second.
     Epoch(&'static str, f64),
-    /// Days since the end of 1899, as in a spreadsheet.
+    /// Days since 1899-12-30, as in a spreadsheet.
     Excel,
     Pattern(String, Vec<Item<'static>>),
 }
 
-/// Units of times since 1970: the name, the number of units per second, and the number from which the next smaller unit
-/// is assumed. In the larger unit, such a number would be after the year 5000.
+/// Units of times since 1970: the name, the number of units per second, and the number from which
+/// the next smaller unit is assumed. In the larger unit, this is after the year 5000.
 const UNITS: [(&str, f64, f64); 4] =
     [("s", 1.0, 1e11), ("ms", 1e3, 1e14), ("us", 1e6, 1e17), ("ns", 1e9, f64::INFINITY)];
 
-/// Days between the start of spreadsheet dates and 1970.
+/// Spreadsheet day of 1970-01-01.
 const EXCEL_EPOCH: f64 = 25569.0;
 
-/// Names of time zones after a time, and their hours ahead of UTC.
+/// Names of time zones at the end of a time, with their offset from UTC in hours.
 const ZONES: [(&str, i32); 20] = [
     (" UTC", 0),
     (" GMT", 0),
@@ -57,7 +57,7 @@ const ZONES: [(&str, i32); 20] = [
     ("z", 0),
 ];
 
-/// Largest offset of a time zone from UTC in seconds.
+/// Maximum offset of a time zone from UTC in seconds.
 const LARGEST_OFFSET: i32 = 14 * 3600;
 
 impl TimeFormat {
@@ -78,8 +78,8 @@ impl TimeFormat {
         has_fields.then(|| Self(Kind::Pattern(text.to_owned(), items)))
     }
 
-    /// Parses a time to seconds since 1970-01-01 UTC, if it matches. A time without a zone counts as UTC, and 24:00 as the
-    /// start of the next day.
+    /// Parses a time to seconds since 1970-01-01 UTC. Returns `None` if it does not match the
+    /// format. A time without a zone is in UTC, and 24:00 is the start of the next day.
     pub(crate) fn seconds(&self, text: &str) -> Option<f64> {
         let (text, offset) = without_zone(text);
         let time = self.local_seconds(text).or_else(|| {
@@ -95,10 +95,10 @@ impl TimeFormat {
         match &self.0 {
             Kind::Iso => dates::seconds(text),
             Kind::Epoch(_, in_second) => number(text).map(|number| number / in_second),
-            // The fraction of a day is exact to some microseconds, so the time is rounded to milliseconds.
+            // Fractions of a day are exact to microseconds, so the time is rounded to milliseconds.
             Kind::Excel => number(text).map(|days| ((days - EXCEL_EPOCH) * 86400.0 * 1e3).round() / 1e3),
             Kind::Pattern(pattern, items) if pattern.contains("%b") => of_items(&in_english(text)?, items),
-            // A fraction may be written with a comma.
+            // The fraction of a second may be written with a comma.
             Kind::Pattern(pattern, items) if text.contains(',') && !pattern.contains(',') => {
                 of_items(&text.replace(',', "."), items)
             }
@@ -144,12 +144,12 @@ impl TimeFormat {
         }
     }
 
-    /// Returns true for ISO 8601 and for seconds since 1970. These formats are not mentioned to users.
+    /// Returns true for ISO 8601 and for seconds since 1970. Messages do not mention these formats.
     pub(crate) fn is_usual(&self) -> bool {
         matches!(self.0, Kind::Iso | Kind::Epoch("s", _))
     }
 
-    /// Returns true if times are numbers: since 1970, days of a spreadsheet, or digits without separators.
+    /// Returns true for numbers: times since 1970, spreadsheet days, or digits without separators.
     pub(crate) fn is_number(&self) -> bool {
         match &self.0 {
             Kind::Iso => false,
@@ -194,7 +194,7 @@ pub(crate) fn is_time_of_day(cell: &str) -> bool {
     cell.contains([':', '.']) && FORMS.iter().any(|form| NaiveTime::parse_from_str(cell, form).is_ok())
 }
 
-/// Returns a time without the name of a zone at its end, and the zone's hours ahead of UTC.
+/// Returns a time without the name of a zone at its end, and the UTC offset of the zone in hours.
 fn without_zone(text: &str) -> (&str, i32) {
     let text = text.trim();
     let zone = ZONES.iter().find_map(|(sign, hours)| Some((text.strip_suffix(sign)?, *hours)));
@@ -235,7 +235,7 @@ impl<'de> Deserialize<'de> for TimeFormat {
     }
 }
 
-/// Parses a time to seconds since 1970, if it matches. The time of day, or its minutes, may be missing.
+/// Parses a time to seconds since 1970. The time of day, or its minutes, may be missing.
 fn of_items(text: &str, items: &[Item<'static>]) -> Option<f64> {
     let mut parsed = Parsed::new();
     parse(&mut parsed, text, items.iter()).ok()?;
@@ -316,7 +316,7 @@ mod tests {
             assert_eq!(found(cells), wanted, "{cells:?}");
         }
         assert_eq!(found(&[]), "");
-        // Hours that cross midnight; days of a month that could be months of a year.
+        // Hours that cross midnight. Then days that could also be months.
         let hours =
             ["01/02/2024 22:00", "01/02/2024 23:00", "01/03/2024 00:00", "01/03/2024 01:00", "01/03/2024 02:00"];
         assert_eq!(found(&hours), "%m/%d/%Y %H:%M");

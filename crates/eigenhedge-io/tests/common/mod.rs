@@ -1,4 +1,4 @@
-//! One matrix in every format, written by other libraries than the tested one where possible.
+//! One matrix in every format, where possible not written by the tested library.
 #![allow(dead_code, clippy::unwrap_used)]
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
@@ -10,14 +10,13 @@ use zip::CompressionMethod;
 
 pub type Matrix = Vec<Vec<f64>>;
 
-/// Storage order of an array.
 #[derive(Clone, Copy)]
 pub enum Order {
     C,
     Fortran,
 }
 
-/// Returns numbers that are hard to read or write: long decimals, subnormals, signed zeros, integers, large numbers.
+/// Returns numbers that include long decimals, subnormals, signed zeros and extreme sizes.
 pub fn matrix(rows: usize, columns: usize) -> Matrix {
     let mut seed = 42u64;
     let mut next = || {
@@ -36,7 +35,7 @@ pub fn names(columns: usize) -> Vec<String> {
     (0..columns).map(|i| format!("x{i}")).collect()
 }
 
-/// Returns the name and the bytes of a file for every format and its variants.
+/// Returns the name and the bytes of one file per format and variant.
 pub fn all_formats(matrix: &Matrix) -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("plain.csv", table(matrix, ",", "\n").into_bytes()),
@@ -92,7 +91,6 @@ pub fn in_two(bytes: &[u8], pack: fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
     [pack(start), pack(end)].concat()
 }
 
-/// Encodes text in UTF-16 with a byte-order mark.
 pub fn utf16(text: &str, bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
     std::iter::once(0xfeff).chain(text.encode_utf16()).flat_map(bytes).collect()
 }
@@ -109,7 +107,7 @@ pub fn json_arrays(matrix: &Matrix) -> String {
     matrix.iter().map(|row| serde_json::to_string(row).unwrap() + "\n").collect()
 }
 
-/// Writes JSON objects; later rows have their keys in another order.
+/// Writes JSON objects. Every second row has its keys in reverse order.
 pub fn json_objects(matrix: &Matrix) -> String {
     let line = |(i, row): (usize, &Vec<f64>)| {
         let mut cells: Vec<String> =
@@ -157,12 +155,12 @@ pub fn npz(arrays: &[(&str, Vec<u8>)], method: CompressionMethod) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-/// Returns zeros in Fortran order, in an archive of a thousandth of their size.
+/// Returns an archive of zeros in Fortran order, which takes about a thousandth of their size.
 pub fn zeros_npz(rows: usize, width: usize) -> Vec<u8> {
     zipped(&npy_raw("'<f8'", &format!("({rows}, {width})"), "True", &vec![0; 8 * rows * width]), true)
 }
 
-/// Returns an archive of one array, written by the specification of the format.
+/// Returns an archive of one array, written without a library.
 pub fn zipped(content: &[u8], deflated: bool) -> Vec<u8> {
     let stored = if deflated {
         let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -231,7 +229,7 @@ pub fn arrow_stream(batches: &[RecordBatch]) -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
-/// Writes LIBSVM rows without positive zeros. Negative zeros are written, and the last column is not always zero.
+/// Writes LIBSVM rows without positive zeros. The last column must have a nonzero number.
 pub fn libsvm(matrix: &Matrix) -> String {
     let line = |row: &Vec<f64>| {
         let cells = (1..).zip(row).filter(|(_, x)| x.to_bits() != 0);
@@ -243,7 +241,7 @@ pub fn libsvm(matrix: &Matrix) -> String {
 
 const MAIN: &str = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
 
-/// Returns a sheet of a workbook, whose cells are numbers, dates (in the first column) or texts.
+/// Returns a worksheet. Its cells are numbers, dates (numbers in the first column) or texts.
 pub fn sheet(text: &str) -> Vec<u8> {
     let mut data = String::new();
     for (r, line) in text.lines().enumerate() {
@@ -261,7 +259,6 @@ pub fn sheet(text: &str) -> Vec<u8> {
     format!("<worksheet xmlns=\"{MAIN}\"><sheetData>{data}</sheetData></worksheet>").into_bytes()
 }
 
-/// Returns a workbook with these sheets.
 pub fn workbook(sheets: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let relations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
     let package = "http://schemas.openxmlformats.org/package/2006";

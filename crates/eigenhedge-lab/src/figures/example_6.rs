@@ -10,12 +10,12 @@ const WEIGHTS: [f64; 3] = [1.0 / 7.0, 2.0 / 7.0, 4.0 / 7.0];
 const EXACT: [f64; 3] = [1.0 / 6.0, 1.0 / 3.0, 1.0 / 2.0];
 const DROPPED: usize = 2;
 const ROUNDING: f64 = 1e-15;
-/// Number of random points of the capped simplex with which the projection is compared.
+/// Number of random points of the capped simplex that are compared with the projection.
 const RIVALS: usize = 10_000;
 
 pub fn run(setting: &Setting, _: &Progress) -> Result<Outcome, LabError> {
     let capped = cap_by_sorting(&WEIGHTS.map(f64::ln), &[1; 3], 3 - DROPPED)?;
-    // Probabilities of being dropped sum to two. The paper divides them by two.
+    // The probabilities of being dropped sum to two. The paper divides them by two.
     let dropped: Vec<f64> = capped.log_dropped.iter().map(|log| log.exp()).collect();
     let halves: Vec<f64> = dropped.iter().map(|v| v / DROPPED as f64).collect();
     let mixture = decompose(&dropped)?;
@@ -77,7 +77,7 @@ fn relative_entropy(point: &[f64]) -> f64 {
     point.iter().zip(WEIGHTS).filter(|(p, _)| **p > 0.0).map(|(p, w)| p * (p / w).ln()).sum()
 }
 
-/// Returns the least relative entropy to [`WEIGHTS`] of random points whose entries are at most one half.
+/// Returns the smallest relative entropy to [`WEIGHTS`] of random points below the cap.
 fn nearest_rival(seed: u64) -> f64 {
     let mut random = Random::seeded(seed);
     let mut point = || loop {

@@ -1,4 +1,4 @@
-//! The stream of three subspaces, which figures 4 and 5 use.
+//! Stream of three subspaces, which figures 4 and 5 use.
 
 use super::KEPT;
 use crate::{Claim, LabError, Outcome, Progress, Setting, Table};

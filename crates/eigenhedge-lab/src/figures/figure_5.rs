@@ -1,4 +1,4 @@
-//! The kept subspace after the first change of the stream of three subspaces.
+//! Kept subspace after the first change in the stream of three subspaces.
 
 use super::figure_3::SEGMENT;
 use super::{ALPHA, KEPT, tracking};
@@ -10,22 +10,21 @@ use eigenhedge_pages::{Chart, Mark, Series, Tint};
 
 /// Share of the new subspace that a learner must keep to count as switched.
 const TURNED: f64 = 0.9;
-/// Number of rows shown before the change.
 const BEFORE: usize = 20;
-/// Rows after the change at which the most probable subspace is drawn.
+/// Numbers of rows after the change at which the most probable subspace is plotted.
 const MOMENTS: [usize; 5] = [0, 15, 30, 45, 60];
 
 struct Transition {
-    /// Share of the new subspace that is kept, at each row from [`BEFORE`] rows before the change on.
+    /// Share of the new subspace that is kept, at each row from [`BEFORE`] rows before the change.
     new: Vec<f64>,
-    /// Share of the old subspace that is kept, at each row from [`BEFORE`] rows before the change on.
+    /// Share of the old subspace that is kept, at each row from [`BEFORE`] rows before the change.
     old: Vec<f64>,
-    /// Most probable subspaces at [`MOMENTS`].
+    /// Most probable subspaces at the times in [`MOMENTS`].
     planes: Vec<Matrix>,
 }
 
 impl Transition {
-    /// Returns the number of rows until the learner has switched, or the length of a segment if it never does.
+    /// Returns the number of rows until the learner has switched, or else the length of a segment.
     fn rows(&self) -> f64 {
         self.new[BEFORE..].iter().position(|share| *share >= TURNED).unwrap_or(SEGMENT) as f64
     }
@@ -97,13 +96,13 @@ fn watch(mut learner: impl Inspected, stream: &streams::Stream) -> Result<Transi
     Ok(seen)
 }
 
-/// Returns the share of a subspace that is kept: the mean squared length of the kept part of its unit vectors.
+/// Returns the share of a subspace that is kept: the mean kept squared length of its basis vectors.
 fn kept(learner: &impl Inspected, subspace: &Matrix) -> Result<f64, LabError> {
     let shares = (0..subspace.columns()).map(|j| learner.kept_of(subspace.column(j)));
     Ok(shares.sum::<Result<f64, _>>()? / subspace.columns() as f64)
 }
 
-/// Returns the share of one subspace that lies in another: the mean squared length of the projected unit vectors.
+/// Returns the share of a subspace in another: the mean projected squared length of its basis.
 fn overlap(one: &Matrix, other: &Matrix) -> f64 {
     let mut coordinates = Vec::new();
     let mut square = |j: usize| {

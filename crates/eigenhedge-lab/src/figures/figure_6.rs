@@ -1,4 +1,4 @@
-//! Long-term memory: six segments of three persons, some of whom recur.
+//! Long-term memory: six segments of a stream, each with one of three persons, some of whom recur.
 
 use super::{ALPHA, tracking};
 use crate::curves::{cumulated, expected_losses, learner, row_numbers};
@@ -8,9 +8,9 @@ use eigenhedge::{Instance, Mixing, Random, streams};
 use eigenhedge_pages::{Chart, Mark, Series};
 
 const PATTERN: [usize; 6] = [1, 2, 1, 3, 2, 1];
-/// Indices of the segments in which a new person follows another one.
+/// Indices (from 0) of the segments in which a new person appears after another one.
 const NEW: [usize; 2] = [1, 3];
-/// Indices of the segments in which a person returns.
+/// Indices (from 0) of the segments in which a person returns.
 const AGAIN: [usize; 3] = [2, 4, 5];
 const SEGMENT: usize = 200;
 const PERSONS: usize = 3;

@@ -9,9 +9,9 @@ use eigenhedge::{Matrix, NormBound, Random, trial};
 use eigenhedge_pages::{Chart, Series};
 
 const COMPONENTS: usize = 2;
-/// Maximum angle between a vector and its component at the end, in degrees.
+/// Maximum angle in degrees between a weight vector and its component at the end.
 const NEAR: f64 = 3.0;
-/// Number of points. They are presented repeatedly, in random order.
+/// Number of points. They are presented repeatedly in random order.
 const POINTS: usize = 100;
 /// Number of trials between two measurements of the angles: one pass over the points.
 const CHECK: usize = POINTS;
@@ -30,7 +30,7 @@ struct Task {
     name: &'static str,
     kernel: VectorKernel,
     points: Vec<Vec<f64>>,
-    /// Features of the points in coordinates of all batch components, one row per point.
+    /// Coordinates of the features of the points along all batch components, one row per point.
     features: Vec<Vec<f64>>,
     bound: f64,
     rate: Rate,
@@ -47,7 +47,8 @@ impl Task {
         Ok(Self { name, kernel, points, features, bound, rate })
     }
 
-    /// Returns the angles between weight vectors and batch components in degrees, for each measurement and component.
+    /// Returns the angles in degrees between the weight vectors and the batch components. There is
+    /// one list per measurement, with one angle per component.
     fn angles(&self, params: Params, trials: usize, seed: u64) -> Result<Vec<Vec<f64>>, LabError> {
         let weights = FeatureWeights::new(Vectors::new(self.kernel.clone(), self.points[0].len())?)?;
         let mut learner = Hebbian::new(params, weights)?;
@@ -68,7 +69,8 @@ impl Task {
         Ok(angles)
     }
 
-    /// Returns the angle in degrees between a weight vector, over the points drawn so far, and its component.
+    /// Returns the angle in degrees between a weight vector and its batch component. `drawn`
+    /// contains the indices of the points drawn so far.
     fn angle(&self, learner: &Hebbian<FeatureWeights<Vectors>>, component: usize, drawn: &[usize]) -> f64 {
         let mut vector = vec![0.0; POINTS];
         for (coefficient, index) in learner.weights().coefficients(component).zip(drawn) {
@@ -118,7 +120,7 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
     Ok(outcome)
 }
 
-/// Returns the claims that every vector ends near its component, and much nearer than it started.
+/// Returns the claims that every vector ends near its component, and much nearer than at first.
 fn claims(name: &str, angles: &[Vec<f64>]) -> [Claim; 2] {
     let largest = |angles: &[f64]| angles.iter().copied().fold(0.0, f64::max);
     let (first, end) = (largest(&angles[0]), largest(&angles[angles.len() - 1]));

@@ -117,7 +117,7 @@ fn levels(scores: &[f64]) -> Vec<f64> {
     (1..=LEVELS).map(|i| low + (high - low) * i as f64 / (LEVELS + 1) as f64).collect()
 }
 
-/// Returns the points on the lines of a grid where the first coordinate crosses a level.
+/// Returns the points where the first coordinate crosses a level on the lines of a grid.
 fn contour(kernel: &mut KernelPca<Vectors>, level: f64) -> Result<Vec<(f64, f64)>, LabError> {
     let reach = 1.4 * RADIUS;
     let place = |i: usize| reach * (2.0 * i as f64 / (GRID - 1) as f64 - 1.0);

@@ -9,14 +9,13 @@ use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{Instance, Kind, Random, Spec, streams, trial};
 use eigenhedge_pages::{Chart, Series};
 
-/// Number of experts or columns.
 const N: usize = 10;
-/// Number of experts or directions kept, where only one number is shown.
+/// Number of experts or directions kept, in the parts that use only one number.
 const KEPT: usize = 6;
-/// Share of the ratio `n/(n-k)` that the leader's loss must reach, relative to the best loss.
+/// Share of `n/(n-k)` times the best loss that the leader's loss must reach.
 const ENOUGH: f64 = 0.95;
 
-/// Cumulative losses of the leader and of a learner, with the total loss of the best choice.
+/// Cumulative losses of the leader and of a learner, the best total loss, and the learner's bound.
 struct LossTotals {
     leader: Vec<f64>,
     learner: Vec<f64>,
@@ -78,7 +77,7 @@ fn ratio(kept: usize) -> f64 {
     N as f64 / (N - kept) as f64
 }
 
-/// Returns the total loss of the best `kept` experts. `losses` contains the loss of dropping each expert, by row.
+/// Returns the total loss of the best `kept` experts. Each row of `losses` is one trial.
 fn best(losses: &[Vec<f64>], kept: usize) -> f64 {
     let mut totals = [0.0; N];
     losses.iter().for_each(|losses| totals.iter_mut().zip(losses).for_each(|(total, loss)| *total += loss));
@@ -86,7 +85,7 @@ fn best(losses: &[Vec<f64>], kept: usize) -> f64 {
     totals[..N - kept].iter().sum()
 }
 
-/// Returns the learning rate tuned to this best loss, and the loss bound for this rate.
+/// Returns the learning rate tuned to the best loss, and the loss bound for this rate.
 fn tuned(best: f64, kept: usize) -> (f64, f64) {
     let divergence = divergence(kept, Multiplicity::Finite(N as u64)).unwrap_or(f64::NAN);
     (tuned_rate(divergence, best, 1.0).unwrap_or(1.0), best + tuned_regret(divergence, best, 1.0))

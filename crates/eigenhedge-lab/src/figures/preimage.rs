@@ -12,7 +12,7 @@ const NOISE: f64 = 0.2;
 const REACH: f64 = 3.0;
 const KEPT: usize = 6;
 const KERNEL: VectorKernel = VectorKernel::Rbf { gamma: 0.7 };
-/// Number of points on the curve that are used to compute distances.
+/// Number of points on the curve from which distances to the curve are computed.
 const FINE: usize = 2001;
 
 fn curve(x: f64) -> f64 {

@@ -10,10 +10,10 @@ use eigenhedge_pages::{Chart, Series, Tint};
 const POINTS: usize = 40;
 const NOISE: f64 = 0.2;
 const KERNEL: VectorKernel = VectorKernel::Rbf { gamma: 0.5 };
-/// Half of the length of the plotted interval. The middle and both ends of the interval contain no points.
+/// Half the length of the plotted interval. Its middle and both its ends contain no points.
 const REACH: f64 = 6.0;
 const GRID: usize = 241;
-/// Number of random functions near the solution with which its objective is compared.
+/// Number of random functions near the solution that are compared with it.
 const RIVALS: usize = 200;
 
 fn truth(x: f64) -> f64 {
@@ -62,7 +62,7 @@ pub fn run(setting: &Setting, _: &Progress) -> Result<Outcome, LabError> {
     Ok(Outcome { tables: vec![table], charts: vec![chart], text, claims })
 }
 
-/// Generates points in two intervals, with noisy values of the curve.
+/// Generates points in two intervals, and noisy values of the curve at these points.
 fn points(random: &mut Random) -> (Vec<Vec<f64>>, Vec<f64>) {
     let mut place =
         || if random.uniform() < 0.6 { -4.5 + 4.0 * random.uniform() } else { 1.5 + 3.0 * random.uniform() };
@@ -80,8 +80,8 @@ fn least(ridge: &KernelRidge<Vectors>, process: &Process, random: &mut Random) -
     Claim::less("objective of the solution", process.objective(solution), &than, rival)
 }
 
-/// Returns the claims that the fit is closer to the curve than the targets, and that its deviation is smaller at a
-/// point than far from all points.
+/// Returns the claims that the fit is closer to the curve than the targets, and that its standard
+/// deviation is smaller at a point than far from all points.
 fn fit(ridge: &mut KernelRidge<Vectors>, points: &[Vec<f64>], targets: &[f64]) -> Result<[Claim; 2], LabError> {
     let (mut error, mut noise) = (0.0, 0.0);
     for ((x, y), found) in points.iter().zip(targets).zip(ridge.predict(points)?.column(0)) {
@@ -96,7 +96,7 @@ fn fit(ridge: &mut KernelRidge<Vectors>, points: &[Vec<f64>], targets: &[f64]) -
     ])
 }
 
-/// Independent implementation of the Gaussian process, with `K = U Λ Uᵀ`.
+/// Independent implementation of the Gaussian process, by an eigendecomposition of the kernel.
 struct Process {
     points: Vec<Vec<f64>>,
     targets: Vec<f64>,
@@ -129,7 +129,7 @@ impl Process {
         moments
     }
 
-    /// Returns `Σ (y - f(x))² + ρ |f|²` for these coefficients.
+    /// Returns the objective `Σ (y - f(x))² + ρ |f|²` of the function with these coefficients.
     fn objective(&self, coefficients: &[f64]) -> f64 {
         let mut fitted = Vec::new();
         self.gram.transpose_times(coefficients, &mut fitted);

@@ -1,4 +1,4 @@
-//! Learners of a comparison. Each learns batches of rows, on all processors.
+//! Learners of a comparison, which learn batches of rows in parallel.
 
 use crate::downsample::Downsampler;
 use eigenhedge::Model;
@@ -12,11 +12,11 @@ pub struct Contestant {
     pub run: Model,
     pub total: f64,
     pub curve: Downsampler,
-    /// Time spent in seconds.
+    /// Time spent on learning, in seconds.
     pub spent: f64,
 }
 
-/// Lets each learner learn all rows, on all processors. Returns the first row that a learner rejects, with its error.
+/// Lets each learner learn all rows. An error has the index of the first rejected row.
 pub fn learn_lot(
     contestants: &mut [Contestant],
     rows: &[Vec<f64>],

@@ -1,5 +1,4 @@
-//! Comparison of learners with each other, with PCA of the first rows and with the best subspace in hindsight, on one
-//! stream.
+//! Comparison of learners, PCA of the first rows and the best fixed subspace on one stream.
 
 mod contestants;
 
@@ -16,9 +15,9 @@ use eigenhedge::{Error, Model};
 use eigenhedge_io::ScaledStream;
 use serde_json::{Value, json};
 
-/// Learners that `compare` compares by default.
+/// Default learners of `compare`, separated by commas.
 pub const LEARNERS: &str = "auto,tracking,anchored,leader,forgetting-leader,additive";
-/// Number of rows to which PCA is fitted by default.
+/// Default number of first rows to which PCA is fitted.
 pub const WARM_UP: usize = 100;
 
 /// Learners of one stream, the PCA of its first rows, and the best subspace in hindsight.
@@ -29,19 +28,17 @@ pub struct Comparison {
     length: usize,
     k: usize,
     centered: bool,
-    /// Number of rows learned.
     rows: u64,
     clock: fn() -> f64,
 }
 
-/// Result of a comparison.
 pub struct Ranking<'a> {
     lines: Vec<Line<'a>>,
     best: Best,
     comparison: &'a Comparison,
 }
 
-/// PCA that is fitted to the first rows and then frozen, with its loss curve.
+/// PCA of the first rows, fixed after its fit, with its cumulative loss.
 struct FrozenPca {
     rows: Vec<Vec<f64>>,
     wanted: usize,
@@ -50,7 +47,8 @@ struct FrozenPca {
     curve: Downsampler,
 }
 
-/// Rows whose losses count: those after the fit of PCA, or all rows if there are too few for the fit.
+/// Rows whose losses count: those after the fit of PCA, or all rows if there are too few for the
+/// fit. A first row that sets the center never counts.
 struct Charged {
     from: u64,
     rows: u64,
@@ -79,8 +77,7 @@ const LOT_ROWS: usize = 256;
 const LOT_NUMBERS: usize = 1 << 16;
 
 impl RowLot {
-    /// Reads the next batch of rows, which the comparison learns together. On an error, the batch has the rows before
-    /// it.
+    /// Reads the next batch of rows. On an error, the batch contains the rows before the error.
     pub fn read(&mut self, stream: &mut ScaledStream, comparison: &Comparison) -> Result<Read, eigenhedge_io::Error> {
         self.rows.clear();
         self.places.clear();
@@ -97,8 +94,8 @@ impl RowLot {
 }
 
 impl Comparison {
-    /// Starts a comparison of models that keep k directions of rows with `length` columns. PCA is fitted to the first
-    /// `warm_up` rows, at least k + 1. `clock` returns the time in seconds.
+    /// Starts a comparison of models that keep k directions of rows with `length` columns. PCA is
+    /// fitted to the first `warm_up` rows, at least k + 1. `clock` returns the time in seconds.
     pub fn new(
         models: Vec<Model>,
         (length, k): (usize, usize),
@@ -123,8 +120,8 @@ impl Comparison {
         })
     }
 
-    /// Returns the number of rows that the fit of PCA still needs, or the largest integer after the fit. The losses of
-    /// all learners start again after the last row of the fit, so a batch ends there.
+    /// Returns the number of rows that the fit of PCA still needs, or `usize::MAX` after the fit. A
+    /// batch ends with the fit, because the losses of all learners restart there.
     fn rows_to_fit(&self) -> usize {
         let missing = (self.frozen.wanted as u64).saturating_sub(self.rows) as usize;
         if missing == 0 { usize::MAX } else { missing }
@@ -134,7 +131,7 @@ impl Comparison {
         self.frozen.rows.len()
     }
 
-    /// Learns a batch of rows. An error has the position of its row in the batch.
+    /// Learns a batch of rows. An error has the index of its row in the batch.
     pub fn learn(&mut self, rows: &[Vec<f64>]) -> Result<(), (usize, Error)> {
         learn_lot(&mut self.contestants, rows, (self.rows, self.centered), self.clock)?;
         rows.iter().enumerate().try_for_each(|(i, row)| self.charge(row).map_err(|error| (i, error)))
@@ -160,12 +157,11 @@ impl Comparison {
         Ok(())
     }
 
-    /// Returns the number of rows learned.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Compares the losses. Returns `None` if the best subspace in hindsight is unknown.
+    /// Ranks the learners by loss, or returns `None` if the best subspace is unknown.
     pub fn ranking(&self) -> Option<Ranking<'_>> {
         let best = self.charged.hindsight.best(self.k)?;
         Some(Ranking { lines: lines(&self.contestants, &self.frozen, best), best, comparison: self })
@@ -173,7 +169,8 @@ impl Comparison {
 }
 
 impl FrozenPca {
-    /// Adds the loss of row `number`, counted from 1, or stores the row. Returns true after the last row of the fit.
+    /// Adds the loss of row `number`, counted from 1, or stores the row for the fit. Returns true
+    /// for the last row of the fit.
     fn take(&mut self, row: &[f64], kept: usize, centered: bool, number: u64) -> Result<bool, Error> {
         if let Some(pca) = &self.pca {
             self.total += pca.loss(row)?;
@@ -196,7 +193,6 @@ impl FrozenPca {
 }
 
 impl Charged {
-    /// Returns a sentence that explains which rows count.
     fn sentence(&self, frozen: &FrozenPca) -> String {
         let rows = if self.rows == 1 { "1 row".to_owned() } else { format!("{} rows", self.rows) };
         let from = if self.from == 0 { String::new() } else { format!(", from row {} on", self.from) };
@@ -209,7 +205,8 @@ impl Charged {
     }
 }
 
-/// Line of the result table. The best fixed subspace comes first, then PCA, then the learners by increasing loss.
+/// Line of the result table: the best fixed subspace, then PCA, then the learners by increasing
+/// loss.
 struct Line<'a> {
     name: String,
     loss: f64,
@@ -247,7 +244,6 @@ impl Ranking<'_> {
         self.comparison.charged.hindsight.best(0).map(Best::high)
     }
 
-    /// Returns the table as text.
     pub fn text(&self) -> String {
         let (head, rows) = self.cells();
         let line = |[name, loss, share, over, micros]: [String; 5]| {
@@ -257,7 +253,6 @@ impl Ranking<'_> {
         lines + &self.comparison.charged.sentence(&self.comparison.frozen) + "\n"
     }
 
-    /// Returns the table as a JSON object.
     pub fn json(&self) -> Value {
         let Comparison { charged, frozen, .. } = self.comparison;
         let learner = |Line { name, loss, micros, .. }: &Line<'_>| {
@@ -274,7 +269,6 @@ impl Ranking<'_> {
         })
     }
 
-    /// Returns the table and its plots as a page.
     pub fn page(&self, source: &str) -> Page {
         let (head, rows) = self.cells();
         let exact = self.lines.iter().map(|line| vec![String::new(), line.loss.to_string()]).collect();
@@ -295,13 +289,12 @@ impl Ranking<'_> {
         }
     }
 
-    /// Returns a plot of the cumulative losses.
     pub fn chart(&self) -> Chart {
         chart(&self.lines, self.best)
     }
 }
 
-/// Returns the largest loss of at most four times the median, so that one outlier does not hide the rest of the plot.
+/// Returns the largest loss of at most four times the median, so that the plot has no outliers.
 fn top(lines: &[Line<'_>]) -> f64 {
     const FAR: f64 = 4.0;
     let mut losses: Vec<f64> = lines.iter().map(|line| line.loss).collect();

@@ -12,20 +12,21 @@ use eigenhedge_io::printable;
 const MARKED: usize = 12;
 const LISTED: usize = 25;
 const COLUMNS: usize = 30;
-/// Multiple of the median step above which a gap in time breaks a line.
+/// A gap in time longer than this multiple of the median step breaks a line.
 const GAP: f64 = 10.0;
 
 struct Across {
-    /// Times of some rows in seconds since 1970, in nondecreasing order. Without them, the axis shows row numbers.
+    /// Nondecreasing times of some rows in seconds since 1970. If `None`, the axis shows row
+    /// numbers.
     times: Option<Curve>,
     /// Rows of the most severe incidents, each with its time if known.
     marks: Vec<(Mark, Option<f64>)>,
 }
 
 impl Record {
-    /// Returns the charts and the table of a monitor. `columns` are the names of its columns, `time` is the name of the
-    /// time column, and `listed` are its incidents, events and changes. If `all` is true, Q, T² and contributions are
-    /// included, and more columns.
+    /// Returns the charts and the table of a monitor. `time` is the name of the time column, and
+    /// `listed` are the entries of the monitor. If `all` is true, Q, T² and contributions are
+    /// included.
     pub fn blocks(&self, columns: &[String], time: Option<&str>, listed: &[&Occurrence], all: bool) -> Vec<Block> {
         let times = time.filter(|_| self.is_in_order).map(|name| self.rows.curve(name, NUMBERS - 1));
         let marks = most_severe(listed, MARKED).into_iter().map(mark).collect();
@@ -58,7 +59,7 @@ impl Record {
         blocks
     }
 
-    /// Plots the column with this index, from the smallest to the largest value of each interval of rows.
+    /// Plots column `j` as the smallest and the largest value of each interval of rows.
     fn signal(&self, name: &str, j: usize) -> Chart {
         let (low, high) = (self.signals.curve(name, j), self.signals.curve(name, self.signals.width() / 2 + j));
         let mut curve = Curve { name: low.name, rows: Vec::new(), values: Vec::new() };
@@ -79,7 +80,8 @@ impl Record {
         chart
     }
 
-    /// Plots a statistic with its limit and with marked points. `place` is its index among the recorded values.
+    /// Plots a statistic with its limit and marked points. `place` is its index among the recorded
+    /// values.
     fn statistic(&self, place: usize, title: &str, name: &str, caption: &str, marked: Vec<Series>) -> Chart {
         let mut chart = Chart::new(title, "row", name);
         chart.series.push(self.rows.curve(name, place).series(Kind::Line));
@@ -91,15 +93,14 @@ impl Record {
     }
 }
 
-/// Returns the points of a curve that are marked. The other points become gaps.
+/// Returns the marked points of a curve. The other points become gaps.
 fn points(name: &str, curve: &Curve, is_marked: impl Iterator<Item = bool>, tint: Tint) -> Series {
     let values = curve.values.iter().zip(is_marked).map(|(y, is)| if is { *y } else { f64::NAN });
     Series::points(name, &curve.rows, &values.collect::<Vec<_>>()).with_tint(tint)
 }
 
 impl Across {
-    /// Completes a chart over rows: adds the marks and, if times are known, shows them on the axis. Lines are interrupted
-    /// at gaps in time.
+    /// Adds marks to a chart over rows and, if known, times. Lines are interrupted at gaps in time.
     fn chart(&self, mut chart: Chart) -> Block {
         chart.marks = self.marks.iter().map(|(mark, _)| mark.clone()).collect();
         let Some(times) = &self.times else { return Block::Chart(chart) };
@@ -111,7 +112,7 @@ impl Across {
         }
         let places = points.iter().enumerate().map(|(i, (_, from))| match from {
             Some(from) => rows[*from],
-            // The position is between the rows around the gap.
+            // A gap is placed between the rows around it.
             None => points[..i].iter().rev().find_map(|(_, from)| *from).map_or(f64::NAN, |from| rows[from] + 0.5),
         });
         let marks = self.marks.iter().map(|(mark, _)| mark.x).collect();
@@ -126,7 +127,7 @@ impl Across {
         Block::Chart(chart)
     }
 
-    /// Plots the contributions of the columns with the largest ones. The columns keep their order.
+    /// Plots the contributions of the [`COLUMNS`] columns with the largest ones, in table order.
     fn heat_map(&self, record: &Record, columns: &[String]) -> HeatMap {
         let all: Vec<Curve> = (1..).zip(columns).map(|(i, name)| record.cells.curve(name, i)).collect();
         let largest = |curve: &Curve| curve.values.iter().copied().fold(0.0, f64::max);
@@ -154,13 +155,13 @@ impl Across {
     }
 }
 
-/// Returns true if a gap covers more than half of the time. Row numbers are then the clearer axis.
+/// Returns true if a gap covers more than half of the time, so that row numbers are clearer.
 fn has_long_gap(points: &[(f64, Option<usize>)]) -> bool {
     let range = points.last().map_or(0.0, |last| last.0) - points.first().map_or(0.0, |first| first.0);
     points.windows(3).any(|three| three[1].1.is_none() && three[2].0 - three[0].0 > 0.5 * range)
 }
 
-/// Returns the times with their indices. Each gap in time gets an additional time without an index.
+/// Returns the times with their indices. A time without an index marks each gap.
 fn broken(places: &[f64]) -> Vec<(f64, Option<usize>)> {
     let mut steps: Vec<f64> = places.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step > 0.0).collect();
     steps.sort_by(f64::total_cmp);
@@ -175,7 +176,7 @@ fn broken(places: &[f64]) -> Vec<(f64, Option<usize>)> {
     points
 }
 
-/// Returns at most `most` columns: the first cause of each incident, the most severe incident first.
+/// Returns the indices of at most `most` columns: first causes, from the most severe incident on.
 fn worst_columns(columns: &[String], listed: &[&Occurrence], most: usize) -> Vec<usize> {
     let mut worst = Vec::new();
     for one in most_severe(listed, usize::MAX) {
@@ -234,7 +235,7 @@ const STATISTIC: &str = "The limit is estimated from the reference. Alarms come 
 mod tests {
     use super::*;
 
-    /// Creates an axis with times, and the chart of a line with a limit over rows 0, 10, 20, ….
+    /// Charts a line over rows 0, 10, 20, … with a mark. Values above 10 are highlighted.
     fn charted(times: Vec<f64>, mark: (f64, Option<f64>), values: &[f64]) -> Chart {
         let rows: Vec<f64> = (0..values.len()).map(|i| 10.0 * i as f64).collect();
         let marks = vec![(Mark { x: mark.0, label: "</script>".into() }, mark.1)];
@@ -265,7 +266,7 @@ mod tests {
         let chart = charted((0..20).map(time).collect(), (100.0, Some(5.0)), &[1.0; 20]);
         let points = &chart.series[0].points;
         assert_eq!((points.len(), points[10].y.is_nan(), points[9].y.is_nan()), (21, true, false));
-        // A long gap: rows are the axis, and a button shows the times.
+        // After a long gap, the axis shows row numbers, and a button switches to times.
         assert_eq!((chart.dated_x, chart.marks[0].x, points[10].x), (false, 100.0, 90.5));
         assert_eq!(chart.other_x.unwrap().marks, [5.0]);
     }

@@ -8,12 +8,11 @@ use eigenhedge::{Error, Incident, Monitor, MonitorTotals, Verdict};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
-/// Maximum number of recent rows per key whose times are kept. They are needed because a change starts before it is
-/// detected.
+/// Maximum number of stored times per key. A change starts before it is detected.
 const REMEMBERED: usize = 128;
-/// Maximum number of rows over all keys whose times are kept.
+/// Number of stored times over all keys. Many keys exceed it, because each key has a minimum.
 const REMEMBERED_IN_ALL: usize = 1 << 17;
-/// Minimum number of recent rows per key whose times are kept, however many keys there are.
+/// Minimum number of stored times per key.
 const LEAST_REMEMBERED: usize = 8;
 const LISTED: usize = 1000;
 
@@ -23,9 +22,10 @@ pub struct Journal {
     pub rows: u64,
     pub filled_rows: u64,
     pub totals: MonitorTotals,
-    /// Incidents that are over, and the first events, changes and accepted references, at most 1000.
+    /// Ended incidents, and the first events, changes and accepted references: at most 1000.
+    /// Incidents displace less important entries.
     pub listed: Vec<Occurrence>,
-    /// State of the monitor of each key, in the order of the keys.
+    /// State of the monitor of each key, in the order in which the keys appeared.
     pub tracks: Vec<Track>,
     pub(super) least: Least,
     pub(super) records: Option<Records>,
@@ -47,7 +47,7 @@ pub struct Seen {
     /// True if the row is the first alarm of an event.
     pub begins_event: bool,
     pub opened: Option<Occurrence>,
-    /// Incidents that ended, events and changes that this row revealed.
+    /// Ended incidents, events, changes and accepted references that this row revealed.
     pub found: Vec<Occurrence>,
 }
 
@@ -56,7 +56,7 @@ impl Journal {
         Self { tracks: keys.into_iter().map(Track::new).collect(), ..Self::default() }
     }
 
-    /// Adds a monitor, with the totals of all its rows. This method must be called before the first row of the journal.
+    /// Adds a monitor with the totals of its rows. Must be called before the first row.
     pub fn with_monitor(mut self, key: &str, monitor: &Monitor) -> Self {
         let track = Track::of(key, monitor);
         self.rows += track.totals.rows;
@@ -70,7 +70,7 @@ impl Journal {
         self
     }
 
-    /// Returns the part of the journal that concerns one key, without charts.
+    /// Returns the entries and totals of one key, without charts.
     pub fn of_key(&self, key: &str) -> Self {
         let tracks: Vec<Track> = self.tracks.iter().filter(|track| track.key == key).cloned().collect();
         let mut totals = MonitorTotals::default();
@@ -80,8 +80,8 @@ impl Journal {
         Self { rows: totals.rows, filled_rows, totals, listed, tracks, least: self.least, records: None }
     }
 
-    /// Starts recording data for charts of rows with `width` cells. If `by_key` is true, the charts of each key have
-    /// less detail than those of a single monitor.
+    /// Starts recording chart data for rows with `width` cells. `by_key` gives fewer points per
+    /// monitor.
     pub fn with_charts(mut self, width: usize, by_key: bool) -> Self {
         self.records = Some(Records::new(width, by_key));
         self
@@ -104,8 +104,9 @@ impl Journal {
         self.tracks.iter().any(|track| !track.recent.is_empty())
     }
 
-    /// Passes a row to the monitor and records the result. `place` is the position of the key. A new key comes after
-    /// all others. If `accepts` is true and there are enough rows, the most recent rows become the reference.
+    /// Passes a row to the monitor and records the result. `place` is the index of the key, or the
+    /// number of keys for a new key. If `accepts` is true and there are enough rows, the most
+    /// recent rows become the reference.
     pub fn step(
         &mut self,
         (place, key): (usize, &str),
@@ -120,7 +121,7 @@ impl Journal {
         let (before, carried) = (monitor.totals(), monitor.open_incident().copied().filter(|_| !has_begun));
         let mut verdict = monitor.step_numbered(row.number, row.cells)?;
         if accepts {
-            // There may be too few rows since the incident began. Then the next row tries again.
+            // If there are too few rows since the incident began, the caller tries again.
             if let Ok(closed) = monitor.accept() {
                 verdict.accepted = true;
                 verdict.closed = verdict.closed.or(closed);
@@ -129,7 +130,7 @@ impl Journal {
         if place == self.tracks.len() {
             self.tracks.push(Track::new(key));
         }
-        // An incident may have begun in another table, whose rows have other numbers.
+        // An incident may have begun in an earlier table, with other row numbers.
         let track = &mut self.tracks[place];
         if let Some(incident) = carried {
             track.carried = Some((incident.incident, row.number));
@@ -153,7 +154,7 @@ impl Journal {
         self.rows += 1;
         let filled = u64::from(has_gap && after.passed_over == before.passed_over);
         self.filled_rows += filled;
-        // Incidents are not counted here, but when they are reported.
+        // Incidents are counted when they are reported, not here.
         after.incidents = before.incidents;
         self.totals.add_since(before, &after);
         let track = &mut self.tracks[place];
@@ -164,8 +165,7 @@ impl Journal {
         track.update(monitor);
     }
 
-    /// Returns the incidents that ended, events and changes that a row revealed, and true if the ongoing incident is
-    /// reported now.
+    /// Returns the entries that a row revealed, and true if the ongoing incident is reported now.
     fn find(&mut self, place: usize, verdict: &Verdict, row: &RowAt<'_>, names: &[String]) -> (Vec<Occurrence>, bool) {
         let most = (REMEMBERED_IN_ALL / self.tracks.len()).clamp(LEAST_REMEMBERED, REMEMBERED);
         let track = &mut self.tracks[place];
@@ -183,10 +183,10 @@ impl Journal {
                 row.time.clone_into(&mut track.event.end);
             }
         }
-        // A row may end an incident and open another. The first then has the times that were recorded before.
+        // One row may end an incident and open another. The ended one needs the times so far.
         let least = self.least;
         let ends = |track: &mut Track, closed: &Incident| {
-            // An incident that ended just before this table was not reported in it.
+            // An incident that ended just before this table was never marked as reported here.
             track.told.is_told |= least.is_reached(closed, None);
             Occurrence::of_incident(&track.here(closed), &track.key, &track.told, names)
         };
@@ -215,8 +215,8 @@ impl Journal {
         (found, is_told)
     }
 
-    /// Makes the most recent rows before row `next` the reference of the monitor of a key, and records it. Returns the
-    /// incident that this ends.
+    /// Makes the most recent rows of a monitor its reference. `next` is the number of the next row.
+    /// Returns the incident that this ends, if any.
     pub fn accept(
         &mut self,
         place: usize,
@@ -237,7 +237,8 @@ impl Journal {
         Ok(closed)
     }
 
-    /// Ends the ongoing event of a monitor at the end of the table, and an incident that is over. Returns their entries.
+    /// Ends the ongoing event, and an incident that is over but could reopen. Returns their
+    /// entries.
     pub fn close(&mut self, place: usize, monitor: &mut Monitor, names: &[String]) -> Vec<Occurrence> {
         let before = monitor.totals();
         let (event, incident) = (monitor.close_event(), monitor.close_incident());
@@ -263,7 +264,7 @@ impl Journal {
 
     fn list(&mut self, occurrence: &Occurrence) {
         if self.listed.len() == LISTED && occurrence.is_incident() {
-            // An incident displaces the least important entry.
+            // In a full list, an incident displaces the least important entry.
             let weakest = |a: &&Occurrence, b: &&Occurrence| {
                 (a.is_incident(), a.strength).partial_cmp(&(b.is_incident(), b.strength)).unwrap_or(Ordering::Equal)
             };
@@ -312,8 +313,8 @@ mod tests {
         }
     }
 
-    /// Feeds rows to a journal, with a fault for all keys from row 1200 on. If `cut` is given, the journal is saved and
-    /// read again after that many rows.
+    /// Feeds rows to a journal, with a fault from row 1200 on. After the row with index `cut`, the
+    /// journal is saved and restored.
     fn recorded(cut: Option<usize>) -> (Fleet<Monitor>, Journal) {
         let monitor = Monitor::new(MonitorOptions::default().with_warm_up(Some(150)), 6).unwrap();
         let mut fleet = Fleet::of_monitors(monitor).unwrap();

@@ -1,11 +1,11 @@
-//! Least severity and duration of the incidents that are reported.
+//! Minimum severity and duration of the incidents that are reported.
 
 use eigenhedge::Incident;
 use eigenhedge_io::duration;
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 
-/// Least severity of an incident: a number, or minor, major or critical.
+/// Minimum severity, parsed from a number, or from `minor` (0), `major` (1) or `critical` (3).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Severity(pub f64);
 
@@ -23,7 +23,7 @@ impl FromStr for Severity {
     }
 }
 
-/// Length of an incident: a number of rows, or a time.
+/// Minimum duration, parsed from a number of rows or a time such as `15min`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum Lasting {
     Rows(u64),
@@ -54,7 +54,8 @@ impl Default for Least {
 }
 
 impl Least {
-    /// Returns true if an incident that has lasted for `seconds` is to be reported.
+    /// Returns true if an incident reaches both minimums. `seconds` is its duration. If it is
+    /// unknown, no minimum in seconds is reached.
     pub fn is_reached(&self, incident: &Incident, seconds: Option<f64>) -> bool {
         let is_long = match self.duration {
             Lasting::Rows(rows) => incident.rows >= rows,

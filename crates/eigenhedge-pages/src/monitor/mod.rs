@@ -32,13 +32,13 @@ pub struct Facts {
     pub time: Option<String>,
     /// Name of the key column, or `None` for a single monitor.
     pub by: Option<String>,
-    /// Line of the file that contains the first row, if the file has lines.
+    /// Line number (from 1) of the first row, or `None` if the source has no lines.
     pub first_line: Option<u64>,
     pub skipped: u64,
     pub limit: Limit,
-    /// Origin of the reference, or `None` if the reference consists of the first rows of the table.
+    /// Origin of the reference in words, or `None` if it consists of the first rows of the table.
     pub reference: Option<String>,
     pub in_memory: usize,
-    /// Number of warm-up rows if the stream is still running, or `None` after its end.
+    /// Number of warm-up rows while the stream is running, or `None` after its end.
     pub running: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! Notices of incidents while rows arrive, sent by the hook of the program and by the service.
+//! Notices of incidents in a running stream, for the hook of the command line and for the service.
 
 use super::headline::sentence;
 use super::journal::Seen;
@@ -8,22 +8,20 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Notice {
-    /// Number of the notice in a stream of the service, counted from 1. It is 0 in the command line, which leaves it
-    /// out.
+    /// Number of the notice in a stream of the service, from 1, or 0 on the command line.
     #[serde(skip_serializing_if = "is_unnumbered")]
     pub id: u64,
-    /// Kind: `opened`, `worse` and `closed` for an incident, `alarm` at the first row of an event, `rise` or `fall`
-    /// when the level of the score changes, `accepted` for a new reference.
+    /// Kind: `opened`, `worse` or `closed` for an incident, `alarm` at the first row of an event,
+    /// `rise` or `fall` when the level of the score changes, `accepted` for a new reference.
     pub kind: String,
-    /// Key of the monitor. It is empty for a single monitor.
+    /// Key of the monitor, or an empty string for a single monitor.
     pub key: String,
     pub row: u64,
-    /// Time of the row, as in the table. It is empty if there is no time column.
+    /// Time of the row as written in the table, or an empty string without a time column.
     pub time: String,
-    /// Score of the row, or `None` if the score is not finite or the notice is about a reference that was accepted on
-    /// request.
+    /// Score of the row. `None` if it is not finite, and for a reference accepted on request.
     pub score: Option<f64>,
-    /// Number, severity and signs of the incident, for `opened`, `worse` and `closed`.
+    /// Incident, for the kinds `opened`, `worse` and `closed`.
     pub incident: Option<IncidentNotice>,
     /// Main causes: columns with their shares of the squared deviations.
     pub causes: Vec<(String, f64)>,
@@ -31,11 +29,11 @@ pub struct Notice {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct IncidentNotice {
-    /// Number of the incident, counted from 1 in its stream or key.
+    /// Number of the incident, counted from 1 for each monitor.
     pub number: u64,
     pub start: u64,
     pub severity: f64,
-    /// Severity in a word: minor, major or critical.
+    /// Severity as a word: minor, major or critical.
     pub grade: String,
     pub signs: String,
     /// Sentence about the incident, as in the headline of the page.
@@ -47,7 +45,7 @@ fn is_unnumbered(id: &u64) -> bool {
 }
 
 impl Notice {
-    /// Kinds for which the command of `--on-alarm` is run and a webhook is sent.
+    /// Kinds of notices for which the `--on-alarm` command is run or a webhook is sent.
     pub const URGENT: [&str; 3] = ["opened", "worse", "closed"];
 
     /// Creates the notice of a reference that was accepted on request before `row`.
@@ -69,14 +67,14 @@ impl Notice {
         Self { kind, time, incident: Some(incident), causes, ..Self::accepted(row, &one.key) }
     }
 
-    /// Returns true if the notice is sent to people: an incident opened, became worse or closed.
+    /// Returns true if the notice is sent to people ([`Self::URGENT`]).
     pub fn is_urgent(&self) -> bool {
         Self::URGENT.contains(&self.kind.as_str())
     }
 }
 
 impl Seen {
-    /// Returns the notices that the row causes, without numbers. `time` is the time of the row.
+    /// Returns the notices that the row causes, with `id` 0. `time` is the time of the row.
     pub fn notices(&self, key: &str, time: &str, names: &[String]) -> Vec<Notice> {
         let score = Some(self.verdict.score).filter(|score| score.is_finite());
         let notice = |kind: &str, causes: Vec<(String, f64)>| Notice {

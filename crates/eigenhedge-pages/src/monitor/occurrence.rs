@@ -1,4 +1,4 @@
-//! Entries of the list of incidents and, in detail, events and changes.
+//! Entries of the list of incidents, events, changes and accepted references.
 
 use eigenhedge::{Cause, Change, Event, Incident, grade};
 use eigenhedge_io::{CAUSES, Cell, CellKind, cause_columns};
@@ -21,25 +21,26 @@ pub struct Told {
     pub reported: String,
     pub peak: String,
     pub end: String,
-    /// True once the incident has been reported.
     pub is_told: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Occurrence {
-    /// Kind of entry: `incident`, or `unreported` for one below the minimum severity or duration; `alarms`, `stuck` or
-    /// `moved` for an event, `rise` or `fall` for a change, `accepted` for a new reference.
+    /// Kind of entry: `incident` (or `unreported` below the minimum severity or duration),
+    /// `alarms`, `stuck` or `moved` for an event, `rise` or `fall` for a change, `accepted` for a
+    /// new reference.
     pub kind: String,
-    /// Key of the monitor. It is empty without `--group-by`.
+    /// Key of the monitor, or an empty string for a single monitor.
     pub key: String,
-    /// First row. For a change, the first row of the new level.
+    /// Number of the first row. For a change, the first row of the new level.
     pub start: u64,
-    /// Last row. For a change, the row at which it was reported.
+    /// Number of the last row. For a change, the row at which it was reported.
     pub end: u64,
     pub start_time: String,
     pub end_time: String,
     pub start_seconds: Option<f64>,
-    /// Row with the largest ratio of score to limit.
+    /// Number of the row with the largest ratio of score to limit (event) or the greatest severity
+    /// (incident). For a change, the row at which it was reported.
     pub peak: u64,
     /// Severity of an incident, score at the peak of an event, or strength of a change.
     pub strength: f64,
@@ -50,9 +51,9 @@ pub struct Occurrence {
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct IncidentFacts {
-    /// Number of the incident in its stream or key, counted from 1.
+    /// Number of the incident, counted from 1 for each monitor.
     pub number: u64,
-    /// Row at which the incident was first known, and its time.
+    /// Number of the row at which the incident was reported.
     pub reported: u64,
     pub reported_time: String,
     pub peak_time: String,
@@ -64,7 +65,7 @@ pub struct IncidentFacts {
 }
 
 impl Occurrence {
-    /// Creates an entry without strength and alarms. `rows` are its first row, last row and peak.
+    /// Creates an entry with strength 0 and no alarms. `rows` are its first row, last row and peak.
     fn new(kind: &str, key: &str, rows: [u64; 3], times: Times, causes: Vec<(String, f64)>) -> Self {
         let ([start, end, peak], Times { start: start_time, end: end_time, seconds: start_seconds }) = (rows, times);
         let (kind, key) = (kind.to_owned(), key.to_owned());
@@ -82,7 +83,6 @@ impl Occurrence {
         Self { strength: event.peak_score, alarms: event.alarms, ..entry }
     }
 
-    /// Creates the entry of an incident, with the times that were recorded for it.
     pub fn of_incident(incident: &Incident, key: &str, told: &Told, names: &[String]) -> Self {
         let times = Times { start: told.start.clone(), end: told.end.clone(), seconds: told.seconds };
         let rows = [incident.start, incident.end, incident.peak];
@@ -100,8 +100,8 @@ impl Occurrence {
         Self { strength: incident.severity, alarms: incident.alarms, incident: Some(facts), ..entry }
     }
 
-    /// Creates the entry of a silent key. `number` counts its silences, `last` is its last row, and `times` has the
-    /// time of that row.
+    /// Creates the entry of a silent key. `number` counts its silences, `last` is the number of its
+    /// last row, and `times` has the time of that row.
     pub fn of_silence(key: &str, number: u64, last: u64, times: Times, severity: f64) -> Self {
         let signs = "silent".to_owned();
         let facts = IncidentFacts { number, reported: last, signs, ..IncidentFacts::default() };
@@ -123,13 +123,12 @@ impl Occurrence {
         self.kind == "incident"
     }
 
-    /// Returns true for alarms that form an event.
     pub fn is_event(&self) -> bool {
         ["alarms", "stuck", "moved"].contains(&self.kind.as_str())
     }
 
-    /// Returns the names and types of the columns of the list. `has_key` is the name of the key column, if there is
-    /// one. With `detail`, the list has other entries than incidents.
+    /// Returns the names and types of the columns of the list. `has_key` is the name of the key
+    /// column. If `detail` is true, the list also has events and changes.
     pub fn columns(has_key: Option<&String>, has_times: bool, detail: bool) -> Vec<(String, CellKind)> {
         let mut columns = vec![("kind".to_owned(), CellKind::Text)];
         let mut add =

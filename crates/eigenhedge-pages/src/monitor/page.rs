@@ -15,7 +15,7 @@ const LINES: usize = 300;
 
 pub enum Inside<'a> {
     All,
-    /// Only the keys whose sections are open in a browser, given by their anchors. At most 300 keys are listed.
+    /// Contents only of open sections, given by their anchors. At most 300 keys are listed.
     Open(&'a BTreeSet<String>),
 }
 
@@ -46,7 +46,7 @@ pub fn page(journal: &Journal, facts: &Facts, inside: &Inside<'_>) -> Page {
     }
 }
 
-/// Returns the overview of the keys, and a section for each key that has a record.
+/// Returns the overview of the keys, and a section for each listed key that has a record.
 fn fleet(journal: &Journal, facts: &Facts, all: &[Occurrence], column: &str, inside: &Inside<'_>) -> Vec<Block> {
     // Keys with the worst open incident come first, then those with the most incidents.
     let mut order: Vec<usize> = (0..journal.tracks.len()).collect();
@@ -118,7 +118,6 @@ fn tiles(journal: &Journal, facts: &Facts) -> Vec<Tile> {
     ]
 }
 
-/// Returns the state of a monitor after its most recent row, as a word or phrase.
 fn state_of(track: &Track) -> &'static str {
     match track {
         Track { is_ready: false, .. } => "too few rows",

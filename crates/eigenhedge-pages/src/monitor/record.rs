@@ -1,7 +1,7 @@
-//! Data for the page of a monitor, recorded during the run in bounded memory.
+//! Chart data of a monitor, recorded during the run in bounded memory.
 //!
-//! Each interval of rows is represented by its row with the largest score. The curves of single columns have its first
-//! row.
+//! An interval of rows is represented by the row with the largest score. The curves of single
+//! columns show the smallest and the largest value of each interval.
 
 use crate::downsample::{Downsampler, Keep};
 use eigenhedge::{Monitor, Verdict};
@@ -10,8 +10,7 @@ use serde::{Deserialize, Serialize};
 const POINTS: usize = 750;
 /// Maximum number of rows in the heat map of contributions.
 const CELLS: usize = 240;
-/// Number of values recorded per row: score, limit of the reference, Q, its limit, T², its limit, alarm, incident
-/// and time.
+/// Number of values per row: score, limit, Q, its limit, T², its limit, alarm, incident and time.
 pub(super) const NUMBERS: usize = 9;
 pub(super) const ALARM: usize = 6;
 pub(super) const INCIDENT: usize = 7;
@@ -20,18 +19,18 @@ pub(super) const INCIDENT: usize = 7;
 pub(super) struct Record {
     /// Values listed at [`NUMBERS`].
     pub rows: Downsampler,
-    /// Score, and contribution of each column relative to the limit of Q.
+    /// Score, then the contribution of each column to Q relative to the limit of Q.
     pub cells: Downsampler,
-    /// Smallest value of each column in an interval of rows, then the largest of each.
+    /// Smallest value of each column in an interval of rows, then the largest values.
     pub signals: Downsampler,
-    /// False if the times are not in order. The axis then shows row numbers.
+    /// False once a time was earlier than the previous one. The axis then shows row numbers.
     pub is_in_order: bool,
     last_time: f64,
     #[serde(skip)]
     buffer: Vec<f64>,
 }
 
-/// Maximum number of columns whose values are recorded. If a row has more columns, no values are recorded.
+/// Maximum number of columns. Column values of wider rows are not recorded.
 pub(super) const SIGNALS: usize = 1000;
 
 fn signals(width: usize) -> usize {
@@ -42,7 +41,7 @@ const KEYS: usize = 200;
 const KEY_POINTS: usize = 200;
 const KEY_CELLS: usize = 60;
 
-/// Records of one monitor, or of the first keys.
+/// Records of one monitor, or of the first [`KEYS`] keys.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Records {
     width: usize,
@@ -55,8 +54,8 @@ impl Records {
         Self { width, by_key, records: Vec::new() }
     }
 
-    /// Returns the record of the key at this position, and creates it if necessary. Returns `None` beyond the first
-    /// `KEYS` keys.
+    /// Returns the record of the key with this index, created if necessary, or `None` beyond
+    /// [`KEYS`] keys.
     pub fn of(&mut self, place: usize) -> Option<&mut Record> {
         let (points, cells) = if self.by_key { (KEY_POINTS, KEY_CELLS) } else { (POINTS, CELLS) };
         while self.records.len() <= place && self.records.len() < KEYS {
@@ -99,7 +98,7 @@ impl Record {
         let flag = |is: bool| f64::from(u8::from(is));
         let (alarm, incident) = (flag(alarm), flag(incident.is_some()));
         self.rows.push(row, &[score, limit, q, q_limit, t2, t2_limit, alarm, incident, time.unwrap_or(f64::NAN)]);
-        // A row of the warm-up has neither a score nor contributions. Missing numbers become NaN.
+        // A warm-up row has neither a score nor contributions. The missing values become NaN.
         let shares = monitor.column_contributions(verdict).iter().filter(|_| !score.is_nan());
         self.buffer.clear();
         self.buffer.extend(std::iter::once(score).chain(shares.map(|share| share / q_limit)));
@@ -114,7 +113,7 @@ impl Record {
         }
     }
 
-    /// Returns the score of each interval, and a flag that is true for an alarm.
+    /// Returns the score of each interval, and true for each interval whose score is an alarm.
     pub fn scores(&self) -> (Vec<f64>, Vec<bool>) {
         (self.rows.curve("", 0).values, self.rows.curve("", ALARM).values.iter().map(|is| *is > 0.0).collect())
     }

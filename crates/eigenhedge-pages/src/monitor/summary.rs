@@ -14,17 +14,17 @@ const NAMES: usize = 11;
 const SHOWN: usize = 12;
 /// Maximum number of keys shown. If there are more, those with the most incidents are shown.
 const SHOWN_KEYS: usize = 20;
-/// Multiple of the requested alarm rate above which advice is shown.
+/// Advice is shown if the alarm rate exceeds the requested rate by this factor.
 const OFTEN: f64 = 3.0;
 const ADVICE: &str = "more than three times the asked share. Either much is wrong in this table, or the first rows are not like \
                       the rest: try --train with known-good rows, or a longer --warm-up";
 
-/// Minimum percentage of rows inside incidents, and minimum number of incidents, for which modes are suggested.
+/// Minimum percentage of rows in incidents and number of incidents for advice about modes.
 const IN_MODES: (f64, u64) = (20.0, 5);
 const MODES: &str = "the table changes between states: if a column names the mode of the machine, --group-by gives each mode its own \
                      reference, and --settle leaves out the rows after a change";
 
-/// Number of rows from which rounded columns are named. A few values may be round by chance.
+/// Number of rows after which a column is reported as rounded. Fewer values may be round by chance.
 const ROUNDED: u64 = 20;
 
 const CONSTANT: &str = "every column was constant in the first rows, so only a change of a value is an alarm; a longer --warm-up may \
@@ -35,7 +35,7 @@ const SHORT: &str = "too few rows to tell normal wandering from faults, so the r
 
 const SINGLE: &str = "one column has no directions: each value is compared with those of the first rows";
 
-/// Returns the summary as lines of text, each with a name of at most ten characters.
+/// Formats the summary as lines of text. A line without a name continues the line above.
 pub fn text(journal: &Journal, facts: &Facts) -> String {
     let Journal { totals, tracks, rows, .. } = journal;
     let mut text = String::new();
@@ -128,7 +128,7 @@ fn reported(one: &Occurrence) -> u64 {
     one.incident.as_ref().map_or(one.start, |facts| facts.reported)
 }
 
-/// Describes the number of monitors: in total, in memory, with a pooled reference, and without a reference.
+/// Counts the monitors: all, in memory, with a pooled reference, and without a reference.
 fn by_key(tracks: &[Track], in_memory: usize) -> String {
     let count = |is: &dyn Fn(&Track) -> bool| tracks.iter().filter(|track| is(track)).count() as u64;
     let (short, pooled) = (count(&|track| !track.is_ready), count(&|track| track.is_borrowed));
@@ -154,7 +154,7 @@ fn keys(tracks: &[Track], line: &mut impl FnMut(&str, String)) {
     }
 }
 
-/// Returns the names and values of all named lines of a summary.
+/// Returns the name and the value of each line that has a name.
 pub(super) fn entries(text: &str) -> Vec<Vec<String>> {
     let lines = text.lines().map(|line| line.split_at(line.len().min(NAMES)));
     let named = lines.map(|(name, value)| vec![name.trim().to_owned(), value.to_owned()]);
@@ -186,7 +186,7 @@ pub fn json(journal: &Journal, skipped: u64, names: &[String]) -> Value {
     })
 }
 
-/// Returns an incident as a JSON object, with the names of the list of `--events`.
+/// Returns an incident as a JSON object. Most fields are named like the columns of `--events`.
 pub fn incident_json(one: &Occurrence) -> Value {
     let facts = one.incident.as_ref();
     let is_over = facts.is_none_or(|facts| facts.is_over);

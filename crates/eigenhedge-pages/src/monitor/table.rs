@@ -1,11 +1,11 @@
-//! Monitors of a table: one for all rows, or one per key. The program and the web page watch a table with them.
+//! Monitors of a table, one for all rows or one per key, for the command line and the web page.
 
 use super::{Facts, Journal, Occurrence, RowAt, Seen};
 use crate::counted;
 use eigenhedge::{Error, Fleet, Mode, Monitor, MonitorOption, MonitorOptions, POOL_PARTS};
 use eigenhedge_io::{Error as TableError, Row, Stream, duration, printable, refusal};
 
-/// First row of a part of a table, by its number or its time in seconds.
+/// First row of a part of a table, by its number or its time in seconds since 1970.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum FirstRow {
     Number(u64),
@@ -13,7 +13,7 @@ pub enum FirstRow {
 }
 
 impl FirstRow {
-    /// Parses a row number, or a time of the table.
+    /// Parses a row number or a time in the format of the table.
     pub fn from_text(text: &str, stream: &Stream) -> Option<Self> {
         let number = text.parse().ok().map(Self::Number);
         number.or_else(|| stream.seconds(text).map(Self::Time))
@@ -27,28 +27,28 @@ impl FirstRow {
     }
 }
 
-/// Monitors of a table, and the positions of its key and time.
+/// Monitors of a table, with the settings and the state of a pass over its rows.
 pub struct TableMonitors {
-    /// Monitors by key. Without a key column there is a single one, with an empty key. The shared monitor learns the
-    /// first rows of all keys, and keys with few rows borrow its reference.
+    /// Monitors by key, or a single monitor with an empty key. A shared monitor learns the first
+    /// rows of all keys, and keys with few rows borrow its reference.
     pub fleet: Fleet<Monitor>,
     /// Index of the key among the copied columns, or `None` if the table has no key column.
     pub key: Option<usize>,
     pub has_times: bool,
-    /// Row at which the most recent rows become the reference, or `None` to keep the reference.
+    /// First row at which the most recent rows may become the reference.
     pub accept: Option<FirstRow>,
-    /// True once these rows have become the reference.
+    /// True once `accept` has replaced the reference.
     pub is_accepted: bool,
-    /// Number of rows that are passed over after each change of the key.
+    /// Number of rows to pass over after each change of the key.
     pub settle: u64,
-    /// Key of the most recent row, and number of its rows since the key changed.
+    /// Key of the most recent row, and number of earlier rows since the key changed.
     pub current: Option<(String, u64)>,
-    /// Number of parts of the warm-up. Each key contributes at most one part to the shared reference.
+    /// Number of parts of the warm-up. A key contributes at most one part to the shared reference.
     parts: u64,
 }
 
 impl TableMonitors {
-    /// Creates the monitors of a stream. `keys` is the number of keys if an earlier pass has counted them.
+    /// Creates the monitors of a stream. `keys` is the number of keys, if known.
     pub fn new(fleet: Fleet<Monitor>, stream: &Stream, by_key: bool, keys: Option<u64>) -> Self {
         let parts = keys.map_or(POOL_PARTS, |keys| keys.clamp(1, POOL_PARTS));
         let key = stream.first_kept().filter(|_| by_key);
@@ -64,12 +64,12 @@ impl TableMonitors {
         }
     }
 
-    /// Returns the key and the time of a row as text. Each is empty if its column is missing.
+    /// Returns the key and the time of a row as text. Either is empty if there is no such column.
     pub fn key_and_time<'r>(&self, row: &'r Row) -> (&'r str, &'r str) {
         (self.key.map_or("", |key| &row.kept[key]), if self.has_times { &row.kept[0] } else { "" })
     }
 
-    /// Passes a row to its monitor. Returns `None` for a row that the stream skips as bad.
+    /// Passes a row to its monitor. Returns `None` for a bad row that is skipped.
     pub fn step(&mut self, row: &Row, journal: &mut Journal, stream: &mut Stream) -> Result<Option<Seen>, TableError> {
         let (key, time) = self.key_and_time(row);
         let place = (self.fleet.position(key).unwrap_or(self.fleet.keys().len()), key);
@@ -98,7 +98,8 @@ impl TableMonitors {
         }
     }
 
-    /// Returns true if a row of this key follows a change of the key so closely that it is passed over.
+    /// Counts a row of this key. Returns true for the first `settle` rows after a change of the
+    /// key.
     fn settles(&mut self, key: &str) -> bool {
         match &mut self.current {
             Some((last, rows)) if last == key => *rows += 1,
@@ -108,8 +109,7 @@ impl TableMonitors {
         self.current.as_ref().is_some_and(|(_, rows)| *rows < self.settle)
     }
 
-    /// Ends ongoing events. Returns the last entries of the list of events: those that ended now, and open incidents,
-    /// reported or not.
+    /// Ends ongoing events. Returns the ended events and all open incidents.
     pub fn close(&mut self, journal: &mut Journal, names: &[String]) -> Result<Vec<Occurrence>, Error> {
         let keys: Vec<String> = self.fleet.keys().map(str::to_owned).collect();
         let mut last = Vec::new();
@@ -120,11 +120,12 @@ impl TableMonitors {
         Ok(last)
     }
 
-    /// Returns a warm-up length with which a table of this many rows, which is too short, can be read, or `None` if
-    /// that would not help.
+    /// Returns a warm-up length for rereading a table that was too short, or `None` if none would
+    /// help.
     ///
-    /// It is a third of the number of rows. If a length was given and the number of keys was unknown, it is the given
-    /// length.
+    /// It is a third of the number of rows, or the minimum length if that is larger. If the user
+    /// gave a length, only a table with keys is read again, with the same length, because the
+    /// number of keys is then known.
     pub fn shorter_warm_up(&self, rows: u64, knows_keys: bool) -> Option<u64> {
         let (options, width) = (self.fleet.fresh().options(), self.fleet.fresh().width());
         if options.warm_up.is_some() || options.mode != Mode::Adapt {
@@ -135,8 +136,8 @@ impl TableMonitors {
         (rows >= 2 * least).then(|| (rows / 3).max(least))
     }
 
-    /// Returns the number of warm-up rows if it follows from the number of columns, or `None` if it was given or each
-    /// key has its own warm-up.
+    /// Returns the number of warm-up rows if it follows from the number of columns. Returns `None`
+    /// if the user gave it, if there is a reference, or if each key has its own warm-up.
     pub fn usual_warm_up(&self) -> Option<u64> {
         let (fresh, options) = (self.fleet.fresh(), self.fleet.fresh().options());
         let is_chosen = options.warm_up.is_some() || options.mode != Mode::Adapt || fresh.is_ready();
@@ -164,8 +165,9 @@ impl TableMonitors {
         ))
     }
 
-    /// Returns facts about the table and the monitors. `by` is the name of the key column, `trained` the name of the
-    /// table whose rows are the reference, and `started` that of the file from which the monitors were read.
+    /// Returns facts about the table and the monitors. `by` is the name of the key column,
+    /// `trained` that of the table with the reference, and `started` that of the file with the
+    /// saved monitors.
     pub fn facts(
         &self,
         stream: &Stream,
@@ -178,7 +180,7 @@ impl TableMonitors {
         Facts {
             source: stream.source(),
             columns: stream.shown_columns(),
-            // The first copied column is that of times.
+            // The time column is the first copied column.
             time: stream.kept_columns().into_iter().next().filter(|_| self.has_times),
             by: by.cloned(),
             first_line: stream.first_line(),
@@ -191,7 +193,7 @@ impl TableMonitors {
     }
 }
 
-/// Creates a monitor for the columns of a stream. `misfit` returns the message of an error in the options.
+/// Creates a monitor for the columns of a stream. `misfit` formats an error in the options.
 pub fn fresh_monitor(
     options: &MonitorOptions,
     stream: &Stream,
@@ -205,7 +207,7 @@ pub fn fresh_monitor(
     Ok(monitor.with_names(names))
 }
 
-/// Returns an error unless the stream has as many columns as a monitor that was read from a file.
+/// Returns an error unless the stream has as many columns as a saved monitor.
 pub fn check_width(monitor: &Monitor, stream: &Stream) -> Result<(), TableError> {
     match (monitor.width(), stream.columns().len()) {
         (width, found) if width == found => Ok(()),
@@ -215,8 +217,8 @@ pub fn check_width(monitor: &Monitor, stream: &Stream) -> Result<(), TableError>
     }
 }
 
-/// Returns the value of an option that counts rows, if it was given as a duration such as `14d` or `after:2h`. `step` is
-/// the usual time between two rows in seconds.
+/// Converts a duration such as `14d` or `after:2h` to rows, for an option that counts rows. `step`
+/// is the usual time between two rows in seconds. Returns `None` for other texts and options.
 pub fn in_rows(option: &MonitorOption, text: &str, step: f64) -> Option<String> {
     let (before, length) = text.split_once(':').map_or((None, text), |(before, length)| (Some(before), length));
     let seconds = duration(length).filter(|_| option.placeholder == "ROWS" || before.is_some())?;
@@ -224,7 +226,8 @@ pub fn in_rows(option: &MonitorOption, text: &str, step: f64) -> Option<String> 
     Some(before.map_or_else(|| rows.to_string(), |before| format!("{before}:{rows}")))
 }
 
-/// Returns the usual time between two rows of a table in seconds, for an option that was given as a duration.
+/// Returns the usual time between two rows in seconds: if it is unknown, the median step of the
+/// first 200 times. An error for a table without times names `option`.
 pub fn usual_step(mut stream: Stream, option: &str) -> Result<f64, TableError> {
     const FIRST: usize = 200;
     if let Some(step) = stream.reading().step() {

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Track {
-    /// Key of the monitor. It is empty if there is only one.
+    /// Key of the monitor, or an empty string for a single monitor.
     pub key: String,
     /// True once the monitor has received a row of this table.
     pub has_begun: bool,
@@ -17,7 +17,7 @@ pub struct Track {
     /// Number of rows of this table whose missing cells were filled in.
     pub filled_rows: u64,
     pub is_ready: bool,
-    /// Number of rows received so far for the reference.
+    /// Number of warm-up rows received so far.
     pub waiting_rows: u64,
     /// True if the monitor uses the reference shared by all keys.
     pub is_borrowed: bool,
@@ -29,16 +29,17 @@ pub struct Track {
     pub has_differences: bool,
     /// Alarm limit of the score, or `None` before there is a reference.
     pub limit: Option<f64>,
-    /// True if the reference is too short to tell normal wandering from faults.
+    /// True if the reference is too short to distinguish faults from normal wandering.
     pub is_short: bool,
-    /// Columns whose values are rounded more than in the reference, each with the row since which they are.
+    /// Indices of columns with fewer decimals than in the reference, with the first such row of
+    /// each.
     pub rounded: BTreeMap<usize, u64>,
     pub incident: Option<Incident>,
     pub open: Option<Event>,
-    /// Number of the incident that was going on before this table, and the first row of this table.
+    /// Number of the incident that was open before this table, and number of the table's first row.
     pub(super) carried: Option<(u64, u64)>,
     pub(super) told: Told,
-    /// Number of each recent row, and its time as written and in seconds since 1970.
+    /// Recent rows: number, time as written, and time in seconds since 1970 if known.
     pub(super) recent: VecDeque<(u64, String, Option<f64>)>,
     pub(super) event: Times,
 }
@@ -48,7 +49,7 @@ impl Track {
         Self { key: key.to_owned(), ..Self::default() }
     }
 
-    /// Creates the state of a monitor without a table. All rows of the monitor count.
+    /// Creates the state of a monitor whose rows all count as rows of this table.
     pub fn of(key: &str, monitor: &Monitor) -> Self {
         let told = Told { is_told: true, ..Told::default() };
         let (has_begun, in_table) = (monitor.totals().rows > 0, monitor.totals());
@@ -71,14 +72,14 @@ impl Track {
         self.open = monitor.open_event().copied();
     }
 
-    /// Enters the columns that are rounded at a row.
+    /// Records the indices of the columns that are rounded at a row.
     pub(super) fn round(&mut self, row: u64, columns: impl Iterator<Item = usize>) {
         let now: Vec<usize> = columns.collect();
         self.rounded.retain(|column, _| now.binary_search(column).is_ok());
         now.into_iter().for_each(|column| _ = self.rounded.entry(column).or_insert(row));
     }
 
-    /// Returns an incident with rows of this table. One that was going on before begins at the first row.
+    /// Returns the incident with rows of this table. An earlier incident starts at the first row.
     pub(super) fn here(&self, incident: &Incident) -> Incident {
         let mut here = *incident;
         if let Some((_, first)) = self.carried.filter(|(number, _)| *number == incident.incident) {
@@ -88,18 +89,18 @@ impl Track {
         here
     }
 
-    /// Returns the ongoing incident and the ongoing event as entries of the list.
+    /// Returns the reported ongoing incident and the ongoing event as entries.
     pub(super) fn open_occurrences(&self, names: &[String]) -> impl Iterator<Item = Occurrence> {
         let event = self.open.map(|event| Occurrence::of_event(&event, &self.key, self.event.clone(), names));
         self.open_incident(names).into_iter().chain(event)
     }
 
-    /// Returns the ongoing incident as an entry of the list, or `None` if there is no incident.
+    /// Returns the ongoing incident as an entry, or `None` if no reported incident is ongoing.
     pub(super) fn open_incident(&self, names: &[String]) -> Option<Occurrence> {
         self.going_on(names).filter(Occurrence::is_incident)
     }
 
-    /// Returns the ongoing incident as an entry of the list, even if it has not been reported.
+    /// Returns the ongoing incident as an entry, even if it has not been reported.
     pub(super) fn going_on(&self, names: &[String]) -> Option<Occurrence> {
         self.incident.map(|incident| Occurrence::of_incident(&incident, &self.key, &self.told, names))
     }
@@ -108,8 +109,7 @@ impl Track {
         self.incident.filter(|_| self.told.is_told)
     }
 
-    /// Marks the incident as reported if it has the minimum severity and duration. Returns true if it was not reported
-    /// before.
+    /// Marks an incident as reported if it reaches both minimums. Returns true if this is new.
     pub(super) fn tell(&mut self, least: &Least, incident: &Incident, now: Option<f64>) -> bool {
         let lasted = now.zip(self.told.seconds).map(|(now, start)| now - start);
         let is_new = !self.told.is_told && least.is_reached(incident, lasted);
@@ -125,7 +125,7 @@ impl Track {
         }
     }
 
-    /// Returns the times of two rows, as far as they are stored.
+    /// Returns the stored times of two rows. Unknown times are empty.
     pub(super) fn times(&self, first: u64, last: u64) -> Times {
         let time = |row: u64| self.recent.iter().find(|(number, ..)| *number == row);
         let text = |row: u64| time(row).map_or(String::new(), |(_, text, _)| text.clone());

@@ -1,5 +1,5 @@
-// Interactive charts of a page: drawing, switches, zoom, collapsed parts. Text is inserted by textContent, never by
-// innerHTML. A file contains the data of its charts. A live page passes new data to `eigenhedge.give`.
+// Interactive charts: drawing, switches, zoom, collapsed parts. Text is inserted by textContent,
+// never by innerHTML. A live page passes new data to `eigenhedge.give`.
 (function () {
   "use strict";
   const { arrange, shape, options, markLines } = window.eigenhedge;
@@ -19,7 +19,7 @@
   const holders = root => [...root.querySelectorAll("[data-chart]")];
   const theme = () => darkness.matches ? 1 : 0;
 
-  // Plans a drawing in the current theme and size. Returns true if the existing drawing has the same shape.
+  // Plans a drawing in the current theme. Returns true if the existing drawing has the same shape.
   function plan(entry, width) {
     entry.plan = arrange(entry.chart, theme());
     entry.lines = markLines(entry.chart, ...entry.plan.widest, width - 80);
@@ -52,7 +52,7 @@
   // Redraws a chart with new data and preserves its zoom and switches.
   function redraw(holder, chart) {
     const entry = entries.get(holder), { u } = entry;
-    // Redrawing would cancel a drag, so new data wait until it ends.
+    // Redrawing would cancel a drag, so new data waits until the drag ends.
     if (entry.held) { entry.next = chart; return; }
     if (entry.log !== undefined && chart.scale_switch) chart.log_y = entry.log;
     if (entry.axis !== undefined && chart.other_x && chart.other_x.label === entry.axis) flipAxis(chart);
@@ -68,7 +68,7 @@
     entry.zoomed = true;
   }
 
-  // Exchanges the horizontal axis and the alternative one.
+  // Swaps the horizontal axis with the alternative one.
   function flipAxis(chart) {
     const other = chart.other_x, x = chart.series[0].x, marks = chart.marks.map(([at]) => at);
     chart.other_x = { label: chart.x_label, dated: chart.dated_x, x, marks };
@@ -77,7 +77,7 @@
     chart.marks.forEach((mark, i) => { mark[0] = other.marks[i]; });
   }
 
-  // Adds the buttons of a chart. Each button is named after its effect.
+  // Adds the buttons of a chart. The label of a button names its effect.
   function addSwitches(holder, entry) {
     const tools = document.createElement("div"), buttons = [];
     const add = (kind, is, name, flip) => {
@@ -100,7 +100,7 @@
     entry.name();
   }
 
-  // Copies a horizontal axis that several series share, and sorts the marks from left to right.
+  // Resolves references to a shared horizontal axis, and sorts the marks from left to right.
   function prepare(chart) {
     for (const s of chart.series) if (typeof s.x === "number") s.x = chart.series[s.x].x;
     const order = chart.marks.map((mark, i) => i).sort((a, b) => chart.marks[a][0] - chart.marks[b][0]);
@@ -122,7 +122,6 @@
     }
   }
 
-  // Removes the charts of a part of the page.
   function forget(root) {
     for (const holder of holders(root)) {
       const entry = entries.get(holder);
@@ -154,7 +153,7 @@
     const next = u && !folded(holder) && size(holder.closest("figure"));
     if (next && u.width !== next.width) u.setSize(next);
   })).observe(main);
-  // Heat maps: shows the value of the cell under the pointer.
+  // Shows the value of the heat map cell under the pointer.
   let pointed = null;
   document.addEventListener("pointermove", event => {
     const svg = event.target.closest(".heat svg"), heat = svg && svg.closest(".heat");
@@ -171,7 +170,6 @@
     const where = () => dated ? new Date(1e3 * places[j]).toISOString().slice(0, 19).replace("T", " ") : places[j];
     told.textContent = value == null ? "" : `${names[i]}, ${label || "row"} ${where()}: ${value}`;
   });
-  // Collapsed parts are opened for printing.
   window.addEventListener("beforeprint", () => document.querySelectorAll("details").forEach(d => { d.open = true; }));
   window.eigenhedge = {
     give, forget, unfold,

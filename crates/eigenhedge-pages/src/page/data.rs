@@ -1,11 +1,11 @@
-//! Chart data for the script of a page. Numbers are rounded, and axes shared by several curves are written once.
+//! Chart data for the script of a page. Numbers are rounded, and shared axes are written once.
 
 use crate::axis::Extent;
 use crate::chart::{Chart, Kind, Point, Series};
 use crate::palette::{FAINT, GRID, INK, PAPER, look};
 use serde_json::{Value, json};
 
-/// Number of significant digits of a value. More digits would be invisible and would make pages larger.
+/// Number of significant digits of a value. More digits would be invisible.
 const DIGITS: usize = 7;
 
 /// Returns the colors of background, text, faint text and grid, for light and dark screens.
@@ -41,7 +41,7 @@ pub fn chart_data(chart: &Chart) -> Value {
         "focus_x": chart.focus_x,
         "focus_y": chart.focus_y,
         "focus_plain": chart.focus_plain,
-        // A page offers a switch to the whole range if some points are outside the focus.
+        // The page offers a switch to the whole range if points are outside the focus.
         "range_switch": chart.left_out().is_some(),
         "other_x": other_x,
         "series": series,
@@ -67,7 +67,7 @@ fn series_data(position: usize, series: &Series, dated: bool, x: &Extent, y: &Ex
         },
         "colour": [look.colour.light, look.colour.dark],
         "dash": look.dash,
-        // Times keep all digits. Seven digits cannot distinguish seconds within fifty years.
+        // Times keep all digits. Seven digits would round recent times to 1000 seconds.
         "x": points.iter().map(|point| if dated { point.x } else { rounded(point.x) }).collect::<Vec<_>>(),
         "y": values(|point| point.y),
         "low": has_spread.then(|| values(|point| point.low)),
@@ -75,7 +75,7 @@ fn series_data(position: usize, series: &Series, dated: bool, x: &Extent, y: &Ex
     })
 }
 
-/// Rounds a value to [`DIGITS`] significant digits. Integers are unchanged, because row numbers must be exact.
+/// Rounds a value to [`DIGITS`] significant digits. Integers such as row numbers stay exact.
 fn rounded(value: f64) -> f64 {
     if value.fract() == 0.0 && value.abs() < 9e15 {
         return value;

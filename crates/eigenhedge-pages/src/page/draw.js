@@ -1,8 +1,8 @@
-// Drawing of a chart with uPlot: its columns, its settings, and elements that uPlot does not draw. Text is drawn on the
-// canvas and never inserted by innerHTML.
+// Drawing of a chart with uPlot, and of elements that uPlot lacks. Text is drawn on the canvas and
+// never inserted by innerHTML.
 window.eigenhedge = (function () {
   "use strict";
-  // Formats of time ticks in UTC, by their distance in seconds. Times of day also show the date where it changes.
+  // Formats of time ticks in UTC, by their distance in seconds. A second line shows a new date.
   const day = "{YYYY}-{MM}-{DD}", below = "\n" + day, none = [null, null, null, null, null, null, 1];
   const DATES = [[31536000, "{YYYY}", ...none], [2419200, "{YYYY}-{MM}", ...none], [86400, day, ...none],
     ...[[3600, "{HH}:{mm}"], [60, "{HH}:{mm}"], [1, "{HH}:{mm}:{ss}"]]
@@ -23,7 +23,7 @@ window.eigenhedge = (function () {
     return String(Number(value.toPrecision(8)));
   }
 
-  // Returns the labels of ticks, with a common unit and, if ticks are evenly spaced, a common number of decimals.
+  // Returns the labels of ticks, with a common unit and number of decimals if evenly spaced.
   function labels(values, log) {
     const known = values.filter(v => v != null), size = Math.max(0, ...known.map(Math.abs));
     const step = Math.min(...known.slice(1).map((v, i) => v - known[i]));
@@ -36,9 +36,9 @@ window.eigenhedge = (function () {
     return values.map(v => v == null ? "" : v === 0 ? "0" : (v / unit).toFixed(decimals) + suffix);
   }
 
-  // Returns one column of horizontal positions for all series. A value that a series lacks is undefined and does not
-  // break its line. A null value breaks it. Positions are shared if the positions of every series increase. Otherwise
-  // each point has its own position.
+  // Merges the horizontal positions of all series into one column. A value that a series lacks is
+  // undefined and does not break its line, but a null value does. Series share positions if the
+  // positions of every series increase. Otherwise each point has its own position.
   function columns(series) {
     const rises = s => s.x.every((x, i) => i === 0 || x > s.x[i - 1]);
     const shared = series.every(rises);
@@ -56,7 +56,8 @@ window.eigenhedge = (function () {
     return { xs, rows, column, rises };
   }
 
-  // Returns the index of the point nearest to the cursor. In a scatter plot, the point must be close.
+  // Returns a function that finds the point nearest to the cursor. In a scatter plot, it ignores
+  // points more than 30 pixels away.
   function nearest(scattered) {
     return (u, index, hovered) => {
       const ys = u.data[index], xs = u.data[0];
@@ -81,7 +82,8 @@ window.eigenhedge = (function () {
 
   function overlap(a, b) { return a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3]; }
 
-  // Assigns each label, given as [middle, half width], to the first of `lines` lines with room, or to -1.
+  // Assigns each label, given as [middle, half width], to the first of `lines` lines with room, or
+  // to -1. Also returns the middle, shifted to fit between `left` and `right`.
   function lineUp(labels, lines, left, right, gap) {
     const ends = new Array(lines).fill(-Infinity);
     return labels.map(([at, half]) => {
@@ -92,7 +94,7 @@ window.eigenhedge = (function () {
     });
   }
 
-  // Estimates the number of lines for the labels of the marks before drawing. A letter counts as 7 pixels.
+  // Estimates the number of lines for the labels of the marks, at 7 pixels per character.
   function markLines(chart, low, high, width) {
     const scale = chart.log_x ? Math.log : x => x, span = scale(high) - scale(low) || 1;
     const labels = chart.marks.filter(([x]) => x >= low && x <= high)
@@ -120,7 +122,7 @@ window.eigenhedge = (function () {
 
   function drawAnnotations(u, chart, colours, ratio) {
     const { ctx, bbox } = u;
-    // The name of a point above the axis is shown at the edge.
+    // A point above the visible range is named at the edge.
     const { min, max } = u.scales.y;
     const seen = chart.annotations.filter(([x, y]) => x >= u.scales.x.min && x <= u.scales.x.max && y >= min);
     const places = seen.map(([x, y, label]) =>
@@ -146,7 +148,7 @@ window.eigenhedge = (function () {
     }
   }
 
-  // Draws error bars, and lines whose positions decrease, which uPlot does not support.
+  // Draws error bars, and lines with decreasing positions, which uPlot does not support.
   function drawOwn(u, own, ratio) {
     const { ctx } = u;
     for (const { series, column, colour, bars, line } of own) {
@@ -176,7 +178,7 @@ window.eigenhedge = (function () {
     }
   }
 
-  // Returns a sample of a series, as the background of its legend entry.
+  // Returns a sample of a series, as a CSS background for its legend entry.
   function sample(kind, colour, dash) {
     const shape = kind === "points" ? `<circle cx="14" cy="7" r="4" fill="${colour}"/>`
       : kind === "band" ? `<path d="M0 2h28v10h-28z" fill="${colour}" fill-opacity=".25"/>`
@@ -185,7 +187,7 @@ window.eigenhedge = (function () {
     return `url("data:image/svg+xml,${encodeURIComponent(svg)}") center no-repeat`;
   }
 
-  // Draws triangles at the edge for points outside the visible range.
+  // Draws triangles at the edges for points above or below the visible range.
   function drawBeyond(u, chart, theme, ratio) {
     const { ctx, bbox } = u, x = u.scales.x, y = u.scales.y, across = x.min, last = x.max;
     chart.series.forEach(s => {
@@ -203,7 +205,7 @@ window.eigenhedge = (function () {
     });
   }
 
-  // Returns the columns of a chart and the additional elements to draw.
+  // Returns the columns for uPlot and the elements that uPlot does not draw.
   function arrange(chart, theme) {
     const table = columns(chart.series), values = [table.xs], own = [], bands = [];
     chart.series.forEach((s, i) => {
@@ -222,13 +224,13 @@ window.eigenhedge = (function () {
     return { values, own, bands, scattered, widest };
   }
 
-  // Returns a string that describes everything except the numbers. Drawings with equal strings can exchange their data.
+  // Describes everything except the data. Charts with equal descriptions can share a drawing.
   function shape(chart, plan, theme, lines) {
     const series = chart.series.map(s => [s.name, s.kind, s.colour, s.dash, Boolean(s.low), s.backwards, s.single, s.x.length > 300]);
     return JSON.stringify([chart.x_label, chart.y_label, chart.log_x, chart.log_y, chart.dated_x, plan.scattered, series, theme, lines]);
   }
 
-  // Returns the settings of uPlot. Its callbacks read the entry, because the data may have changed.
+  // Returns the settings of uPlot. The callbacks read `entry`, because its data may have changed.
   function options(entry, palette, theme, size) {
     const { chart, plan } = entry, { scattered } = plan;
     const colours = Object.fromEntries(["paper", "ink", "faint", "grid"].map((name, i) => [name, palette[i][theme]]));
@@ -263,7 +265,7 @@ window.eigenhedge = (function () {
       const margin = scattered && !chart.log_x && low === widest[0] && high === widest[1] ? 0.03 * (high - low) : 0;
       return [low - margin, high + margin];
     };
-    // The initial range is the focus, or all data. A logarithmic axis cannot end at zero.
+    // The initial range is the focus, or all data. A logarithmic axis cannot include zero.
     const log = chart.log_y;
     const vertical = (u, low, high) => {
       const { chart } = entry, range = !log && chart.focus_plain || chart.focus_y;
@@ -299,7 +301,7 @@ window.eigenhedge = (function () {
       u.ctx.restore();
     };
     const across = { ...axis(chart.x_label, chart.log_x), space: 75, size: 32 };
-    // The second line of time ticks needs more height.
+    // Time ticks can have a second line.
     if (chart.dated_x) { across.values = DATES; across.size = 46; }
     return {
       ...size, series, bands: plan.bands,

@@ -1,5 +1,5 @@
-// Updates a page by server-sent events. An event contains the parts that have changed. Only the newest state is drawn.
-// The program has escaped all names in the markup. In addition, the content security policy forbids inline scripts.
+// Updates a page by server-sent events, which contain the parts that have changed. All names in the
+// markup are already escaped. In addition, the content security policy forbids inline scripts.
 (function () {
   "use strict";
   const main = document.querySelector("main"), told = document.getElementById("live");
@@ -12,7 +12,7 @@
     return template.content.firstElementChild;
   }
 
-  // Updates one element to match another. Charts, open sections and their content are preserved.
+  // Updates an element to match another. Charts and open sections are preserved with their content.
   function morph(from, to) {
     for (const { name, value } of to.attributes)
       if (name !== "open" && from.getAttribute(name) !== value) from.setAttribute(name, value);
@@ -75,7 +75,7 @@
     if (told.textContent !== note) told.textContent = note;
   }
 
-  // If events arrive faster than frames, only the newest version of each part is drawn.
+  // If events arrive faster than frames, draws only the newest version of each part.
   function take(event) {
     const next = JSON.parse(event.data), first = !waiting;
     since = event.lastEventId;
@@ -85,7 +85,7 @@
 
   const opened = () => [...document.querySelectorAll("details[open]>[data-within]")].map(e => e.id);
 
-  // The browser reconnects automatically. After a refusal, this script reconnects after a second.
+  // After an interruption, the browser reconnects. After a refusal, this script reconnects.
   function connect() {
     if (source) source.close();
     const query = new URLSearchParams(opened().map(place => ["open", place]));

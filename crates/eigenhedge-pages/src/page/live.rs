@@ -1,11 +1,11 @@
-//! Live page: a shell that is loaded once, and parts that are replaced while the data change.
+//! Live page: a shell that is loaded once, and parts that are replaced when the data change.
 //!
-//! A server sends [`shell`] and [`assets`] as files, and the parts of the newest [`Page`] as events. Each part is a
-//! block with the data of its charts, under a constant key. The script `live.js` inserts the parts and preserves zoom,
-//! switches and open sections.
+//! A server sends [`shell`] and [`assets`] as files, and the parts of the newest [`Page`] as
+//! events. A part is a block with the data of its charts, under a stable key. The script `live.js`
+//! inserts the parts and preserves zoom, switches and open sections.
 //!
-//! The charts of a [`Section`] form a separate part, which is sent only to browsers that have opened the section. A
-//! page of many keys therefore stays small.
+//! The content of a [`Section`] is a separate part, which is sent only to browsers that have opened
+//! the section. A page of many keys therefore stays small.
 //!
 //! Scripts and style sheets are separate files, so that [`POLICY`] can forbid inline scripts.
 
@@ -14,14 +14,14 @@ use crate::escape::markup;
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// Content security policy of a live page. It allows style attributes (for the shades of cells), but no inline scripts.
+/// Content security policy of a live page. It allows style attributes, but no inline scripts.
 pub const POLICY: &str = "default-src 'none';script-src 'self';style-src 'self';style-src-attr 'unsafe-inline';img-src data:;\
                           connect-src 'self';base-uri 'none';form-action 'none';frame-ancestors 'none'";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
     pub key: String,
-    /// Anchor of the section that contains the part. It is empty if the part is in no section.
+    /// Anchor of the section that contains the part, or an empty string outside sections.
     pub within: String,
     pub json: String,
 }
@@ -44,7 +44,8 @@ pub fn assets() -> Vec<Asset> {
     ]
 }
 
-/// Returns the page without parts: it loads them from `feed` and its assets from `folder`, which ends in `/`.
+/// Returns the HTML page, which loads its parts from `feed` and its assets from `folder`, such as
+/// `/live/`.
 pub fn shell(title: &str, folder: &str, feed: &str) -> String {
     let (title, folder, feed) = (markup(title), markup(folder), markup(feed));
     let colours = markup(&data::colours().to_string());
@@ -87,7 +88,7 @@ impl Page {
     }
 }
 
-/// Returns a section without its content. The content, if there is any, follows as a separate part.
+/// Returns a section as a part without its content. The content, if any, follows as a second part.
 fn section_parts(key: String, section: &Section) -> Vec<Part> {
     let (place, title) = (markup(&section.place), markup(&section.title));
     let shell = format!("<details><summary>{title}</summary>\n<div id=\"{place}\" data-within></div></details>");
@@ -104,7 +105,7 @@ fn part(key: String, within: String, html: &str, blocks: &[Block]) -> Part {
     Part { key, within, json: json!({ "html": html.trim(), "charts": charts(blocks) }).to_string() }
 }
 
-/// Returns a name for a block. The name does not depend on the data of the block.
+/// Returns the kind and the title of a block, as a name that does not change with the data.
 fn key(block: &Block) -> String {
     let (kind, title) = match block {
         Block::Chart(chart) => ("chart", chart.title.as_str()),
@@ -162,7 +163,6 @@ mod tests {
         assert_eq!(inside["charts"].as_array().unwrap().len(), 1);
     }
 
-    /// Checks that each part is one element, as the scripts expect.
     #[test]
     fn each_part_is_one_element_whatever_the_names() {
         for name in HOSTILE {

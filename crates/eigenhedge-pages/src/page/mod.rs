@@ -1,11 +1,11 @@
-//! Self-contained HTML file with sentences, charts and tables. Its content security policy forbids network access.
+//! Self-contained HTML file with sentences, charts and tables. It cannot access the network.
 //!
-//! Charts are drawn twice: as a static picture, for printing and for browsers without scripts, and as an interactive
-//! chart by uPlot, whose code and licence are part of the page.
+//! Charts are drawn twice: as static pictures, for printing and for browsers without scripts, and
+//! as interactive charts by uPlot, whose code and license are part of the page.
 //!
-//! [`Page::parts`] returns the parts of a page whose data still change (see [`live`]).
+//! [`Page::parts`] returns the parts of a live page, whose data still change (see [`live`]).
 //!
-//! No template language is used. The page is one format string, and every text in it passes through [`crate::escape`].
+//! No template language is used. All text in the page passes through [`crate::escape`].
 
 mod data;
 pub mod live;
@@ -70,7 +70,7 @@ pub struct Section {
 pub struct Tile {
     pub value: String,
     pub label: String,
-    /// Number with all digits, shown on hover. It may be empty.
+    /// Number with all digits, shown on hover, or an empty string.
     pub exact: String,
     /// Color of the number: `alarm`, `drift`, or empty.
     pub tone: &'static str,
@@ -107,7 +107,7 @@ impl Page {
         )
     }
 
-    /// Returns the charts and heat maps outside sections as one SVG file.
+    /// Returns the charts and heat maps as one SVG file, without those in sections.
     pub fn svg(&self) -> String {
         let panel = |block: &Block| match block {
             Block::Chart(chart) => Some((chart.title.clone(), Panel::draw(chart, svg::CELL, true))),
@@ -179,7 +179,8 @@ fn heading(text: &str) -> String {
     if text.trim().is_empty() { String::new() } else { format!("<h2>{}</h2>\n", markup(text)) }
 }
 
-/// Returns a block as HTML, with static pictures if `with_pictures`. `count` is the number of charts so far.
+/// Returns a block as HTML, optionally with static pictures. `count` is the number of charts so
+/// far.
 fn draw(block: &Block, count: &mut usize, with_pictures: bool) -> String {
     match block {
         Block::Table(table) => table.html(),
@@ -222,7 +223,7 @@ fn tile(tile: &Tile) -> String {
     format!("<div{tone}{}><b>{value}</b><span>{label}</span></div>", pointed(&tile.exact))
 }
 
-/// Returns an attribute that shows this text on hover, or an empty string for an empty text.
+/// Returns a `title` attribute, or an empty string for an empty text.
 fn pointed(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!(" title=\"{}\"", markup(text)) }
 }

@@ -1,4 +1,4 @@
-// Animation of points in the plane and the line that follows them. Text is inserted by textContent.
+// Animation of points in the plane and a line that follows them. Text is inserted by textContent.
 (function () {
   "use strict";
   const SEEN = 40, UNIT = 100, NS = "http://www.w3.org/2000/svg";

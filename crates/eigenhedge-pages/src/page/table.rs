@@ -3,7 +3,7 @@
 use super::{heading, pointed};
 use crate::escape::markup;
 
-/// Number of characters from which a text is long: its column is not narrow on a narrow screen.
+/// Minimum number of characters of a long text, whose column has a minimum width on narrow screens.
 const LONG: usize = 40;
 
 /// Table of strings. Columns in which most cells are numbers are aligned to the right.
@@ -12,9 +12,9 @@ pub struct Table {
     pub title: String,
     pub columns: Vec<String>,
     pub rows: Vec<Vec<String>>,
-    /// Text shown on hover for each cell. An empty text is not shown. The list may be empty.
+    /// Text shown on hover for each cell, if it is not empty. The list may be empty.
     pub exact: Vec<Vec<String>>,
-    /// Shade of each cell from -1 to 1, with one color for each sign and none for NaN. The list may be empty.
+    /// Shade of each cell from -1 to 1, colored by sign, or NaN for none. The list may be empty.
     pub shades: Vec<Vec<f64>>,
     pub caption: String,
 }
@@ -26,7 +26,6 @@ impl Table {
             let text = text.trim().trim_end_matches(" %");
             text == "-" || text.replace('\u{2212}', "-").parse::<f64>().is_ok()
         };
-        // A column is numeric if most of its cells are.
         let numeric = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
             cells.map(|cell| if is_number(cell) { 1 } else { -1 }).sum::<i64>() > 0
@@ -54,7 +53,7 @@ impl Table {
     }
 }
 
-/// Returns a table with its heading and caption. `class` is an attribute, or empty.
+/// Returns a table as HTML with its heading and caption. `class` is an HTML attribute, or empty.
 pub(super) fn framed(title: &str, class: &str, head: &str, rows: &str, caption: &str) -> String {
     let caption =
         if caption.is_empty() { String::new() } else { format!("<p class=\"caption\">{}</p>", markup(caption)) };

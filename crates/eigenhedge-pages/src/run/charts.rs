@@ -11,14 +11,14 @@ use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{Member, Model, Summary};
 
 const LINES: usize = 16;
-/// Largest loss per row for which the axis is linear, as a multiple of the median of the learner.
+/// The axis is linear up to this multiple of the median loss per row of the learner.
 const FAR: f64 = 40.0;
-/// Minimum mean of a curve that is shown in a heat map.
+/// Minimum mean of a curve in a heat map.
 const WORTH: f64 = 0.002;
 const STRETCHES: usize = 150;
 const BEST: &str = "best fixed directions";
 
-/// Returns the plots for which there is data, and the tables of directions. `unit` is the unit of losses in words.
+/// Returns the plots that have data, and the tables. `unit` is the unit of losses in words.
 pub(super) fn pictures(
     recorder: &Recorder,
     run: &Model,
@@ -49,7 +49,7 @@ pub(super) fn pictures(
     blocks
 }
 
-/// Returns the share of the energy that random directions would lose.
+/// Returns the expected share of the energy that random directions lose.
 pub(super) fn chance(run: &Model) -> f64 {
     match run.spec().space(run.length()) {
         Multiplicity::Finite(dimension) => 1.0 - (run.spec().kept as f64 / dimension as f64).min(1.0),
@@ -83,7 +83,8 @@ impl Recorder {
         self.totals.curve("no learning", 1).map(|energy| energy * chance(run))
     }
 
-    /// Plots the kept share of energy in percent: in segments, cumulative, of the best fixed and of random directions.
+    /// Plots the percentage of energy kept by the learner, by the best fixed and by random
+    /// directions.
     fn kept_share(&self, run: &Model) -> Chart {
         let (lost, energy) = (self.totals("so far"), self.totals.curve("", 1));
         let recent = gains("lately", &thinned(lost.clone()), |from, to| energy.at(to) - energy.at(from));
@@ -100,13 +101,14 @@ impl Recorder {
         chart
     }
 
-    /// Plots the loss per row in segments of rows, for the learner, the best fixed directions and random directions.
+    /// Plots the loss per row in segments, for the learner and for best fixed and random
+    /// directions.
     fn loss_per_row(&self, run: &Model, unit: &str) -> Chart {
         let rows = |from: f64, to: f64| to - from;
         let learner = gains(run.spec().learner.entry().name, &thinned(self.totals("")), rows);
         let without = gains("no learning", &thinned(self.no_learning(run)), rows);
         let best = curve("", &self.checkpoints, |checkpoint| Some(checkpoint.high));
-        // The ends of the interval of the best loss need not increase with the rows.
+        // The bounds of an inexact best loss need not increase with the rows.
         let best = is_exact(&self.checkpoints).then(|| gains(BEST, &best, rows));
         let others = if best.is_some() { BESIDE_BEST } else { BESIDE_RANDOM };
         let caption = format!("Mean loss per row in each segment of rows, in {unit}. {others}");
@@ -121,7 +123,7 @@ impl Recorder {
         chart
     }
 
-    /// Plots cumulative losses on a logarithmic axis, with the bound, which a linear axis leaves out.
+    /// Plots cumulative losses and, on the logarithmic axis only, the bound.
     fn total_loss(&self, run: &Model, unit: &str) -> Chart {
         let caption = format!("Cumulative loss, in {unit}. {TOTAL}");
         let mut chart = over_rows("In all, and the guarantee", "total loss", caption);
@@ -136,7 +138,7 @@ impl Recorder {
         chart
     }
 
-    /// Plots the regret per row, or its lower and upper bounds if it is not known exactly.
+    /// Plots the regret per row, or lower and upper bounds if it is not known exactly.
     fn regret(&self) -> Chart {
         let against = |name: &str, best: fn(&Checkpoint) -> f64| {
             let regret = |point: &Checkpoint| Some((point.expected_loss - best(point)) / point.rows as f64);
@@ -190,12 +192,12 @@ impl Recorder {
         shares("Which member led when", MEMBERS, &curves.collect::<Vec<_>>())
     }
 
-    /// Plots the probability of being kept for each recorded direction, most probable first.
+    /// Plots the probability of being kept for each recorded direction, highest first.
     fn kept_over_time(&self) -> HeatMap {
         let curves = (0..PROBABILITIES).map(|i| self.kept.curve(format!("direction {}", i + 1), i));
         let mut curves: Vec<Curve> =
             curves.filter(|curve| curve.values.iter().any(|value| value.is_finite())).collect();
-        // Directions that are always kept with certainty are not plotted.
+        // Nothing is plotted if every probability is close to 0 or 1.
         if !curves.iter().any(|curve| curve.values.iter().any(|p| *p > 0.02 && *p < 0.98)) {
             curves.clear();
         }
@@ -203,7 +205,7 @@ impl Recorder {
     }
 }
 
-/// Plots curves between 0 and 1 as a heat map. Only curves with a notable value are shown, in their original order.
+/// Plots curves between 0 and 1 as a heat map, except curves with only small values.
 fn shares(title: &str, caption: &str, curves: &[Curve]) -> HeatMap {
     let largest = |curve: &Curve| curve.values.iter().copied().fold(0.0, f64::max);
     let known = |curve: &Curve| curve.values.iter().copied().filter(|value| value.is_finite()).sum::<f64>();
@@ -215,7 +217,7 @@ fn shares(title: &str, caption: &str, curves: &[Curve]) -> HeatMap {
         1 => " One with only small values is left out.".into(),
         count => format!(" {count} with only small values are left out."),
     };
-    // A common suffix of all names does not distinguish them.
+    // A suffix that all names share is left out.
     let ending = |curve: &Curve| curve.name.rfind(", ").map(|at| curve.name[at..].to_owned());
     let common = curves.first().and_then(ending).filter(|common| curves.iter().all(|c| c.name.ends_with(common)));
     let end = |i: usize| curves[i].name.len() - common.as_ref().map_or(0, String::len);
@@ -247,7 +249,7 @@ fn thinned(curve: Curve) -> Curve {
     Curve { rows: some(curve.rows), values: some(curve.values), ..curve }
 }
 
-/// Returns the increase of a curve between consecutive rows, divided by `over` of the two rows.
+/// Returns the increase between consecutive points of a curve, divided by `over` of their rows.
 fn gains(name: &str, curve: &Curve, over: impl Fn(f64, f64) -> f64) -> Curve {
     let pairs = curve.rows.windows(2).zip(curve.values.windows(2));
     let gain = |(rows, values): (&[f64], &[f64])| (values[1] - values[0]) / over(rows[0], rows[1]);
@@ -260,13 +262,13 @@ fn curve(name: &str, checkpoints: &[Checkpoint], value: impl Fn(&Checkpoint) -> 
     Curve { name: name.into(), rows, values }
 }
 
-/// Returns true if the intervals of the best loss are too narrow to be visible in a plot.
+/// Returns true if the bounds on the best loss are too close to be distinguished in a plot.
 fn is_exact(checkpoints: &[Checkpoint]) -> bool {
     const PIXEL: f64 = 2e-3;
     checkpoints.iter().all(|checkpoint| checkpoint.high - checkpoint.low <= PIXEL * checkpoint.high)
 }
 
-/// Returns the loss of the best fixed directions, as far as it is known: a point, a line or a band.
+/// Returns the loss of the best fixed directions as a point, a line, or a band between its bounds.
 fn best(checkpoints: &[Checkpoint]) -> Option<Series> {
     let high = curve(BEST, checkpoints, |checkpoint| Some(checkpoint.high));
     let low = curve(BEST, checkpoints, |checkpoint| Some(checkpoint.low));

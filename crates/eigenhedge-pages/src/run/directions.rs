@@ -9,11 +9,11 @@ use eigenhedge::Model;
 const COLUMNS: usize = 30;
 const SHOWN: usize = 10;
 const NAMED: usize = 4;
-/// Minimum absolute value of a loading that is named.
+/// Minimum absolute loading of a column that is named.
 const SMALL: f64 = 0.1;
-/// Minimum share of a column that lies in the directions, for a line in the table.
+/// Minimum share of a column within the directions, for a line in the table.
 const LEAST: f64 = 0.005;
-/// Minimum share of a column that lies in the directions, for a line in the heat map. Smaller shares have no shade.
+/// Minimum share for a line in the heat map. Smaller shares have no shade.
 const SHADE: f64 = 0.07;
 const ENERGY: &str = "The directions at the end of the run, in descending order of probability. Of the energy of all rows, around their mean, a \
                       share lies along each; directions that follow a change fit the last rows better than all rows.";
@@ -25,13 +25,13 @@ struct KeptDirections<'a> {
     columns: &'a [String],
     /// Directions at the end of the run, in descending order of their probability of being kept.
     vectors: Vec<Vec<f64>>,
-    /// Share of the energy of all rows along each direction. The list may be empty.
+    /// Share of the energy of all rows along each direction. Empty if unknown.
     shares: Vec<f64>,
-    /// Directions during the run, each with the number of its row.
+    /// Directions recorded during the run, each set with its row number.
     looks: Vec<(f64, Vec<Vec<f64>>)>,
 }
 
-/// Returns tables of the directions at the end of the run, and plots of their change. There are none for kernels.
+/// Returns tables of the final directions and plots of their change. Kernel models have none.
 pub(super) fn blocks(columns: &[String], recorder: &Recorder, run: &Model) -> Vec<Block> {
     let kept = run.spec().kept;
     let embedding = run.learner().clone().embedding(kept);
@@ -129,7 +129,7 @@ impl KeptDirections<'_> {
         }
     }
 
-    /// Plots the overlap of the directions during the run with the final and with the previously recorded ones.
+    /// Plots the overlap of recorded directions with the final and with the previous ones.
     fn turns(&self) -> Chart {
         let mut chart = Chart::new("How much they turned", ROW, "in common");
         chart.caption =
@@ -142,14 +142,14 @@ impl KeptDirections<'_> {
         chart.with(Series::line("with those a while before", rows.get(1..).unwrap_or_default(), &before))
     }
 
-    /// Returns the name of a column. If the name is a number, it gets a prefix.
+    /// Returns the name of a column, with the prefix `column` if the name is a number.
     fn name(&self, column: usize) -> String {
         let name = &self.columns[column];
         if name.parse::<f64>().is_ok() { format!("column {name}") } else { name.clone() }
     }
 
-    /// Returns the columns with the largest values, in the order of the table. Beyond [`FEWEST`], their values are at
-    /// least `least`.
+    /// Returns the indices of the columns with the largest values, in table order: at most
+    /// [`COLUMNS`]. Beyond [`FEWEST`], values must be at least `least`.
     fn most(&self, least: f64, value: impl Fn(usize) -> f64) -> Vec<usize> {
         let values: Vec<(usize, f64)> = (0..self.columns.len()).map(|i| (i, value(i))).collect();
         let worth = values.iter().filter(|(_, value)| *value >= least).count();
@@ -157,7 +157,7 @@ impl KeptDirections<'_> {
     }
 }
 
-/// Returns the share of a column that lies in the span of orthonormal vectors.
+/// Returns the share of a column within the span of orthonormal vectors, from 0 to 1.
 fn within(vectors: &[Vec<f64>], column: usize) -> f64 {
     vectors.iter().filter_map(|vector| vector.get(column)).map(|x| x * x).sum::<f64>().min(1.0)
 }

@@ -1,13 +1,14 @@
 //! Data for the page of a run, recorded in bounded memory.
 //!
-//! Curves are downsampled to a fixed number of points. Values that cost more than a few operations (probabilities,
-//! weights) are computed only at the rows that a curve keeps. The best fixed subspace in hindsight and the bound cost a
-//! few products with an n × n matrix ([`LeadingDirections`]). They are computed at no more than `CHECKPOINTS` rows,
-//! evenly spaced and at least n rows apart, and for kernels only at the end. The last values are those of the summary.
-//! Directions are recorded in the same way, at `LOOKS` rows at most.
+//! Curves are downsampled to a fixed number of points. Expensive values (probabilities, weights)
+//! are computed only at the rows that a curve keeps. For n columns, the best fixed subspace in
+//! hindsight and the bound cost a few products with an n × n matrix ([`LeadingDirections`]). They
+//! are computed at no more than `CHECKPOINTS` rows, evenly spaced and at least n rows apart, and
+//! for kernels only at the end. Directions are recorded in the same way, at no more than `LOOKS`
+//! rows.
 //!
-//! The record depends only on the rows, not on the clock, and can be saved: the page of a stopped and resumed run has
-//! the same bytes.
+//! The record depends only on the rows, not on the clock. It can be saved, so the page of a stopped
+//! and resumed run has the same bytes.
 
 mod charts;
 mod directions;
@@ -27,14 +28,14 @@ use serde::{Deserialize, Serialize};
 
 const POINTS: usize = 750;
 const FEWER_POINTS: usize = 400;
-/// Maximum number of directions whose probability of being kept is plotted.
+/// Maximum number of directions whose probability kept is plotted.
 const PROBABILITIES: usize = 10;
 /// Maximum number of rows at which the best fixed subspace in hindsight is computed.
 const CHECKPOINTS: usize = 64;
-/// Minimum number of rows between checkpoints. The comparator processes rows in blocks of this size.
+/// Minimum number of rows between checkpoints. The comparator adds rows in blocks.
 const CLOSEST: u64 = 64;
 const LOOKS: usize = 40;
-/// Maximum number of values in a set of recorded directions. Larger sets are shown only at the end of the run.
+/// Maximum number of values in a recorded set of directions. Larger sets are not recorded.
 const NUMBERS: usize = 2048;
 const LARGEST: usize = 10;
 const ROW: &str = "row";
@@ -44,7 +45,7 @@ pub struct Recorder {
     totals: Downsampler,
     losses: Downsampler,
     plane: Downsampler,
-    /// Probabilities that directions are kept, in descending order.
+    /// Largest probabilities kept, in descending order.
     kept: Downsampler,
     weights: Option<Downsampler>,
     largest: TopK,
@@ -54,9 +55,9 @@ pub struct Recorder {
     look_stride: Option<u64>,
     /// Number of rows between checkpoints, or `None` if there are none during the run.
     stride: Option<u64>,
-    /// Leading directions, from which the best fixed subspace in hindsight is computed during the run.
+    /// Leading directions, for the best fixed subspace in hindsight during the run.
     leading: LeadingDirections,
-    /// Time of each row, in seconds since 1970. The value is `None` without a time column.
+    /// Times of rows in seconds since 1970, or `None` without a time column.
     times: Option<Downsampler>,
     /// False once a row was earlier than the previous one. The axis then shows row numbers.
     is_in_order: bool,
@@ -68,9 +69,8 @@ struct Checkpoint {
     row: u64,
     rows: u64,
     expected_loss: f64,
-    /// Lower bound on the loss of the best fixed subspace in hindsight.
+    /// Lower and upper bound on the loss of the best fixed subspace in hindsight.
     low: f64,
-    /// Upper bound on the loss of the best fixed subspace in hindsight.
     high: f64,
     bound: Option<f64>,
 }
@@ -95,7 +95,7 @@ impl Recorder {
             checkpoints: Vec::new(),
             looks: Vec::new(),
             look_stride: (run.spec().kernel.is_none() && run.length() * run.spec().kept <= NUMBERS).then_some(CLOSEST),
-            // A checkpoint costs O(n²) per direction, a row O(n).
+            // With n columns, a checkpoint costs O(n²) per direction, and a row O(n).
             stride: run.spec().kernel.is_none().then(|| (run.length() as u64).next_power_of_two().max(CLOSEST)),
             leading: LeadingDirections::default(),
             times: has_time.then(|| Downsampler::new(Keep::First, POINTS, 1)),
@@ -104,8 +104,8 @@ impl Recorder {
         }
     }
 
-    /// Records a row. `number` is its number in the table, and `moment` is its time in seconds and as a string. A first
-    /// row that only sets the center is not plotted, because its position is arbitrary.
+    /// Records row `number` of the table, with its time in seconds since 1970 and as text. A first
+    /// row that only sets the center is not recorded.
     pub fn enter(&mut self, number: u64, moment: Option<(f64, &str)>, loss: Loss, run: &Model) {
         let totals = run.totals();
         if totals.charged() == 0 {
@@ -179,7 +179,7 @@ impl Recorder {
         self.totals.curve(name, 0)
     }
 
-    /// Returns true if this record may belong to the run. Returns false for a damaged record.
+    /// Returns true if this record may belong to the run. A damaged record does not.
     pub fn fits(&self, run: &Model) -> bool {
         let built = &Self::new(run, self.times.is_some());
         let curves = |recorder: &Self| {
@@ -214,7 +214,7 @@ impl Recorder {
     }
 }
 
-/// Doubles the stride and removes every second record if there are `most` records.
+/// If there are `most` records, doubles the stride and removes every second record.
 fn thin<T>(records: &mut Vec<T>, stride: &mut Option<u64>, most: usize) {
     if records.len() >= most
         && let Some(stride) = stride

@@ -1,4 +1,4 @@
-//! Page of a run, built from the recorded data.
+//! Page of a run, built from its recorder.
 
 use super::charts::{self, chance};
 use super::summary::sentences;
@@ -7,7 +7,7 @@ use crate::number::{grouped, readable, significant};
 use crate::page::{Block, Folded, Page, Tile};
 use eigenhedge::{Model, Standardize, Summary};
 
-/// Creates the page of a finished run with this summary: key numbers, plots, and the collapsed account.
+/// Creates the page of a finished run: key numbers, plots, and the collapsed account.
 pub fn page(source: &str, columns: &[String], recorder: &Recorder, run: &Model, summary: &Summary) -> Page {
     let standardized = run.columns().standardizer.how() != Standardize::None;
     let name = run.spec().learner.entry().name;
@@ -31,8 +31,8 @@ pub fn page(source: &str, columns: &[String], recorder: &Recorder, run: &Model, 
     }
 }
 
-/// Creates the page of an ongoing run after the row with this number. The loss of the best fixed subspace in hindsight
-/// is given as an interval. Returns `None` before the first row whose loss counts.
+/// Creates the page of an ongoing run after row `row`. The best loss is an interval. Returns `None`
+/// before the first row whose loss counts.
 pub fn page_so_far(source: &str, columns: &[String], recorder: &Recorder, run: &Model, row: u64) -> Option<Page> {
     if run.totals().charged() == 0 {
         return None;

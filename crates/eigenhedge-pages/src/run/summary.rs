@@ -10,7 +10,7 @@ use eigenhedge::{Kind, Missing, Spec, Summary};
 /// Width of the column of line names, in characters.
 const NAMES: usize = 11;
 
-/// Formats the summary as a few lines. If the rows are standardized, losses are in squared standard deviations.
+/// Formats the summary. If `standardized` is true, losses are in squared standard deviations.
 pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| text += &format!("{name:<NAMES$}{value}\n");
@@ -27,7 +27,7 @@ pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
         line("", "standardized: losses are in squared standard deviations".to_owned());
     }
     line("kept", counted(summary.k as u64, "direction") + &share.unwrap_or_default());
-    // The noise of the perturbed leader is drawn first, and its mean has no closed form.
+    // The perturbed leader draws its noise first. The mean over the noise has no closed form.
     let expected = if spec.learner == Kind::PerturbedLeader { "expected, given its noise" } else { "expected" };
     let chosen = if spec.select == Select::Top { "by the surest choices" } else { "by the choices drawn" };
     if summary.is_predicted() {
@@ -112,7 +112,7 @@ pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
     text
 }
 
-/// Returns the summary as a JSON object. Numbers that are unknown because no row was predicted are null.
+/// Returns the summary as JSON text. If no row was predicted, the losses and ranks are null.
 pub fn json(summary: &Summary) -> serde_json::Result<String> {
     if summary.is_predicted() {
         return serde_json::to_string(summary);
@@ -124,7 +124,7 @@ pub fn json(summary: &Summary) -> serde_json::Result<String> {
     serde_json::to_string(&value)
 }
 
-/// Adds a line with the loss of the best subspaces for several segments, if it is known.
+/// Adds a line with the loss of the best subspaces for several segments, if known.
 fn partition(summary: &Summary, line: &mut impl FnMut(&str, String)) {
     if let Some(partition) = summary.partitions.last().filter(|partition| !partition.cuts.is_empty()) {
         let cuts: Vec<String> = partition.cuts.iter().map(ToString::to_string).collect();
@@ -134,7 +134,7 @@ fn partition(summary: &Summary, line: &mut impl FnMut(&str, String)) {
     }
 }
 
-/// Returns the lines of the summary as sentences for a page. Values that depend on the clock are left out.
+/// Returns the lines of the summary as sentences, without values that depend on the clock.
 pub fn sentences(summary: &Summary, spec: &Spec, standardized: bool) -> Vec<String> {
     let mut sentences: Vec<String> = Vec::new();
     for line in text(&summary.clone().timed(0.0), spec, standardized).lines() {

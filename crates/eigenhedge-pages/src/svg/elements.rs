@@ -44,12 +44,12 @@ pub struct PlotFrame {
 }
 
 impl PlotFrame {
-    /// Returns the position of a point in the picture, or `None` if it cannot be drawn.
+    /// Returns the position of a point in the picture, or `None` if it is not on the axes.
     pub fn place(&self, x: f64, y: f64) -> Option<(f64, f64)> {
         Some((self.left + self.x.place(x)? * self.width, self.top + (1.0 - self.y.place(y)?) * self.height))
     }
 
-    /// Returns the position of a point, even if it lies beyond the axes. Returns `None` if it cannot be drawn.
+    /// Like [`Self::place`], but also for points up to one length beyond the axes.
     pub fn place_near(&self, x: f64, y: f64) -> Option<(f64, f64)> {
         let (x, y) = (self.x.place_near(x)?, self.y.place_near(y)?);
         Some((self.left + x * self.width, self.top + (1.0 - y) * self.height))

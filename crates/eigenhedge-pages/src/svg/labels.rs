@@ -1,5 +1,5 @@
-//! Labels inside the picture, placed without overlap. A label without room is left out. It is still in the description,
-//! and its line or ring is still drawn.
+//! Labels inside the picture, placed without overlap. A label without room is omitted, but its line
+//! or ring is drawn, and the description contains it.
 
 use super::elements::{PlotFrame, label, number, stroke};
 use crate::chart::{Chart, Mark};
@@ -36,7 +36,7 @@ pub fn marks<'a>(chart: &'a Chart, frame: &PlotFrame) -> Marks<'a> {
     Marks { lines, placed }
 }
 
-/// Returns the center of a label: at its mark, or as near to it as the plotting area allows.
+/// Returns the horizontal center of a label: as near to its mark as the frame allows.
 fn middle(mark: &Mark, half: f64, frame: &PlotFrame) -> f64 {
     let x = frame.left + frame.x.place(mark.x).unwrap_or(0.0) * frame.width;
     x.max(frame.left + half).min(frame.left + frame.width - half)
@@ -62,18 +62,17 @@ impl Marks<'_> {
     }
 }
 
-/// Rectangle of a text: left, top, right and bottom edge.
+/// Rectangle of a label: left, top, right and bottom edge.
 type Area = [f64; 4];
 
 fn overlap(a: &Area, b: &Area) -> bool {
     a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3]
 }
 
-/// Draws a ring around each named position, and its name.
 pub fn annotations(chart: &Chart, frame: &PlotFrame) -> String {
     let mut rings = String::new();
     let mut names = String::new();
-    // A position beyond the vertical axis is named at the edge.
+    // A position above or below the axis is named at the edge.
     let at_edge = |x: f64, y: f64| {
         frame.x.place(x)?;
         let (x, y) = frame.place_near(x, y)?;
@@ -101,7 +100,7 @@ pub fn annotations(chart: &Chart, frame: &PlotFrame) -> String {
     stroke(INK, "", &rings) + &names
 }
 
-/// Returns a free rectangle next to a point for a label of this width, or `None` if none fits in the plotting area.
+/// Returns a free rectangle for a label next to a point, or `None` if there is no room.
 fn free_area(width: f64, (x, y): (f64, f64), taken: &[Area], frame: &PlotFrame) -> Option<Area> {
     let (width, height) = (width + 2.0, 15.0);
     let sides = [(6.0, -7.5), (-6.0 - width, -7.5), (-width / 2.0, -21.0), (-width / 2.0, 6.0)];

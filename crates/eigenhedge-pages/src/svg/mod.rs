@@ -1,10 +1,10 @@
 //! Charts as self-contained SVG pictures, for light and dark screens and for print.
 //!
-//! Colors are attributes, so that programs without style sheets show the light version. A style sheet inside the
-//! picture changes them on dark screens. Data is clipped only if the initial range leaves out some points.
+//! Colors are attributes, so programs without style sheets show the light version. A style sheet
+//! inside the picture changes them on dark screens.
 //!
-//! No plotting library is used. Existing libraries draw pixels or lack style sheets, so that dark screens, accessible
-//! names and label placement would have to be added. The remaining drawing code is small.
+//! No plotting library is used, because existing ones draw pixels or lack style sheets, accessible
+//! names and label placement.
 
 mod elements;
 mod labels;
@@ -31,7 +31,7 @@ pub fn chart(chart: &Chart) -> String {
     document(&chart.title, &panel.description, (WIDTH, panel.height), &panel.body, true)
 }
 
-/// Combines panels of cell width, with their titles, into one complete SVG file with two columns.
+/// Combines panels of width [`CELL`] into one SVG file with two columns.
 pub(crate) fn grid(title: &str, panels: &[(String, Panel)]) -> String {
     let columns = panels.len().clamp(1, 2);
     let width = CELL * columns as f64;
@@ -61,13 +61,14 @@ pub(crate) fn grid(title: &str, panels: &[(String, Panel)]) -> String {
     document(title, &description, (width, top.max(40.0)), &body, true)
 }
 
-/// Draws a chart for a page that provides the style sheet and shows the title itself.
+/// Draws a chart for a page, which provides the style sheet and the title.
 pub(crate) fn inline(chart: &Chart) -> String {
     let panel = Panel::draw(chart, WIDTH, false);
     document(&chart.title, &panel.description, (WIDTH, panel.height), &panel.body, false)
 }
 
-/// Wraps SVG elements in a complete picture of this size. If `alone` is true, the picture contains its own style sheet.
+/// Wraps SVG elements in a picture of this size in pixels, with its own style sheet if `alone` is
+/// true.
 pub(crate) fn document(title: &str, description: &str, (width, height): (f64, f64), body: &str, alone: bool) -> String {
     let height = number(height.ceil());
     let size = if alone { format!(" width=\"{width}\" height=\"{height}\"") } else { String::new() };

@@ -21,7 +21,7 @@ pub struct Panel {
 }
 
 impl Panel {
-    /// Draws a chart with this width in pixels. If `titled` is true, the title is above it.
+    /// Draws a chart that is `width` pixels wide. If `titled` is true, the title is above it.
     pub fn draw(chart: &Chart, width: f64, titled: bool) -> Self {
         let title = if titled { text_layout::wrap(&chart.title, TITLE_SIZE, width - 2.0 * MARGIN, 2) } else { vec![] };
         let title: Vec<String> = title.into_iter().filter(|line| !line.is_empty()).collect();
@@ -50,7 +50,7 @@ impl Panel {
     }
 }
 
-/// Clips the elements to the plotting area if some of the data is outside it.
+/// Clips the elements to the plotting area if some points are outside the initial range.
 fn clipped(chart: &Chart, frame: &PlotFrame, body: String) -> String {
     if chart.left_out().is_none() {
         return body;
@@ -61,7 +61,7 @@ fn clipped(chart: &Chart, frame: &PlotFrame, body: String) -> String {
     )
 }
 
-/// Creates the plotting area, with ticks whose labels fit and margins for the labels.
+/// Creates the plotting area, with ticks whose labels fit, and with margins for the labels.
 fn frame(chart: &Chart, width: f64, horizontal: &Extent, vertical: &Extent) -> PlotFrame {
     let height = width * ASPECT;
     let y = Axis::new(vertical, Ends::Ticks, (height / 36.0) as usize);

@@ -1,13 +1,13 @@
 //! Simplification of lines without visible change.
 //!
-//! First, each column half a pixel wide keeps only its first, lowest, highest and last point. Then the
-//! Ramer–Douglas–Peucker algorithm removes points that are within a quarter of a pixel of the line through the
-//! remaining points.
+//! First, each column half a pixel wide keeps only its first, lowest, highest and last point. Then
+//! the Ramer–Douglas–Peucker algorithm removes points within a quarter of a pixel of the line
+//! through the remaining points.
 
-/// Maximum distance between the simplified and the original line, in pixels.
+/// Maximum distance, in pixels, between the resulting line and a point removed in the second step.
 const TOLERANCE: f64 = 0.25;
 
-/// Simplifies a line by removing points that are nearly on it. Both ends are kept.
+/// Removes points that are nearly on the line between others. Both ends are kept.
 pub fn simplify(line: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let line = one_per_column(line);
     let Some(end) = line.len().checked_sub(1) else { return line };

@@ -21,14 +21,13 @@ const FLAGS: &[&str] = &[
     "--window-size=1000,900",
 ];
 
-/// Paths of the required programs.
 struct Programs {
     driver: PathBuf,
     browser: PathBuf,
 }
 
 impl Programs {
-    /// Searches the programs in `PATH`.
+    /// Finds the programs in `PATH`. Returns `None` if one is missing.
     fn find() -> Option<Self> {
         let path = std::env::var_os("PATH")?;
         let first = |names: &[&str]| {
@@ -43,7 +42,7 @@ impl Programs {
     }
 }
 
-/// A browser window, closed when dropped.
+/// Browser window, which is closed on drop.
 pub struct Browser {
     agent: ureq::Agent,
     session: String,
@@ -52,12 +51,12 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Starts a browser; `None` if none is installed.
+    /// Starts a browser. Returns `None` if none is installed, unless the tests require one.
     pub fn installed() -> Option<Self> {
         let Some(programs) = Programs::find() else {
             let wish = std::env::var("EIGENHEDGE_BROWSER");
             assert_ne!(wish.as_deref(), Ok("required"), "chromium and chromedriver are required");
-            // Print macros would be hidden when a test passes.
+            // The test harness hides the output of print macros of passing tests.
             let skipped = b"SKIPPED: a browser test, because chromium and chromedriver were not found\n";
             let _ = std::io::stderr().write_all(skipped);
             return None;
@@ -117,7 +116,7 @@ impl Browser {
 
     pub fn visit(&self, url: &str) {
         self.post("/url", &json!({"url": url}));
-        // Charts follow the size of the window a frame later.
+        // Charts adapt to the size of the window in the next frame.
         self.settle();
     }
 
@@ -127,12 +126,12 @@ impl Browser {
         self.post("/execute/async", &json!({"script": script, "args": []}));
     }
 
-    /// Evaluates an expression in the page.
     pub fn value(&self, expression: &str) -> Value {
         self.post("/execute/sync", &json!({"script": format!("return {expression};"), "args": []}))
     }
 
-    /// Waits until an expression in the page is true. Returns the waiting time.
+    /// Waits until an expression in the page is true, for at most `longest`. Returns the time
+    /// waited.
     pub fn wait_for(&self, expression: &str, longest: Duration) -> Duration {
         let began = Instant::now();
         while self.value(expression) != Value::Bool(true) {
@@ -161,18 +160,18 @@ impl Browser {
         self.settle();
     }
 
-    /// Returns the printed page in base64.
+    /// Returns the page printed as a PDF file, in base64.
     pub fn print(&self) -> String {
         self.command("Page.printToPDF", json!({"printBackground": true}))["data"].as_str().unwrap().into()
     }
 
-    /// Returns a screenshot of the whole page in base64.
+    /// Returns a screenshot of the whole page as a PNG file, in base64.
     pub fn picture(&self) -> String {
         let picture = self.command("Page.captureScreenshot", json!({"captureBeyondViewport": true}));
         picture["data"].as_str().unwrap().into()
     }
 
-    /// Moves the mouse through these points of the window; with `pressed`, the button is down from the first to the last.
+    /// Moves the mouse through these points of the window, with the button held down if `pressed`.
     pub fn mouse(&self, places: &[(i64, i64)], pressed: bool) {
         let step = |&(x, y): &(i64, i64)| json!({"type": "pointerMove", "duration": 30, "x": x, "y": y});
         let mut steps: Vec<Value> = places.iter().map(step).collect();

@@ -1,4 +1,4 @@
-//! Names that break output unless they are escaped.
+//! Names that break the output of programs that do not escape them.
 
 pub const HOSTILE: &[&str] = &[
     "</script><script>window.broken=1</script>",

@@ -4,17 +4,16 @@ use eigenhedge::{Columns, Kind, Model, RunningCenter, Spec, Standardize, Standar
 use eigenhedge_pages::run::{Recorder, page};
 use eigenhedge_pages::{Block, Chart, Page};
 
-/// Number of columns, whose names are [`COLUMNS`].
 const WIDTH: usize = 6;
 const COLUMNS: [&str; WIDTH] = ["pressure", "flow", "voltage", "current", "speed", "7"];
-/// Start of the year 2024, and half a year, in seconds.
+/// Start of 2024 in seconds since 1970, and half a year in seconds.
 pub const TIMES: (f64, f64) = (1_704_067_200.0, 15_724_800.0);
 
 /// Run over a stream whose subspace changes twice.
 pub struct MadeUp {
     pub rows: usize,
     pub noise: f64,
-    /// Row that is multiplied by a thousand.
+    /// Index of a row that is multiplied by a thousand.
     pub outlier: Option<usize>,
     pub has_times: bool,
     pub standardized: bool,

@@ -1,8 +1,8 @@
-//! Pages and plots in a real browser: drawn and readable without errors, at any width, in light and dark mode, in print and
-//! without scripts.
+//! Pages and plots in a real browser: on screens of any width, light and dark, in print and without
+//! scripts.
 //!
-//! Requires `chromium` and `chromedriver` in `PATH`. Without them the tests report that they were skipped, or fail if the
-//! variable EIGENHEDGE_BROWSER is `required`. With EIGENHEDGE_SCREENSHOTS=FOLDER each view is saved there in base64.
+//! Requires `chromium` and `chromedriver` in `PATH`. Otherwise, the tests are skipped, or fail if
+//! EIGENHEDGE_BROWSER is `required`. With EIGENHEDGE_SCREENSHOTS=FOLDER, each view is saved there.
 
 #![allow(clippy::unwrap_used)]
 
@@ -20,7 +20,7 @@ use std::path::PathBuf;
 
 type Step = fn(&Browser);
 
-/// Uses one browser for all steps, because starting it takes longer than the steps.
+/// Runs all steps in one browser, because starting a browser takes longer than a step.
 #[test]
 fn pages_and_pictures_in_a_browser() {
     let Some(browser) = Browser::installed() else { return };
@@ -58,7 +58,7 @@ impl Files {
     }
 }
 
-/// Returns the synthetic run with hostile names in all text fields.
+/// Returns the page of a synthetic run with hostile names in all text fields.
 fn hostile_page() -> Page {
     let mut page = made_up(3_000);
     let mut names = HOSTILE.iter().cycle();
@@ -101,8 +101,8 @@ fn save(browser: &Browser, name: &str) {
     }
 }
 
-/// Expression for the number of values in each series of each chart, and the number of colored pixels. The pixels are read from
-/// a copy, because the browser warns if a canvas is read repeatedly.
+/// Expression for the number of values per series and of colored pixels in each chart. Pixels are
+/// read from a copy, because browsers warn if a canvas is read repeatedly.
 const DRAWN: &str = "(() => {
     const coloured = u => {
         const copy = new OffscreenCanvas(u.bbox.width, u.bbox.height).getContext('2d', { willReadFrequently: true });
@@ -151,7 +151,7 @@ fn displays(browser: &Browser, selector: &str) -> Value {
     ))
 }
 
-/// Checks with the installed fonts that texts of a plot neither overlap nor leave the plot.
+/// Checks with the installed fonts that texts of a plot do not overlap and stay inside.
 fn check_texts_apart(browser: &Browser, pictures: usize) {
     let found = browser.value(
         "(() => {
@@ -172,7 +172,6 @@ fn check_texts_apart(browser: &Browser, pictures: usize) {
     assert_eq!(found, json!([pictures, []]));
 }
 
-/// Returns a color as browsers print it.
 fn rgb(hex: &str) -> String {
     let part = |start: usize| u8::from_str_radix(&hex[start..start + 2], 16).unwrap();
     format!("rgb({}, {}, {})", part(1), part(3), part(5))
@@ -205,7 +204,7 @@ fn a_page_is_drawn_in_every_setting(browser: &Browser) {
     assert!(letters > 9.0, "letters of pictures of cells are {letters} pixels high on a phone");
     save(browser, "phone");
 
-    // Printed from a dark screen, the page is light and contains the plots.
+    // Print is light even on a dark screen, and contains the plots.
     browser.show_as("print", "dark");
     assert_eq!((displays(browser, ".live"), displays(browser, ".static")), (json!(["none"]), json!(["block"])));
     assert_eq!(browser.value(BACKGROUND), json!(rgb(palette::PAPER.light)));
@@ -219,10 +218,10 @@ fn a_page_is_drawn_in_every_setting(browser: &Browser) {
     check_quiet(browser);
 }
 
-/// Position of the chart of totals.
+/// Index of the chart of total losses.
 const TOTALS: usize = 4;
 
-/// Scrolls to a chart and returns left, top, width and height of its plotting area.
+/// Scrolls to a chart. Returns left, top, width and height of its plotting area in pixels.
 fn place(browser: &Browser, chart: usize) -> Vec<i64> {
     let over = format!("eigenhedge.charts[{chart}].over");
     let place = browser.value(&format!(
@@ -285,7 +284,7 @@ fn without_scripts_the_pictures_are_there(browser: &Browser) {
     save(browser, "without-scripts");
 }
 
-/// Returns charts with every kind of series, error bars, logarithmic axes, gaps, decreasing positions and many marks.
+/// Returns charts with every kind of series, error bars, log axes, gaps and many marks.
 fn every_kind() -> Vec<Chart> {
     let x: Vec<f64> = (1..=40).map(f64::from).collect();
     let of = |f: fn(f64) -> f64| x.iter().map(|&x| f(x)).collect::<Vec<f64>>();
@@ -325,7 +324,6 @@ fn every_kind_of_series_is_drawn(browser: &Browser) {
     assert_eq!(browser.console(), Vec::<Value>::new());
 }
 
-/// Clicks the button of a chart with this name.
 fn press(browser: &Browser, chart: usize, name: &str) {
     let button = format!(
         "[...document.querySelector('[data-chart=\"{chart}\"]').closest('figure').querySelectorAll('button')].find(b => b.textContent === '{name}')"
@@ -352,7 +350,7 @@ fn switches_change_scale_and_range(browser: &Browser) {
     let usual = range();
     let largest = charts(&report)[index].series[0].points.iter().map(|point| point.y).fold(0.0, f64::max);
     assert!(usual.1 < 1e-2 * largest && usual.2 == 1, "{usual:?} {largest}");
-    // After zooming in and out, the axis is unchanged.
+    // Zooming in and out restores the axis.
     let place = place(browser, index);
     let at = |x: i64, y: i64| (place[0] + place[2] * x / 100, place[1] + place[3] * y / 100);
     browser.mouse(&[at(20, 20), at(40, 60), at(60, 90)], true);
@@ -366,7 +364,7 @@ fn switches_change_scale_and_range(browser: &Browser) {
     press(browser, index, "usual range");
     press(browser, index, "plain scale");
     assert_eq!(range(), usual);
-    // On a linear axis, a bound far above the losses is outside the plot.
+    // The range of the linear axis leaves out a bound far above the losses.
     press(browser, TOTALS, "plain scale");
     let top = browser.value(&format!("eigenhedge.charts[{TOTALS}].scales.y.max")).as_f64().unwrap();
     assert!((energy..1.3 * energy).contains(&top), "{top} {energy}");
@@ -429,7 +427,7 @@ fn pointing_at_a_cell_tells_its_value(browser: &Browser) {
     let (head, value) = told.rsplit_once(": ").unwrap();
     let (name, row) = head.rsplit_once(", row ").unwrap();
     assert_eq!(data["names"][0], name);
-    // The pointer is at an integer pixel, so the cell may be the next one.
+    // The pointer is at an integer pixel, so it may be over the next cell.
     let found = places.iter().position(|place| place.as_f64() == row.parse().ok()).unwrap();
     assert!(found.abs_diff(cell) <= 1, "{told}: cell {found} instead of {cell}");
     assert_eq!(values[found].as_f64(), value.parse().ok());

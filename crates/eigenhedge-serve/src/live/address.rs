@@ -1,4 +1,4 @@
-//! The address that the server listens on.
+//! Address on which the server listens.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -13,7 +13,7 @@ pub struct ListenAddress(SocketAddr);
 pub enum AddressError {
     #[error("must be an address such as 127.0.0.1:{PORT}, or a port")]
     Form,
-    /// Other machines could reach the address.
+    /// Address that other machines could reach.
     #[error(
         "must be an address of this machine alone, such as 127.0.0.1:{PORT}, because the page does not ask for a password; from another \
          machine, use `ssh -L {PORT}:127.0.0.1:{PORT} HOST`, or a reverse proxy that asks for one"
@@ -26,9 +26,9 @@ impl ListenAddress {
         self.0
     }
 
-    /// Parses `ADDRESS`, `PORT` or `ADDRESS:PORT`. The address may be `localhost`.
+    /// Parses `ADDRESS`, `PORT` or `ADDRESS:PORT`. `localhost` is a valid address.
     ///
-    /// The result need not be a loopback address. If it is not, the caller must require a token.
+    /// The caller must require a token if the result is not a loopback address.
     pub fn parse_any(text: &str) -> Result<SocketAddr, AddressError> {
         let local = IpAddr::V4(Ipv4Addr::LOCALHOST);
         let text = text.strip_prefix("http://").unwrap_or(text).trim_end_matches('/');

@@ -1,4 +1,4 @@
-//! Scripts and style sheet shared by all pages, and the HTML shell of a page.
+//! Scripts and style sheet that all pages share, and the HTML shell of a page.
 
 use axum::Router;
 use axum::http::header;

@@ -1,9 +1,9 @@
-//! The newest state of a page, and the browsers that show it.
+//! Newest state of a page, and the browsers that show it.
 //!
-//! The program publishes a [`PageState`], which replaces the previous one. A browser that connects receives all parts.
-//! After that it receives the parts that have changed since its most recent event. Parts inside a section are sent only
-//! to browsers that have the section open. [`Feed::wanted`] lists the open sections, so that the program need not
-//! compute the others.
+//! The program publishes a [`PageState`], which replaces the previous one. A new browser receives
+//! all parts, and later only changed parts. Parts inside a section are sent only to browsers in
+//! which the section is open. [`Feed::wanted`] lists these sections, so that the program can skip
+//! the others.
 
 use super::sse::{Event, Source};
 use crate::lock;
@@ -24,7 +24,7 @@ const NAME: usize = 64;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PageState {
     pub title: String,
-    /// Status: `running`, `waiting` or `ended`. It determines the color of the status light at the top.
+    /// Status, which determines the color of the status light: `running`, `waiting` or `ended`.
     pub state: String,
     /// Status text, shown next to the light.
     pub note: String,
@@ -37,7 +37,8 @@ pub struct Feed(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    /// Prefix of event ids, derived from the start time. Ids of an earlier process at the same address do not match.
+    /// Prefix of event ids from the time of creation, so that ids of an earlier process do not
+    /// match.
     run: String,
     states: watch::Sender<(u64, Arc<PageState>)>,
     interest: Mutex<Interest>,
@@ -47,7 +48,7 @@ struct Inner {
 #[derive(Debug, Default)]
 struct Interest {
     watchers: usize,
-    /// Open sections, and the number of browsers in which each is open.
+    /// Names of open sections, with the number of browsers in which each is open.
     open: BTreeMap<String, usize>,
     /// Counter that increases whenever a browser connects or [`Feed::wake`] is called.
     version: u64,
@@ -57,8 +58,8 @@ struct Interest {
 pub struct Watch {
     pub is_watched: bool,
     pub open: BTreeSet<String>,
-    /// Counter that increases whenever a browser connects or [`Feed::wake`] is called. A new browser needs a page even
-    /// if nothing has changed.
+    /// Counter that increases whenever a browser connects or [`Feed::wake`] is called. A new
+    /// browser needs a page even if no data have changed.
     pub version: u64,
 }
 
@@ -83,8 +84,8 @@ impl Feed {
         lock(&self.0.interest).wanted()
     }
 
-    /// Waits until a browser connects or [`Self::wake`] is called after version `seen`, at most for `time`. Returns the
-    /// open sections and the new version.
+    /// Waits at most `time` until the version exceeds `seen`. Returns the open sections and the
+    /// version.
     pub fn wait(&self, seen: u64, time: Duration) -> Watch {
         let interest = lock(&self.0.interest);
         let waited = self.0.changed.wait_timeout_while(interest, time, |interest| interest.version <= seen);
@@ -97,9 +98,9 @@ impl Feed {
         self.0.changed.notify_all();
     }
 
-    /// Subscribes a browser. `last_seen` is the id of the most recent event that the browser received. If this event
-    /// contained the newest state and no section is open, the state is not sent again. Returns `None` if [`WATCHERS`]
-    /// browsers are already connected.
+    /// Subscribes a browser that shows the sections `open`. If its last event `last_seen` had the
+    /// newest state and no section is open, the state is not sent again. Returns `None` if
+    /// [`WATCHERS`] browsers are already connected.
     pub fn subscribe(&self, last_seen: Option<&str>, open: impl IntoIterator<Item = String>) -> Option<Subscription> {
         let open: BTreeSet<String> = open.into_iter().filter(|place| place.len() <= NAME).take(OPEN).collect();
         let mut interest = lock(&self.0.interest);
@@ -171,7 +172,6 @@ impl Subscription {
         let shown = || state.parts.iter().filter(|part| part.within.is_empty() || self.open.contains(&part.within));
         let changed = shown().filter(|part| before.get(part.key.as_str()) != Some(&part.json.as_str()));
         let order: Vec<(&str, &str)> = shown().map(|part| (part.key.as_str(), part.within.as_str())).collect();
-        // Parts are already JSON.
         let parts: Vec<String> = changed.map(|part| format!("{}:{}", json!(part.key), part.json)).collect();
         format!(
             "{{\"title\":{},\"state\":{},\"note\":{},\"order\":{},\"parts\":{{{}}}}}",
@@ -208,7 +208,6 @@ mod tests {
         (event.id, serde_json::from_str(&event.data).expect("an event is JSON"))
     }
 
-    /// Returns true if there is nothing to send.
     async fn is_quiet(subscription: &mut Subscription) -> bool {
         tokio::time::timeout(Duration::from_millis(50), subscription.next()).await.is_err()
     }
@@ -224,7 +223,7 @@ mod tests {
         assert!(is_quiet(&mut subscription).await);
         feed.publish(state(&[("a", "", "1"), ("b", "", "1")]));
         assert_eq!(keys(&next(&mut subscription).await.1), ["a", "b"]);
-        // States that were not read are skipped. A removed part is no longer in the order.
+        // Unread states are skipped. A removed part is no longer in the order.
         feed.publish(state(&[("a", "", "2"), ("b", "", "2")]));
         feed.publish(state(&[("b", "", "1"), ("c", "", "3")]));
         let (_, message) = next(&mut subscription).await;
@@ -242,7 +241,7 @@ mod tests {
         assert!(is_quiet(&mut back).await);
         feed.publish(state(&[("a", "", "1"), ("b", "", "1")]));
         assert_eq!(keys(&next(&mut back).await.1), ["b"]);
-        // With the id of an earlier state or of another program, all parts are sent.
+        // All parts are sent for the id of an earlier state or of another process.
         for id in [id.as_str(), "", "x-2"] {
             assert_eq!(keys(&next(&mut feed.subscribe(Some(id), []).unwrap()).await.1), ["a", "b"], "{id}");
         }

@@ -1,7 +1,8 @@
 //! Checks of the `Host` and `Origin` headers, and security headers of responses.
 //!
-//! A page of another site can make a browser send requests to this machine: with a form, with a script, or with a host
-//! name that now resolves to 127.0.0.1 (DNS rebinding). Such a request has a foreign `Host` or a foreign `Origin`.
+//! A page of another site can make a browser send requests to this machine: with a form, with a
+//! script, or with a host name that now resolves to 127.0.0.1 (DNS rebinding). Such requests have
+//! another site in `Host`, in `Origin` or in `Sec-Fetch-Site`.
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -11,11 +12,11 @@ use eigenhedge_pages::page::live::POLICY;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// Host names that the server accepts: those of this machine, and additional ones.
+/// Accepted host names: those of this machine, and additional ones.
 #[derive(Debug, Clone, Default)]
 pub struct Guard {
     names: Arc<[String]>,
-    /// True if every IP address is accepted. DNS rebinding needs a name, so an address cannot be forged by a page.
+    /// True if every IP address is accepted, because DNS rebinding needs a host name.
     any_address: bool,
 }
 
@@ -30,12 +31,12 @@ pub enum Refusal {
 }
 
 impl Guard {
-    /// Creates a guard that also accepts `names` and every IP address.
+    /// Creates a guard that also accepts these names and every IP address.
     pub fn with_names(names: impl IntoIterator<Item = String>) -> Self {
         Self { names: names.into_iter().map(|name| name.to_ascii_lowercase()).collect(), any_address: true }
     }
 
-    /// Rejects requests for other hosts, and requests from pages of other sites.
+    /// Rejects requests for other hosts, and requests from pages of other sites except links.
     pub fn check(&self, headers: &HeaderMap) -> Result<(), Refusal> {
         let text = |name: header::HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
         let host = text(header::HOST).filter(|_| headers.get_all(header::HOST).iter().count() == 1);
@@ -53,7 +54,8 @@ impl Guard {
         }
     }
 
-    /// Returns true for `localhost`, loopback, an additional name and, with `any_address`, every IP address.
+    /// Returns true for `localhost`, loopback addresses, additional names and, optionally, any IP
+    /// address.
     fn knows(&self, host: &str, any_address: bool) -> bool {
         let (name, port) = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
             Some((name, port)) if name.contains(':') => (name, port),
@@ -81,7 +83,7 @@ pub async fn guarded(State(guard): State<Guard>, request: Request, next: Next) -
 }
 
 pub fn protect(headers: &mut HeaderMap) {
-    // A page that needs more has its own policy.
+    // Some pages set their own policy.
     headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
     for (name, value) in [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),

@@ -1,7 +1,7 @@
 //! Live page of a running stream.
 //!
-//! The stream never waits for a browser. A feed holds only the newest state, without a queue, so a slow browser
-//! receives fewer states.
+//! The stream never waits for a browser. A feed holds only the newest state, without a queue, so
+//! slow browsers receive fewer states.
 
 pub mod address;
 pub mod assets;

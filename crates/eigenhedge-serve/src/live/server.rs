@@ -1,4 +1,4 @@
-//! The server of one page, in its own thread.
+//! Server of one page, in its own thread.
 
 use super::address::ListenAddress;
 use super::feed::Feed;
@@ -49,7 +49,7 @@ struct Context {
 }
 
 impl LiveServer {
-    /// Starts listening on the address. The title is shown until the first state is published.
+    /// Starts listening on the address. `title` is shown until the first state is published.
     pub fn start(address: ListenAddress, title: &str) -> Result<Self, StartError> {
         let refused = |error: io::Error| match error.kind() {
             io::ErrorKind::AddrInUse => StartError::Busy(address),

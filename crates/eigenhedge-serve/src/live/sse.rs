@@ -1,8 +1,8 @@
 //! Server-sent events.
 //!
-//! A [`Source`] is asked for the next event once the connection has accepted the previous one. There is no queue, so a
-//! slow client holds at most one event in memory. A comment every [`HEARTBEAT`] keeps proxies from closing an idle
-//! connection and detects clients that have gone.
+//! A [`Source`] is polled for the next event once the connection has accepted the previous one.
+//! There is no queue, so a slow client holds at most one event in memory. A comment every
+//! [`HEARTBEAT`] keeps proxies from closing idle connections and detects disconnected clients.
 
 use axum::http::HeaderMap;
 use axum::response::sse;
@@ -18,7 +18,7 @@ pub const RETRY: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// Id of the event, without line breaks. The client sends it back as `Last-Event-ID`.
+    /// Id of the event, without line breaks. A client that reconnects sends it as `Last-Event-ID`.
     pub id: String,
     pub name: &'static str,
     /// Data of the event. Line breaks are preserved.
@@ -47,7 +47,7 @@ pub fn respond(source: impl Source, shutdown: Shutdown) -> Response {
     sse::Sse::new(events).keep_alive(sse::KeepAlive::new().interval(HEARTBEAT).text("alive")).into_response()
 }
 
-/// Returns the id of the most recent event that the client received, or `None` on a first connection.
+/// Returns the id of the last event that the client received, or `None` on a first connection.
 pub fn last_event_id(headers: &HeaderMap) -> Option<&str> {
     headers.get("last-event-id").and_then(|id| id.to_str().ok())
 }
@@ -72,7 +72,7 @@ impl ShutdownSwitch {
 
 impl Shutdown {
     pub async fn wait(&mut self) {
-        // An error means that the switch was dropped, which also counts as the signal.
+        // Dropping the switch causes an error here and also counts as the signal.
         let _ = self.0.wait_for(|is_pulled| *is_pulled).await;
     }
 

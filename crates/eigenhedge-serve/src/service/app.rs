@@ -1,4 +1,4 @@
-//! State shared by all requests.
+//! State that all requests share.
 
 use super::core::Core;
 use super::metrics::Metrics;

@@ -1,4 +1,4 @@
-//! Report on a store: the rows, incidents and waiting notices of its streams.
+//! Report on a store: rows, incidents and waiting notices of its streams.
 
 use super::core::Core;
 use super::settings::{Settings, WebhookSettings};
@@ -6,7 +6,7 @@ use eigenhedge_io::{iso_time, printable_path};
 use std::fmt::Write;
 use std::sync::atomic::Ordering;
 
-/// Reads a whole store and loads every stream. Returns a table of the streams, or the first error.
+/// Opens a store and loads all streams. Returns a table of them as text, or the first error.
 pub fn check_store(mut settings: Settings) -> Result<String, String> {
     if !settings.store.is_dir() {
         return Err(format!("{} is not a folder", printable_path(&settings.store)));

@@ -1,8 +1,9 @@
-//! The open connections of a service, within a limit.
+//! Open connections of a service, up to a limit.
 //!
-//! A connection is *known* after a request with a token, or, in a service without tokens, after a GET request for
-//! streams. If the limit is reached, the oldest connection that is not known is closed in favor of a new one. Clients
-//! that are slow or silent therefore never keep out clients with a token.
+//! A connection is *known* after an accepted request with a token, or in a service without tokens
+//! after a GET request that needs read permission. At the limit, the oldest unknown connection is
+//! closed in favor of a new one. Slow or silent clients therefore never keep out clients with a
+//! token.
 
 use crate::lock;
 use std::collections::BTreeMap;
@@ -27,11 +28,11 @@ pub struct Connections {
 #[derive(Debug, Default)]
 struct Open {
     next: u64,
-    /// Open connections, oldest first. Dropping the sender closes the connection.
+    /// Open connections by id, oldest first. Dropping the sender closes the connection.
     places: BTreeMap<u64, (Known, oneshot::Sender<()>)>,
 }
 
-/// Flag of a connection, shared with its requests: true once the connection is known.
+/// Flag that is shared with the requests of a connection: true once the connection is known.
 #[derive(Debug, Clone, Default)]
 pub struct Known(Arc<AtomicBool>);
 
@@ -45,7 +46,7 @@ pub struct Place {
     connections: Arc<Connections>,
     id: u64,
     pub known: Known,
-    /// Completes when the connection has to close in favor of another one.
+    /// Completes when this connection must close in favor of a new one.
     pub displaced: oneshot::Receiver<()>,
 }
 
@@ -54,7 +55,7 @@ impl Connections {
         Arc::new(Self { most, open: Mutex::default() })
     }
 
-    /// Takes a place for a new connection. Returns `None` if all places are taken by known ones.
+    /// Takes a place for a new connection. Returns `None` if known connections take all places.
     pub fn enter(self: &Arc<Self>) -> Option<Place> {
         let mut open = lock(&self.open);
         if open.places.len() >= self.most {
@@ -80,7 +81,7 @@ impl Drop for Place {
     }
 }
 
-/// Connection that fails if a write waits for longer than a time limit, because the client does not read.
+/// Connection on which a write fails after a time limit, because the client does not read.
 pub struct TimedWrites {
     stream: TcpStream,
     limit: Duration,

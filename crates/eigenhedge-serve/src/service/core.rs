@@ -1,4 +1,4 @@
-//! The streams of a service, by name.
+//! Streams of a service, by name.
 
 use super::engine::Places;
 use super::log::now;
@@ -24,7 +24,7 @@ pub struct Core {
     pub settings: Settings,
     pub try_page: Option<TryPage>,
     pub shared: Arc<Shared>,
-    /// Streams in the store. Only the writer of the store changes them, when the change is durable.
+    /// Streams in the store. The writer of the store changes them once a change is durable.
     streams: RwLock<BTreeMap<String, Arc<Handle>>>,
     pub memory: Memory,
     writer: Mutex<Option<JoinHandle<()>>>,
@@ -81,7 +81,7 @@ impl Core {
         self.streams.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 
-    /// Creates a stream, or returns the existing one with equal options. The flag is true for a new stream.
+    /// Creates a stream, or returns an existing one with equal options. The flag is true if new.
     pub async fn create(self: &Arc<Self>, name: &str, options: StreamOptions) -> Result<(Arc<Handle>, bool), Problem> {
         check_name(name)?;
         self.check_webhook(&options)?;
@@ -115,7 +115,7 @@ impl Core {
         self.shared.queue.change(action, remove).await
     }
 
-    /// Returns an error if the stream's webhook is not an allowed address, or if its template is unknown.
+    /// Returns an error if the host of the webhook is not allowed, or if its template is unknown.
     fn check_webhook(&self, options: &StreamOptions) -> Result<(), Problem> {
         let Some(hook) = &options.rules.hook else { return Ok(()) };
         let (target, outbox) = (Target::from_text(&hook.url)?, &self.shared.outbox);
@@ -131,7 +131,8 @@ impl Core {
         Ok(())
     }
 
-    /// Loads all streams from the store once, to find out if they can be used. Idle ones are unloaded if memory is short.
+    /// Loads all streams once, to find out if they can be used. If memory is short, idle ones are
+    /// unloaded.
     pub async fn load_all(&self) {
         for handle in self.all() {
             // A failure is reported to the clients of the stream.
@@ -150,7 +151,7 @@ impl Core {
         }
     }
 
-    /// Returns `Ok` once all streams have been loaded, and otherwise tries again to load the first that failed.
+    /// Returns `Ok` once all streams are loaded. Otherwise retries the first that failed.
     pub fn check_ready(&self) -> Result<(), Problem> {
         self.all().iter().try_for_each(|handle| match handle.was_loaded() {
             true => handle.check_loaded().inspect_err(|_| handle.load_soon()),
@@ -158,7 +159,7 @@ impl Core {
         })
     }
 
-    /// Writes snapshots of all streams, for at most `time`. Streams that remain can be restored from their logs.
+    /// Writes snapshots for at most `time`. The other streams can be restored from their logs.
     pub async fn save_all(&self, time: Duration) {
         let all = self.all();
         let saved = async {
@@ -169,12 +170,11 @@ impl Core {
         let _ = tokio::time::timeout(time, saved).await;
     }
 
-    /// Carries out the submitted changes, stops the threads and closes the store, once no requests are left.
+    /// Applies submitted changes, stops the threads and closes the store, after the last request.
     pub async fn close(self: Arc<Self>) {
         self.shared.outbox.end();
         self.shared.queue.close().await;
         let writer = lock(&self.writer).take();
-        // The writer does not panic.
         writer.into_iter().for_each(|writer| _ = writer.join());
         self.shared.pool.end();
         self.streams.write().unwrap_or_else(PoisonError::into_inner).clear();

@@ -1,5 +1,4 @@
-//! The events of a stream, for pages and other listeners: notices, and points, which summarize the rows since the
-//! previous point.
+//! Events of a stream: notices, and points, which summarize the rows since the last point.
 
 use super::engine::{Engine, Notices, Outcome};
 use super::order::Order;
@@ -17,7 +16,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct FeedEvent {
-    /// Id of a notice, or `None` for a point, because points are not sent again after a reconnect.
+    /// Id of a notice, or `None` for a point. Points are not sent again after a reconnect.
     pub id: Option<u64>,
     /// Kind of event: `notice` or `point`.
     pub kind: &'static str,
@@ -31,7 +30,7 @@ impl FeedEvent {
     }
 }
 
-/// Feed that sends events to all listeners. It never waits, so a slow listener may miss events.
+/// Feed of events for all listeners. It never waits, so a slow listener may miss events.
 pub struct Feed {
     state: Mutex<State>,
 }
@@ -69,7 +68,7 @@ impl Feed {
         state.notices = engine.notices.after(0).map(FeedEvent::notice).collect();
     }
 
-    /// Sends the notices with ids above `before`, and a point if [`PAUSE`] has passed since the last one.
+    /// Sends notices with ids above `before`, and after rows a point at most every [`PAUSE`].
     pub fn publish(&self, engine: &Engine, before: u64, order: &Order, outcome: &Outcome) {
         let mut state = lock(&self.state);
         for notice in engine.notices.after(before) {
@@ -100,8 +99,8 @@ impl Feed {
         }
     }
 
-    /// Returns the stored notices after id `after`, or all stored events if there is no id, and a receiver of later
-    /// events. Returns `None` if the stream was deleted.
+    /// Returns the stored notices with ids above `after`, and a receiver of later events. Without
+    /// an id, returns all stored events. Returns `None` if the stream was deleted.
     pub fn listen(&self, after: Option<u64>) -> Option<(Vec<FeedEvent>, Receiver<FeedEvent>)> {
         let mut state = lock(&self.state);
         if state.is_closed {
@@ -117,7 +116,7 @@ impl Feed {
         Some((before, receiver))
     }
 
-    /// Frees the notices and points if nobody listens. [`Self::restore`] brings the notices back.
+    /// Frees notices and points if there are no listeners. [`Self::restore`] reloads notices.
     pub fn rest(&self) {
         let mut state = lock(&self.state);
         if state.sender.as_ref().is_none_or(|sender| sender.receiver_count() == 0) {

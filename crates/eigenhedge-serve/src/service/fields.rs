@@ -1,4 +1,4 @@
-//! Options of a request as given, read by name.
+//! Options of a request, read by name.
 
 use super::problem::Problem;
 use serde_json::{Map, Number, Value};
@@ -8,7 +8,7 @@ pub fn must(name: &str, rule: &str, found: &str) -> Problem {
     Problem::unsound(format!("{name} must be {rule}, got {found}"))
 }
 
-/// Returns a number as text. In JSON, 2.0 is a whole number.
+/// Returns a number as text. A whole number such as 2.0 has no decimals.
 fn whole(number: &Number) -> String {
     let whole = number.as_f64().filter(|number| number.fract() == 0.0 && *number >= 0.0 && *number < u64::MAX as f64);
     match whole {
@@ -24,7 +24,7 @@ impl Fields<'_> {
         self.0.contains_key(name)
     }
 
-    /// Returns a string or number as text. Returns `None` if the option is absent.
+    /// Returns a string or number as text, or `None` if absent. Other types are errors.
     pub fn text(&self, name: &str) -> Result<Option<String>, Problem> {
         match self.0.get(name) {
             None => Ok(None),
@@ -34,7 +34,7 @@ impl Fields<'_> {
         }
     }
 
-    /// Returns a string, number or boolean as text. Returns `None` if the option is absent.
+    /// Returns a string, number or boolean as text, or `None` if absent. Other types are errors.
     pub fn text_or_flag(&self, name: &str) -> Result<Option<String>, Problem> {
         match self.0.get(name) {
             Some(Value::Bool(flag)) => Ok(Some(flag.to_string())),
@@ -52,7 +52,7 @@ impl Fields<'_> {
         list.iter().map(text).collect()
     }
 
-    /// Parses an option. `rule` describes the valid values in the error message.
+    /// Parses an option, or returns `None` if absent. `rule` describes valid values in errors.
     pub fn read<T: FromStr>(&self, name: &str, rule: &str) -> Result<Option<T>, Problem> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         text.parse().map(Some).map_err(|_| must(name, rule, &text))

@@ -1,4 +1,4 @@
-//! Middleware that checks every request first, then counts its response and adds security headers.
+//! Middleware that checks every request, counts the responses and adds security headers.
 
 use super::app::App;
 use super::connections::Known;
@@ -32,8 +32,7 @@ pub async fn gate(State(app): State<App>, request: Request, next: Next) -> Respo
     response
 }
 
-/// Returns true if the request makes its connection known: it has a token, or the service has no tokens and it is a GET
-/// request for streams.
+/// Checks a request. Returns true if it makes its connection known ([`super::connections`]).
 fn check(app: &App, request: &Request) -> Result<bool, Problem> {
     let route = request.extensions().get().map_or(request.uri().path(), MatchedPath::as_str);
     if app.shutdown.is_pulled() && route != "/health" {
@@ -48,8 +47,8 @@ fn check(app: &App, request: &Request) -> Result<bool, Problem> {
     }
 }
 
-/// Returns the scope that a request needs, or `None` for a public route. The pages are public, but their data is not.
-/// `route` is the path of the route, such as `/v1/streams/{name}`, or the path of the request if there is no route.
+/// Returns the scope that a request needs, or `None` for public routes, such as pages without their
+/// data. `route` is a pattern such as `/v1/streams/{name}`, or the path if no route matches.
 pub fn scope(method: &Method, route: &str) -> Option<Scope> {
     match (method, route) {
         (_, "/metrics") => Some(Scope::Read),

@@ -12,9 +12,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 const STREAMS: usize = 1000;
-/// Maximum number of keys of a stream with their own metrics.
+/// Maximum number of keys of a stream that have metrics.
 const KEYS: usize = 1000;
-/// Maximum length of the name of such a key in bytes.
+/// Maximum length of a key that has metrics, in bytes.
 const LONGEST_KEY: usize = 256;
 const CLASSES: [f64; 8] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1.0, 10.0];
 
@@ -82,7 +82,7 @@ type One = Arc<super::stream::Handle>;
 fn streams(core: &Core, out: &mut Text) {
     let all = core.all();
     out.one("streams", "gauge", "Streams.", all.len() as f64);
-    // A stream that cannot be loaded has no numbers.
+    // A stream that cannot be loaded has no metrics.
     let shown: Vec<&One> = all.iter().filter(|one| one.check_loaded().is_ok()).take(STREAMS).collect();
     let label = |name: &str| format!("{{stream=\"{name}\"}}");
     macro_rules! by_stream {
@@ -107,7 +107,7 @@ fn streams(core: &Core, out: &mut Text) {
     by_stream!("waiting_requests", "gauge", "Requests that wait.", |one: &One| one.waiting());
 }
 
-/// Returns the metrics of at most [`KEYS`] keys of a stream: those with incidents, the most severe first, then the others.
+/// Returns the metrics of at most [`KEYS`] keys, those with the most severe incidents first.
 pub fn of_keys(stream: &str, mut keys: Vec<KeyCounts>) -> String {
     let mut out = Text(String::new());
     let count = std::iter::once((format!("{{stream=\"{stream}\"}}"), keys.len() as f64));
@@ -132,7 +132,6 @@ struct Text(String);
 
 impl Text {
     fn head(&mut self, name: &str, kind: &str, help: &str) {
-        // Writing to a string cannot fail.
         let _ = writeln!(self.0, "# HELP eigenhedge_{name} {help}\n# TYPE eigenhedge_{name} {kind}");
     }
 

@@ -1,13 +1,13 @@
-//! HTTP service for named streams. Clients send rows and receive answers, alarms, summaries and models.
+//! HTTP service for named streams, which hold models and monitors.
 //!
 //! | module | content |
 //! |---|---|
 //! | `settings` `token` | settings of the service, and permissions |
-//! | `name` `shape` `fields` `options` `rows` | requests, checked by the library's option table and read by `eigenhedge-io` |
+//! | `name` `shape` `fields` `options` `rows` | requests, checked and read by the libraries |
 //! | `openapi` `option_schema` `option_rules` | description of the requests |
-//! | `notice_rules` `notify` | the incidents that are reported, and notices that wait to be sent |
+//! | `notice_rules` `notify` | rules for notices, and notices that wait to be sent |
 //! | `engine` | the learner of a stream, independent of HTTP |
-//! | `order` `repeats` | the logged commands, and repeated requests |
+//! | `order` `repeats` | logged commands, and repeated requests |
 //! | `store` `check` | one transactional file, written by one thread, and a report on it |
 //! | `memory` | the memory limit: refused requests, unloaded streams |
 //! | `pool` `stream` `feed` `core` | running streams, by name |

@@ -1,4 +1,4 @@
-//! Rules for notices: the incidents that are reported, and how notices are sent.
+//! Rules for notices: which incidents are reported, and how notices are sent.
 
 use super::engine::SilentAfter;
 use super::fields::{Fields, must};
@@ -6,7 +6,7 @@ use super::problem::Problem;
 use eigenhedge_io::{Timezone, duration};
 use eigenhedge_pages::monitor::{Lasting, Least, Severity};
 
-/// Default maximum number of notices of a stream in an hour.
+/// Default maximum number of notices of a stream per hour.
 const PER_HOUR: u64 = 20;
 pub const OF_NOTICES: [&str; 5] = ["webhook", "template", "quiet_hours", "notices_per_hour", "silent_after"];
 pub const OF_HOOKS: [&str; 3] = ["template", "quiet_hours", "notices_per_hour"];
@@ -14,7 +14,7 @@ pub const OF_INCIDENTS: [&str; 2] = ["min_severity", "min_duration"];
 
 #[derive(Debug, Clone)]
 pub struct NoticeRules {
-    /// Minimum severity of a reported incident, or `None` for the default, which depends on the number of keys.
+    /// Minimum severity of reported incidents, or `None` if it depends on the number of keys.
     least_severity: Option<Severity>,
     least_duration: Lasting,
     pub silent_after: Option<SilentAfter>,
@@ -31,14 +31,14 @@ pub struct Hook {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct QuietHours {
-    /// First quiet minute of the day. `to` is the first minute after the quiet hours.
+    /// First quiet minute of the day, from 0 to 1439. `to` is the first minute that is not quiet.
     from: u32,
     to: u32,
     zone: Option<Timezone>,
 }
 
 impl QuietHours {
-    /// Parses `22:00-06:00` or `22:00-06:00 Europe/Berlin`. Without a zone, the hours are those of UTC.
+    /// Parses `22:00-06:00` or `22:00-06:00 Europe/Berlin`. Without a zone, times are in UTC.
     pub fn from_text(text: &str) -> Option<Self> {
         let (hours, zone) = text.split_once(' ').map_or((text, None), |(hours, zone)| (hours, Some(zone)));
         let minute = |text: &str| {
@@ -96,9 +96,9 @@ impl NoticeRules {
         Ok(Self { least_severity, least_duration, silent_after, hook })
     }
 
-    /// Returns the minimum severity and duration of a reported incident. The default severity is 1 (major) plus the
-    /// logarithm of the number of keys to base 10, so that a stream of many keys has as many false notices as one of a
-    /// single key.
+    /// Returns the minimum severity and duration of a reported incident. The default severity is 1
+    /// (major) plus the decimal logarithm of the number of keys, so that the number of false
+    /// notices does not depend on the number of keys.
     pub fn least(&self, keys: usize) -> Least {
         let default = || Severity(1.0 + (keys.max(1) as f64).log10());
         Least { severity: self.least_severity.unwrap_or_else(default), duration: self.least_duration }
@@ -115,7 +115,7 @@ mod tests {
         let night = QuietHours::from_text("22:00-06:30").unwrap();
         let inside = [(21.9, false), (22.0, true), (3.0, true), (6.4, true), (6.5, false), (12.0, false)];
         inside.iter().for_each(|(hours, is)| assert_eq!(night.contains(hour(*hours)), *is, "{hours}"));
-        // The day is in October: summer time.
+        // The day is 2024-10-04, in summer time.
         let berlin = QuietHours::from_text("09:00-10:00 Europe/Berlin").unwrap();
         assert!(berlin.contains(hour(7.5)) && !berlin.contains(hour(9.5)));
         for wrong in ["22-6", "25:00-06:00", "22:00", "22:00-06:00 Nowhere", ""] {

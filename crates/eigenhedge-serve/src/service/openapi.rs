@@ -1,13 +1,13 @@
-//! The OpenAPI 3.1 description of the service. A test compares the description with the routes.
+//! OpenAPI 3.1 description of the service. A test compares it with the routes.
 
 use super::option_schema::{COMPARED, schema};
 use super::options::MOST_DIRECTIONS;
 use serde_json::{Map, Value, json};
 
-/// Operation: path, method, summary, and the statuses that it can return in addition to [`COMMON`].
+/// Operation: path, method, summary, and statuses in addition to [`COMMON`].
 type Operation = (&'static str, &'static str, &'static str, &'static [u16]);
 
-/// Statuses of requests whose body changes or queries a learner.
+/// Statuses of requests whose body is for a learner.
 const CHANGED: &[u16] = &[200, 404, 409, 413, 415, 422, 507];
 
 const OPERATIONS: &[Operation] = &[
@@ -99,7 +99,7 @@ fn meaning(status: u16) -> &'static str {
     }
 }
 
-/// Returns the meaning of status 422 for an operation: rules that its schema cannot state.
+/// Returns the meaning of status 422 for an operation: the rules that its schema cannot state.
 fn invalid(path: &str) -> String {
     match path.rsplit('/').next().unwrap_or("") {
         "rows" | "score" => {

@@ -1,7 +1,7 @@
 //! Rules between the options of a model, as JSON Schema.
 //!
-//! The option tables tell which option has an effect with which learner and kernel. Words and values of k that a
-//! learner or a kernel refuses are found by passing them to [`StreamOptions::new`].
+//! The option tables state which options have an effect with which learner and kernel. Words and
+//! values of k that a learner or a kernel refuses are found by trying [`StreamOptions::new`].
 
 use super::options::{MOST_DIRECTIONS, StreamOptions, spelling};
 use eigenhedge::Kind;
@@ -27,7 +27,7 @@ fn is_accepted(options: &[(&str, Value)]) -> bool {
     StreamOptions::new(&given).is_ok()
 }
 
-/// Returns the words among the values of an option, without words that a number follows.
+/// Returns the words among the values of an option, except words that a number must follow.
 fn words(option: &OptionEntry) -> Vec<&'static str> {
     match option.values {
         Type::Choice(list) => {
@@ -41,7 +41,7 @@ fn names_of(option: &str) -> Vec<&'static str> {
     OptionEntry::find(option).map(words).unwrap_or_default()
 }
 
-/// Excludes the words of an option that are accepted alone and refused together with the option `with`.
+/// Excludes the words of `option` that are accepted alone but refused with the option `with`.
 fn refuse_words(properties: &mut Map<String, Value>, option: &OptionEntry, with: (&str, &str)) {
     let name = spelling(option.name);
     let refused = |word: &&str| {
@@ -54,8 +54,7 @@ fn refuse_words(properties: &mut Map<String, Value>, option: &OptionEntry, with:
     }
 }
 
-/// Returns a schema for each learner. An option that has no effect with the learner must be null or have the value that the
-/// option table calls neutral.
+/// Returns a schema for each learner. An option without effect must be null or neutral.
 fn learners() -> Vec<Value> {
     let of_learner = |name: &'static str| {
         let mut properties = Map::new();
@@ -90,20 +89,21 @@ fn largest_k(learner: &str) -> u64 {
     accepted
 }
 
-/// Returns the schema of a number of at most `most`. A number that is given as text must have fewer digits than `most`.
+/// Returns the schema of a whole number of at most `most`. Given as text, it must have fewer digits
+/// than `most`, or be 1 if `most` is 1.
 fn most(most: u64) -> Value {
     let digits = most.ilog10();
     let text = if most == 1 { "^0{0,9}1$".to_owned() } else { format!("^0{{0,9}}[1-9][0-9]{{0,{}}}$", digits - 1) };
     json!({ "anyOf": [{ "type": "integer", "maximum": most }, { "type": "string", "pattern": text }] })
 }
 
-/// Returns a schema without a kernel, and one for each set of kernels with the same parameters.
+/// Returns a schema without a kernel, and one for each set of kernels with equal parameters.
 fn kernels() -> Vec<Value> {
     let features = || OPTIONS.iter().filter(|option| matches!(option.readers, Readers::Features));
     let none = features().map(|option| (spelling(option.name), json!({ "type": "null" })));
     let none = none.chain([("kernel".to_owned(), json!({ "type": "null" }))]).collect::<Map<_, _>>();
     let mut all = vec![json!({ "properties": none })];
-    // A stream has rows of numbers.
+    // Streams have rows of numbers, so kernels of texts and sets are left out.
     let kernels: Vec<&KernelEntry> = KERNELS.iter().filter(|kernel| !kernel.takes_items()).collect();
     for (i, first) in kernels.iter().enumerate() {
         if kernels[..i].iter().any(|kernel| kernel.reads == first.reads) {
@@ -173,7 +173,6 @@ mod tests {
     use crate::service::option_schema::schema;
     use eigenhedge::{MONITOR_OPTIONS, Random};
 
-    /// Returns true if the value has the JSON type of this name.
     fn has_type(value: &Value, name: &str) -> bool {
         match name {
             "null" => value.is_null(),
@@ -186,7 +185,7 @@ mod tests {
         }
     }
 
-    /// In JSON Schema, 0 and 0.0 are equal.
+    /// Compares values as JSON Schema does: 0 and 0.0 are equal.
     fn is_equal(one: &Value, other: &Value) -> bool {
         one == other || one.is_number() && one.as_f64() == other.as_f64()
     }
@@ -195,7 +194,7 @@ mod tests {
         value.as_array().into_iter().flatten()
     }
 
-    /// Validates a value, without patterns of texts: the test draws no text that a pattern decides.
+    /// Validates a value without patterns, on which no drawn text depends.
     fn is_valid(value: &Value, schema: &Value) -> bool {
         let number = value.as_f64();
         schema.as_object().unwrap().iter().all(|(keyword, rule)| match keyword.as_str() {
@@ -228,12 +227,12 @@ mod tests {
         })
     }
 
-    /// False for the schema of numbers as texts.
+    /// Returns false for the schema of numbers given as text.
     fn is_text_free(schema: &Value) -> bool {
         !(schema["type"] == "string" && schema.get("pattern").is_some())
     }
 
-    /// Returns words, numbers at the ends of ranges, and values of other types.
+    /// Returns the words, numbers at the ends of ranges, and values of other types.
     fn values(words: &[&str]) -> Vec<Value> {
         let mut values: Vec<Value> = words.iter().map(|word| Value::from(*word)).collect();
         let numbers =
@@ -244,7 +243,7 @@ mod tests {
         values
     }
 
-    /// Compares the schema with the service for options that are drawn by `draw`.
+    /// Compares the schema with the service. `draw` returns `None` for options to skip.
     fn compare(mut draw: impl FnMut(&mut Random) -> Option<Value>) {
         let (schema, mut random, mut counts) = (schema(&[]), Random::seeded(1), [0, 0]);
         for i in 0..3000 {
@@ -271,7 +270,7 @@ mod tests {
                 let option = &OPTIONS[1 + random.below(OPTIONS.len() - 1)];
                 let values = values(&words(option));
                 let value = &values[random.below(values.len())];
-                // Most options have an effect with the learner, so that many requests are accepted.
+                // Most options have an effect, so that many requests are accepted.
                 if random.below(8) == 0 || option.is_read_by(kind) {
                     given[spelling(option.name)] = value.clone();
                 }

@@ -1,7 +1,7 @@
 //! JSON Schema of the options of a stream, from the option tables of the library.
 //!
-//! Values may be given as texts, as on the command line, and null means the default. The schema accepts what the service
-//! accepts. The exceptions are in [`COMPARED`], because a schema cannot compare two numbers.
+//! Values may be text, as on the command line, and null is the default. The schema accepts exactly
+//! what the service accepts, except for [`COMPARED`].
 
 use super::notice_rules::{OF_HOOKS, OF_INCIDENTS, OF_NOTICES};
 use super::option_rules::rules;
@@ -12,14 +12,14 @@ use eigenhedge_io::Timezone;
 use serde_json::{Map, Value, json};
 
 const MOST: usize = 100;
-/// Patterns of a whole number as text: from 0, and from 1.
+/// Pattern of a whole number as text, from 0. The next pattern is from 1.
 const COUNT: &str = "^[0-9]{1,18}$";
 const COUNT_FROM_1: &str = "^0{0,9}[1-9][0-9]{0,17}$";
-/// Exponent of a number as text. With the digits of the patterns, numbers stay between 1e-98 and 1e98.
+/// Pattern of the exponent of a number as text. It keeps numbers between 1e-98 and 1e98.
 const EXPONENT: &str = "([eE][+-]?[0-7]?[0-9])?$";
-/// Number greater than 0 and less than 1 as text.
+/// Pattern of a number strictly between 0 and 1 as text.
 const BETWEEN: &str = "0?\\.[0-9]{0,8}[1-9]$";
-/// Names of time formats, and letters of the fields in a pattern.
+/// Names of time formats. [`TIME_FIELDS`] are the field letters of a time pattern.
 const TIME_FORMATS: [&str; 5] = ["iso", "s", "ms", "us", "ns"];
 const TIME_FIELDS: &str = "YCymbBhdeaAjDFHkIlPpMSfRTzs";
 const LASTING: &str = "^[1-9][0-9]{0,5}(ms|s|min|h|d|w)$";
@@ -28,7 +28,7 @@ pub const COMPARED: &str = "A schema cannot compare numbers with each other. Fur
     feature_dim and at most max_rank and budget; warm_up, or the rows of mode freeze, are at least 20 more than lags; k of \
     a monitor is less than columns × (lags + 1), which is at most 4096.";
 
-/// Returns the schema of the options: those of a model, or those of a monitor. `hosts` are the allowed webhook hosts.
+/// Returns the schema of all options. `hosts` are the allowed webhook hosts, as `HOST:PORT`.
 pub fn schema(hosts: &[String]) -> Value {
     let all =
         || OF_ALL.iter().chain(&OF_NOTICES).chain(&["group_by"]).map(|name| ((*name).to_owned(), general(name, hosts)));
@@ -64,7 +64,7 @@ fn general(name: &str, hosts: &[String]) -> Value {
         "columns" | "exclude" | "copy_columns" | "na_values" | "na_values_only" => {
             json!({ "anyOf": [text, { "type": "array", "items": { "type": ["string", "number"] } }] })
         }
-        // One column, and no pattern of columns.
+        // One column, not a pattern of columns.
         "by" | "group_by" => json!({ "type": ["string", "number", "null"], "pattern": "^[^*?]*$" }),
         "time_format" => {
             let pattern = format!("^[^%]*(%[{TIME_FIELDS}][^%]*)+$");
@@ -146,14 +146,14 @@ fn null_value() -> Value {
     json!({ "type": "null" })
 }
 
-/// Adds the help and the default of an option to the schema of its values.
+/// Adds the help text and the default of an option to the schema of its values.
 fn described(mut schema: Value, help: &str, default: &str) -> Value {
     let default = if default.is_empty() { String::new() } else { format!(" Default: {default}.") };
     schema["description"] = format!("{help}.{default}").into();
     schema
 }
 
-/// Returns the schemas of a whole number of at least 0 or 1, and of its text.
+/// Returns the schemas of a whole number from `least`, which is 0 or 1, and of its text.
 fn counts(least: u64) -> [Value; 2] {
     let pattern = if least == 0 { COUNT } else { COUNT_FROM_1 };
     [
@@ -191,7 +191,7 @@ fn values(values: Type) -> Value {
     json!({ "anyOf": any })
 }
 
-/// Returns the schemas of the numbers that a check accepts, and of their texts.
+/// Returns the schemas of the numbers that a check accepts, and of their text.
 fn numbers(check: Check) -> [Value; 2] {
     let accepts = |number: f64| check("", number).is_ok();
     let mut range = json!({ "type": "number" });
@@ -221,7 +221,7 @@ fn numbers(check: Check) -> [Value; 2] {
     [range, json!({ "type": "string", "pattern": text })]
 }
 
-/// Returns the accepted number that is nearest to the refused one. Both are positive.
+/// Bisects between an accepted and a refused positive number. Returns the last accepted number.
 fn end(accepts: impl Fn(f64) -> bool, [mut accepted, mut refused]: [f64; 2]) -> f64 {
     // Between positive numbers, the mean of their bits bisects magnitudes.
     while accepted.to_bits().abs_diff(refused.to_bits()) > 1 {

@@ -1,4 +1,4 @@
-//! The options of a stream: JSON, checked by the library's option table.
+//! Options of a stream: JSON, checked by the option tables of the library.
 
 use super::fields::{Fields, must};
 use super::notice_rules::{NoticeRules, OF_INCIDENTS, OF_NOTICES};
@@ -17,7 +17,7 @@ pub enum Learner {
 
 #[derive(Debug, Clone)]
 pub struct StreamOptions {
-    /// Options as given, with underscores instead of hyphens in their names.
+    /// Options as given, without nulls. Names have underscores instead of hyphens.
     pub given: Map<String, Value>,
     pub learner: Learner,
     pub by: Option<String>,
@@ -26,7 +26,7 @@ pub struct StreamOptions {
     layout: Layout,
 }
 
-/// Options of models and of monitors, without those of notices: kind of learner, directions, layout of tables.
+/// Options of models and of monitors, without options of notices.
 pub const OF_ALL: [&str; 16] = [
     "kind",
     "by",
@@ -45,21 +45,21 @@ pub const OF_ALL: [&str; 16] = [
     "na_values_only",
     "on_bad_row",
 ];
-/// Options of models that are not in their option table.
+/// Options of models that are not in the option table [`OPTIONS`].
 pub const OF_MODEL: [&str; 1] = ["standardize"];
-/// Maximum number of cells in a row, and of directions.
+/// Maximum number of cells in a row, and maximum number of directions.
 pub const MOST_DIRECTIONS: usize = 1 << 16;
-/// Maximum number of directions with which `apex` is built to check its options. Its size grows with their square.
+/// Maximum number of directions of an `apex` trial learner, which takes memory for their square.
 const MOST_TRIED: usize = 64;
-/// Number of columns from which automatic lags are 0.
+/// A monitor with more columns than this has no automatic lags.
 const WITHOUT_LAGS: usize = 1000;
 
-/// Returns the name of an option in JSON: with underscores instead of hyphens.
+/// Returns the JSON name of an option: with underscores instead of hyphens.
 pub fn spelling(name: &str) -> String {
     name.replace('-', "_")
 }
 
-/// Returns the JSON name of an option that was given by its name in JSON or on the command line.
+/// Returns the JSON name of an option, which may also be given by its name on the command line.
 fn own_name(given: &str) -> String {
     let name = spelling(given);
     if name == "group_by" { "by".to_owned() } else { name }
@@ -73,14 +73,14 @@ fn names(is_monitor: bool) -> Vec<String> {
     OF_ALL.into_iter().chain(OF_NOTICES).chain(of_kind).map(spelling).collect()
 }
 
-/// Replaces the options of the command line in a sentence by those of a request: `--na-values` becomes `option na_values`.
+/// Replaces the names of command line options: `--na-values` becomes `option na_values`.
 pub fn of_request(sentence: &str) -> String {
     let mut pieces = sentence.split("--");
     let mut out = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
         let end = piece.find(|sign: char| !sign.is_ascii_lowercase() && sign != '-').unwrap_or(piece.len());
         let (name, rest) = piece.split_at(end);
-        // Limits are options of the program.
+        // `--max-*` are options of the program, not of a request.
         if name.is_empty() || name.starts_with("max-") {
             out += &format!("--{piece}");
         } else {
@@ -113,7 +113,7 @@ impl StreamOptions {
             true => Learner::Monitor(Box::new(monitor(&fields)?)),
             false => Learner::Model(Box::new(model(&fields)?)),
         };
-        // A monitor has an option of this name in its own table.
+        // The `standardize` option of monitors is in their option table.
         let of_model = if is_monitor { None } else { fields.text("standardize")? };
         let standardize = match of_model.as_deref() {
             None | Some("none") => Standardize::None,
@@ -126,7 +126,7 @@ impl StreamOptions {
         Ok(Self { given, learner, by, standardize, rules, layout })
     }
 
-    /// Returns the table layout for a request, with the columns of the stream if `shape` is given.
+    /// Returns the table layout for a request, with the columns of the stream from `shape`.
     pub fn layout(&self, format: Format, shape: Option<&Shape>, max_memory: MaxMemory) -> Layout {
         let is_text = matches!(format, Format::Csv | Format::Tsv);
         let plain = self.layout.clone();
@@ -204,8 +204,8 @@ fn model(fields: &Fields<'_>) -> Result<Setup, Problem> {
     Ok(setup)
 }
 
-/// Checks the values of options by building the learner. Its size is checked with the first rows: `apex` has k² lateral
-/// weights, which would take memory for a stream without rows.
+/// Checks the values of options with a trial learner. The size of the real learner is checked with
+/// the first rows.
 fn try_out(setup: &Setup) -> Result<(), Error> {
     let mut trial = setup.clone();
     if trial.spec.learner == Kind::Apex {
@@ -221,8 +221,8 @@ fn monitor(fields: &Fields<'_>) -> Result<MonitorOptions, Problem> {
             option.set(&mut options, &text).map_err(|error| Problem::unsound(spelled(&error, spelling)))?;
         }
     }
-    // The number of columns is not known yet, so checks that depend on it happen at the first row. Here, the smallest
-    // number with more than k values per row is assumed. For automatic lags, it is so large that there are no lags.
+    // Checks that depend on the number of columns happen at the first row. Here, this number is
+    // assumed to be just large enough for k and, for automatic lags, large enough to have none.
     let k = if let Kept::Count(k) = options.kept { k } else { 1 };
     let columns = match options.lags {
         Choose::Fixed(lags) => (k / lags.saturating_add(1)).clamp(0, 4095) + 1,
@@ -232,7 +232,7 @@ fn monitor(fields: &Fields<'_>) -> Result<MonitorOptions, Problem> {
     Ok(options)
 }
 
-/// Parses the part of the layout that is equal for all requests.
+/// Parses the part of the layout that is the same for all requests.
 fn layout(fields: &Fields<'_>, learner: &Learner) -> Result<Layout, Problem> {
     let missing = match learner {
         Learner::Model(setup) => setup.spec.missing,
@@ -284,7 +284,7 @@ mod tests {
             sentence(json!({"k": 2, "learner": ["leader"]})),
             "learner must be a text or a number, got [\"leader\"]"
         );
-        // Ten columns with a hundred lags have room for 60 directions.
+        // The assumed number of columns is large enough for 60 directions.
         assert_eq!(sentence(json!({"kind": "monitor", "k": 60, "lags": 100})), "");
     }
 }

@@ -1,4 +1,4 @@
-//! Orders: the commands that change a learner. Each is logged before it is applied.
+//! Commands that change a learner. Each is logged before it is applied.
 
 use super::engine::{Engine, Outcome};
 use super::log::now;
@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Order {
     Rows(Box<Rows>),
-    /// Request to make the most recent rows of a monitor its reference.
+    /// Makes the most recent rows of a monitor its reference.
     Accept {
         key: Option<String>,
     },
     Model(Vec<u8>),
-    /// Request to look for keys that are silent by the clock. Rows can have arrived since the given wall-clock time.
+    /// Looks for keys that are silent in wall-clock time. Rows could not arrive before `since`.
     Clock {
         since: f64,
     },
@@ -33,7 +33,7 @@ impl Logged {
         Self { key, at: now(), order }
     }
 
-    /// Applies the order. The outcome depends only on the state and the order, so a replay gives the same.
+    /// Applies the command. A replay from the same state has the same outcome.
     pub fn carry_out(&self, engine: &mut Engine) -> Outcome {
         let done = |outcome: Result<(), Problem>| Outcome { refused: outcome.err(), ..Outcome::default() };
         match &self.order {

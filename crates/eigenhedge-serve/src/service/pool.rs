@@ -1,5 +1,4 @@
-//! A thread pool for all streams. Streams with work wait in a queue, and at most one thread works on a stream at a
-//! time.
+//! Thread pool for all streams. At most one thread works on a stream at a time.
 
 use crate::lock;
 use std::collections::VecDeque;
@@ -8,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
 pub trait Worked: Send + Sync + 'static {
-    /// Does some of the work. Returns true if more remains.
+    /// Does part of the work. Returns true if there is more.
     fn work(self: &Arc<Self>) -> bool;
     fn panicked(&self);
 }

@@ -1,4 +1,4 @@
-//! Requests with an `Idempotency-Key`. A repeated request gets the answer of the first.
+//! Requests with an `Idempotency-Key`. A repeated request has the same answer as the first.
 
 use super::problem::Problem;
 use serde::{Deserialize, Serialize};
@@ -6,11 +6,11 @@ use std::collections::{HashMap, VecDeque};
 
 const KEYS: usize = 10_000;
 const BYTES: usize = 8 << 20;
-/// Size of a stored key in memory, in addition to its characters, in bytes.
+/// Bytes of a stored key in memory, in addition to its characters.
 const OF_KEY: usize = 256;
 const LONGEST: usize = 200;
 
-/// Idempotency key, with a hash of the body of its request.
+/// Idempotency key with a hash of the request body.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestKey {
     pub key: String,
@@ -18,7 +18,7 @@ pub struct RequestKey {
 }
 
 impl RequestKey {
-    /// Creates a key from the header and hashes the body. The key must be printable ASCII.
+    /// Creates a key of 1 to [`LONGEST`] printable ASCII characters, with a hash of the body.
     pub fn new(key: &str, body: &[u8]) -> Result<Self, Problem> {
         if key.is_empty() || key.len() > LONGEST || !key.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') {
             let rule = format!("an Idempotency-Key must be 1 to {LONGEST} printable ASCII characters");
@@ -28,7 +28,7 @@ impl RequestKey {
     }
 }
 
-/// Returns the FNV-1a hash of a body, which detects keys reused by mistake, not deliberate collisions.
+/// Returns the FNV-1a hash of a body, which does not detect deliberate collisions.
 fn digest(body: &[u8]) -> u64 {
     body.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
@@ -38,7 +38,7 @@ pub type Reply = Result<Vec<u8>, Problem>;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum State {
     Answered(Reply),
-    /// Answered, but the answer was deleted to save memory.
+    /// Answered, but the answer was dropped to save memory.
     Forgotten,
 }
 
@@ -46,7 +46,7 @@ enum State {
 pub struct Repeats {
     states: HashMap<String, (u64, State)>,
     order: VecDeque<String>,
-    /// Number of the oldest keys whose answers are no longer stored.
+    /// Number of oldest keys whose answers are no longer stored.
     forgotten: usize,
     bytes: usize,
 }
@@ -61,12 +61,12 @@ fn size(key: &str, state: &State) -> usize {
 }
 
 impl Repeats {
-    /// Returns the answer to the first request with this key, or `None` if the key is new. The answer is an error if the
-    /// first request had another body or if its answer is no longer stored.
+    /// Returns the answer to the first request with this key, or `None` for a new key. The answer
+    /// is an error if the first request had another body or if its answer is no longer stored.
     ///
-    /// Requests are compared before they are logged, to save space, and again when they are applied, because two
-    /// requests with the same key may run at the same time. The second comparison is the one that counts: it is the
-    /// same when the log is replayed.
+    /// Requests are checked before they are logged, to save space, and when they are applied,
+    /// because two requests with the same key may run at the same time. The second check decides,
+    /// and a replay repeats it.
     pub fn answer(&self, request: &RequestKey) -> Option<Reply> {
         let (digest, state) = self.states.get(&request.key)?;
         let conflict = |sentence: &str| Err(Problem::conflict(sentence));
@@ -79,7 +79,7 @@ impl Repeats {
         })
     }
 
-    /// Stores the answer to a request. Drops the oldest answers, and then the oldest keys, beyond the limits.
+    /// Stores an answer. Beyond the limits, drops the oldest answers, and then the oldest keys.
     pub fn end(&mut self, request: &RequestKey, reply: &Reply) {
         let answered = State::Answered(reply.clone());
         self.bytes += size(&request.key, &answered);

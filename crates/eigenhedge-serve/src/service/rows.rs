@@ -1,4 +1,4 @@
-//! The rows of a request, read by `eigenhedge-io`, in the form in which they are logged.
+//! Rows of a request, read by `eigenhedge-io`, in the form in which they are logged.
 
 use super::memory::Reserved;
 use super::options::{StreamOptions, of_request};
@@ -11,15 +11,15 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 const MOST_NUMBERS: usize = 1 << 16;
-/// Memory for parsing, in bytes per byte of the request: copies of the body.
+/// Memory for parsing, in bytes per byte of the request.
 const COPIES: u64 = 4;
-/// Memory limit for decoding a batch of rows, in bytes per byte of the request.
+/// Memory limit for decoding rows, in bytes per byte of the request.
 const MEMORY_FACTOR: u64 = 64;
-/// Bounds of the memory limit for decoding, in bytes.
+/// Minimum and maximum of the memory limit for decoding, in bytes.
 const DECODED: (u64, u64) = (1 << 20, 64 << 20);
-/// Growth of the rows after which their memory is reserved, in bytes.
+/// Number of bytes of rows for which memory is reserved at a time.
 const PIECE: usize = 64 << 10;
-/// Bytes of a text in memory, in addition to its characters.
+/// Bytes per string in memory, in addition to its characters.
 const OF_TEXT: usize = 48;
 /// Maximum length of a copied cell or of a column name, in bytes.
 const LONGEST_TEXT: usize = 4096;
@@ -62,11 +62,11 @@ pub struct Rows {
     pub width: usize,
     /// All numbers, row after row.
     pub cells: Vec<f64>,
-    /// Cells that are copied to the answers, as strings, row after row.
+    /// Cells to copy to the answers, as strings, row after row.
     pub texts: Vec<String>,
-    /// Times of the rows in seconds since 1970, with NaN for unknown times. The list is empty without a time column.
+    /// Times of the rows in seconds since 1970, or NaN. Empty without a time column.
     pub times: Vec<f64>,
-    /// Position of each row in the request, counted from 0. The list is empty unless bad rows were skipped.
+    /// Index of each row in the request. Empty unless bad rows were skipped.
     pub numbers: Vec<u64>,
     pub read: u64,
 }
@@ -90,12 +90,12 @@ impl Rows {
         self.times.get(i).copied().filter(|time| !time.is_nan())
     }
 
-    /// Returns the position of row `i` in the request, counted from 0 and including skipped rows.
+    /// Returns the index of row `i` in the request, which includes skipped rows.
     pub fn number(&self, i: usize) -> u64 {
         self.numbers.get(i).copied().unwrap_or(i as u64)
     }
 
-    /// Returns the rows with the columns of the stream. Columns are matched by name if both have names.
+    /// Returns the rows with the columns of the stream, matched by name if possible.
     pub fn fit(&self, shape: &Shape) -> Result<Cow<'_, Self>, Problem> {
         let Some(own) = self.shape.as_ref().filter(|own| *own != shape) else { return Ok(Cow::Borrowed(self)) };
         let columns = own.places_of(shape)?;
@@ -109,8 +109,9 @@ impl Rows {
         8 * (self.cells.len() + self.times.len() + self.numbers.len()) + texts
     }
 
-    /// Reads the body of a request, and reserves its memory. Without a shape, the rows are the first of the stream. `last` is
-    /// the time of the row before them, if it is known: it tells which pass of a repeated hour they are in.
+    /// Reads a body and reserves its memory. Without a shape, the rows are the first of the stream.
+    /// `last` is the time of the previous row, if known, which resolves times at the end of summer
+    /// time.
     pub fn read(
         options: &StreamOptions,
         (shape, last): (Option<&Shape>, Option<f64>),
@@ -191,14 +192,14 @@ fn too_long(what: &str, text: &str) -> Problem {
     Problem::unsound(format!("{what} must have at most {LONGEST_TEXT} bytes, got {}", text.len()))
 }
 
-/// Converts an error of the reader to a problem, with its row and column if they are known.
+/// Converts an error of the reader to a problem, with its row and column if known.
 fn refused(error: &Error, stream: Option<&Stream>) -> Problem {
     let row = stream.filter(|_| error.is_row()).map(|stream| stream.rows_read().saturating_sub(1));
     let row = row.or_else(|| error.is_row().then_some(0));
     Problem::unsound(of_request(&format!("{error:#}"))).at(row, error.column())
 }
 
-/// Converts a JSON body, a single row (an object or an array of scalars) or an array of rows, to lines.
+/// Converts a JSON body to JSON lines. The body is an array of rows or a single row.
 fn lines_of(body: &[u8]) -> Result<Vec<u8>, Problem> {
     serde_json::from_slice::<IgnoredAny>(body)
         .map_err(|error| Problem::malformed(format!("the request must be JSON: {error}")))?;
@@ -248,7 +249,7 @@ mod tests {
         };
         let head = "plant 7\nDate,Time,x,y\n";
         let first = read(None, &format!("{head}28.07.2024,12:00,\"1,234\",2\n29.07.2024,12:10,5.5,6\n")).unwrap();
-        // Times are those of the clocks in the zone; the text has the offset from UTC.
+        // Times are local times of the zone. The text has the offset from UTC.
         assert_eq!((first.row(0), first.times[0]), (&[1234.0, 2.0][..], 1_722_168_000.0));
         assert_eq!(first.texts(0), ["2024-07-28T12:00:00+02:00"]);
         let shape = first.shape.unwrap();

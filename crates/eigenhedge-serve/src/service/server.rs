@@ -1,4 +1,4 @@
-//! The server: accepts connections within limits, until it is stopped.
+//! Server, which accepts connections up to a limit until it is stopped.
 
 use super::app::App;
 use super::connections::{Connections, Place, TimedWrites};
@@ -25,9 +25,9 @@ use tokio::task::JoinSet;
 
 const REQUESTS: Duration = Duration::from_millis(2500);
 const THREADS: usize = 16;
-/// Time between two checks for freed memory that the allocator keeps.
+/// Time between checks for silent keys and for freed memory that the allocator keeps.
 const TRIM: Duration = Duration::from_secs(1);
-/// Time for writing snapshots at shutdown, after running requests have ended.
+/// Maximum time for writing snapshots at shutdown, after running requests have ended.
 const SNAPSHOTS: Duration = Duration::from_millis(1500);
 
 pub struct Service {
@@ -54,7 +54,7 @@ impl Service {
         let (switch, shutdown) = ShutdownSwitch::new();
         let thread = std::thread::Builder::new().name("service".to_owned()).spawn(move || {
             runtime.block_on(serve(listener, core, shutdown));
-            // Tasks that still run have exceeded their time limit.
+            // Tasks that are still running have exceeded their time limit.
             runtime.shutdown_timeout(Duration::from_millis(500));
         });
         let thread = thread.map_err(|error| format!("the thread of the service cannot be started: {error}"))?;
@@ -66,7 +66,7 @@ impl Service {
         self.address
     }
 
-    /// Stops the service. Waits up to 5 s until requests in progress are answered and snapshots are written.
+    /// Stops the service. Waits up to 5 s for running requests and snapshots.
     pub fn stop(mut self) {
         self.end();
     }
@@ -138,7 +138,7 @@ async fn end(core: Arc<Core>, mut connections: JoinSet<()>) {
     event("stopped", json!({ "seconds": start.elapsed().as_secs_f64() }));
 }
 
-/// Serves the requests of a connection until it closes, has to make room for another one, or the service stops.
+/// Serves a connection until it closes, is displaced by another, or the service stops.
 async fn converse(stream: TcpStream, routes: Router, limits: Limits, mut shutdown: Shutdown, mut place: Place) {
     let _ = stream.set_nodelay(true);
     let mut server = http1::Builder::new();
@@ -157,7 +157,7 @@ async fn converse(stream: TcpStream, routes: Router, limits: Limits, mut shutdow
     let connection = server.serve_connection(TokioIo::new(TimedWrites::new(stream, limits.answer_time)), service);
     tokio::pin!(connection);
     tokio::select! {
-        // An error of a connection concerns only its client.
+        // An error concerns only this client.
         _ = &mut connection => {}
         _ = &mut place.displaced => {}
         () = shutdown.wait() => {
@@ -175,7 +175,7 @@ fn refuse(stream: TcpStream) {
          content-length: {}\r\nconnection: close\r\n\r\n{BODY}",
         BODY.len()
     );
-    // The buffer of a new connection is empty, so that the answer fits into it. An error concerns only the client.
+    // The response fits into the empty buffer. An error concerns only this client.
     let _ = stream.into_std().and_then(|mut stream| {
         stream.write_all(head.as_bytes())?;
         stream.shutdown(std::net::Shutdown::Write)

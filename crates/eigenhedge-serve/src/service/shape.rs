@@ -1,31 +1,30 @@
-//! The columns of a stream.
+//! Columns of a stream, determined by its first request.
 
 use super::problem::Problem;
 use eigenhedge_io::{Selector, TimeFormat};
 use serde::{Deserialize, Serialize};
 
-/// Columns of a stream, which its first row determines.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Shape {
     pub names: Option<Vec<String>>,
     pub width: usize,
-    /// Names of the columns whose cells are copied to the answers. The time column, if there is one, comes first.
+    /// Names of columns that are copied to answers. The time column, if any, comes first.
     pub kept: Vec<String>,
     pub key: Option<usize>,
     pub has_time: bool,
     pub time_format: Option<TimeFormat>,
-    /// Offset from UTC in seconds that the times of a stream with a time zone have: that of its first row.
+    /// Offset from UTC of the first time of the stream, in seconds, or `None` without a time zone.
     pub time_offset: Option<i32>,
 }
 
 impl Shape {
-    /// Returns the selector that finds the time column in later requests, or `None` if there is no time column.
+    /// Returns the selector of the time column for later requests, or `None` without a time column.
     pub fn time(&self) -> Option<Selector> {
         let name = self.kept.first().filter(|_| self.has_time)?;
         Some(if self.names.is_some() { Selector::Name(name.clone()) } else { Selector::from_text(name) })
     }
 
-    /// Returns the label of a column in messages: its position, and its name if it has one.
+    /// Returns the label of a column in messages: its index, and its name if it has one.
     pub fn label(&self, column: usize) -> String {
         match self.names.as_ref().and_then(|names| names.get(column)) {
             Some(name) => format!("column {column} ({name:?})"),
@@ -41,7 +40,8 @@ impl Shape {
         (0..self.width).map(|column| self.name(column)).collect()
     }
 
-    /// Returns the places of the columns of `stream` in these columns: by name if both have names.
+    /// Returns the index of each column of `stream` among these columns, matched by name if both
+    /// have names.
     pub fn places_of(&self, stream: &Self) -> Result<Vec<usize>, Problem> {
         let (Some(found), Some(wanted)) = (&self.names, &stream.names) else { return Ok((0..self.width).collect()) };
         let missing =
@@ -50,8 +50,7 @@ impl Shape {
         wanted.iter().map(place).collect()
     }
 
-    /// Returns an error if `other` differs in the number of selected columns, in the copied columns or in having a
-    /// time.
+    /// Returns an error if `other` differs in the width, the copied columns or `has_time`.
     pub fn check(&self, other: &Self) -> Result<(), Problem> {
         let (width, found) = (self.width, other.width);
         if width != found {

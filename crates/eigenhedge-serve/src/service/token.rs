@@ -1,4 +1,4 @@
-//! Tokens and their permissions.
+//! Access tokens and their permissions.
 
 use eigenhedge_io::printable_path;
 use std::fs;
@@ -37,7 +37,7 @@ impl std::fmt::Debug for Tokens {
     }
 }
 
-/// Reads a small file of secrets. Returns `Err` if others than the owner have access to the file.
+/// Reads a small file of secrets. Returns `Err` if users other than the owner have access.
 pub fn read_private(path: &Path) -> Result<String, String> {
     let name = printable_path(path);
     let unreadable = |error: std::io::Error| format!("{name} cannot be read: {error}");
@@ -63,7 +63,7 @@ impl Tokens {
         Self::from_text(&read_private(path)?).map_err(|reason| format!("{}: {reason}", printable_path(path)))
     }
 
-    /// Parses the lines of a token file. Skips empty lines and comments (`#`).
+    /// Parses the lines of a token file. Skips empty lines and comments, which start with `#`.
     pub fn from_text(text: &str) -> Result<Self, String> {
         let mut tokens = Vec::new();
         for (line, text) in (1..).zip(text.lines()) {
@@ -85,7 +85,7 @@ impl Tokens {
         if tokens.is_empty() { Err("must hold at least one token".to_owned()) } else { Ok(Self(tokens)) }
     }
 
-    /// Returns the scope of a known token. All tokens are compared in full, so that the time reveals nothing.
+    /// Returns the scope of a known token. All are compared in full, so the time reveals nothing.
     pub fn scope(&self, given: &[u8]) -> Option<Scope> {
         let mut found = None;
         for (scope, token) in &self.0 {
@@ -97,7 +97,7 @@ impl Tokens {
     }
 }
 
-/// Compares two tokens. The time depends only on the length of `given`.
+/// Compares two tokens in a time that depends only on the length of `given`.
 fn is_equal(token: &[u8], given: &[u8]) -> bool {
     let mut differences = u8::from(token.len() != given.len());
     for (i, byte) in given.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The page `eigenhedge.html` at `/try`: it finds faults in tables on the computer of its reader.
+//! Page `eigenhedge.html` at `/try`, which finds faults in tables in the browser.
 
 use axum::body::Bytes;
 use axum::http::{HeaderValue, header};
@@ -7,12 +7,12 @@ use std::path::Path;
 
 pub struct TryPage {
     text: Bytes,
-    /// Content policy in the page. It forbids every request, also those to this service.
+    /// Content security policy of the page. It forbids all requests, even to this service.
     policy: HeaderValue,
 }
 
 impl TryPage {
-    /// Reads the page. Returns an error for a file without a content policy that forbids requests.
+    /// Reads the page. Returns an error if its content security policy does not forbid requests.
     pub fn read(path: &Path) -> Result<Self, String> {
         let refused = |reason: String| format!("--try {}: {reason}", path.display());
         let text = std::fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;

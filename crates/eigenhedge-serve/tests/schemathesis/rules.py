@@ -1,7 +1,8 @@
 """Makes generated options of a stream consistent before they are sent.
 
-Schemathesis cannot draw options from the rules between them (`allOf` of a model), so it draws each option alone. Options
-are then left out until the whole schema holds, and the rules between numbers that its description states.
+Schemathesis cannot draw options from the rules between them (`allOf` of a model), so it draws each option
+alone. Options are then left out until the others satisfy the whole schema and the rules between numbers in
+its description.
 """
 
 import copy
@@ -13,7 +14,7 @@ validators = []
 
 
 def number(value):
-    """Return a number, also one given as text, or None."""
+    """Return the number, which may be given as text, or None."""
     try:
         return None if isinstance(value, bool) else float(value)
     except (TypeError, ValueError):
@@ -41,7 +42,7 @@ def is_consistent(options):
 
 
 def consistent(options):
-    """Return the options that fit together, in their order."""
+    """Return consistent options: each option is kept if it fits the options kept before."""
     kept = {name: options[name] for name in ("kind", "k") if name in options}
     if not is_consistent(kept):
         kept.pop("k", None)
@@ -53,7 +54,7 @@ def consistent(options):
 
 @schemathesis.hook
 def before_load_schema(context, raw_schema):
-    """Keep the whole schema of the options, and leave out what cannot be drawn."""
+    """Store the whole schema of the options, and remove the rules that Schemathesis cannot draw from."""
     body = raw_schema["paths"]["/v1/streams/{name}"]["put"]["requestBody"]["content"]["application/json"]
     validators[:] = [jsonschema_rs.Draft202012Validator(copy.deepcopy(body["schema"]))]
     for kind in body["schema"]["oneOf"]:

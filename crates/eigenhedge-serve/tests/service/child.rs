@@ -1,4 +1,4 @@
-//! The service in a child process, which tests can kill: this test program, started again.
+//! Service in a child process, which tests can kill. The child is this test program.
 
 use super::client::{Client, settings};
 use eigenhedge_serve::service::Service;
@@ -7,16 +7,16 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{self, Command, Stdio};
 
-/// Environment variable: the store's folder, for a service in a child process.
+/// Environment variable: store folder of the service in a child process.
 const CHILD: &str = "EIGENHEDGE_TEST_STORE";
-/// Environment variable: the host to which that service may send notices.
+/// Environment variable: `HOST:PORT` to which the service may send notices.
 const HOST: &str = "EIGENHEDGE_TEST_HOST";
-/// Environment variable: the address of that service, instead of any.
+/// Environment variable: address of the service. By default, the port is arbitrary.
 const LISTEN: &str = "EIGENHEDGE_TEST_LISTEN";
-/// Environment variable: the memory limit of that service, in bytes.
+/// Environment variable: memory limit of the service in bytes.
 const MEMORY: &str = "EIGENHEDGE_TEST_MEMORY";
 
-/// Runs the service until standard input ends. Otherwise this test does nothing.
+/// In a child process, runs the service until standard input ends. Does nothing otherwise.
 #[test]
 fn child() {
     let Ok(folder) = std::env::var(CHILD) else { return };
@@ -42,24 +42,22 @@ fn child() {
     }
 }
 
-/// A service in another process.
+/// Service in a child process, which is killed on drop.
 pub struct Child {
     process: process::Child,
     pub client: Client,
 }
 
 impl Child {
-    /// Starts a service. Returns its exit status and its messages if it ends at once.
+    /// Starts a service. If it ends at once, returns its exit status and its messages.
     pub fn try_start(folder: &Path, memory: Option<u64>) -> Result<Self, (Option<i32>, String)> {
         Self::try_with(folder, memory.map(|bytes| (MEMORY, bytes.to_string())))
     }
 
-    /// Starts a service that may send notices to a host.
     pub fn with_host(folder: &Path, host: &str) -> Self {
         Self::try_with(folder, Some((HOST, host.to_owned()))).unwrap_or_else(|(_, text)| panic!("{text}"))
     }
 
-    /// Starts a service at an address.
     pub fn at(folder: &Path, address: SocketAddr) -> Self {
         Self::try_with(folder, Some((LISTEN, address.to_string()))).unwrap_or_else(|(_, text)| panic!("{text}"))
     }
@@ -78,7 +76,7 @@ impl Child {
         let mut messages = process.stderr.take().unwrap();
         match lines.find_map(|line| Some(line.split_once("address ")?.1.to_owned())) {
             Some(address) => {
-                // After a minute the test program prints a message. It would fail if nobody read its output.
+                // The test program fails if its output is not read.
                 std::thread::spawn(move || lines.for_each(drop));
                 std::thread::spawn(move || {
                     for line in BufReader::new(messages).lines().map_while(Result::ok) {
@@ -106,13 +104,11 @@ impl Child {
         self.process.id()
     }
 
-    /// Ends the service as `kill -9` does.
     pub fn kill(mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
     }
 
-    /// Stops the service in an orderly way.
     pub fn stop(mut self) {
         drop(self.process.stdin.take());
         assert!(self.process.wait().unwrap().success());

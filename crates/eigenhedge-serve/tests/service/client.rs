@@ -1,4 +1,4 @@
-//! A small HTTP client over plain sockets, and test rows.
+//! HTTP client over plain sockets, and test rows.
 
 use eigenhedge::Random;
 use eigenhedge_serve::service::{Service, Settings};
@@ -8,7 +8,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// A response. Not comparable as a whole: its head states the time.
+/// Response. It is not comparable as a whole, because its head contains the time.
 #[derive(Debug, Clone)]
 pub struct Answer {
     pub status: u16,
@@ -30,12 +30,12 @@ impl Answer {
         self.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// Returns true if there was no memory for the request.
+    /// Returns true if the service had no memory for the request.
     pub fn has_no_memory(&self) -> bool {
         [413, 429, 507].contains(&self.status)
     }
 
-    /// Returns the sentence of an error response, and checks that it is one.
+    /// Checks that the response is an error, and returns its sentence.
     pub fn detail(&self) -> String {
         assert!(self.head.to_ascii_lowercase().contains("content-type: application/problem+json"), "{}", self.head);
         let problem = self.json();
@@ -44,7 +44,7 @@ impl Answer {
     }
 }
 
-/// A client of the service at an address.
+/// Client of the service at an address.
 #[derive(Debug, Clone, Copy)]
 pub struct Client(pub SocketAddr);
 
@@ -53,7 +53,7 @@ impl Client {
     pub fn raw(self, bytes: &[u8]) -> io::Result<Answer> {
         let mut stream = TcpStream::connect(self.0)?;
         stream.set_read_timeout(Some(Duration::from_secs(30)))?;
-        // A server may respond and close the connection before it has read everything.
+        // The server may respond and close the connection before it has read everything.
         let written = stream.write_all(bytes);
         let mut text = Vec::new();
         let read = stream.read_to_end(&mut text);
@@ -61,7 +61,7 @@ impl Client {
             written?;
             read?;
         }
-        // A client that sent `Expect: 100-continue` receives that status first.
+        // With `Expect: 100-continue`, the server sends this status first.
         if text.starts_with(b"HTTP/1.1 100") {
             let end = text.windows(4).position(|window| window == b"\r\n\r\n").map_or(text.len(), |end| end + 4);
             text.drain(..end);
@@ -81,7 +81,7 @@ impl Client {
         Ok(Answer { status, head, body })
     }
 
-    /// Sends bytes until the service has memory for the request, for a minute at most.
+    /// Sends bytes, and repeats them for up to a minute while the status is 429.
     pub fn raw_when_free(self, bytes: &[u8]) -> io::Result<Answer> {
         let deadline = Instant::now() + Duration::from_secs(60);
         loop {
@@ -93,7 +93,7 @@ impl Client {
         }
     }
 
-    /// Sends a request with these headers.
+    /// Sends a request. `headers` are header lines that end in CRLF.
     pub fn try_send(self, method: &str, path: &str, headers: &str, body: &[u8]) -> io::Result<Answer> {
         let mut bytes = format!(
             "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {}\r\n{headers}\r\n",
@@ -104,7 +104,7 @@ impl Client {
         self.raw(&bytes)
     }
 
-    /// Returns how often streams were unloaded.
+    /// Returns the number of times that streams were unloaded.
     pub fn unloads(self) -> u64 {
         let metrics = self.get("/metrics").text();
         let lines = metrics.lines().filter(|line| line.contains("unloads_total{"));
@@ -123,7 +123,6 @@ impl Client {
         self.send("PUT", path, "Content-Type: application/json\r\n", body.to_string().as_bytes())
     }
 
-    /// Creates a stream.
     pub fn make(self, name: &str, options: &Value) {
         let answer = self.put(&format!("/v1/streams/{name}"), options);
         assert_eq!(answer.status, 201, "{}", answer.text());
@@ -135,8 +134,7 @@ impl Client {
         self.send("POST", &path, "Content-Type: application/x-ndjson\r\n", rows.join("\n").as_bytes())
     }
 
-    /// Waits until all streams are loaded from the store. Large streams are saved and unloaded meanwhile, which takes
-    /// minutes on a slow machine.
+    /// Waits until all streams are loaded from the store. On a slow machine this can take minutes.
     pub fn wait(self) {
         let deadline = Instant::now() + Duration::from_secs(600);
         while Instant::now() < deadline {
@@ -168,7 +166,7 @@ fn unchunk(mut bytes: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// Returns settings for tests: any port, few resources.
+/// Returns settings for tests: an arbitrary port and little memory.
 pub fn settings(folder: &Path) -> Settings {
     let mut settings = Settings::new(folder.to_owned());
     settings.listen = "127.0.0.1:0".parse().unwrap();
@@ -176,7 +174,7 @@ pub fn settings(folder: &Path) -> Settings {
     settings
 }
 
-/// Starts a service with its store in a folder.
+/// Starts a service and waits until it is ready.
 pub fn start(folder: &Path) -> (Service, Client) {
     let service = Service::start(settings(folder)).unwrap();
     let client = Client(service.address());
@@ -184,7 +182,7 @@ pub fn start(folder: &Path) -> (Service, Client) {
     (service, client)
 }
 
-/// Returns rows of two factors and noise, in four columns.
+/// Returns rows of four columns: two factors and noise, with an outlier in every 97th row.
 pub fn rows(count: usize, seed: u64) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(seed);
     let mut row = |t: usize| {
@@ -196,23 +194,22 @@ pub fn rows(count: usize, seed: u64) -> Vec<Vec<f64>> {
     (0..count).map(&mut row).collect()
 }
 
-/// Returns a row as a JSON object with the names a, b, c, d.
+/// Returns a row as a JSON object with the keys a, b, c and d.
 pub fn object(row: &[f64]) -> String {
     let names = ["a", "b", "c", "d"];
     let cells: Vec<String> = names.iter().zip(row).map(|(name, x)| format!("\"{name}\":{x:?}")).collect();
     format!("{{{}}}", cells.join(","))
 }
 
-/// Returns rows as JSON objects.
 pub fn objects(rows: &[Vec<f64>]) -> Vec<String> {
     rows.iter().map(|row| object(row)).collect()
 }
 
-/// Everything that a client can see of a stream.
+/// Responses from which a client can see the state of a stream: status and body of each.
 pub type State = Vec<(u16, Vec<u8>)>;
 
 pub fn state(client: Client, name: &str) -> State {
-    // The stream is loaded once its summary is known.
+    // The summary comes first, because it loads the stream.
     let get = |end: &str| {
         let head = format!("GET /v1/streams/{name}{end} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
         let answer = client.raw_when_free(head.as_bytes()).unwrap();

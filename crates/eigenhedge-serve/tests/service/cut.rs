@@ -1,11 +1,12 @@
-//! Requests of every kind, cut at random moments, with kills and restarts. Every operation happens once or not at all,
-//! and what has happened once stays so.
+//! Requests of every kind, cut at random moments, with kills and restarts. Every request takes
+//! effect once or not at all.
 //!
-//! A calm service gets the operations that have happened, one after the other and uncut. After each batch of requests,
-//! the streams of both services must be equal bit for bit. If a request was cut, either outcome is allowed, but only
-//! before the streams are first compared. A request for which there is no memory (413, 429, 507) has not happened.
+//! A second, undisturbed ("calm") service receives the requests that have taken effect, one after
+//! the other and uncut. After each batch of requests, the streams of both services must be equal
+//! bit for bit. If a request was cut, either outcome is allowed until the streams are first
+//! compared. A request for which there is no memory (413, 429, 507) has no effect.
 //!
-//! Under a small memory limit most streams are wide, so that they are unloaded and loaded while requests are cut.
+//! Under a memory limit most streams are wide, so that they are unloaded and loaded meanwhile.
 
 use super::child::Child;
 use super::client::{Answer, Client, rows, start, state};
@@ -18,19 +19,18 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Environment variables: the number of requests, the seed, and the memory limit in bytes.
+/// Environment variables: number of requests, seed, and memory limit in bytes.
 const REQUESTS: &str = "EIGENHEDGE_CUT_REQUESTS";
 const SEED: &str = "EIGENHEDGE_SEED";
 const MEMORY: &str = "EIGENHEDGE_CUT_MEMORY";
-/// Names of the streams. The last are wide under a memory limit.
+/// Names of the streams. Under a memory limit, all but the first [`NARROW`] are wide.
 const NAMES: [&str; 10] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
 const NARROW: usize = 3;
-/// Columns of a wide stream, whose learner takes 1.5 to 3 MB. The smallest limit leaves 8 MB for all learners.
+/// Number of columns of a wide stream, whose learner takes 1.5 to 3 MB.
 const WIDE: usize = 440;
-/// Smallest memory limit, in bytes.
+/// Smallest memory limit in bytes, which leaves 8 MB for all learners.
 const SMALLEST: u64 = 32 << 20;
 
-/// Returns the possible options of a stream.
 fn options() -> [Value; 4] {
     [
         json!({"k": 2, "exclude": "who"}),
@@ -40,18 +40,17 @@ fn options() -> [Value; 4] {
     ]
 }
 
-/// Moment at which a client closes its socket.
+/// Time at which a client closes its socket.
 #[derive(Debug, Clone, Copy)]
 enum Cut {
     /// After the answer.
     Never,
-    /// After a part of the request.
+    /// After this many bytes of the request.
     Bytes(usize),
-    /// So long after the whole request.
+    /// After this time from the end of the request.
     Time(Duration),
 }
 
-/// Request about a stream.
 #[derive(Clone)]
 struct Request {
     name: &'static str,
@@ -68,7 +67,7 @@ impl Debug for Request {
 }
 
 impl Request {
-    /// Sends the request. Returns the answer unless the connection was cut.
+    /// Sends the request. Returns the response, or `None` if the connection was cut or failed.
     fn send(&self, client: Client) -> Option<Answer> {
         match self.cut {
             Cut::Never => client.raw(&self.bytes).ok(),
@@ -90,7 +89,7 @@ impl Request {
         !matches!(self.cut, Cut::Bytes(count) if count < self.bytes.len())
     }
 
-    /// Returns the same request without the cut.
+    /// Returns the request without the cut.
     fn whole(&self) -> Self {
         Self { cut: Cut::Never, ..self.clone() }
     }
@@ -102,16 +101,16 @@ struct Soak {
     memory: Option<u64>,
     child: Option<Child>,
     calm: Client,
-    /// Next row and next idempotency key.
+    /// Number of blocks of rows so far, and last idempotency key.
     next: (u64, u64),
-    /// Saved models by width and options.
+    /// Saved models by the width and the options of their streams.
     models: HashMap<String, Vec<u8>>,
-    /// Requests by kind: all, and those with an unknown outcome that had happened, and that had not.
+    /// Numbers of requests by kind: all, unknown outcome with effect, unknown outcome without.
     counts: BTreeMap<&'static str, [u64; 3]>,
     kills: u64,
     restarts: u64,
     backups: u64,
-    /// Requests for which there was no memory, and streams that were unloaded.
+    /// Numbers of requests without memory, and of unloaded streams.
     busy: u64,
     unloads: u64,
 }
@@ -125,12 +124,11 @@ impl Soak {
         self.random.below(end)
     }
 
-    /// Returns the number of columns of a stream.
     fn width(&self, name: &str) -> usize {
         if self.memory.is_some() && !NAMES[..NARROW].contains(&name) { WIDE } else { 4 }
     }
 
-    /// Returns a block of rows that is sent once, with the columns in a random order.
+    /// Returns a block of rows that is sent once. Its columns are in random order.
     fn block(&mut self, name: &str) -> Vec<u8> {
         let width = self.width(name);
         let many = if width == WIDE { 40 } else { 120 };
@@ -139,7 +137,7 @@ impl Soak {
         let mut order: Vec<usize> = (0..=width).collect();
         (1..=width).for_each(|i| order.swap(i, self.random.below(i + 1)));
         let line = |row: &Vec<f64>| {
-            // The columns after the fourth are multiples of the first four, with noise.
+            // Later columns are multiples of the first four, with disturbances.
             let number =
                 |i: usize| row[i % 4] * (1 + i / 4) as f64 + 0.1 * ((1 + i / 4) as f64 * row[(i + 1) % 4]).sin();
             let cell = |i: usize| format!("\"c{i}\":{:?}", if i < 4 { row[i] } else { number(i) });
@@ -215,7 +213,7 @@ impl Soak {
         (changes, reads)
     }
 
-    /// Waits until no request runs: all other connections are closed, and a later order has been carried out.
+    /// Waits until other connections are closed and a later command has been applied.
     fn settle(&self) {
         let deadline = Instant::now() + Duration::from_secs(30);
         let mut quiet = 0;
@@ -231,12 +229,11 @@ impl Soak {
         assert_eq!(answer.status, 200, "{}", answer.text());
     }
 
-    /// Compares a stream with its calm counterpart.
     fn compare(&self, name: &str, when: &str) {
         assert!(state(self.client(), name) == state(self.calm, name), "the stream {name} differs {when}");
     }
 
-    /// Sends a request to the calm service if it has happened.
+    /// Sends a request to the calm service if it has taken effect, and compares the stream.
     fn resolve(&mut self, request: &Request, answer: Option<&Answer>) {
         let whole = request.whole();
         self.counts.entry(request.kind).or_default()[0] += 1;
@@ -260,7 +257,7 @@ impl Soak {
             self.compare(request.name, &format!("after the cut {request:?}"));
         }
         if request.kind == "keyed rows" && self.below(2) == 0 {
-            // A repetition has the answers of the first request, or is the first.
+            // A repetition has the answers of the first request, unless that had no effect.
             let answer = self.client().raw_when_free(&whole.bytes).unwrap();
             if !has_happened && answer.has_no_memory() {
                 self.busy += 1;
@@ -272,7 +269,6 @@ impl Soak {
         }
     }
 
-    /// Kills or stops the service and starts it again.
     fn restart(&mut self, is_kill: bool) {
         self.unloads += self.client().unloads();
         let child = self.child.take().unwrap();
@@ -286,7 +282,7 @@ impl Soak {
         self.client().wait();
     }
 
-    /// Checks the answer to a request that changes nothing. `is_calm` is false if its stream was changed meanwhile.
+    /// Checks the response to a read. `is_calm` is false if its stream was changed meanwhile.
     fn check_read(&mut self, request: &Request, answer: Option<&Answer>, is_calm: bool, changed: &[&str]) {
         self.counts.entry(request.kind).or_default()[0] += 1;
         let Some(answer) = answer else { return };
@@ -320,13 +316,13 @@ impl Soak {
         }
     }
 
-    /// Returns the options and the width of a stream, for which a model can be uploaded.
+    /// Returns the key of a stream in `models`: its width and its options.
     fn key_of_model(&self, name: &str) -> String {
         let described = self.calm.get(&format!("/v1/streams/{name}")).json();
         format!("{} {}", self.width(name), described["options"])
     }
 
-    /// Keeps some models, to upload them later.
+    /// Saves some models for later uploads.
     fn keep_models(&mut self) {
         for name in NAMES {
             let model = self.calm.get(&format!("/v1/streams/{name}/model"));
@@ -336,7 +332,6 @@ impl Soak {
         }
     }
 
-    /// Creates the wide streams, with a few rows each.
     fn fill(&mut self) {
         for (i, name) in NAMES.iter().enumerate() {
             if self.width(name) != WIDE {
@@ -358,7 +353,6 @@ impl Soak {
             let (changes, reads) = self.batch();
             sent += (changes.len() + reads.len()) as u64;
             let changed: Vec<&str> = changes.iter().map(|request| request.name).collect();
-            // The calm answers to requests that change nothing are those of before.
             let will_kill = self.below(12) == 0;
             let pause = Duration::from_micros(self.below(6000) as u64);
             let client = self.client();
@@ -373,6 +367,7 @@ impl Soak {
             });
             self.settle();
             let (of_changes, of_reads) = answers.split_at(changes.len());
+            // Reads are compared before the calm service receives the changes.
             for (request, answer) in reads.iter().zip(of_reads) {
                 self.check_read(request, answer.as_ref(), !changed.contains(&request.name), &changed);
             }

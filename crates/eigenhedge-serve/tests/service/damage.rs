@@ -1,4 +1,4 @@
-//! Damaged stores: the service refuses to start and says what is lost, or the damage has no effect.
+//! Damaged stores: the service refuses to start and reports the loss, or the damage has no effect.
 
 use super::child::Child;
 use super::client::{Client, State, objects, rows, settings, state};
@@ -8,7 +8,7 @@ use serde_json::json;
 use std::fs;
 use std::path::Path;
 
-/// Environment variable: the number of damaged stores.
+/// Environment variable: number of damaged stores.
 const COUNT: &str = "EIGENHEDGE_DAMAGED_STORES";
 const STORE: &str = "store.redb";
 const NAMES: [&str; 3] = ["model", "monitor", "keys"];
@@ -17,7 +17,7 @@ fn states(client: Client) -> Vec<State> {
     NAMES.iter().map(|name| state(client, name)).collect()
 }
 
-/// Makes a store with snapshots and with orders after them. Also copies its file as it was before the last order.
+/// Creates a store with snapshots and later commands. `old` is an earlier copy of its file.
 fn make_store(folder: &Path, old: &Path) {
     let rows = objects(&rows(300, 51));
     let rows: Vec<String> = rows.iter().map(|row| format!("{{\"who\":\"{}\",{}", row.len() % 3, &row[1..])).collect();
@@ -37,7 +37,7 @@ fn make_store(folder: &Path, old: &Path) {
     child.kill();
 }
 
-/// Damages a file in one of several ways. Returns a description.
+/// Damages a file in a random way. Returns a description.
 fn damage(path: &Path, old: &Path, random: &mut Random) -> String {
     let mut bytes = fs::read(path).unwrap();
     let length = bytes.len();
@@ -98,7 +98,7 @@ fn a_damaged_store_is_refused_in_a_sentence_or_loses_nothing() {
         let (from, folder) = (if seed % 2 == 0 { &killed } else { &stopped }, folders.path().join(seed.to_string()));
         copy(from, &folder);
         let what = format!("seed {seed}, {}", damage(&folder.join(STORE), &old, &mut random));
-        // A second start must not accept what the first one has refused.
+        // A second start must not accept a store that the first has refused.
         for _ in 0..2 {
             match Child::try_start(&folder, None) {
                 Ok(child) => {
@@ -140,7 +140,7 @@ fn a_store_whose_file_is_gone_is_not_replaced_by_an_empty_one() {
         let reason = Service::start(settings(folder.path())).err().unwrap();
         assert!(reason.contains("its most recent 1 of 1 commits are lost"), "{reason}");
     }
-    // The advice of the sentence.
+    // Follow the advice in the message.
     fs::remove_file(folder.path().join("commits")).unwrap();
     let (service, client) = super::client::start(folder.path());
     assert_eq!(client.get("/v1/streams/s").status, 404);
@@ -151,7 +151,7 @@ fn a_store_whose_file_is_gone_is_not_replaced_by_an_empty_one() {
     assert_eq!(client.get("/v1/streams/s").status, 200);
 }
 
-/// A disk that fails under a running service gives problems, and no panic ends the service.
+/// A disk failure during operation causes error responses, and no panic stops the service.
 #[test]
 fn damage_during_operation_gives_problems() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! A full disk: the service responds with 507, loses no answered row, and resumes when there is room.
+//! Full disk: requests have status 507, no answered row is lost, and the service recovers.
 
 use super::client::{Client, objects, rows, settings, start, state};
 use eigenhedge::Random;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// A small file system in memory, unmounted on drop.
+/// Small file system in memory, which is unmounted on drop.
 struct SmallDisk<'a>(&'a Path);
 
 impl<'a> SmallDisk<'a> {
@@ -26,10 +26,10 @@ impl Drop for SmallDisk<'_> {
     }
 }
 
-/// Environment variable: how often to fill the disk. The default is three times.
+/// Environment variable: number of runs. The default is three.
 const RUNS: &str = "EIGENHEDGE_FULL_DISKS";
 
-/// The possible options of a stream.
+/// Options from which those of a stream are drawn.
 const OPTIONS: [&str; 3] = [
     r#"{"k": 2, "exclude": "who"}"#,
     r#"{"kind": "monitor", "warm_up": 40, "exclude": "who"}"#,
@@ -54,22 +54,22 @@ fn a_full_disk_refuses_requests_and_recovers() {
     assert!(refused[0] >= runs);
 }
 
-/// Another program takes the disk up to `left` bytes.
+/// Fills the disk with another file, except for `left` bytes.
 fn fill(folder: &Path, left: u64) {
     let output = Command::new("df").args(["--output=avail", "-B1"]).arg(folder).output().unwrap();
     let free: u64 = String::from_utf8_lossy(&output.stdout).split_whitespace().nth(1).unwrap().parse().unwrap();
-    // The service may take some of the room at the same time.
+    // The service may use some of the space at the same time.
     let _ = std::fs::write(folder.join("ballast"), vec![0; free.saturating_sub(left) as usize]);
 }
 
-/// Sends requests while the disk is full at times, and the answered ones also to a calm service. Returns the number of
-/// requests that were refused before a commit and during one.
+/// Sends requests while the disk is full at times, and accepted ones also to a second service.
+/// Returns the numbers of requests refused before and during a commit.
 fn fill_and_recover(folder: &Path, run: u64) -> [u64; 2] {
     let mut random = Random::seeded(300 + run);
     let calm = tempfile::tempdir().unwrap();
     let (_calm, calm) = start(calm.path());
     let (mut service, mut client) = start(folder);
-    // In every second run, another program fills the disk and frees it again all the time, also during commits.
+    // In every second run, a thread fills and frees the disk, also during commits.
     let is_busy = run % 2 == 1;
     let has_ended = Arc::new(AtomicBool::new(!is_busy));
     let (other, ended) = (folder.to_owned(), Arc::clone(&has_ended));
@@ -87,7 +87,7 @@ fn fill_and_recover(folder: &Path, run: u64) -> [u64; 2] {
         if !is_busy && (random.below(if is_full { 8 } else { 12 }) == 0 || (step == 30 && !is_full)) {
             match is_full {
                 true => std::fs::remove_file(folder.join("ballast")).unwrap(),
-                // Near this limit, the disk is full in the middle of a commit.
+                // Close to this limit, the disk becomes full in the middle of a commit.
                 false => fill(folder, if random.below(2) == 0 { 0 } else { (1 << 20) + random.below(1 << 20) as u64 }),
             }
             is_full = !is_full;
@@ -124,7 +124,7 @@ fn fill_and_recover(folder: &Path, run: u64) -> [u64; 2] {
         } else {
             assert_eq!(answer.status, send(calm).status, "{method} {path}{end}: {}", answer.text());
         }
-        // The model file of a fleet needs room on the disk.
+        // The model file of a fleet needs disk space.
         let is_equal = |(found, wanted): (&(u16, Vec<u8>), _)| found == wanted || (is_full && found.0 == 507);
         let (found, wanted) = (state(client, name), state(calm, name));
         assert!(found.iter().zip(&wanted).all(is_equal), "{method} {path}{end}: {}", answer.text());
@@ -138,7 +138,7 @@ fn fill_and_recover(folder: &Path, run: u64) -> [u64; 2] {
     refused
 }
 
-/// Starts the service. If the disk is too full, it says so, and starts when there is room.
+/// Starts the service. If the disk is too full, tries again when there is space.
 fn restart(folder: &Path, is_busy: bool, is_full: &mut bool) -> (Service, Client) {
     loop {
         match Service::start(settings(folder)) {

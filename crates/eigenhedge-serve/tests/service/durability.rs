@@ -50,7 +50,7 @@ fn a_restart_changes_no_bit() {
     drop(service);
 }
 
-/// Some learners reach states on hard rows whose saved form is refused. Then a restart learns the rows again.
+/// Some learners cannot be saved after hard rows. A restart then learns the rows again.
 #[test]
 fn a_restart_never_loses_a_stream() {
     let folder = tempfile::tempdir().unwrap();

@@ -5,9 +5,8 @@ use eigenhedge::Random;
 use eigenhedge_serve::service::Service;
 use serde_json::json;
 
-/// Environment variable: the number of requests.
+/// Environment variable: number of requests.
 const COUNT: &str = "EIGENHEDGE_FUZZ";
-/// All documented statuses.
 const DOCUMENTED: [u16; 17] = [200, 201, 204, 400, 401, 403, 404, 405, 409, 413, 415, 422, 429, 431, 503, 507, 303];
 
 struct Fuzzer {
@@ -49,7 +48,7 @@ impl Fuzzer {
         body
     }
 
-    /// Returns a request for an existing path, with a body that may be damaged.
+    /// Returns a request for an existing path. Its body may be damaged.
     fn nearly_good(&mut self) -> Vec<u8> {
         let (method, path) = self
             .pick(&[
@@ -170,7 +169,7 @@ fn hostile_requests_are_answered_with_documented_statuses() {
                 assert!(DOCUMENTED.contains(&answer.status), "{} to {shown}", answer.status);
                 *statuses.entry(answer.status).or_insert(0) += 1;
             }
-            // A truncated request, or a head that is not HTTP, need not get a response.
+            // A truncated request or a head that is not HTTP may have no response.
             Err(_) => *statuses.entry(0).or_insert(0) += 1,
         }
     }

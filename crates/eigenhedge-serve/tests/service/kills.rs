@@ -1,4 +1,4 @@
-//! `kill -9` at any moment: no answered row is lost, none is learned twice, and every bit is equal.
+//! `kill -9` at random moments: no answered row is lost, and none is learned twice.
 
 use super::child::Child;
 use super::client::{Client, objects, rows};
@@ -7,7 +7,7 @@ use serde_json::json;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Environment variable: the number of kills.
+/// Environment variable: number of kills.
 const KILLS: &str = "EIGENHEDGE_KILLS";
 
 #[test]
@@ -33,12 +33,12 @@ fn kills_lose_nothing_and_double_nothing() {
         }
         for (i, name) in names.iter().enumerate() {
             let client = child.client;
-            // Creation and request are repeated until they are answered.
+            // Both requests are repeated until they are answered.
             let _ = client.try_send("PUT", &format!("/v1/streams/{name}"), "", options[i].to_string().as_bytes());
             let Some(block) = blocks.get(sent[i]) else { continue };
             let headers = format!("Content-Type: application/x-ndjson\r\nIdempotency-Key: {}\r\n", sent[i]);
             let path = format!("/v1/streams/{name}/rows");
-            // Another thread kills the service while a request is in flight.
+            // A thread kills the service while a request is running.
             let will_kill = killed < kills && random.uniform() < 0.02;
             let pid = child.id();
             let killer = will_kill.then(|| {
@@ -70,7 +70,7 @@ fn kills_lose_nothing_and_double_nothing() {
     println!("{killed} kills, {} rows for each of 2 streams", all.len());
 }
 
-/// Compares answers and states with those of a service that was not killed.
+/// Compares answers and states with those of a service that was never killed.
 fn compare(client: Client, names: &[&str], options: &[serde_json::Value], blocks: &[&[String]], answers: &[Vec<u8>]) {
     let folder = tempfile::tempdir().unwrap();
     let (_service, calm) = super::client::start(folder.path());

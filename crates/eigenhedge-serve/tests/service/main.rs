@@ -1,4 +1,4 @@
-//! The service, tested over plain sockets: laws, statuses, kills, full disks and hostile requests.
+//! Tests of the service over plain sockets: laws, statuses, kills, full disks and hostile requests.
 #![allow(clippy::unwrap_used)]
 
 mod child;

@@ -1,6 +1,6 @@
-//! Resident memory stays below the limit plus a constant, whatever clients do. Seeded load of every kind.
+//! Resident memory stays below the limit plus a constant under seeded load of every kind.
 //!
-//! `EIGENHEDGE_SOAK_SECONDS` and `EIGENHEDGE_SEED` make it longer or different: `cargo xtask soak memory`.
+//! `cargo xtask soak memory` sets `EIGENHEDGE_SOAK_SECONDS` and `EIGENHEDGE_SEED`.
 
 use super::child::Child;
 use super::client::Client;
@@ -15,13 +15,11 @@ use std::time::{Duration, Instant};
 
 /// Memory limit of the service, in bytes.
 const LIMIT: u64 = 128 << 20;
-/// Memory of the program itself: code, threads, buffers of connections and gaps between allocated blocks, in bytes.
+/// Memory of the program itself in bytes, including connections and fragmentation.
 const CONSTANT: u64 = 64 << 20;
-/// Duration in seconds from which the memory must be flat.
+/// Minimum duration, in seconds, of a run whose memory must not grow.
 const FLAT_AFTER: u64 = 120;
-/// Number of clients that send requests at the same time.
 const CLIENTS: u64 = 6;
-/// Number of streams that the clients share.
 const STREAMS: usize = 24;
 
 fn number(name: &str, default: u64) -> u64 {
@@ -38,14 +36,14 @@ fn median(part: &[u64]) -> u64 {
     sorted.get(sorted.len() / 2).copied().unwrap_or(0)
 }
 
-/// Returns the memory that is allocated in the service.
+/// Returns the memory that the service has allocated, in bytes.
 fn used(client: Client) -> Option<u64> {
     let metrics = client.try_send("GET", "/metrics", "", b"").ok()?.text();
     let line = metrics.lines().find_map(|line| line.strip_prefix("eigenhedge_allocated_bytes "))?;
     line.parse::<f64>().ok().map(|bytes| bytes as u64)
 }
 
-/// Starts a service with the limit, and waits until it is ready.
+/// Starts a service with a memory limit in bytes, and waits until it is ready.
 fn start(folder: &Path, limit: u64) -> Child {
     let child = Child::try_start(folder, Some(limit)).unwrap_or_else(|(_, text)| panic!("{text}"));
     child.client.wait();
@@ -57,14 +55,14 @@ fn resident(id: u32) -> Option<u64> {
     memory(id, "VmRSS:")
 }
 
-/// Returns a figure of the memory of a process in bytes.
+/// Returns a memory size of a process, such as `VmRSS:`, in bytes.
 fn memory(id: u32, name: &str) -> Option<u64> {
     let text = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     Some(1024 * line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()?)
 }
 
-/// Returns rows as CSV, with a key column `who` if the stream has one.
+/// Returns random rows as CSV. If `by_key` is true, they have a key column `who`.
 fn table(random: &mut Random, rows: usize, width: usize, by_key: bool) -> Vec<u8> {
     let names: Vec<String> = (0..width).map(|i| format!("c{i}")).collect();
     let mut text = format!("{}{}\n", if by_key { "who," } else { "" }, names.join(","));
@@ -79,7 +77,7 @@ fn table(random: &mut Random, rows: usize, width: usize, by_key: bool) -> Vec<u8
     text.into_bytes()
 }
 
-/// One client: random requests until the time is over. Counts the statuses.
+/// Client that sends random requests and counts the statuses.
 struct Load<'a> {
     client: Client,
     random: Random,
@@ -89,7 +87,7 @@ struct Load<'a> {
 
 impl Load<'_> {
     fn send(&mut self, method: &str, path: &str, headers: &str, body: &[u8]) -> Option<u16> {
-        // A refused body may close the connection before its answer is read.
+        // The service may close the connection of a refused body before its response is read.
         let answer = self.client.try_send(method, path, headers, body).ok()?;
         let (status, text) = (answer.status, answer.text());
         assert!([200, 201, 204, 400, 404, 409, 413, 422, 429, 507].contains(&status), "{method} {path}: {text}");
@@ -97,7 +95,7 @@ impl Load<'_> {
         Some(status)
     }
 
-    /// Sends a request, or a part of it, and does not read the answer. The connection stays open for a while.
+    /// Sends a request or a part of it. The connection stays open without being read.
     fn leave(&mut self, method: &str, path: &str, headers: &str, length: usize, body: &[u8]) {
         let Ok(mut stream) = TcpStream::connect(self.client.0) else { return };
         stream.set_write_timeout(Some(Duration::from_millis(500))).unwrap();
@@ -111,7 +109,7 @@ impl Load<'_> {
 
     fn step(&mut self) {
         let i = self.random.below(STREAMS);
-        // The number of a stream determines its width and its kind.
+        // The index of a stream determines its width and its options.
         let width = [2, 3, 8, 16, 64, 200, 600, 4096][i % 8];
         let options = match i % 6 {
             0 => json!({"k": 1}),
@@ -208,7 +206,7 @@ fn resident_memory_stays_below_the_limit_under_every_kind_of_load() {
             }
         }
         is_over.store(true, Ordering::Relaxed);
-        // Clients need not wait for the answers to their last requests.
+        // Clients then do not wait for the responses to their last requests.
         child.kill();
     });
     let tenths = |all: &[u64], of: fn(&[u64]) -> u64| -> Vec<u64> {
@@ -224,7 +222,7 @@ fn resident_memory_stays_below_the_limit_under_every_kind_of_load() {
         tenths(&allocated, median),
     );
     assert!(most(&samples) <= LIMIT + CONSTANT);
-    // Memory that leaks or scatters grows with time. In short runs the streams are still being created.
+    // Leaks and fragmentation grow with time. Short runs still create streams.
     if seconds >= FLAT_AFTER {
         let third = samples.len() / 3;
         let (middle, last) = (median(&samples[third..2 * third]), median(&samples[2 * third..]));
@@ -251,8 +249,8 @@ fn options_take_no_memory_whatever_they_ask_for() {
 
 #[test]
 fn wide_streams_and_unfinished_bodies_do_not_exceed_the_limit() {
-    // The limit, streams and their columns, bodies and the bytes that arrive of each. `cargo xtask soak memory` runs the
-    // large form.
+    // Limit, streams, columns, bodies, and bytes sent of each body. `cargo xtask soak memory` sets
+    // the variable.
     let (limit, streams, width, bodies, bytes) = match std::env::var("EIGENHEDGE_SOAK_SECONDS") {
         Ok(_) => (256 << 20, 30, 1500, 100, 29 << 20),
         Err(_) => (LIMIT, 16, 700, 16, 4 << 20),
@@ -261,7 +259,7 @@ fn wide_streams_and_unfinished_bodies_do_not_exceed_the_limit() {
     let child = start(folder.path(), limit);
     let client = child.client;
     let mut random = Random::seeded(3);
-    // On a slow machine other streams may still be saved, so that there is no memory yet.
+    // On a slow machine, memory may be short while other streams are being saved.
     let send = |client: Client, method: &str, path: &str, headers: &str, body: &[u8]| {
         let send = || client.send(method, path, headers, body);
         let answers = std::iter::repeat_with(|| {
@@ -288,7 +286,7 @@ fn wide_streams_and_unfinished_bodies_do_not_exceed_the_limit() {
         assert_eq!(answer.status, 200, "{}", answer.text());
         answers.push(answer.body);
     }
-    // A stream that was unloaded has lost nothing and learns nothing twice, now and after a restart.
+    // An unloaded stream has lost nothing and learns nothing twice, now and after a restart.
     let is_once = |client: Client| {
         for (path, answer) in paths.iter().zip(&answers) {
             assert!(learn(client, path, &body).body == *answer, "{path}");

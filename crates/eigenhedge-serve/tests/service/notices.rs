@@ -1,4 +1,4 @@
-//! Notices reach people: once, in order, over outages and kills, in every form; silence of devices; metrics of all that.
+//! Notices are sent once and in order, over outages and kills. Silent devices and metrics.
 
 use super::child::Child;
 use super::client::{Client, object, objects, rows, settings, start};
@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Returns 900 rows with two faults: rows 500 to 599 and 700 to 799.
+/// Returns 900 rows with faults at rows 500 to 599 and 700 to 799.
 fn faulty() -> Vec<String> {
     let mut rows = rows(900, 3);
     for (t, row) in rows.iter_mut().enumerate() {
         row[3] += match (t / 100, t % 97) {
             (5 | 7, _) => 40.0,
-            // The test rows have unusual ones.
+            // Compensates the outliers of the test rows.
             (_, 96) => -8.0,
             _ => 0.0,
         };
@@ -22,7 +22,7 @@ fn faulty() -> Vec<String> {
     objects(&rows)
 }
 
-/// Returns a metric of the stream `m`, or of the service.
+/// Returns the value of the first metric whose line starts with this name.
 fn metric(client: Client, name: &str) -> f64 {
     let text = client.get("/metrics").text();
     let line = text.lines().find(|line| line.starts_with(&format!("eigenhedge_{name}")));
@@ -61,7 +61,7 @@ fn notices_come_once_and_in_order_over_outages_and_kills() {
     receiver.is_down.store(false, Ordering::SeqCst);
     let got = receiver.wait(wanted.len());
     wait_until("all are counted", || metric(child.client, "notices_sent_total{") == wanted.len() as f64);
-    // Once the state is stored, nothing is sent again.
+    // Sent notices are not sent again after their state is stored.
     std::thread::sleep(Duration::from_secs(1));
     child.kill();
     let child = Child::with_host(folder.path(), &receiver.host);
@@ -124,7 +124,7 @@ fn https_with_an_own_authority_headers_and_templates() {
             _ => assert_eq!((&body(&got)["title"], &body(&got)["level"]), (&json!("pager opened"), &json!("critical"))),
         }
     }
-    // Without the authority, the receiver is not trusted, and the notice waits.
+    // Without the certificate of the authority, the receiver is not trusted, and notices wait.
     service.stop();
     settings.webhooks.ca = None;
     let service = Service::start(settings).unwrap();
@@ -155,7 +155,7 @@ fn minimum_severity_and_duration_and_the_limit_per_hour_hold_notices_back() {
         let kinds = listed.as_array().unwrap().iter().map(|one| one["kind"].as_str().unwrap().to_owned());
         kinds.filter(|kind| ["opened", "worse", "closed"].contains(&kind.as_str())).collect::<Vec<_>>()
     };
-    // Nothing is as severe or as long.
+    // No incident is that severe or that long.
     client.make("severe", &with(json!({"min_severity": 1e6})));
     client.make("long", &with(json!({"min_duration": 300})));
     for name in ["severe", "long"] {
@@ -163,7 +163,7 @@ fn minimum_severity_and_duration_and_the_limit_per_hour_hold_notices_back() {
         assert_eq!(urgent(name), Vec::<String>::new(), "{name}");
         assert_eq!(client.get(&format!("/v1/streams/{name}")).json()["open_incidents"], 0);
     }
-    // One notice in an hour: the others are held back.
+    // With one notice per hour, the others are held back.
     client.make("few", &with(json!({"notices_per_hour": 1})));
     client.rows("few", &faulty()).lines();
     let count = urgent("few").len() as f64;
@@ -209,11 +209,11 @@ fn a_silent_device_is_an_incident_until_its_next_row() {
     client.rows("m", &[row("b", 60)]).lines();
     assert_eq!(silences("b")[0]["end_time"], "2026-03-01T01:00:00Z");
     assert_eq!((metric(client, "incidents_open{"), metric(client, "silent_keys{")), (0.0, 0.0));
-    // By the clock, if no row comes at all.
+    // Silence in wall-clock time, if no row arrives at all.
     client.make("clock", &json!({"k": 1, "silent_after": "1s"}));
     client.rows("clock", &objects(&rows[..9])).lines();
     wait_until("silent by the clock", || metric(client, "silent_keys{stream=\"clock\"}") == 1.0);
-    // A device that is gone for good is accepted as such.
+    // A device that is gone for good can be accepted.
     assert_eq!(client.send("POST", "/v1/streams/clock/accept", "", b"").status, 200);
     assert_eq!(metric(client, "silent_keys{stream=\"clock\"}"), 0.0);
 }
@@ -295,7 +295,7 @@ fn the_dashboard_and_the_alert_rules_use_metrics_that_exist() {
         assert!(names.len() > 5, "{file}");
         names.iter().for_each(|name| assert!(metrics.contains(&format!("\n{name}")), "{name} of {file}"));
     }
-    // The tool of Prometheus checks the rules if it is installed.
+    // `promtool` checks the rules if it is installed.
     let checked =
         std::process::Command::new("promtool").args(["check", "rules", &format!("{deploy}/alerts.yml")]).output();
     if let Ok(output) = checked {

@@ -1,4 +1,4 @@
-//! The pages of the service in a real browser: a dropped table, a fault, a new reference, a restart, small and dark screens.
+//! Pages of the service in a real browser, on large and small, light and dark screens.
 
 #[path = "../../../eigenhedge-pages/tests/browser/driver.rs"]
 #[allow(dead_code, reason = "not every test needs all of a browser")]
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 const SOON: Duration = Duration::from_secs(20);
 
-/// Returns a table with times. Column d is wrong from row `fault` on. One column holds texts with line ends in quotes.
+/// Returns a table with times, a fault in column d from row `fault` on, and line ends in quotes.
 fn table(count: usize, fault: usize) -> String {
     let mut text = "time;a;b;c;d;note\n".to_owned();
     for (t, mut row) in rows(count, 31).into_iter().enumerate() {
@@ -26,7 +26,6 @@ fn table(count: usize, fault: usize) -> String {
     text
 }
 
-/// Drops a file on the page.
 fn drop_file(browser: &Browser, name: &str, text: &str) {
     let script = format!(
         "(() => {{ const data = new DataTransfer(); data.items.add(new File([{}], {}, {{ type: 'text/csv' }})); \
@@ -41,12 +40,12 @@ fn text_of(browser: &Browser, selector: &str) -> String {
     browser.value(&format!("document.querySelector({}).innerText", json!(selector))).as_str().unwrap_or("").to_owned()
 }
 
-/// Returns true if the page is not wider than the window.
+/// Returns true if the page is at most as wide as the window.
 fn fits(browser: &Browser) -> bool {
     browser.value("document.documentElement.scrollWidth <= window.innerWidth") == Value::Bool(true)
 }
 
-/// Saves a picture if `EIGENHEDGE_SCREENSHOTS` names a folder.
+/// Saves a screenshot if `EIGENHEDGE_SCREENSHOTS` names a folder.
 fn save(browser: &Browser, name: &str) {
     if let Some(folder) = std::env::var_os("EIGENHEDGE_SCREENSHOTS") {
         std::fs::write(Path::new(&folder).join(format!("{name}.png.base64")), browser.picture()).unwrap();
@@ -65,7 +64,7 @@ fn a_stream_in_a_browser() {
     browser.visit(&format!("http://{address}/streams/press"));
     browser.wait_for("document.querySelector('main').innerText.includes('drop a CSV')", SOON);
 
-    // A dropped table is learned; the page has the charts of a report.
+    // A dropped table is learned, and the page has the charts of a report.
     drop_file(&browser, "march.csv", &table(900, 700));
     browser.wait_for("document.querySelector('#tools output').innerText.includes('900 of 900')", SOON);
     browser.wait_for("document.querySelector('main').innerText.includes('unusual since')", SOON);
@@ -73,7 +72,7 @@ fn a_stream_in_a_browser() {
     assert!(told.contains("d unusual since 01.03.2026 11:"), "{told}");
     browser.wait_for("eigenhedge.charts.length >= 3", SOON);
     assert_eq!(client.get("/v1/streams/press/summary").json()["rows"], 900);
-    // The policy of the page lets no script read the answers again; the link offers them as a file.
+    // The content security policy prevents scripts from reading the answers again.
     assert_eq!(browser.value("document.getElementById('answers').download"), "march-answers.jsonl");
 
     on_all_screens(&browser, "service-monitor");
@@ -94,12 +93,12 @@ fn a_stream_in_a_browser() {
     restart_while_open(&browser, service, client, folder.path());
     first_page(&browser, client);
     let errors: Vec<Value> = browser.console();
-    // A restart breaks connections, which the browser reports.
+    // A restart breaks connections, and the browser reports that.
     let is_foreign = |one: &&Value| !one["message"].as_str().unwrap_or("").contains("net::ERR_");
     assert_eq!(errors.iter().filter(is_foreign).collect::<Vec<_>>(), Vec::<&Value>::new());
 }
 
-/// Checks that the page fits into large and small screens, light and dark, and saves pictures of it.
+/// Checks that the page fits large and small screens, light and dark, and saves screenshots.
 fn on_all_screens(browser: &Browser, name: &str) {
     for (width, phone, scheme) in
         [(400, true, "dark"), (400, true, "light"), (1300, false, "dark"), (1300, false, "light")]
@@ -111,7 +110,7 @@ fn on_all_screens(browser: &Browser, name: &str) {
     }
 }
 
-/// The page goes on when the service is back at its address.
+/// Checks that the page continues when the service is back at its address.
 fn restart_while_open(browser: &Browser, service: Service, client: Client, folder: &Path) {
     service.stop();
     let mut settings = settings(folder);
@@ -132,7 +131,7 @@ fn restart_while_open(browser: &Browser, service: Service, client: Client, folde
     assert_eq!(listed["streams"][1]["alarms"], alarms["alarms"], "{listed}");
 }
 
-/// The first page lists the streams; the page of a model has its curves.
+/// Checks that the first page lists the streams, and that the page of a model has its curves.
 fn first_page(browser: &Browser, client: Client) {
     let rows = super::client::objects(&rows(300, 5));
     client.rows("plain", &rows);

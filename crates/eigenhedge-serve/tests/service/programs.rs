@@ -1,4 +1,4 @@
-//! Programs around the service: a message broker and Prometheus. A test is skipped with a line if its programs are not installed.
+//! Tests with a message broker and with Prometheus, skipped if they are not installed.
 
 use super::child::Child;
 use super::client::{Answer, Client, objects, rows, start};
@@ -7,7 +7,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Program that ends with the test.
+/// Program that is killed on drop.
 struct Program(std::process::Child);
 
 impl Drop for Program {
@@ -17,7 +17,7 @@ impl Drop for Program {
     }
 }
 
-/// Starts a program, or returns `None` and says so if it is not installed.
+/// Starts a program. If it is not installed, prints a message and returns `None`.
 fn program(name: &str, arguments: &[&str]) -> Option<Program> {
     let mut command = Command::new(name);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -36,7 +36,7 @@ fn wait(what: &str, mut is_reached: impl FnMut() -> bool) {
     }
 }
 
-/// Runs the command of the book with the addresses of the test.
+/// Runs the command from the book with the addresses of this test.
 #[test]
 fn rows_come_from_a_message_broker() {
     let broker = free_address();
@@ -88,7 +88,7 @@ fn prometheus_scrapes_a_restart_without_a_dip() {
         let samples = found["data"]["result"][0]["values"].as_array().cloned().unwrap_or_default();
         samples.iter().map(|sample| sample[1].as_str().unwrap().parse().unwrap()).collect()
     };
-    // Several scrapes, so that a dip between two of them would be seen.
+    // Wait for several scrapes, because a dip could occur between two of them.
     let is_told = |count: f64| values("eigenhedge_rows_total").iter().filter(|rows| **rows >= count).count() > 3;
     wait("the rows are scraped", || is_told(20_000.0));
     child.kill();

@@ -1,4 +1,4 @@
-//! A receiver of notices, which can be down, over HTTP or HTTPS.
+//! Receiver of notices over HTTP or HTTPS, which can be down.
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::pki_types::PrivatePkcs8KeyDer;
@@ -12,18 +12,18 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A notice as it came: the head of the request, and its body.
+/// Head and body of a received request.
 pub type Got = (String, String);
 
 #[derive(Clone)]
 pub struct Receiver {
-    /// `HOST:PORT`.
+    /// Address as `HOST:PORT`.
     pub host: String,
     pub is_down: Arc<AtomicBool>,
     got: Arc<Mutex<Vec<Got>>>,
 }
 
-/// Reads a request and answers it.
+/// Reads a request and responds with 200. Returns `None` if the connection fails.
 fn take(mut stream: impl Read + Write) -> Option<Got> {
     let (mut bytes, mut part) = (Vec::new(), [0; 4096]);
     loop {
@@ -48,7 +48,7 @@ impl Receiver {
         Self::serve(None)
     }
 
-    /// Starts a receiver over HTTPS. Its authority is made here, and its certificate is written to `ca`.
+    /// Starts a receiver over HTTPS. Writes the certificate of a new authority to `ca`.
     pub fn encrypted(ca: &Path) -> Self {
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -87,7 +87,7 @@ impl Receiver {
         self.got.lock().unwrap().clone()
     }
 
-    /// Waits for at least `count` notices. Returns all.
+    /// Waits for at least `count` notices. Returns all received notices.
     pub fn wait(&self, count: usize) -> Vec<Got> {
         let deadline = Instant::now() + Duration::from_secs(60);
         while self.got().len() < count {
@@ -98,12 +98,11 @@ impl Receiver {
     }
 }
 
-/// Returns the value of a header.
+/// Returns the value of a header, or an empty string if it is absent.
 pub fn header<'a>(got: &'a Got, name: &str) -> &'a str {
     got.0.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": ")).unwrap_or("")
 }
 
-/// Returns the body of a notice.
 pub fn json(got: &Got) -> Value {
     serde_json::from_str(&got.1).unwrap_or_else(|error| panic!("{error}: {}", got.1))
 }

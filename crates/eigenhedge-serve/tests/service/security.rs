@@ -1,4 +1,4 @@
-//! Tokens, host names and origins.
+//! Tests of tokens, host names and origins.
 
 use super::client::{Client, settings, start};
 use eigenhedge_serve::service::{Service, Tokens};
@@ -225,7 +225,7 @@ fn hostile_names_are_refused_or_harmless() {
     let mut files: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
     files.sort();
     assert_eq!(files, ["commits", "store.redb"], "no path of a user reaches the disk");
-    // Column names may contain anything. They are returned as text.
+    // Column names may contain any text and are returned unchanged.
     client.make("s", &json!({"k": 1, "by": "</script>"}));
     let row = "{\"</script>\":\"<b>\\u0000\",\"<i>\":1,\"\\\"\":2}";
     let answer = client.rows("s", &[row.to_owned()]).lines();

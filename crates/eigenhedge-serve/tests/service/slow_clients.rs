@@ -1,4 +1,4 @@
-//! Clients that send or read slowly, or not at all, on every route.
+//! Tests with clients that send or read slowly, or not at all.
 
 use super::client::{Client, settings};
 use eigenhedge_serve::service::{Limits, Service, Settings, Tokens};
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 const TOKEN: &str = "Authorization: Bearer admin-0123456789abcdef\r\n";
-/// Requests with a body.
+/// Requests that have a body.
 const BODIES: [&str; 6] = [
     "POST /login",
     "PUT /v1/streams/t",
@@ -74,7 +74,7 @@ fn a_client_that_never_reads_is_closed() {
     deaf.set_write_timeout(Some(Duration::from_secs(20))).unwrap();
     let request = format!("GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n{TOKEN}\r\n");
     let start = Instant::now();
-    // Answers fill the buffers of the connection. Then the service closes it, and writing fails.
+    // Responses fill the buffers of the connection. The service then closes it, and writing fails.
     let closed = std::iter::repeat_n((), 1 << 20).find_map(|()| deaf.write_all(request.as_bytes()).err());
     let kind = closed.expect("the connection is closed").kind();
     assert!(![std::io::ErrorKind::TimedOut, std::io::ErrorKind::WouldBlock].contains(&kind), "{kind}");
@@ -100,7 +100,7 @@ fn slow_clients_do_not_keep_out_those_with_a_token() {
         slow.push(stream);
         assert_eq!(client.send("GET", "/v1/streams/s/summary", TOKEN, b"").status, 200);
     }
-    // The listener has a token and is still connected.
+    // The listener has a token, so it is still connected.
     let csv = format!("{TOKEN}Content-Type: text/csv\r\n");
     client.send("POST", "/v1/streams/s/rows", &csv, b"a,b\n1,2\n3,5\n");
     listener.set_read_timeout(Some(Duration::from_secs(20))).unwrap();

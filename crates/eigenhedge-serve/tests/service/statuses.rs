@@ -1,4 +1,4 @@
-//! Every status and its sentence.
+//! Tests of every status and of its message.
 
 use super::client::{Client, objects, rows, settings, start};
 use eigenhedge_serve::service::Service;
@@ -79,7 +79,7 @@ fn a_bad_first_row_is_no_header() {
     client.make("s", &json!({"k": 1}));
     let send = |body: &str| client.send("POST", "/v1/streams/s/rows", "Content-Type: text/csv\r\n", body.as_bytes());
     let learned = |wanted: u64| assert_eq!(client.get("/v1/streams/s/summary").json()["rows"], wanted);
-    // Before the columns are known, and after.
+    // Before and after the columns are known.
     for rows in [0, 2] {
         let answer = send("1,oops,3\n4,5,6\n");
         assert_eq!(answer.status, 422);
@@ -135,7 +135,7 @@ fn too_many_requests_connections_and_slow_clients_are_turned_away() {
     for mut stream in silent {
         assert_eq!(stream.read(&mut [0; 64]).unwrap_or(0), 0);
     }
-    // The service sees closed connections a moment later.
+    // The service notices closed connections a moment later.
     let closed = (0..100).any(|_| {
         std::thread::sleep(Duration::from_millis(50));
         client.get("/health").status == 200

@@ -1,4 +1,4 @@
-//! Streams learn exactly what the library learns, in every format of rows.
+//! Streams give exactly the results of the library, in every format of rows.
 
 use super::client::{object, objects, rows, start};
 use eigenhedge::options::Options;
@@ -18,7 +18,7 @@ fn model() -> Model {
     model
 }
 
-/// Compares an answer with a step of the library, bit for bit.
+/// Compares an answer with a step of the library bit for bit.
 fn check(model: &mut Model, row: &[f64], answer: &Value, number: usize) {
     let loss = model.step(row).unwrap();
     assert_eq!(answer["row"], number);

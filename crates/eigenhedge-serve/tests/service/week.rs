@@ -1,4 +1,4 @@
-//! A week of 50 devices: faults, devices that stop, a new device, a receiver that is down, and a service that is killed.
+//! A week of 50 devices with faults, stopped and new devices, outages and kills.
 
 use super::child::Child;
 use super::client::Client;
@@ -8,14 +8,14 @@ use serde_json::json;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Rows of a device in an hour, and hours.
+/// Number of rows of a device per hour. The week has [`HOURS`] hours.
 const RATE: usize = 6;
 const HOURS: usize = 168;
-/// Hours in which the receiver is down, and at which the service is killed.
+/// Hours in which the receiver is down. The service is killed at the hours [`KILLS`].
 const DOWN: std::ops::Range<usize> = 98..104;
 const KILLS: [usize; 2] = [99, 102];
 
-/// Device with its own operating point, and two factors that wander.
+/// Device with its own operating point and two slowly varying factors.
 struct Device {
     random: Random,
     factors: [f64; 2],
@@ -30,7 +30,7 @@ impl Device {
         Self { random, factors: [0.0; 2], offset, stuck: 0.0 }
     }
 
-    /// Returns the row of a device at an hour, with the faults that are planted.
+    /// Returns the row of a device at an hour, including its planted faults.
     fn row(&mut self, device: usize, hour: f64) -> [f64; 6] {
         let random = &mut self.random;
         self.factors = self.factors.map(|x| 0.8 * x + 0.6 * random.normal());
@@ -38,15 +38,15 @@ impl Device {
         let mixed = [u, u + v, v, u - v, 2.0 * u, v - 0.5 * u];
         let mut row: [f64; 6] = std::array::from_fn(|i| self.offset[i] + mixed[i] + 0.3 * random.normal());
         match device {
-            // A pressure that is 6 units high for half a day.
+            // Pressure that is 6 units too high for half a day.
             3 if (80.0..92.0).contains(&hour) => row[1] += 6.0,
-            // A sensor that drifts away.
+            // Drifting sensor.
             11 if hour >= 96.0 => row[2] += (0.25 * (hour - 96.0)).min(8.0),
-            // A sensor that is stuck.
+            // Stuck sensor.
             19 if hour >= 110.0 => row[4] = self.stuck,
-            // A coupling that is lost for half a day.
+            // Coupling that is lost for half a day.
             27 if (125.0..137.0).contains(&hour) => row[5] += 5.0 * random.normal(),
-            // A leak: two sensors move against each other.
+            // Leak: two sensors move in opposite directions.
             42 if hour >= 140.0 => (row[0], row[3]) = (row[0] - 4.0, row[3] + 4.0),
             _ => self.stuck = row[4],
         }
@@ -54,7 +54,6 @@ impl Device {
     }
 }
 
-/// Returns the number of notices that wait.
 fn waiting(client: Client) -> f64 {
     let metrics = client.get("/metrics").text();
     let lines = metrics.lines().filter(|line| line.starts_with("eigenhedge_notices_waiting{"));
@@ -72,7 +71,7 @@ fn a_week_of_fifty_devices_gives_a_dozen_notices() {
     let mut told = base.clone();
     (told["min_severity"], told["min_duration"]) = ("critical".into(), "1h".into());
     child.client.make("plant", &told);
-    // The same rows with the default severity and without a least duration.
+    // Receives the same rows, with the default severity and without a minimum duration.
     child.client.make("default", &base);
     let seed = std::env::var("EIGENHEDGE_WEEK").ok().and_then(|text| text.parse().ok()).unwrap_or(100);
     let mut devices: Vec<Device> = (0..51).map(|device| Device::new(seed + device)).collect();
@@ -83,7 +82,7 @@ fn a_week_of_fifty_devices_gives_a_dozen_notices() {
         for step in 0..RATE {
             let now = hour as f64 + step as f64 / RATE as f64;
             for (i, device) in devices.iter_mut().enumerate() {
-                // Two devices stop, and one is new.
+                // Two devices stop, and one starts later.
                 let is_there = match i {
                     7 => now < 100.5,
                     33 => now < 118.0,

@@ -1,35 +1,34 @@
-//! Measurement for the benches: a clock, a low percentile, an exponent.
+//! Measurement functions of the benches: a clock, a low percentile and a growth exponent.
 
 use std::time::Instant;
 
-/// A clock that excludes the time of other processes as far as possible.
 pub struct Clock {
     start: Instant,
     ran: Option<f64>,
 }
 
-/// Longer samples are interrupted sometimes. The scheduler's count, accurate to some milliseconds, is then better.
+/// Minimum seconds of a sample for which the scheduler's count of CPU time is used. Longer samples
+/// are sometimes interrupted, and the count is accurate to a few milliseconds.
 const LONG: f64 = 0.05;
 
 impl Clock {
-    /// Starts the clock.
     pub fn start() -> Self {
         Self { ran: Self::ran(), start: Instant::now() }
     }
 
-    /// Returns the seconds that this thread has run, if the system reports them.
+    /// Returns the total CPU seconds of this thread, or `None` if the system does not report them.
     fn ran() -> Option<f64> {
         let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
         text.split_whitespace().next()?.parse::<f64>().ok().map(|nanoseconds| nanoseconds * 1e-9)
     }
 
-    /// Returns wall-clock seconds since the start.
     #[allow(dead_code, reason = "not every bench has threads")]
     pub fn wall(&self) -> f64 {
         self.start.elapsed().as_secs_f64()
     }
 
-    /// Returns the seconds that this thread has run since the start.
+    /// Returns the seconds since the start: CPU seconds of this thread for long samples, if the
+    /// system reports them, and otherwise wall-clock seconds.
     pub fn seconds(&self) -> f64 {
         let wall = self.start.elapsed().as_secs_f64();
         match (self.ran, Self::ran()) {
@@ -45,7 +44,7 @@ pub fn low(mut seconds: Vec<f64>) -> f64 {
     seconds[seconds.len() / 5]
 }
 
-/// Returns the exponent that fits the times best: least squares between logarithms.
+/// Returns the growth exponent of the times, by least squares between logarithms.
 pub fn exponent(samples: &[(f64, f64)]) -> f64 {
     let logs: Vec<(f64, f64)> = samples.iter().map(|(size, seconds)| (size.ln(), seconds.ln())).collect();
     let count = logs.len() as f64;

@@ -1,15 +1,14 @@
-//! Every learner, with sizes at which its growth is visible and the documented exponent.
+//! All learners, with sizes at which their growth is visible and with the documented exponents.
 
 use eigenhedge::experts::{CappedHedge, Leader, PerturbedLeader, ProductSets};
 use eigenhedge::options::Options;
 use eigenhedge::{Kind, Learner, Mixing, Model, Pair, Random, trial};
 
-/// Learns from one row.
 pub type Step = Box<dyn FnMut(&[f64])>;
-/// Builds a learner for rows of length n and k directions.
+/// Function that builds a learner from the row length n and the number k of directions.
 pub type Make = Box<dyn Fn(usize, usize) -> Step>;
 
-/// Sizes in ascending order, and the largest documented exponent.
+/// Sizes in ascending order, and the documented exponent, which is an upper bound.
 pub struct Axis {
     pub sizes: &'static [usize],
     pub most: f64,
@@ -21,14 +20,12 @@ const fn axis(sizes: &'static [usize], most: f64) -> Axis {
 
 /// Number of rows before the timed ones.
 pub enum Warm {
-    /// A fixed number.
     Rows(usize),
-    /// Twice the row length: all directions have then been seen.
+    /// Twice the row length, after which all directions have been seen.
     TwiceTheLength,
 }
 
 impl Warm {
-    /// Returns the number for rows of length n.
     pub fn rows(&self, n: usize) -> usize {
         match self {
             Self::Rows(rows) => *rows,
@@ -37,10 +34,9 @@ impl Warm {
     }
 }
 
-/// A learner and its measurement settings.
 pub struct Case {
     pub name: &'static str,
-    /// Learner of the registry.
+    /// Learner of the registry, or `None` if the learner is not in the registry.
     pub kind: Option<Kind>,
     pub make: Make,
     pub n: Axis,
@@ -48,15 +44,15 @@ pub struct Case {
     pub t: Axis,
     /// Number of directions while n and t vary.
     pub kept: usize,
-    /// Length while k varies.
+    /// Row length while k varies.
     pub wide: usize,
-    /// Length while t varies.
+    /// Row length while t varies.
     pub length: usize,
     pub warm: Warm,
 }
 
-/// Creates the case of a learner that only processes directions likely kept: O(n u + w u²), so linear in n, and at most
-/// quadratic in u while n ≥ u².
+/// Creates the case of a learner that processes only u directions. The time is linear in n, and at
+/// most quadratic in u while n ≥ u².
 fn narrow(name: &'static str, make: Make) -> Case {
     Case {
         name,
@@ -75,7 +71,7 @@ fn narrow(name: &'static str, make: Make) -> Case {
 /// Creates the case of a learner that stores the whole scatter matrix: O(n^2.5), independent of k.
 fn whole(name: &'static str, make: Make) -> Case {
     Case {
-        // Smaller matrices have another representation.
+        // Smaller matrices are stored in another representation.
         n: axis(&[192, 384, 768], 2.5),
         k: Some(axis(&[5, 10, 20, 40], 0.0)),
         t: axis(&[1000, 2000, 4000], 0.0),
@@ -97,7 +93,7 @@ fn dense(name: &'static str, make: Make) -> Case {
     }
 }
 
-/// Creates the case of a learner over features: a kernel row, O(t n), and the coordinates, O(t u).
+/// Creates the case of a learner over features: a kernel row, O(t n), and coordinates, O(t u).
 fn kernel(name: &'static str, make: Make) -> Case {
     Case {
         n: axis(&[64, 256, 1024], 1.0),
@@ -110,14 +106,12 @@ fn kernel(name: &'static str, make: Make) -> Case {
     }
 }
 
-/// Creates the case of a learner over features with at most [`ATOMS`] atoms.
 fn budgeted(name: &'static str, make: Make) -> Case {
     Case { t: axis(&[500, 1000, 2000, 4000, 8000], 0.0), ..kernel(name, make) }
 }
 
 const ATOMS: usize = 100;
 
-/// Returns an axis linear in k.
 fn in_proportion() -> Option<Axis> {
     Some(axis(&[5, 10, 20, 40], 1.0))
 }
@@ -140,7 +134,8 @@ fn registered(
     Case { kind: Some(kind), ..case }
 }
 
-/// Creates the case of a learner over experts, O(n) independent of k. The squares of a row are the losses.
+/// Creates the case of a learner over experts: O(n), independent of k. The losses are the squared
+/// entries of a row, at most 1.
 fn experts<L: Learner<[f64]> + 'static>(name: &'static str, build: fn(usize, usize) -> L) -> Case {
     let make = move |n: usize, k: usize| -> Step {
         let (mut learner, mut random, mut losses) = (build(n, k), Random::seeded(1), vec![0.0; n]);
@@ -152,7 +147,6 @@ fn experts<L: Learner<[f64]> + 'static>(name: &'static str, build: fn(usize, usi
     Case { k: Some(axis(&[5, 10, 20, 40], 0.0)), ..narrow(name, Box::new(make)) }
 }
 
-/// Creates the case of the pair learner. The halves of a row are its two sides.
 fn pair() -> Case {
     let make = |n: usize, k: usize| -> Step {
         let mut learner = Pair::new(n / 2, n / 2, k, 1.0, Mixing::None).expect("a valid learner");
@@ -178,7 +172,6 @@ fn with_budget(options: Options) -> Options {
     featured(options).with("budget", ATOMS)
 }
 
-/// Returns every case.
 pub fn all() -> Vec<Case> {
     let plain = |kind| move |k| Options::new(kind, k);
     let capped = |kind| move |k| Options::new(kind, k).with("max-rank", 3 * k);
@@ -188,12 +181,12 @@ pub fn all() -> Vec<Case> {
     let centered = move |k| with_budget(unmixed(k)).with("center", "running");
     vec![
         registered(narrow, "tracking", unmixed),
-        // A share of 0.001 remembers directions for a thousand rows: until then their number grows with every row.
+        // With a share of 0.001, the number of directions grows during the first thousand rows.
         Case {
             t: axis(&[2000, 4000, 8000, 16000], 0.0),
             ..registered(narrow, "tracking, fixed share", |k| mixed(k, "fixed-share"))
         },
-        // The coordinates in the u directions: O(n u).
+        // The coordinates in the u directions take O(n u).
         Case { k: in_proportion(), ..registered(dense, "tracking, past average", |k| mixed(k, "past-average")) },
         registered(whole, "anchored", plain(Kind::Anchored)),
         registered(narrow, "anchored, rank at most 3k", capped(Kind::Anchored)),
@@ -202,11 +195,11 @@ pub fn all() -> Vec<Case> {
         registered(whole, "forgetting-leader", plain(Kind::ForgettingLeader)),
         registered(narrow, "forgetting-leader, rank at most 3k", capped(Kind::ForgettingLeader)),
         registered(dense, "perturbed-leader", plain(Kind::PerturbedLeader)),
-        // The table of products: O(n k).
+        // The table of products takes O(n k).
         Case { k: in_proportion(), ..registered(whole, "product-sets", plain(Kind::ProductSets)) },
         registered(narrow, "additive", plain(Kind::Additive)),
         Case { k: None, kept: 1, ..registered(narrow, "oja", plain(Kind::Oja)) },
-        // O(n k): weight vectors, and members with at most k + 4 directions.
+        // Weight vectors, and members with at most k + 4 directions, take O(n k).
         Case { k: in_proportion(), ..registered(narrow, "gha", plain(Kind::Gha)) },
         Case { k: in_proportion(), ..registered(narrow, "apex", plain(Kind::Apex)) },
         Case { k: in_proportion(), ..registered(narrow, "auto", plain(Kind::Auto)) },
@@ -214,7 +207,7 @@ pub fn all() -> Vec<Case> {
         registered(kernel, "kernel tracking", move |k| featured(unmixed(k))),
         registered(budgeted, "kernel tracking, 100 atoms", move |k| with_budget(unmixed(k))),
         registered(budgeted, "kernel tracking, centered, 100 atoms", centered),
-        // As many directions as rows: O(t^2.5).
+        // There are as many directions as rows, so the time is O(t^2.5).
         Case {
             t: axis(&[256, 512, 1024], 2.5),
             k: in_proportion(),
@@ -223,14 +216,13 @@ pub fn all() -> Vec<Case> {
         registered(budgeted, "kernel anchored, 100 atoms", atoms(Kind::Anchored)),
         registered(kernel, "kernel gha", features(Kind::Gha)),
         registered(budgeted, "kernel gha, 100 atoms", atoms(Kind::Gha)),
-        // Seven members: with more rows their coefficients exceed the second-level cache, and reading takes several times
-        // longer.
+        // With more rows, the coefficients of the seven members exceed the second-level cache.
         Case { t: axis(&[320, 640, 1280], 1.0), ..registered(kernel, "kernel auto", features(Kind::Auto)) },
         registered(budgeted, "kernel auto, 100 atoms", atoms(Kind::Auto)),
         experts("experts: capped hedge", |n, k| CappedHedge::new(n, k, 1.0).expect("a valid learner")),
         experts("experts: leader", |n, k| Leader::new(n, k).expect("a valid learner")),
         experts("experts: perturbed leader", |n, k| PerturbedLeader::new(n, k, 1.0).expect("a valid learner")),
-        // O(n d) with the d = n - k dropped directions.
+        // The time is O(n d) for d = n - k dropped experts.
         Case {
             n: axis(&[64, 128, 256], 2.0),
             wide: 128,

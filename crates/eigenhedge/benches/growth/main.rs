@@ -5,10 +5,12 @@
 //! the measured times. The exit status is 1 if a learner grows faster than documented, or if a learner of the registry has no
 //! case.
 //!
-//! An exponent is fitted by least squares between logarithms, over at least three sizes. It may exceed the documented exponent
-//! by the effect of a time that is wrong by a factor of [`ERROR`] at one end: `ln(ERROR) / ln(largest size / smallest size)`.
-//! Runs on a busy machine differ by that much. A larger exponent is measured again. Documented exponents are upper bounds, so
-//! slower growth is accepted: at short lengths, work that does not depend on n is a visible share.
+//! An exponent is fitted by least squares between logarithms, over at least three sizes. It may
+//! exceed the documented exponent by the effect of a time that is wrong by a factor of [`ERROR`] at
+//! one end: `ln(ERROR) / ln(largest size / smallest size)`. Runs on a busy machine differ by that
+//! much. A larger exponent is measured again. Documented exponents are upper bounds, so slower
+//! growth is accepted. For short rows, work that does not depend on n takes a visible part of the
+//! time.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -24,15 +26,14 @@ use std::time::Instant;
 /// Factor by which a time may be wrong.
 const ERROR: f64 = 1.35;
 
-/// Seconds after which an exponent above its bound is not measured again.
+/// Seconds of measurement after which an exponent above its bound is final.
 const PATIENCE: f64 = 8.0;
-/// Measurements shorter than this many seconds are always repeated: a slow phase at the smallest size would hide growth.
+/// Seconds below which a measurement is repeated. A slow phase could otherwise hide growth.
 const SHORT: f64 = 0.7;
 
-/// Sizes with the seconds per row.
+/// Pairs of a size and the seconds per row.
 type Samples = Vec<(f64, f64)>;
 
-/// A measured exponent and its bound.
 struct Grown {
     name: &'static str,
     samples: Samples,
@@ -42,8 +43,9 @@ struct Grown {
 }
 
 impl Grown {
-    /// Measures until the bound holds or [`PATIENCE`] has passed. The shortest time of each size counts. A slow phase of the
-    /// machine looks like growth, but does not recur at the same size.
+    /// Measures until the bound holds or [`PATIENCE`] has passed. For each size, the shortest time
+    /// counts. A slow phase of the machine looks like growth, but it does not recur at the same
+    /// size.
     fn measured(name: &'static str, axis: &Axis, measure: impl Fn() -> Samples) -> Self {
         let (first, last) = (axis.sizes[0], axis.sizes[axis.sizes.len() - 1]);
         let tolerance = ERROR.ln() / (last as f64 / first as f64).ln();
@@ -60,7 +62,6 @@ impl Grown {
         grown
     }
 
-    /// Keeps the shorter time of each size.
     fn take_shorter(&mut self, again: Samples) {
         self.samples.iter_mut().zip(again).for_each(|(sample, again)| sample.1 = sample.1.min(again.1));
         self.exponent = common::exponent(&self.samples);
@@ -80,14 +81,14 @@ impl Grown {
     }
 }
 
-/// Measures a case and prints its line; true if every bound holds.
+/// Measures a case and prints its line. Returns true if every bound holds.
 fn line(case: &Case, detailed: bool) -> bool {
     let n = Grown::measured("n", &case.n, || measure::lengths(case));
     let k = case.k.as_ref().map(|axis| Grown::measured("k", axis, || measure::directions(case, axis)));
     let t = Grown::measured("t", &case.t, || measure::trials(case));
     let all = || [Some(&n), k.as_ref(), Some(&t)].into_iter().flatten();
     let holds = all().all(Grown::holds);
-    // Oja's rule has one direction.
+    // Oja's rule has one direction, so it has no exponent in k.
     let in_k = k.as_ref().map_or("–".to_owned(), Grown::cell);
     let verdict = if holds { "ok" } else { "FAIL" };
     println!("{:<44} {:<19} {in_k:<19} {:<19} {verdict}", case.name, n.cell(), t.cell());

@@ -5,15 +5,15 @@ use super::cases::{Axis, Case};
 use super::common::{Clock, low};
 use eigenhedge::streams;
 
-/// Rows timed together. Every block contains a decomposition every √n rows and an eviction every sixteenth of a budget.
+/// Number of rows timed together. A block contains the periodic work: a decomposition every √n
+/// rows, and an eviction every sixteenth of a budget.
 const BLOCK: usize = 64;
-/// Minimum number of blocks, and minimum number of timed seconds.
+/// Minimum number of timed blocks. Blocks are added until they take [`SECONDS`] in total.
 const BLOCKS: usize = 5;
 const SECONDS: f64 = 0.1;
 /// Maximum number of timed blocks that end at a measured trial.
 const WINDOW: usize = 6;
 
-/// Returns the seconds per row of a block.
 fn block(step: &mut dyn FnMut(&[f64]), stream: &mut impl Iterator<Item = Vec<f64>>, rows: usize) -> f64 {
     let rows: Vec<Vec<f64>> = stream.take(rows).collect();
     let clock = Clock::start();
@@ -33,23 +33,21 @@ fn warm(case: &Case, n: usize, k: usize) -> f64 {
     low(seconds)
 }
 
-/// Measures at every row length.
 pub fn lengths(case: &Case) -> Samples {
     case.n.sizes.iter().map(|&n| (n as f64, warm(case, n, case.kept))).collect()
 }
 
-/// Measures at every number of directions.
 pub fn directions(case: &Case, axis: &Axis) -> Samples {
     axis.sizes.iter().map(|&k| (k as f64, warm(case, case.wide, k))).collect()
 }
 
-/// Measures at several trials of one run, each time over the trials just before it.
+/// Measures the seconds per row at several trials of one run, over the blocks before each trial.
 pub fn trials(case: &Case) -> Samples {
     let mut step = (case.make)(case.length, case.kept);
     let mut stream = streams::signal_and_noise(case.length, case.kept, 0.3, 3);
     let mut seen = 0;
     let at = |&t: &usize| {
-        // At most a quarter of the rows so far: the window then grows with t and does not change the exponent.
+        // The window grows with t, so it does not change the exponent.
         let blocks = WINDOW.min(t / 4 / BLOCK).max(1);
         stream.by_ref().take(t - seen - blocks * BLOCK).for_each(|row| step(&row));
         seen = t;

@@ -1,25 +1,22 @@
-//! Every learner of the registry in every space, with the options that change its code path.
+//! All learners of the registry in all spaces, with the options that change their code path.
 
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::registry::{Entry, Family, REGISTRY};
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{Kind, Mixing, RunningCenter, Spec};
 
-/// A learner for rows of one length.
 pub struct Case {
-    /// Name for `--case`.
     pub name: String,
-    /// Group in the table of results.
     pub group: String,
     pub spec: Spec,
     pub length: usize,
-    /// Maximum number of rows of a run: without a budget, a kernel's memory grows with every row.
+    /// Maximum number of rows per run, because kernels without a budget grow with every row.
     pub longest_life: u64,
-    /// Rows between checks of the columns' orthonormality.
+    /// Number of rows between checks of the columns' orthonormality.
     pub drift_every: u64,
 }
 
-/// A space: its name, row length, kernel and budget.
+/// Space of the rows: name, row length, kernel and budget.
 struct Space {
     name: &'static str,
     length: usize,
@@ -48,7 +45,7 @@ fn spaces() -> Vec<Space> {
 fn variants(entry: &Entry, k: usize) -> Vec<Spec> {
     let reads = |option| entry.kind.reads(option);
     let k = if entry.kind == Kind::Oja { 1 } else { k };
-    // Hebbian rates are step fractions; the others are exponents.
+    // Rates of Hebbian learners are step sizes. The others are factors in an exponent.
     let rates: &[f64] = match entry.family {
         Family::Hebbian => &[0.1],
         _ if reads("eta") => &[1.0, 64.0],
@@ -81,7 +78,6 @@ fn is_cheap(spec: &Spec) -> bool {
     spec.max_rank.is_some() || matches!(spec.learner.entry().family, Family::Portfolio | Family::Hebbian)
 }
 
-/// Returns every case.
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for space in spaces() {

@@ -1,4 +1,4 @@
-//! A run of one learner over a stream whose kind keeps changing, with a check at every row.
+//! Run of one learner over a stream whose kind changes repeatedly, with a check at every row.
 
 use crate::cases::Case;
 use crate::soundness::{Measured, Soundness};
@@ -6,7 +6,7 @@ use eigenhedge::internals::{Portfolio, dot};
 use eigenhedge::streams::HARD;
 use eigenhedge::{AnyLearner, Comparators, Loss, Model, Random};
 
-/// An endless stream: segments of 20 to 300 rows, each of a random kind of [`HARD`] and with its own scale.
+/// Endless stream of segments of 20 to 300 rows, each of a random kind of [`HARD`] and scale.
 pub struct Endless {
     random: Random,
     length: usize,
@@ -42,11 +42,10 @@ impl Iterator for Endless {
     }
 }
 
-/// Result of one run.
 #[derive(Default)]
 pub struct Outcome {
     pub sound: Soundness,
-    /// Number of rows at which the columns were reorthonormalized.
+    /// Number of rows at which the columns were reorthonormalized. `None` for Hebbian learners.
     pub healed: Option<u64>,
 }
 
@@ -62,7 +61,7 @@ pub fn live(case: &Case, seed: u64, rows: u64) -> Outcome {
     outcome
 }
 
-/// Returns the number of rows at which a subspace learner reorthonormalized its columns, over all members.
+/// Returns the number of rows at which members reorthonormalized their columns.
 fn healed(learner: &AnyLearner) -> Option<u64> {
     match learner {
         AnyLearner::Plain(portfolio) => Some(portfolio.members().iter().map(|member| member.healed()).sum()),

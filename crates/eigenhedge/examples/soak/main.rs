@@ -1,10 +1,12 @@
-//! Long runs of every learner over streams that keep changing, with a check at every row. `soak --rows N --seed S` runs all
-//! cases, `soak --case NAME --rows N --seed S` one run of one case. `soak saved --cases N --seed S` saves and reads random
-//! configurations, `soak saved --only NUMBER --seed S` one of them. `cargo xtask soak` calls it.
+//! Long runs of all learners over streams that change repeatedly, with a check at every row.
+//! `soak --rows N --seed S` runs all cases, and `soak --case NAME --rows N --seed S` runs one case
+//! once. `soak saved --cases N --seed S` saves and reads random configurations, and
+//! `soak saved --only NUMBER --seed S` only one of them. `cargo xtask soak` calls this program.
 //!
-//! Checks at every row: each loss is between zero and the energy of the row, and loss and kept coordinates agree with the
-//! energy. Orthonormality of the columns is checked at every row or every few rows, depending on the row length (every eighth
-//! in feature space). Resident memory is checked every second: it must stay below 500 MB and must not grow.
+//! At every row, each loss must be between zero and the energy of the row, and the loss and the
+//! kept coordinates must add up to the energy. Orthonormality of the columns is checked at every
+//! row or every few rows, depending on the row length (every eighth row in feature space). Resident
+//! memory is measured every 50 ms. It must stay below 500 MB and must not grow by more than 32 MB.
 
 mod cases;
 mod life;
@@ -25,7 +27,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 const THREADS: usize = 2;
-/// Minimum number of rows of a run, and minimum number of runs per case if there are enough rows.
+/// Minimum number of rows per run. [`LIVES`] is the minimum number of runs per case.
 const SHORTEST_LIFE: u64 = 50;
 const LIVES: u64 = 4;
 
@@ -33,7 +35,7 @@ struct Arguments {
     rows: u64,
     seed: u64,
     case: Option<String>,
-    /// Configurations to save and read. `None` means that learners run over endless streams.
+    /// Range of case numbers to save and read. `None` means that learners run over endless streams.
     saved: Option<std::ops::Range<u64>>,
 }
 
@@ -78,7 +80,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs one case once; true if no law was violated.
+/// Runs one case once. Returns true if no law was violated.
 fn one(name: &str, given: &Arguments) -> Result<bool, String> {
     let cases = cases::cases();
     let case = cases.iter().find(|case| case.name == name).ok_or_else(|| format!("no case {name}"))?;
@@ -89,7 +91,6 @@ fn one(name: &str, given: &Arguments) -> Result<bool, String> {
     Ok(totals.violations() == 0)
 }
 
-/// A scheduled run.
 struct Life<'a> {
     case: &'a Case,
     seed: u64,
@@ -112,18 +113,18 @@ fn lives<'a>(cases: &'a [Case], given: &Arguments) -> Vec<Life<'a>> {
             lives.push(Life { case, seed, rows });
         }
     }
-    // Long runs first, so that threads finish at about the same time.
+    // Long runs start first, so that threads finish at about the same time.
     lives.sort_by_key(|life| std::cmp::Reverse(life.rows));
     lives
 }
 
-/// Runs every case; true if no law was violated and memory did not grow.
+/// Runs all cases. Returns true if no law was violated and memory stayed within its limits.
 fn all(given: &Arguments) -> Result<bool, String> {
     let cases = cases::cases();
     let lives = lives(&cases, given);
     let wanted: u64 = lives.iter().map(|life| life.rows).sum();
     println!("{wanted} rows, {} cases, {} lives, seed {}", cases.len(), lives.len(), given.seed);
-    // Panics are counted; one message each is enough.
+    // Panics are counted, so one message per panic is enough.
     std::panic::set_hook(Box::new(|info| eprintln!("panic: {info}")));
     let totals = Mutex::new(Totals::default());
     let (next, working, done) = (AtomicUsize::new(0), AtomicUsize::new(THREADS), AtomicU64::new(0));
@@ -166,15 +167,13 @@ fn all(given: &Arguments) -> Result<bool, String> {
     Ok(totals.violations() == 0)
 }
 
-/// Totals of one line of the table.
 #[derive(Default)]
 struct Total {
     sound: Soundness,
     healed: Option<u64>,
     busy: Duration,
-    /// Number of runs that violated a law.
     broken_lives: usize,
-    /// Earliest row of a violation, and the command that reproduces it.
+    /// Index of the earliest row with a violation, and the command that reproduces it.
     shortest: Option<(u64, String)>,
 }
 

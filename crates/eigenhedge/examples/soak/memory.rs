@@ -5,7 +5,7 @@ const MOST: f64 = 500.0;
 /// Maximum growth from the first half of the run to the second, in megabytes.
 const GROWTH: f64 = 32.0;
 
-/// Peaks of resident memory, in megabytes.
+/// Current resident memory and its peaks in both halves of the run, in megabytes.
 #[derive(Default)]
 pub struct Memory {
     now: f64,
@@ -21,7 +21,6 @@ impl Memory {
         *half = half.max(self.now);
     }
 
-    /// Returns the violated rule, if any.
     pub fn fault(&self) -> Option<String> {
         let Self { first_half, second_half, .. } = self;
         if first_half.max(*second_half) > MOST {
@@ -42,7 +41,7 @@ impl std::fmt::Display for Memory {
     }
 }
 
-/// Returns resident memory in megabytes; `None` if the system does not report it.
+/// Returns resident memory in megabytes, or `None` if the system does not report it.
 fn resident() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

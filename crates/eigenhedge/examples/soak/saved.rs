@@ -1,4 +1,4 @@
-//! `soak saved --cases N --seed S [--only CASE]`: random configurations, saved, read and continued.
+//! `soak saved [--cases N | --only NUMBER] --seed S`: saved and continued random configurations.
 
 use crate::saved_states::Case;
 use std::collections::BTreeMap;
@@ -6,19 +6,17 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Number of the first cases that are known ones, if there are so many.
+/// Known cases have numbers below this one.
 const KNOWN: u64 = 100;
 
-/// Results of all cases.
 #[derive(Default)]
 struct Totals {
-    /// Number of failed cases.
     failed: u64,
-    /// Number of refused rows by sentence, without their numbers.
+    /// Number of rejected rows for each error message. Numbers in messages are masked.
     refused: BTreeMap<String, u64>,
 }
 
-/// Runs the cases; true if none failed.
+/// Runs the cases. Returns true if none failed.
 pub fn run(cases: std::ops::Range<u64>, seed: u64) -> bool {
     std::panic::set_hook(Box::new(|info| eprintln!("panic: {info}")));
     let (next, totals, start) = (AtomicU64::new(cases.start), Mutex::new(Totals::default()), Instant::now());
@@ -52,7 +50,7 @@ pub fn run(cases: std::ops::Range<u64>, seed: u64) -> bool {
     totals.failed == 0
 }
 
-/// Returns a sentence without its numbers.
+/// Replaces each word with a digit by `#`.
 fn shape(text: &str) -> String {
     let words = text.split(' ').map(|word| if word.contains(|c: char| c.is_ascii_digit()) { "#" } else { word });
     words.collect::<Vec<_>>().join(" ")

@@ -15,11 +15,12 @@
 //! upper bound on the largest eigenvalue of the remainder. If the eigenvalues of K decay fast, the rank needed exceeds
 //! the best possible rank by a modest factor.
 //!
-//! Cost for rank r: r kernel rows, t·r² operations, and t·r numbers of memory.
+//! Cost for rank r: r kernel rows, t·r² operations, and memory for t·r numbers.
 //!
-//! Numerics: the diagonal entries decrease by subtraction. Entries below the rounding error of the largest initial
-//! entry therefore count as zero, and the factorization ends when all entries are that small. A clearly negative
-//! diagonal proves that the kernel is not positive semidefinite.
+//! Numerics: the diagonal entries decrease by subtraction. Entries below the rounding error of the
+//! largest initial entry therefore count as zero, and the factorization ends when all entries are
+//! that small. A clearly negative entry proves that the kernel is not positive semidefinite and
+//! causes an error.
 //!
 //! References: Harbrecht, Peters and Schneider, *On the low-rank approximation by the pivoted Cholesky decomposition*,
 //! 2012.
@@ -30,28 +31,29 @@ use crate::kernel::Dictionary;
 use crate::linalg::Matrix;
 use std::borrow::Borrow;
 
-/// Low-rank factorization `K ≈ L Lᵀ`.
+/// Low-rank factorization `K ≈ L Lᵀ` of a kernel matrix K.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PivotedCholesky {
-    /// Positions of the pivots, in order of selection.
+    /// Indices of the pivots among the points, in order of selection.
     pub pivots: Vec<usize>,
-    /// L, with one row per point in the given order.
+    /// Factor L, with one row per point and one column per pivot.
     pub factor: Matrix,
-    /// For each point, the squared distance of its features from the span of the pivots.
+    /// For each point, the squared distance of its features from the span of the pivots' features.
     pub remaining: Vec<f64>,
     /// Trace of K.
     pub trace: f64,
 }
 
-/// Share of the largest diagonal entry below which a remaining diagonal entry counts as a rounding error.
+/// A diagonal entry below this multiple of the largest one counts as a rounding error.
 const ROUNDING: f64 = 32.0 * f64::EPSILON;
-/// Largest absolute value of a negative diagonal entry that rounding can cause, as a share of the largest diagonal
-/// entry. A larger one proves that the kernel is not positive semidefinite.
+/// Largest absolute value of a negative diagonal entry that rounding can cause, relative to the
+/// largest diagonal entry. A larger value proves that the kernel is not positive semidefinite.
 const INDEFINITE: f64 = 1e-8;
 
 impl PivotedCholesky {
-    /// Adds every point to the empty dictionary, and computes columns of the factor until the trace of the residual is
-    /// at most `tolerance` times the trace of K, or the rank reaches `max_rank`.
+    /// Adds every point to `dictionary`, which must be empty. Computes columns of L until the trace
+    /// of `K - L Lᵀ` is at most `tolerance` times the trace of K, the rank is `max_rank`, or only
+    /// rounding errors remain. `tolerance` must be in [0, 1), and `max_rank` must be at least 1.
     pub fn new<D, P>(dictionary: &mut D, points: &[P], tolerance: f64, max_rank: usize) -> Result<Self, Error>
     where
         D: Dictionary,

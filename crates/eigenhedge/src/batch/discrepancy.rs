@@ -1,20 +1,24 @@
 //! Maximum mean discrepancy of two samples, and a two-sample test.
 //!
-//! Setting: with weights `a_i = 1/m` for the points of the first sample and `-1/n` for those of the second, the squared
-//! distance between the means of their features is `aᵀ K a`, where K is the kernel matrix of all points. This is the
-//! squared maximum mean discrepancy. For a characteristic kernel, such as RBF, the discrepancy of two distributions is
-//! zero if and only if they are equal.
+//! Setting: with weights `a_i = 1/m` for the points of the first sample and `-1/n` for those of the
+//! second, the squared distance between the mean features of the samples is `aᵀ K a`, where K is
+//! the kernel matrix of all points. This is the squared maximum mean discrepancy. For a
+//! characteristic kernel, such as RBF, the discrepancy of two distributions is zero if and only if
+//! they are equal.
 //!
-//! The test: if both samples come from one distribution, all splits of the points into m and n are equally likely. The p-value
-//! is the share of splits, including the observed one, that are at least as far apart. The probability of a p-value of at most
-//! α is therefore at most α, for any distribution and any number of points.
+//! The test: if both samples come from one distribution, all splits of the points into m and n are
+//! equally likely. The p-value is the fraction of splits, the observed one and random ones, whose
+//! samples are at least as far apart as observed. The probability of a p-value of at most α is
+//! therefore at most α, for any distribution and any number of points.
 //!
-//! Cost: (m + n)²/2 kernel values. A test multiplies each block of them with the weights of all splits and stores none. It
-//! computes them again for every [`SPLITS`] splits.
+//! Cost: (m + n)²/2 kernel values. A test multiplies each block of kernel values with the weights
+//! of at most [`SPLITS`] splits and stores none. It computes the kernel values again for every
+//! further [`SPLITS`] splits.
 //!
-//! Numerics: values that rounding makes negative are returned as zero, except for the unbiased discrepancy, which is
-//! negative for about half of all pairs of samples from one distribution. If the distance of a split equals the
-//! observed one up to rounding, the split counts as at least as far apart.
+//! Numerics: values that rounding makes negative are returned as zero, except for the unbiased
+//! discrepancy, which is negative for about half of all pairs of samples from the same
+//! distribution. If the distance of a split equals the observed one up to rounding, the split
+//! counts as at least as far apart.
 //!
 //! References: Gretton, Borgwardt, Rasch, Schölkopf and Smola, *A kernel two-sample test*, 2012.
 
@@ -29,14 +33,16 @@ use std::borrow::Borrow;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Discrepancy {
-    /// Squared distance between the means of the features of both samples, never negative. As an estimate for their
-    /// distributions, it has a bias of order 1/m + 1/n for samples of m and n points.
+    /// Squared distance between the mean features of the two samples, never negative. As an
+    /// estimate for their distributions, it has a bias of order 1/m + 1/n for samples of m and n
+    /// points.
     pub biased: f64,
-    /// Unbiased estimate of the squared distance, which can be negative. `None` if a sample has only one point.
+    /// Unbiased estimate of the squared distance between the mean features of the two
+    /// distributions. It can be negative. `None` if a sample has only one point.
     pub unbiased: Option<f64>,
 }
 
-/// Computes the discrepancy of two samples. The empty dictionary provides the kernel.
+/// Computes the discrepancy of two samples. `dictionary` must be empty and provides the kernel.
 pub fn discrepancy<D, P>(mut dictionary: D, first: &[P], second: &[P]) -> Result<Discrepancy, Error>
 where
     D: Dictionary,
@@ -99,11 +105,12 @@ impl Sums {
 pub struct TwoSampleTest {
     /// Discrepancy of the samples.
     pub discrepancy: Discrepancy,
-    /// Share of the splits (including the observed one) whose samples are at least as far apart as observed.
+    /// Fraction of the splits, including the observed one, with at least the observed discrepancy.
     pub p_value: f64,
 }
 
-/// Tests by random splits whether two samples have one distribution. The empty dictionary provides the kernel.
+/// Tests whether two samples come from the same distribution, by a number of random `splits`.
+/// `dictionary` must be empty and provides the kernel.
 ///
 /// ```
 /// use eigenhedge::batch::two_sample_test;
@@ -234,8 +241,7 @@ mod tests {
         }
     }
 
-    /// Checks that the p-value is at most α with probability at most α for samples of one distribution, and
-    /// small for most samples of different distributions.
+    /// Checks that p-values are uniform for one distribution and small for different ones.
     #[test]
     fn p_values_are_uniform_where_nothing_differs_and_small_where_something_does() {
         let mut random = Random::seeded(4);

@@ -3,7 +3,7 @@
 //! Setting: `f = Σ_i α_i φ(x_i)` over the atoms of a dictionary. As a function, `f(x) = Σ_i α_i k(x_i, x)`. An example is the
 //! mean of the features, `μ = Σ_i φ(x_i) / t`.
 //!
-//! Cost: t² kernel values for a norm, t for a value.
+//! Cost with t atoms: t²/2 kernel values for a norm, t for a value.
 //!
 //! Numerics: squared norms and distances are differences of sums. Values that rounding makes negative are returned as zero.
 
@@ -21,12 +21,12 @@ use serde::{Deserialize, Serialize};
 pub struct Expansion {
     /// Weights, one per atom.
     pub weights: Vec<f64>,
-    /// Squared norm `|f|²`.
+    /// Squared norm of the combination.
     pub square: f64,
 }
 
 impl Expansion {
-    /// Creates `Σ_i weights[i] φ(x_i)`, with one weight per atom.
+    /// Creates `Σ_i weights[i] φ(x_i)` over the features φ(x_i) of the atoms.
     pub fn new<D: Dictionary>(dictionary: &D, weights: Vec<f64>) -> Result<Self, Error> {
         check_row("weights", &weights, dictionary.len())?;
         let mut square = 0.0;
@@ -51,12 +51,12 @@ impl Expansion {
         Self { weights, square: square.max(0.0) }
     }
 
-    /// Returns the value `f(x) = <f, φ(x)>`.
+    /// Returns the inner product of this combination with the features of a point.
     pub fn value<D: Dictionary>(&self, dictionary: &mut D, point: &D::Point) -> Result<f64, Error> {
         Ok(self.look(dictionary, point)?.0)
     }
 
-    /// Returns `|f - φ(x)|²`.
+    /// Returns the squared distance of this combination from the features of a point.
     pub fn squared_distance<D: Dictionary>(&self, dictionary: &mut D, point: &D::Point) -> Result<f64, Error> {
         let (value, own) = self.look(dictionary, point)?;
         Ok((self.square - 2.0 * value + own).max(0.0))

@@ -38,8 +38,9 @@ pub(super) fn checked_row<D: Dictionary>(
 
 pub(super) const BLOCK: usize = 128;
 
-/// Computes the kernel rows of blocks of points with all atoms. Calls `take(first, rows, own)` for each block, in which
-/// column j of `rows` and entry j of `own` belong to point `first + j`.
+/// Computes the kernel rows of the points with all atoms, in blocks. Calls
+/// `take(first, dictionary, rows, own)` for each block. Column j of `rows` is the kernel row of
+/// point `first + j`, and entry j of `own` is the kernel of this point with itself.
 pub(super) fn each_block<D, P>(
     dictionary: &mut D,
     points: &[P],
@@ -65,9 +66,10 @@ where
     Ok(())
 }
 
-/// Adds every point to the empty dictionary. Calls `take(first, rows, own)` for each block of points, in which column j of
-/// `rows` has the kernel of point `first + j` with all points before it, followed by zeros. Each pair is evaluated once.
-/// A block is checked before its points become atoms.
+/// Adds every point to the empty dictionary. Calls `take(first, rows, own)` for each block of
+/// points. Column j of `rows` holds the kernel of point `first + j` with all points before it,
+/// followed by zeros. Each pair is evaluated once. A block is checked before its points become
+/// atoms.
 pub(super) fn each_triangle<D, P>(
     dictionary: &mut D,
     points: &[P],
@@ -124,8 +126,8 @@ pub(super) fn trace(matrix: &Matrix) -> f64 {
     (0..matrix.columns()).map(|i| matrix.column(i)[i]).sum()
 }
 
-/// Computes `K ← (I - 11ᵀ/t) K (I - 11ᵀ/t)`, where 1 is the vector of ones. Returns the means of the original rows,
-/// `<φ(x_i), μ>`.
+/// Computes `K ← (I - 11ᵀ/t) K (I - 11ᵀ/t)`, where 1 is the vector of ones. Returns the mean of
+/// each original row, which is `<φ(x_i), μ>` for the mean μ of the features.
 pub(crate) fn center(gram: &mut Matrix) -> Vec<f64> {
     let t = gram.columns() as f64;
     let means: Vec<f64> = (0..gram.columns()).map(|j| gram.column(j).iter().sum::<f64>() / t).collect();

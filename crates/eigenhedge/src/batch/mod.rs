@@ -1,8 +1,9 @@
 //! Batch methods, which see all points at once.
 //!
-//! They serve as comparators for the online learners, and are useful on their own: PCA, kernel PCA, kernel ridge
-//! regression with Gaussian-process variances, kernel means, a two-sample test, and pre-images (a point whose features
-//! are near a given combination of features).
+//! This module contains PCA, kernel PCA, kernel ridge regression with Gaussian-process variances,
+//! kernel means, a two-sample test, and pre-images (points whose features are near a given
+//! combination of features). The methods serve as comparators for the online learners and are
+//! useful on their own.
 //!
 //! Kernel methods take an empty [`Dictionary`], which provides the kernel, and points of any type that the kernel
 //! accepts. The fitted model owns the dictionary afterwards.
@@ -47,7 +48,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Center {
-    /// The origin.
+    /// The origin: nothing is subtracted.
     None,
     /// The mean of the points.
     Mean,
@@ -57,8 +58,8 @@ fn check_kept(kept: usize, most: usize, rule: &'static str) -> Result<(), Error>
     require((1..=most).contains(&kept), "k", rule, kept as f64).map(drop)
 }
 
-/// Largest allowed norm of an atom's part of a component (a unit vector), and largest allowed weight of an atom in a
-/// mean.
+/// Largest allowed norm of an atom's contribution to a component, which is a unit vector. Also the
+/// largest allowed weight of an atom in a mean.
 const LARGEST_PART: f64 = 1e12;
 
 /// Checks the coefficients of unit vectors over the atoms. Returns a generous bound on their inner products with a mean

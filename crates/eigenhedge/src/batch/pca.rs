@@ -7,8 +7,9 @@
 //!
 //! Guarantee: the least total loss of any k-dimensional (affine) subspace.
 //!
-//! Cost: with `s = min(n, t)`, n t s operations for the smaller of the scatter and the Gram matrix, plus its
-//! eigenvalues. Of a large matrix, only the largest eigenvalues are computed, if they are well separated from the rest.
+//! Cost: with `s = min(n, t)`, n t s operations for the smaller of the scatter and the Gram matrix,
+//! plus its eigenvalues. For a matrix of at least [`LARGE`] rows, only the k largest eigenpairs are
+//! computed if that is faster.
 //!
 //! Numerics: eigenvalues have an absolute error of a few rounding errors of the largest eigenvalue, so singular values
 //! below `1e-8` of the largest are lost. The first row is subtracted from all rows before their mean is computed, so
@@ -30,19 +31,20 @@ use std::borrow::Borrow;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pca {
     mean: Option<Vec<f64>>,
-    /// Orthonormal directions, by descending variance. The entry of largest absolute value of each is positive.
+    /// Orthonormal directions as columns, in descending order of variance. In each column, the
+    /// entry of largest absolute value is positive.
     pub components: Matrix,
-    /// The k largest eigenvalues of the scatter matrix, descending.
+    /// Largest eigenvalues of the scatter matrix (a sum, not a mean), in descending order.
     pub eigenvalues: Vec<f64>,
     total: f64,
     rows: usize,
 }
 
-/// Share of the largest eigenvalue below which an eigenvalue is a rounding error and its direction is arbitrary.
+/// An eigenvalue below this multiple of the largest one is a rounding error.
 const NO_ENERGY: f64 = 1e-14;
 
 impl Pca {
-    /// Fits k = `kept` components. k must not exceed the number of rows or their length.
+    /// Fits `kept` components, at least 1 and at most the number of rows and their length.
     pub fn fit<R: Borrow<[f64]>>(rows: &[R], kept: usize, center: Center) -> Result<Self, Error> {
         at_least_one("the number of rows", rows.len())?;
         let n = rows[0].borrow().len();
@@ -75,7 +77,8 @@ impl Pca {
         self.mean.as_deref()
     }
 
-    /// Returns the variance along each component: its eigenvalue divided by t - 1 if rows were centered, else by t.
+    /// Returns the variance along each component. This is its eigenvalue divided by the number of
+    /// rows, or by that number minus 1 for several centered rows.
     pub fn explained_variance(&self) -> Vec<f64> {
         let divisor = self.rows - usize::from(self.mean.is_some() && self.rows > 1);
         self.eigenvalues.iter().map(|value| value / divisor as f64).collect()
@@ -86,19 +89,19 @@ impl Pca {
         super::shares(&self.eigenvalues, self.total)
     }
 
-    /// Returns the total loss over the fitted rows.
+    /// Returns the sum of the losses of the fitted rows.
     pub fn total_loss(&self) -> f64 {
         (self.total - self.eigenvalues.iter().sum::<f64>()).max(0.0)
     }
 
-    /// Returns the coordinates `Bᵀ(x - m)` of a row.
+    /// Returns the coordinates of a row along the components.
     pub fn transform(&self, row: &[f64]) -> Result<Vec<f64>, Error> {
         let mut coordinates = Vec::new();
         self.components.transpose_times(&self.deviation(row)?, &mut coordinates);
         Ok(coordinates)
     }
 
-    /// Returns the row `m + B c` with these coordinates.
+    /// Returns the point of the subspace with these coordinates.
     pub fn inverse_transform(&self, coordinates: &[f64]) -> Result<Vec<f64>, Error> {
         check_row("coordinates", coordinates, self.components.columns())?;
         let mut row = self.mean.clone().unwrap_or_else(|| vec![0.0; self.components.rows()]);
@@ -107,7 +110,7 @@ impl Pca {
         Ok(row)
     }
 
-    /// Returns the loss `|x - m - B Bᵀ(x - m)|²` of a row.
+    /// Returns the loss of a row: its squared distance from the subspace.
     pub fn loss(&self, row: &[f64]) -> Result<f64, Error> {
         let mut deviation = self.deviation(row)?;
         let mut coordinates = Vec::new();
@@ -131,7 +134,7 @@ fn subtract_mean(columns: &mut Matrix, base: &[f64]) -> Vec<f64> {
     let mut mean = vec![0.0; columns.rows()];
     for i in 0..t {
         columns.column_mut(i).iter_mut().zip(base).for_each(|(x, base)| *x -= base);
-        // Divide first, so that sums of large rows cannot overflow.
+        // Dividing before adding prevents overflow of sums of large rows.
         mean.iter_mut().zip(columns.column(i)).for_each(|(m, x)| *m += x / t as f64);
     }
     columns.for_each_column(|_, row| row.iter_mut().zip(&mean).for_each(|(x, m)| *x -= m));
@@ -167,8 +170,9 @@ pub(crate) fn of_scatter(scatter: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     (values, components)
 }
 
-/// Returns the `kept` largest eigenpairs of `X Xᵀ`, with the vectors `X u / √λ` for eigenvectors u of the Gram matrix
-/// `Xᵀ X`. A pair without energy gets the eigenvalue zero and an arbitrary orthogonal direction.
+/// Returns the `kept` largest eigenpairs of `X Xᵀ`, with the vectors `X u / √λ` for eigenvectors u
+/// of the Gram matrix `Xᵀ X`. For a pair without energy, the eigenvalue is zero and the direction
+/// is an arbitrary orthogonal one.
 pub(crate) fn of_factor(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     let mut gram = Matrix::zeros(columns.columns(), columns.columns());
     add_lower_product(&mut gram, columns.view().transpose(), columns.view());

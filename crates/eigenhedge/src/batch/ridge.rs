@@ -1,6 +1,6 @@
 //! Kernel ridge regression, and its interpretation as a Gaussian process.
 //!
-//! Setting: t points x of any type with targets y; `ρ > 0`.
+//! Setting: t points x of any type with targets y, and a regularization weight `ρ > 0`.
 //!
 //! Result: `f = Σ_i α_i φ(x_i)` with `α = (K + ρI)^{-1} y`, the minimizer of `Σ (y_i - f(x_i))² + ρ |f|²`. For a Gaussian
 //! process with covariance k, prior mean zero and noise of variance ρ, f(x) is the posterior mean, and
@@ -14,13 +14,14 @@
 //!
 //! Guarantee: no loss bound.
 //!
-//! Cost: t²/2 kernel values and t³/3 operations to fit; t kernel values for a mean, t² operations for a variance; t³/3
-//! operations for all leave-one-out errors. Points are predicted in blocks, by products and solutions of triangular
-//! systems with many columns.
+//! Cost: t²/2 kernel values and t³/3 operations to fit; t kernel values for a mean, t² operations
+//! for a variance; t³/3 operations for all leave-one-out errors. Points are predicted in blocks, by
+//! matrix products and triangular solves with many columns.
 //!
-//! Numerics: the relative error of α is the condition number `(λ₁ + ρ)/ρ` times the machine epsilon. A variance is a
-//! difference, and negative results are returned as zero. It is the variance of f. The variance of a new observation is
-//! larger by ρ.
+//! Numerics: the relative error of α is about the condition number `(λ₁ + ρ)/ρ` times the machine
+//! epsilon, where λ₁ is the largest eigenvalue of K. A variance is computed as a difference, and
+//! negative results are returned as zero. It is the variance of f. The variance of a new
+//! observation is larger by ρ.
 //!
 //! Not done: fitting ρ or the parameters of the kernel. The leave-one-out errors and the likelihood can be used to
 //! choose them.
@@ -50,21 +51,21 @@ pub struct KernelRidge<D> {
     pub dictionary: D,
     /// Regularization weight ρ.
     pub alpha: f64,
-    /// Factor L in the lower triangle. The upper triangle is not read.
+    /// Cholesky factor L of `K + ρI` in the lower triangle. The upper triangle is not read.
     factor: Matrix,
     /// Coefficients α, one column per output.
     pub coefficients: Matrix,
-    /// Value of `yᵀα` for each output.
+    /// Value of `yᵀα` for each output with targets y.
     fits: Vec<f64>,
 }
 
-/// Means and variances of a Gaussian process at some points.
+/// Posterior means and variances of a Gaussian process at some points.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Posterior {
-    /// Means of f: one row per point and one column per output.
+    /// Posterior means, one row per point and one column per output.
     pub means: Matrix,
-    /// Variance of f at each point, which is the same for all outputs and never negative.
+    /// Posterior variance at each point, without noise. It is equal for all outputs.
     pub variances: Vec<f64>,
 }
 
@@ -120,12 +121,12 @@ impl<D: Dictionary> KernelRidge<D> {
         Ok(self)
     }
 
-    /// Returns the values of the outputs at some points, one row per point and one column per output.
+    /// Returns the predicted outputs at `points`, one row per point and one column per output.
     pub fn predict<P: Borrow<D::Point>>(&mut self, points: &[P]) -> Result<Matrix, Error> {
         self.predict_blocks(points, |_, _, _| {})
     }
 
-    /// Returns the posterior means and variances of f at some points, for noise of variance ρ.
+    /// Returns the posterior means and variances at `points`, for noise of variance `alpha`.
     pub fn posterior<P: Borrow<D::Point>>(&mut self, points: &[P]) -> Result<Posterior, Error> {
         let mut variances = Vec::with_capacity(points.len());
         let means = self.predict_blocks(points, |factor, rows, own| {
@@ -154,7 +155,8 @@ impl<D: Dictionary> KernelRidge<D> {
         Ok(means)
     }
 
-    /// Returns the leave-one-out errors `y_i - f(x_i)`, one column per output, where f is fitted without point i.
+    /// Returns the leave-one-out errors, one row per point and one column per output. Each is the
+    /// target minus the prediction of a model fitted without this point.
     pub fn leave_one_out(&self) -> Matrix {
         let t = self.factor.columns();
         let mut inverse = Matrix::zeros(t, t);

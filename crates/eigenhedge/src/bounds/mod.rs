@@ -6,7 +6,8 @@
 //! inequalities are multiplied by `d` here. For rows of norm at most Q, a learner divides its rate by Q², and every
 //! term that does not come from a loss is multiplied by Q² (`scale` below).
 //!
-//! Guarantee: every bound holds for every sequence, and for the total *expected* loss.
+//! Guarantee: under its hypotheses, each bound holds for every sequence of rows. Losses and gains
+//! are totals of *expected* values.
 //!
 //! Outline of the proofs for subspaces: for an instance S with eigenvalues in `[0, Q²]`, each trial satisfies
 //!
@@ -25,9 +26,9 @@
 //! Infinite `N`: the learner and its losses are the limits of those for finite N, trial by trial, and `d log(N/d)` tends to k.
 //! The bounds therefore cover kernels of infinite feature dimension with `D = k`.
 //!
-//! Batches: rows whose losses are computed with the same `V` form one instance, the sum of their dyads. Q² is then a
-//! bound on its largest eigenvalue, at most the number of rows times the bound for a single row. A row with weight w is
-//! the instance `w z zᵀ`.
+//! Batches: rows whose losses are computed with the same `V` form one instance, the sum of their
+//! outer products. Q² is then a bound on its largest eigenvalue, at most the number of rows times
+//! the bound for a single row. A row with weight w is the instance `w z zᵀ`.
 //!
 //! Not covered: forgetting, and the Hebbian learners.
 //!
@@ -37,7 +38,8 @@
 use crate::simplex::Multiplicity;
 use serde::{Deserialize, Serialize};
 
-/// Returns `d log(N/d)`, the divergence of a projection from the uniform start (k for infinite N), if `k < N`.
+/// Returns `d log(N/d)` for k = `kept` and d = N - k, the divergence of a projection from the
+/// uniform start. For infinite N it is k. Returns `None` unless `k < N`.
 ///
 /// ```
 /// use eigenhedge::{bounds::divergence, simplex::Multiplicity};
@@ -52,8 +54,8 @@ pub fn divergence(kept: usize, dimension: Multiplicity) -> Option<f64> {
     (kept < n).then(|| (n - kept) * -(-kept / n).ln_1p())
 }
 
-/// Returns `k log(N/k)`, the simpler term printed in JMLR (4), (7) and ICML (6), (7). It is an upper bound on
-/// [`divergence`]. Returns `None` unless `0 < k ≤ N/2`.
+/// Returns `k log(N/k)`, the simpler term printed in JMLR (4), (7) and ICML (6), (7). It is an
+/// upper bound on [`divergence`]. Returns `None` unless N is finite and `0 < k ≤ N/2`.
 ///
 /// ```
 /// use eigenhedge::{bounds::{divergence, divergence_by_kept}, simplex::Multiplicity};
@@ -83,11 +85,12 @@ fn exponential(eta: f64, best: f64, divergence: f64, scale: f64) -> f64 {
     (eta * best + scale * divergence) / -(-eta).exp_m1()
 }
 
-/// Returns the bound of Hedge from the uniform start (JMLR Theorem 1): the total expected loss is at most
-/// `(η L* + log n) / (1 - e^{-η})`.
+/// Returns the bound of Hedge from the uniform start (JMLR Theorem 1): the total expected loss is
+/// at most `(η L* + log n) / (1 - e^{-η})`.
 ///
-/// Hypotheses: losses are in `[0, 1]`, and `best` is the loss of any single expert. The bound also holds in expectation
-/// for the perturbed leader with one dropped expert, whose choices have the same distribution.
+/// Hypotheses: the losses of the n experts are in `[0, 1]`, and `best` (L*) is the loss of any
+/// expert. The bound also holds in expectation for the perturbed leader with one dropped expert,
+/// whose choices have the same distribution.
 ///
 /// ```
 /// use eigenhedge::bounds::{capped_hedge, hedge};
@@ -102,7 +105,8 @@ pub fn hedge(eta: f64, best: f64, experts: usize) -> f64 {
 /// Returns the bound of capped Hedge from the uniform start (JMLR Theorem 3): the total expected loss is at most
 /// `(η L* + d log(n/d)) / (1 - e^{-η})`. Returns `None` unless `k < n`.
 ///
-/// Hypotheses: losses are in `[0, 1]`, there is no mixing, and `best` is the loss of any set of `d` experts.
+/// Hypotheses: losses are in `[0, 1]`, there is no mixing, and `best` (L*) is the loss of any
+/// `d = n - k` of the n experts.
 pub fn capped_hedge(eta: f64, best: f64, kept: usize, experts: usize) -> Option<f64> {
     let divergence = divergence(kept, Multiplicity::Finite(experts as u64))?;
     Some(exponential(eta, best, divergence, 1.0))
@@ -126,9 +130,9 @@ pub fn set_experts(eta: f64, best: f64, kept: usize, experts: usize) -> f64 {
     exponential(eta * dropped, best, set_divergence(kept, experts) * dropped, 1.0)
 }
 
-/// Returns the lower bound `Q² (d T - 2 B)` on the total expected gain for pairs of rows (JMLR section 9). Here G* is
-/// `best`, T is `rows`, and B is the bound of [`uncentered`] for rows of norm 1 and a best loss of `(d T - G*/Q²)/2`.
-/// Returns `None` for infinite N.
+/// Returns the lower bound `Q² (d T - 2 B)` on the total expected gain for pairs of rows (JMLR
+/// section 9). Here G* is `best`, T is `rows`, and B is the bound of [`uncentered`] for rows of
+/// norm 1 and a best loss of `(d T - G*/Q²)/2`. Returns `None` for infinite N, or unless `k < N`.
 ///
 /// Hypotheses: there is no mixing. `|x| |y| ≤ Q²` for all T pairs, with Q known from the start. The dimension N is the
 /// sum of the lengths of the two rows. `best` is the gain of any k-dimensional subspace.
@@ -157,7 +161,8 @@ pub struct Setting {
     pub dimension: Multiplicity,
     /// Squared bound Q² on the norms of rows, after centering if the learner centers.
     pub norm_square: f64,
-    /// Total cost of approximations, added to the divergence: the positive eigenvalues of `log V - log V'`.
+    /// Total cost of approximations, added to the divergence. Each replacement of V by V' adds the
+    /// sum of the positive eigenvalues of `log V - log V'`.
     pub price: f64,
 }
 
@@ -191,10 +196,11 @@ pub fn shift_cost(kept: usize, dimension: Multiplicity, alpha: f64) -> Option<f6
     (alpha > 0.0 && alpha <= 1.0 && lowest.is_finite()).then(|| -kept * (alpha.ln() + lowest))
 }
 
-/// Returns the bound of tracking with fixed share, relative to a comparator that changes its subspace `changes` times
-/// (S): the total expected loss is at most `(η L_S + Q² (D + S k log(N/(α d)) + price)) / (1 - e^{-η})`. Here L_S is
-/// `best`, and the price is [`Setting::price`], which includes the cost of fixed share itself. Returns `None` unless `k
-/// < N` and `0 < α ≤ 1`.
+/// Returns the bound of the learner `tracking` with fixed share, relative to a comparator that
+/// changes its subspace `changes` times (S): the total expected loss is at most
+/// `(η L_S + Q² (D + S k log(N/(α d)) + price)) / (1 - e^{-η})`. Here L_S is `best`, and the price
+/// is [`Setting::price`], which includes the cost of fixed share itself. Returns `None` unless
+/// `k < N` and `0 < α ≤ 1`.
 ///
 /// Hypotheses: those of [`uncentered`], with fixed share of rate `alpha` after each trial. `best` is the loss of any partition
 /// of the trials into S + 1 segments with any subspace for each.
@@ -218,7 +224,8 @@ pub fn shifting(setting: &Setting, best: f64, changes: usize, alpha: f64) -> Opt
 /// `squares_norm` is the square root of `Σ |z|⁴`. For matrix instances it is the square root of the sum of their
 /// squared Frobenius norms. Returns `None` unless `k < N`.
 ///
-/// Hypotheses: no centering, and the same Q² in all trials. `best` is the loss of any S + 1 subspaces.
+/// Hypotheses: no centering, and the same Q² in all trials. `best` is the loss of any partition of
+/// the trials into S + 1 segments with any subspace for each.
 ///
 /// Proof: projecting `P̄` onto a convex set does not increase its distance from any point of the set. For every projection P of
 /// rank k a trial therefore satisfies `2 (η/Q²) tr((P - P̄) S) ≤ |P - P̄|² - |P - P̄_after|² + (η/Q²)² |S|²` in Frobenius
@@ -276,9 +283,9 @@ pub fn additive_rate(kept: usize, dimension: Multiplicity, rows: u64) -> Option<
 /// For infinite N the limit `D = k` gives a dimension-free bound. This extension is ours. The proof applies the theorem in the
 /// span of the rows and N further directions, whose bound and losses converge as N grows.
 ///
-/// Hypotheses: the learner is tracking without mixing, or anchored, without centering. Rows have norm at most Q, or
-/// symmetric instances have eigenvalues in `[0, Q²]`. Q is known from the start. `best` is the loss of any
-/// k-dimensional subspace.
+/// Hypotheses: the learner is `tracking` without mixing or `anchored`, without centering. Rows have
+/// norm at most Q, or symmetric instances have eigenvalues in `[0, Q²]`. Q is known from the start.
+/// `best` (L*) is the loss of any k-dimensional subspace.
 ///
 /// ```
 /// use eigenhedge::{bounds::{Setting, uncentered}, simplex::Multiplicity};
@@ -291,11 +298,11 @@ pub fn uncentered(setting: &Setting, best: f64) -> Option<f64> {
     setting.bound(best)
 }
 
-/// Returns the bound of anchored with a running center (JMLR Theorem 8): the total expected loss is at most
-/// `(η L* + Q² D + η ε offset) / (1 - e^{-η}) + Q² (1 + log(1 + (T-1)/(ε+1)))`, where `D` is the [`divergence`].
-/// Returns `None` unless `k < N`.
+/// Returns the bound of the learner `anchored` with a running center (JMLR Theorem 8): the total
+/// expected loss is at most `(η L* + Q² D + η ε offset) / (1 - e^{-η}) + Q²
+/// (1 + log(1 + (T-1)/(ε+1)))`, where `D` is the [`divergence`]. Returns `None` unless `k < N`.
 ///
-/// - `best`: loss of any subspace around any center m.
+/// - `best`: loss L* of any subspace around any center m.
 /// - `prior`: `ε = 1/η̃`, the number of prior rows at the initial center `m0`.
 /// - `offset`: the dropped part `(m - m0)ᵀ V (m - m0)` of the displacement from `m0` to m, or its upper bound
 ///   `|m - m0|²`.
@@ -316,12 +323,13 @@ pub fn centered(setting: &Setting, best: f64, prior: f64, offset: f64, rows: u64
     Some(setting.bound(best + prior * offset)? + setting.norm_square * harmonic)
 }
 
-/// Returns the bound of anchored around the running mean, with `ε = 0` (JMLR Corollary 9): the total expected loss is
-/// at most `(η L* + Q² D) / (1 - e^{-η}) + Q² log T + R²`, where `D` is the [`divergence`]. Returns `None` unless
-/// `k < N`.
+/// Returns the bound of the learner `anchored` around the running mean, with `ε = 0` (JMLR
+/// Corollary 9): the total expected loss is at most `(η L* + Q² D) / (1 - e^{-η}) + Q² log T + R²`,
+/// where `D` is the [`divergence`]. Returns `None` unless `k < N`.
 ///
-/// Hypotheses: no two rows are further apart than Q. `first_square` is `R²`, the squared distance of the first row from
-/// the initial center or any larger number. The location of the rows need not be known.
+/// Hypotheses: no two rows are further apart than Q. `first_square` is `R²`, the squared distance
+/// of the first row from the initial center or any larger number. The learner need not know the
+/// location of the rows in advance.
 ///
 /// ```
 /// use eigenhedge::{bounds::{Setting, centered_on_the_mean, uncentered}, simplex::Multiplicity};
@@ -333,8 +341,9 @@ pub fn centered_on_the_mean(setting: &Setting, best: f64, first_square: f64, row
     Some(setting.bound(best)? + setting.norm_square * (rows.max(1) as f64).ln() + first_square)
 }
 
-/// Returns the bound of anchored with the self-confident rate `√(D/(L + Q²))/Q`, where L is the learner's own loss so
-/// far: the total expected loss is at most `L* + 2 Q² D + 2 Q √D √(Q² D + L* + Q²)`. Returns `None` unless `k < N`.
+/// Returns the bound of the learner `anchored` with the self-confident rate `√(D/(L + Q²))/Q`,
+/// where L is the learner's own loss so far: the total expected loss is at most
+/// `L* + 2 Q² D + 2 Q √D √(Q² D + L* + Q²)`. Returns `None` unless `k < N`.
 ///
 /// Hypotheses: as for [`uncentered`], with a rate tuned to the [`divergence`].
 ///
@@ -347,7 +356,7 @@ pub fn centered_on_the_mean(setting: &Setting, best: f64, first_square: f64, row
 /// let n = Multiplicity::Finite(20);
 /// let regret = self_confident(&Setting::new(1.0, 2, n), 1e6).unwrap() - 1e6;
 /// let tuned = tuned_regret(divergence(2, n).unwrap(), 1e6, 1.0);
-/// assert!(tuned < regret && regret < 1.5 * tuned); // what not knowing the best loss costs
+/// assert!(tuned < regret && regret < 1.5 * tuned); // the cost of not knowing the best loss
 /// ```
 pub fn self_confident(setting: &Setting, best: f64) -> Option<f64> {
     let (square, divergence) = (setting.norm_square, divergence(setting.kept, setting.dimension)?);
@@ -355,7 +364,8 @@ pub fn self_confident(setting: &Setting, best: f64) -> Option<f64> {
     Some(best + 2.0 * square * divergence + 2.0 * (square * divergence).sqrt() * root)
 }
 
-/// Returns the rate `η = log(1 + √(2 scale D / L̂))` (JMLR (3), ICML (6)) if `ceiling` and `divergence` are positive.
+/// Returns the rate `η = log(1 + √(2 scale D / L̂))` (JMLR (3), ICML (6)). Returns `None` unless it
+/// is positive and finite.
 ///
 /// - `divergence`: D, the divergence of the comparator from the start.
 /// - `ceiling`: L̂, an upper bound on the loss of the best comparator.

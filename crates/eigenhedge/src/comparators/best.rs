@@ -10,9 +10,9 @@ pub enum BestMethod {
     /// [`Self::Exact`] up to [`BestSubspace::LONGEST`](super::BestSubspace::LONGEST) columns, else [`Self::Sketch`].
     #[default]
     Auto,
-    /// Scatter matrix of all rows. It costs n² operations per row and stores n² numbers.
+    /// Scatter matrix of all rows: n² operations per row and n² numbers for n columns.
     Exact,
-    /// Sketch of a few directions, which gives an interval for the loss. It costs O(nk) operations per row.
+    /// Sketch that gives an interval for the loss: O(nk) operations per row for k directions.
     Sketch,
     /// Nothing is computed. The best loss, the regret and the bound are then not available.
     None,
@@ -72,13 +72,14 @@ impl Best {
     }
 }
 
-// Best fixed directions in hindsight for pairs of rows.
-// Setting: all pairs x, y, seen once. Result: the largest total `tr(P D)` over k-dimensional projections P, where `D =
-// [0 M; Mᵀ 0]` is the dilation of `M = x yᵀ`. The eigenvalues of the dilation of `Σ x yᵀ` are the singular values of
-// this sum, their negatives, and `|n - m|` zeros. The result is the sum of the k largest.
-// Cost, for rows x of n and y of m numbers: n m operations per pair and n m numbers of memory; one singular value
-// decomposition per evaluation.
-/// Sum of all `x yᵀ`, for the best directions in hindsight.
+// For a pair of rows x and y, let `D = [0 M; Mᵀ 0]` be the dilation of `M = x yᵀ`. The gain is the
+// largest total `tr(P D)` over k-dimensional projections P. The eigenvalues of the dilation of
+// `Σ x yᵀ` are the singular values of this sum, their negatives, and `|n - m|` zeros. The gain is
+// the sum of the k largest.
+//
+// Cost, for rows x of n and y of m numbers: n m operations per pair, memory for n m numbers, and
+// one singular value decomposition per evaluation.
+/// Sum of `x yᵀ` over all pairs of rows, for the best directions in hindsight.
 ///
 /// ```
 /// use eigenhedge::comparators::BestPair;
@@ -97,7 +98,8 @@ impl BestPair {
     /// Maximum number of matrix entries, which take 128 MiB.
     pub const MOST: usize = 4096 * 4096;
 
-    /// Creates a comparator without pairs. Returns `None` if the matrix would be too large.
+    /// Creates a comparator for pairs of rows of lengths `left` and `right`. Returns `None` if the
+    /// matrix would have more than [`Self::MOST`] entries.
     pub fn new(left: usize, right: usize) -> Option<Self> {
         let entries = left.checked_mul(right)?;
         (entries <= Self::MOST).then(|| Self { sum: Matrix::zeros(left, right) })
@@ -111,14 +113,15 @@ impl BestPair {
         }
     }
 
-    /// Returns the total gain of the best k-dimensional subspace.
+    /// Returns the total gain of the best subspace of dimension `kept`.
     pub fn gain(&self, kept: usize) -> f64 {
         let (left, right) = (self.sum.rows(), self.sum.columns());
         let Ok(singular) = self.sum.view().singular_values() else {
             unreachable!("the singular values of a finite matrix converge");
         };
         let first: f64 = singular.iter().take(kept).sum();
-        // After the singular values come the zeros, and then the smallest singular values with a negative sign.
+        // In descending order, the zeros and then the negative singular values follow the positive
+        // ones.
         let negative = kept.saturating_sub(singular.len() + left.abs_diff(right));
         first - singular.iter().rev().take(negative).sum::<f64>()
     }

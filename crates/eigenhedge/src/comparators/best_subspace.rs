@@ -1,10 +1,10 @@
 //! The best fixed subspace in hindsight.
 //!
-//! Setting: all rows x, seen once. Result: the least total `|x - m - P(x - m)|²` over k-dimensional projections P (and centers
-//! m). It is the sum of the n-k smallest eigenvalues of the (centered) scatter matrix.
+//! Setting: all rows x, read once. Result: the least total `|x - m - P(x - m)|²` over k-dimensional
+//! projections P (and centers m). It is the sum of the n-k smallest eigenvalues of the (centered)
+//! scatter matrix.
 //!
-//! Cost: n² operations per row, in blocks at the speed of a matrix product; n² numbers of memory; one
-//! eigendecomposition per evaluation. Rows longer than [`BestSubspace::LONGEST`] are not supported.
+//! Cost: n² operations per row, memory for n² numbers, and one eigendecomposition per evaluation.
 
 use super::best_loss;
 use super::running_scatter::{Mean, RunningScatter};
@@ -29,10 +29,11 @@ impl BestSubspace {
         self.uncharged.as_ref().map_or(Ok(()), |rows| rows.check_state(length, centered))
     }
 
-    /// Maximum length of rows, for which the scatter matrix takes 128 MiB.
+    /// Maximum length of rows for [`Self::new`]. The scatter matrix then takes 128 MiB.
     pub const LONGEST: usize = 4096;
 
-    /// Creates a comparator without rows. Returns `None` if the rows are too long.
+    /// Creates a comparator for rows of `length` numbers, or returns `None` above
+    /// [`Self::LONGEST`].
     pub fn new(length: usize, centered: bool) -> Option<Self> {
         let charged = || RunningScatter::new(length, centered);
         (length <= Self::LONGEST).then(|| Self { charged: charged(), uncharged: None })
@@ -76,7 +77,8 @@ impl BestSubspace {
         uncharged
     }
 
-    /// Returns the energy (after centering) of all rows, counted or not, along these unit vectors, and in total.
+    /// Returns the energy (after centering) of all rows along each column of `directions`, and in
+    /// total. The columns must be unit vectors. Rows whose losses do not count are included.
     pub fn energies(&self, directions: &Matrix) -> (Vec<f64>, f64) {
         let mut found = self.charged.energies(directions);
         let mut add = |vector: &[f64]| {
@@ -97,7 +99,7 @@ impl BestSubspace {
         (found.0, found.1 + total)
     }
 
-    /// Returns the total loss of the best k-dimensional subspace.
+    /// Returns the total loss of the best subspace of dimension `kept`.
     pub fn loss(&self, kept: usize) -> f64 {
         best_loss(&self.charged.whole(), kept)
     }

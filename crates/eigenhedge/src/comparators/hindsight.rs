@@ -38,7 +38,9 @@ pub enum Hindsight {
 }
 
 impl Hindsight {
-    /// Creates a comparator. The interval of a sketch for `kept` directions is at most a seventh of the best loss wide.
+    /// Creates an exact comparator for rows of at most [`BestSubspace::LONGEST`] numbers, and
+    /// otherwise a sketch. For `kept` directions, the interval of the sketch is at most a seventh
+    /// of the best loss wide.
     pub fn new(length: usize, centered: bool, kept: usize) -> Result<Self, Error> {
         match BestSubspace::new(length, centered) {
             Some(exact) => Ok(Self::Exact(Box::new(exact))),
@@ -46,7 +48,7 @@ impl Hindsight {
         }
     }
 
-    /// Creates a comparator by this method, or `None` for [`BestMethod::None`]. Fails if it does not fit into memory.
+    /// Creates a comparator, or `None` for [`BestMethod::None`]. Fails beyond the memory limit.
     pub fn by(method: BestMethod, length: usize, centered: bool, kept: usize) -> Result<Option<Self>, Error> {
         Ok(Some(match method {
             BestMethod::Auto => Self::new(length, centered, kept)?,
@@ -83,8 +85,9 @@ impl Hindsight {
         }
     }
 
-    /// Sets the base point of the running mean to a row whose loss does not count, before the first row. This
-    /// corresponds to a learner that centers on the mean and starts at this row. Has no effect without centering.
+    /// Sets the base point of the running mean to a row whose loss does not count. Must be called
+    /// before the first row. This corresponds to a learner that centers on the mean and starts at
+    /// this row. Has no effect without centering.
     pub fn begin_at(&mut self, row: &[f64]) {
         match self {
             Self::Exact(best) => best.charged.mean.iter_mut().for_each(|mean| mean.begin_at(row)),
@@ -115,7 +118,7 @@ impl Hindsight {
         self.add_weighted(row, 1.0);
     }
 
-    /// Adds a row with a weight. For features the weight is ignored.
+    /// Adds a row with a weight. For kernel features, the weight is ignored.
     pub(crate) fn add_weighted(&mut self, row: &[f64], weight: f64) {
         match self {
             Self::Exact(best) => _ = best.charged.add_weighted(row, weight),
@@ -124,7 +127,7 @@ impl Hindsight {
         }
     }
 
-    /// Adds a row with a weight. If positions are given, all cells at other positions must be zero.
+    /// Adds a weighted row. Cells at positions that `filled` does not list must be zero.
     pub(crate) fn add_filled(&mut self, row: &[f64], filled: Option<&[u32]>, weight: f64) {
         match (self, filled) {
             (Self::Sketched(sketch), Some(filled)) => sketch.add_filled(row, filled, weight),
@@ -143,7 +146,8 @@ impl Hindsight {
         }
     }
 
-    /// Returns the total loss of the best k-dimensional subspace, or `None` if there were too many rows to store.
+    /// Returns the total loss of the best subspace of dimension `kept`, or `None` if there were too
+    /// many rows to store.
     pub fn best(&self, kept: usize) -> Option<Best> {
         match self {
             Self::Exact(best) => Some(Best::Exact(best.loss(kept))),
@@ -160,8 +164,8 @@ impl Hindsight {
         }
     }
 
-    /// Returns [`Self::best`] for subspaces of 0, 1, … `most` dimensions. Costs one decomposition if the comparator is
-    /// exact for plain rows, and otherwise one for each dimension.
+    /// Returns [`Self::best`] for dimensions 0 to `most`. It takes one decomposition for
+    /// [`Self::Exact`], and otherwise one for each dimension.
     pub fn best_up_to(&self, most: usize) -> Option<Vec<Best>> {
         match self {
             Self::Exact(best) => Some(best_losses(&best.charged.whole(), most).into_iter().map(Best::Exact).collect()),
@@ -174,14 +178,15 @@ impl Hindsight {
     /// are stored in `leading`. Returns `None` for kernel features.
     pub(crate) fn best_on_the_way(&self, kept: usize, leading: &mut LeadingDirections) -> Option<Best> {
         match self {
-            // This is cheapest after a full block of rows.
+            // `whole` makes no copy directly after a full block of rows.
             Self::Exact(best) => Some(leading.best(&best.charged.whole(), kept)),
             Self::Sketched(sketch) => Some(sketch.best(kept)),
             Self::Features(_) => None,
         }
     }
 
-    /// Returns the energy (after centering) of all rows along each of these unit vectors and in total, if known exactly.
+    /// Returns the energy (after centering) of all rows along each of these unit vectors, and in
+    /// total. Returns `None` if the energies are not known exactly.
     pub fn energies(&self, directions: &Matrix) -> Option<(Vec<f64>, f64)> {
         match self {
             Self::Exact(best) => Some(best.energies(directions)),
@@ -197,7 +202,8 @@ impl Hindsight {
         }
     }
 
-    /// Returns the mean of the rows whose losses count, or `None` without centering, for features, or before a row.
+    /// Returns the mean of the rows whose losses count. Returns `None` without centering, for
+    /// kernel features, or before the first row.
     pub fn mean(&self) -> Option<Vec<f64>> {
         self.running_mean()?.value()
     }

@@ -1,18 +1,22 @@
 //! Lower and upper bounds on the loss of the best fixed subspace in hindsight, at the cost of a few matrix products.
 //!
-//! Setting: a scatter matrix S that grows row by row and is evaluated from time to time. Result: an interval that contains `tr
-//! S` minus the k largest eigenvalues of S, without an eigendecomposition.
+//! Setting: a scatter matrix S that grows row by row and is evaluated from time to time. Result: an
+//! interval that contains `tr S` minus the sum of the k largest eigenvalues of S, without an
+//! eigendecomposition of S.
 //!
-//! Update (subspace iteration with a warm start): let V (field `basis`) be the p = k + 8 directions of the previous evaluation,
-//! and `Y = S V`. The eigenvalues θ of `Vᵀ Y` are Ritz values, and Y, orthonormalized, is the next V. An evaluation takes at
-//! most [`PASSES`] passes, and one if the interval is narrow.
+//! Update (subspace iteration with a warm start): let V (field `basis`) be the p = k + 8 directions
+//! of the previous evaluation, and `Y = S V`. The eigenvalues θ of `Vᵀ Y` are Ritz values. The
+//! orthonormalized Y is the next V. An evaluation takes at most [`PASSES`] passes, and only one if
+//! the interval is then narrow.
 //!
-//! Guarantee: the loss of the k leading Ritz vectors is that of a subspace, so the upper end is valid. In the basis of V and
-//! its complement `S = [Θ Rᵀ; R S₂₂]`, and for every ε > 0, `S ⪯ (Θ + RᵀR/ε) ⊕ (S₂₂ + ε I)`. The j largest eigenvalues of `S₂₂`
-//! sum to at most `√j ‖S₂₂‖` (Frobenius) and to at most its trace, so the k largest of S sum to at most `max_j (θ₁ + … +
-//! θ_{k-j} + min(√j ‖S₂₂‖, tr S₂₂) + j ε) + ‖R‖²/ε`. This gives the lower end, for the better of two ε.
+//! Guarantee: the loss of the k leading Ritz vectors is that of a subspace, so the upper end is
+//! valid. In the basis of V and its complement `S = [Θ Rᵀ; R S₂₂]`, and for every ε > 0,
+//! `S ⪯ (Θ + RᵀR/ε) ⊕ (S₂₂ + ε I)`. The j largest eigenvalues of `S₂₂` sum to at most `√j ‖S₂₂‖`
+//! (Frobenius) and to at most its trace, so the k largest of S sum to at most
+//! `max_j (θ₁ + … + θ_{k-j} + min(√j ‖S₂₂‖, tr S₂₂) + j ε) + ‖R‖²/ε`. This gives the lower end,
+//! evaluated for two ε.
 //!
-//! Cost: 2n²p operations per pass; n p numbers of memory.
+//! Cost: 2n²p operations per pass, and memory for n p numbers.
 //!
 //! Numerics: both ends hold up to rounding of `tr S`. On overflow the loss is computed exactly from eigenvalues.
 
@@ -35,7 +39,7 @@ pub struct LeadingDirections {
 const BESIDES: usize = 8;
 /// Maximum number of passes over the matrix per evaluation.
 const PASSES: usize = 2;
-/// Width of an interval that is narrow enough, as a share of the upper bound.
+/// Width of an interval that is narrow enough, relative to its upper end.
 const NARROW: f64 = 1e-3;
 
 impl LeadingDirections {
@@ -93,7 +97,7 @@ impl LeadingDirections {
     }
 }
 
-/// Computes an interval with the best loss from the descending Ritz values θ, `residual` = ‖R‖² and `outside` = ‖S₂₂‖.
+/// Returns an interval for the best loss from descending Ritz values, ‖R‖² and ‖S₂₂‖.
 fn interval(values: &[f64], kept: usize, trace: f64, residual: f64, outside: f64) -> (f64, f64) {
     let kept = kept.min(values.len());
     let sums: Vec<f64> = std::iter::once(0.0)
@@ -138,7 +142,6 @@ mod tests {
     use super::*;
     use crate::linalg::add_lower_product;
 
-    /// Adds random rows with these standard deviations to a scatter matrix.
     fn add(scatter: &mut Matrix, deviations: &[f64], rows: usize, random: &mut Random) {
         let mut block = Matrix::zeros(deviations.len(), rows);
         for j in 0..rows {

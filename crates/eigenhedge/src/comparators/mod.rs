@@ -2,11 +2,11 @@
 //!
 //! - [`BestSubspace`]: exact loss of the best fixed subspace.
 //! - [`Sketch`]: lower and upper bound on this loss, for long rows.
-//! - [`Hindsight`]: one of these comparators, chosen for the rows, or a comparator for kernel features.
+//! - [`Hindsight`]: one of these, chosen by the length of rows, or one for kernel features.
 //! - [`Best`]: result of a comparator, an exact loss or a lower and an upper bound.
 //! - [`LeadingDirections`]: directions from which lower and upper bounds are computed during a run.
 //! - [`partition`]: loss of the best subspaces for the segments of a stream.
-//! - [`Partitions`]: the same for a stream of any length and kind, with cuts between any rows.
+//! - [`Partitions`]: best partitions of plain rows or features, with cuts between any rows.
 //! - [`BestPair`]: gain of the best directions for pairs of rows.
 //!
 //! ```
@@ -45,7 +45,8 @@ pub(crate) use sketch::bracket;
 
 /// Minimum matrix size for computing only the largest eigenvalues.
 const LARGE: usize = 128;
-/// Share of the total energy below which the best loss is computed from small eigenvalues alone, because of rounding.
+/// If the best loss is at most this multiple of the total energy, it is computed from the small
+/// eigenvalues alone. Otherwise rounding would dominate.
 const GRADED: f64 = 1e-8;
 
 /// Returns the sum of all but the k largest eigenvalues of a scatter or kernel matrix, from its lower triangle.
@@ -58,7 +59,7 @@ pub(crate) fn best_loss(scatter: &Matrix, kept: usize) -> f64 {
     }
 }
 
-/// Returns the losses of the best subspaces of 0, 1, … `most` dimensions, from one decomposition.
+/// Returns the losses of the best subspaces of dimensions 0 to `most`.
 pub(crate) fn best_losses(scatter: &Matrix, most: usize) -> Vec<f64> {
     let mut values = symmetric_eigenvalues(scatter.view());
     let rest = |values: &[f64], kept: usize| values.iter().rev().skip(kept).rev().map(|v| v.max(0.0)).sum::<f64>();

@@ -1,17 +1,21 @@
 //! The best subspace for each segment of a stream: the loss of a comparator that may switch.
 //!
-//! Setting: the rows are divided into s segments, each with its own k-dimensional subspace (and, if centered, center).
-//! [`between`] takes given cuts. [`Blocks::best`] finds the best cuts on a grid of `b` rows.
+//! Setting: the rows are divided into s segments, each with its own k-dimensional subspace (and, if
+//! centered, center). [`between`] takes given cuts. [`Blocks::best`] finds the best cuts at
+//! multiples of `b` rows.
 //!
-//! Result: let `loss(i, j)` be the sum of the n-k smallest eigenvalues of the scatter matrix of blocks `i..j`. The
-//! least total loss over s segments that end at block j is `F(s, j) = min_i F(s-1, i) + loss(i, j)`, by dynamic
-//! programming, exact on the grid. Cuts between grid points can save at most the loss of their blocks.
+//! Result: let `loss(i, j)` be the sum of the n-k smallest eigenvalues of the scatter matrix of
+//! blocks `i..j`. The least total loss over s segments that end at block j is
+//! `F(s, j) = min_i F(s-1, i) + loss(i, j)`, computed by dynamic programming. It is exact on the
+//! grid. Cuts between grid points can save at most the loss of their blocks.
 //!
-//! Cost, for m blocks: m n² numbers of memory; n² operations per row; then m²/2 sums and eigendecompositions of n × n
-//! matrices, and s m² comparisons. A hundred columns and a hundred blocks take seconds.
+//! Cost, for m blocks: memory for m n² numbers; n² operations per row; then m²/2 sums and
+//! eigendecompositions of n × n matrices, and s m² comparisons. A hundred columns and a hundred
+//! blocks take seconds.
 //!
-//! Numerics: the scatter of a segment is a sum over blocks, never a difference of prefix sums, which would lose the small
-//! eigenvalues of late segments. Centered scatters are merged through their means; rows should be near zero.
+//! Numerics: the scatter of a segment is a sum over blocks, never a difference of prefix sums,
+//! which would lose the small eigenvalues of late segments. Centered scatters are merged through
+//! their means. Their accuracy is best if rows are near zero.
 //!
 //! Not done: choice of s. Losses never increase with s, and the caller decides the cost of a switch. For cuts between grid
 //! points see [`Partitions`](super::Partitions).
@@ -28,7 +32,7 @@ use crate::num::dot;
 use crate::state::{self, count, energy, ensure};
 use serde::{Deserialize, Serialize};
 
-/// Division of a stream into segments, with the loss of the best subspace of each segment.
+/// Division of a stream into segments, with the total loss of the best subspaces of the segments.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Partition {
@@ -199,7 +203,7 @@ impl Blocks {
         losses
     }
 
-    /// Returns the best partitions into one, two, … up to `most` segments, with at most one segment per block.
+    /// Returns the best partitions into 1, 2, … segments, up to `most` or the number of blocks.
     pub fn best(&self, kept: usize, most: usize) -> Vec<Partition> {
         let m = self.blocks.len();
         let losses = self.segment_losses(kept);
@@ -250,7 +254,6 @@ mod tests {
             .collect()
     }
 
-    /// Returns all ways to place this many cuts at the given positions.
     fn placements(positions: &[usize], cuts: usize) -> Vec<Vec<usize>> {
         if cuts == 0 {
             return vec![Vec::new()];

@@ -1,16 +1,17 @@
 //! The best partitions of a stream of plain rows or kernel features.
 //!
-//! Setting: as in [`partition`](super::partition). The rows are stored, up to [`Partitions::MOST`] numbers, and the best cuts
-//! on a grid are then refined to single rows. Beyond that, plain rows of up to [`Partitions::SHORT`] numbers keep the grid, of
-//! 48 to 95 blocks; for others the result is unknown.
+//! Setting: as in [`partition`](super::partition). The rows are stored, up to [`Partitions::MOST`]
+//! numbers, and the best cuts on a grid are then refined to single rows. Beyond that, only a grid
+//! of 48 to 95 blocks is kept for plain rows of up to [`Partitions::SHORT`] numbers. For longer
+//! rows and features, there is then no result.
 //!
 //! Longer rows and features are first reduced to a few coordinates: those of a pivoted Cholesky factor of their kernel matrix.
 //! The residual of the factor is added to the loss in every partition. The losses are therefore those of actual subspaces, and
 //! exceed the best ones by at most the trace error of the factor.
 //!
-//! Cost of an evaluation, with n numbers (or coordinates) per row and m ≤ 95 blocks: m²/2 eigendecompositions of n × n
-//! matrices, where m is halved while that is too expensive. The refinement takes about fifty eigendecompositions per
-//! cut and pass.
+//! Cost of an evaluation, with n numbers (or coordinates) per row and m ≤ 95 blocks: m²/2
+//! eigendecompositions of n × n matrices, where m is halved while that is too expensive. The
+//! refinement takes about 34 eigendecompositions per cut, pass and spacing.
 
 use super::partition::{Blocks, PartMoments, Partition};
 use crate::batch::PivotedCholesky;
@@ -49,7 +50,7 @@ pub struct Partitions {
 enum KeptRows {
     Rows(Matrix),
     Grid(Blocks),
-    /// Nothing, because the rows exceed the memory limit.
+    /// No rows, because they exceed the memory limit.
     Nothing,
 }
 
@@ -63,7 +64,7 @@ impl Partitions {
     /// Approximate number of operations allowed for the eigendecompositions of all segments.
     const WORK: f64 = 1e10;
 
-    /// Creates a comparator without rows.
+    /// Creates a comparator for rows of `length` numbers.
     pub fn new(length: usize, centered: bool) -> Self {
         let seen = KeptRows::Rows(Matrix::zeros(length, 0));
         Self { length, centered, kernel: None, base: None, uncharged: 0, seen }
@@ -136,8 +137,8 @@ impl Partitions {
         }
     }
 
-    /// Returns the best partitions into one, two, … up to `most` segments. The list is empty if there are no rows, or
-    /// too many to store and no grid.
+    /// Returns the best partitions into 1 to `most` segments, in this order. The list is empty
+    /// without rows, or if there are too many rows to store and no grid.
     pub fn best(&self, kept: usize, most: usize) -> Vec<Partition> {
         let mut partitions = match &self.seen {
             KeptRows::Rows(rows) if rows.columns() > 0 => self.cut_rows(rows, kept, most),
@@ -170,8 +171,9 @@ impl Partitions {
         found
     }
 
-    /// Returns the coordinates of the rows, one row per column, and the energy of the residual. Long rows and features
-    /// are reduced to at most 8k + 64 coordinates. Returns `None` if the reduction fails.
+    /// Returns the coordinates of the rows, one column per row, and the energy of the residual.
+    /// Long rows and features are reduced to at most 8k + 64 coordinates. Returns `None` if the
+    /// reduction fails.
     fn coordinates(&self, rows: &Matrix, kept: usize) -> Option<(Matrix, f64)> {
         let mut moved = rows.clone();
         if let (None, Some(base)) = (&self.kernel, &self.base) {
@@ -201,14 +203,15 @@ fn add_to_grid(blocks: &mut Blocks, row: &[f64], base: &[f64]) {
     }
 }
 
-// Refinement of the cuts of a partition to single rows.
-// Setting: all rows are available, and the cuts are optimal among the points of a coarse grid. Each cut in turn moves
-// to the position that minimizes the total loss of the two segments it separates. This is repeated until no cut moves,
-// at most four times. The loss never increases.
-// Search for the position of a cut: the first step tries about sixteen evenly spaced positions around the cut. Each
-// further step narrows the range to one spacing on either side of the best position found and again tries about
-// sixteen positions, until the spacing is one row. The loss as a function of the cut is not convex, so the best row
-// can be missed; the loss is then only slightly larger.
+// Refinement of the cuts of a partition to single rows. All rows are available, and the cuts are
+// optimal on a coarse grid. Each cut in turn moves to the position that minimizes the total loss of
+// the two segments it separates. This is repeated until no cut moves, at most four times. The loss
+// never increases.
+//
+// The first step tries about sixteen evenly spaced positions around the cut. Each further step
+// narrows the range to one spacing on either side of the best position, until the spacing is one
+// row. The loss as a function of the cut is not convex, so the best row can be missed. The loss is
+// then usually only slightly larger.
 const POSITIONS: usize = 16;
 const PASSES: usize = 4;
 
@@ -233,7 +236,7 @@ impl Rows<'_> {
         block.loss(self.kept)
     }
 
-    /// Returns the least total loss of two segments with a cut between `start` and `end`, one of `cuts`, and the cut.
+    /// Returns the least total loss of `start..cut` and `cut..end` over `cuts`, and the best cut.
     fn best_of(&self, start: usize, end: usize, cuts: &[usize]) -> (f64, usize) {
         let (mut left, mut right) = (self.empty(), self.empty());
         let (mut from, mut to) = (start, end);
@@ -344,7 +347,7 @@ mod tests {
     fn rows_that_are_not_remembered_keep_their_grid() {
         let rows = changing(20, 7);
         let mut partitions = followed(Partitions::new(20, true), &rows[..500]);
-        // As if the memory limit were reached.
+        // This imitates a reached memory limit.
         let KeptRows::Rows(seen) = &partitions.seen else { panic!("the rows are few") };
         let mut blocks = Blocks::new(20, 1, true).unwrap();
         (0..500).for_each(|j| add_to_grid(&mut blocks, seen.column(j), partitions.base.as_ref().unwrap()));

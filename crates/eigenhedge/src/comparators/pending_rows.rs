@@ -1,8 +1,9 @@
 //! Sparse rows of a sketch, summarized by a small sketch of their own.
 //!
-//! Setting: as in [`sketch`](super::sketch), for rows of which few cells are filled. The columns of the small sketch are
-//! combinations of the rows, which are stored as they are ([`Combinations`]). Its mean is a combination as well. From time to time
-//! the large sketch absorbs it, as it would absorb the sketch of another stream.
+//! Setting: as in [`sketch`](super::sketch), for rows with few nonzero cells. The columns of the
+//! small sketch are combinations of the rows, which are stored as they are ([`Combinations`]). Its
+//! mean is a combination as well. From time to time the small sketch is merged into the large one,
+//! like the sketch of another stream.
 //!
 //! Cost: O(v ℓ) per row, with v stored rows and ℓ retained directions. It does not depend on the length of a row.
 //!
@@ -22,7 +23,7 @@ pub(super) struct PendingRows {
     pub columns: Combinations,
     weights: Vec<f64>,
     pub weight: f64,
-    /// Coefficients of the mean of the rows over the rows.
+    /// Coefficients of the mean as a combination of the rows.
     mean: Vec<f64>,
     /// Inner products of the mean of the rows with the rows.
     mean_products: Vec<f64>,
@@ -53,8 +54,9 @@ impl PendingRows {
         (0..self.count()).map(|j| (self.columns.sparse.row(j), self.weights[j]))
     }
 
-    /// Adds a row of this length with a weight. The sketch retains `retained` directions. Returns false, without adding the row,
-    /// if it nearly equals the mean, because products would cancel.
+    /// Adds a row of `row_length` entries with a weight. A full sketch is first reduced to
+    /// `retained` directions. Returns false without adding the row if it nearly equals the mean,
+    /// because products would cancel.
     pub fn add(&mut self, cells: &Cells, row_length: usize, weight: f64, is_centered: bool, retained: usize) -> bool {
         let Self { columns, mean, mean_products, scratch, .. } = self;
         let Working { products, none, .. } = &mut scratch.0;

@@ -1,7 +1,7 @@
 //! Weight, mean and scatter matrix of rows, accumulated in blocks at the speed of a matrix product.
 //!
-//! Merging is exact: with weights s and t and means m and m', the scatter of all rows is the sum of both plus `s t/(s + t) (m -
-//! m')(m - m')ᵀ`.
+//! Merging is exact: with weights s and t and means m and m', the scatter of all rows is the sum of
+//! both scatters plus `s t/(s + t) (m - m')(m - m')ᵀ`.
 
 use crate::error::Error;
 use crate::linalg::checks::{energies, scatter, shape};
@@ -16,11 +16,11 @@ pub(crate) struct RunningScatter {
     pub mean: Option<Mean>,
     /// Lower triangle of the scatter matrix.
     scatter: Matrix,
-    /// Most recent rows that are not yet in the matrix, one per column. There are fewer than [`block_rows`] of them.
+    /// Centered and weighted rows that the matrix does not include yet, one per column.
     block: Matrix,
 }
 
-/// Returns the number of rows added at once: more for a large matrix, which does not fit into the cache.
+/// Returns the number of rows added at once, which is larger if the matrix exceeds the cache.
 fn block_rows(length: usize) -> usize {
     if length > 256 { 256 } else { 64 }
 }
@@ -107,7 +107,7 @@ impl RunningScatter {
         (0..self.scatter.rows()).map(|i| self.scatter.column(i)[i] + recent(i)).collect()
     }
 
-    /// Returns the energy (after centering) of the rows along each of these unit vectors, and in total.
+    /// Returns the energy (after centering) along each of these unit vectors, and in total.
     pub fn energies(&self, directions: &Matrix) -> (Vec<f64>, f64) {
         let scatter = self.whole();
         let length = scatter.rows();
@@ -192,7 +192,7 @@ impl Mean {
         Some(way)
     }
 
-    /// Moves to the mean of both sets. Returns what the displacement adds to the scatter, if both have rows.
+    /// Merges another mean into this one. Returns the vector of [`Self::between`].
     pub fn merge(&mut self, other: &Self) -> Option<Vec<f64>> {
         let between = self.between(other);
         match self.way_to(other) {

@@ -3,17 +3,18 @@
 //! Setting: rows x of n numbers, seen once. An n × n matrix does not fit into memory, but nℓ numbers do. With `C` the
 //! (centered) scatter matrix, the best loss is `tr C` minus its k largest eigenvalues.
 //!
-//! Update (frequent directions): rows are collected as columns of `B` (field `buffer`). When there are 2ℓ, `B` is replaced by
-//! its principal directions, with `δ`, the (ℓ+1)-th largest eigenvalue of `B Bᵀ`, subtracted from every eigenvalue. At most ℓ
-//! columns remain. `Δ = Σ δ` is the field `shrinkage`, and the diagonal of C is the field `energies`. Centering weights each
-//! row as [`BestSubspace`](super::BestSubspace) does.
+//! Update (frequent directions): rows are collected as columns of `B` (field `buffer`). When there
+//! are 2ℓ columns, `B` is replaced by its scaled principal directions. Let `δ` be the (ℓ+1)-th
+//! largest eigenvalue of `B Bᵀ`. It is subtracted from every eigenvalue, so at most ℓ columns
+//! remain. `Δ = Σ δ` is the field `shrinkage`, and the diagonal of C is the field `energies`.
+//! Centering weights each row as [`BestSubspace`](super::BestSubspace) does.
 //!
 //! Guarantee: `B Bᵀ ⪯ C ⪯ B Bᵀ + Δ I`. With `top` the sum of the k largest eigenvalues, `high = tr C - top(B Bᵀ)` and `low =
 //! high - min(k Δ, tr C - tr B Bᵀ)` always enclose the best loss. Each step removes at least `(ℓ+1) δ` from `B`, hence `(ℓ+1-k)
 //! Δ ≤ best` and `high - low ≤ best · k/(ℓ+1-k)`. Both ends are equal as long as the rows have rank at most ℓ.
 //!
-//! Cost: amortized O(nℓ) per row; 2nℓ numbers of memory. Sparse rows are first collected in a sketch of their own, whose cost
-//! does not depend on n ([`PendingRows`]).
+//! Cost: amortized O(nℓ) per row, and memory for 2nℓ numbers. Sparse rows are first collected in a
+//! sketch of their own, whose cost does not depend on n ([`PendingRows`]).
 //!
 //! Numerics: a step uses the 2ℓ × 2ℓ Gram matrix of `B`, which squares the condition number. Only the eigenvalues are
 //! needed, and their error is the rounding error of the largest one. Both ends are accurate up to the rounding error of
@@ -55,7 +56,7 @@ pub struct Sketch {
     pub(super) rows: u64,
     /// Energy (the sum of squares after centering) of each column of the rows, without the pending rows.
     pub(crate) energies: Vec<f64>,
-    /// Upper bound on the energy along any unit vector that the buffer leaves out.
+    /// Upper bound on the energy along any unit vector that is missing from the buffer.
     pub(crate) shrinkage: f64,
     pub(crate) buffer: Matrix,
     pub(super) pending: PendingRows,
@@ -167,7 +168,7 @@ impl Sketch {
         Ok(self)
     }
 
-    /// Returns an interval that contains the total loss of the best k-dimensional subspace.
+    /// Returns an interval that contains the total loss of the best subspace of dimension `kept`.
     pub fn best(&self, kept: usize) -> Best {
         if kept >= self.buffer.rows() {
             return Best::between(0.0, 0.0);
@@ -210,8 +211,9 @@ impl Sketch {
     }
 }
 
-/// Returns an interval that contains the loss of the best k-dimensional subspace, for rows with this energy and the
-/// sketch B. The sum of the k largest eigenvalues of `B Bᵀ` must be below that of the rows by at most `most`.
+/// Returns an interval that contains the loss of the best k-dimensional subspace, for rows with
+/// this energy and the sketch B. The sum of the k largest eigenvalues of `B Bᵀ` must be at most
+/// `most` below that of the scatter matrix of the rows.
 pub(crate) fn bracket(sketch: &Matrix, energy: f64, kept: usize, most: f64) -> Best {
     let mut gram = Matrix::default();
     fill_gram(&mut gram, sketch);
@@ -243,10 +245,10 @@ mod tests {
     use crate::Random;
     use crate::comparators::BestSubspace;
 
-    /// Tolerance for both ends of an interval, as a share of the total energy.
+    /// Tolerance for both ends of an interval, relative to the total energy.
     const ROUNDING: f64 = 1e-12;
 
-    /// Generates rows of the given kind, away from the origin.
+    /// Generates rows: decaying variances (0), low rank (1), heavy tails (2), or axes in turn (3).
     fn rows(kind: u64, length: usize, count: usize, random: &mut Random) -> Vec<Vec<f64>> {
         let rank = 1 + random.below(length);
         let factor: Vec<Vec<f64>> = (0..rank).map(|_| (0..length).map(|_| random.normal()).collect()).collect();
@@ -259,9 +261,8 @@ mod tests {
                     let entry = |i: usize| amounts.iter().zip(&factor).map(|(a, f)| a * f[i]).sum::<f64>();
                     (0..length).map(|i| offset + entry(i)).collect()
                 }
-                // Heavy tails: a normal number over the square root of a uniform one.
+                // A normal number divided by the square root of a uniform one.
                 2 => (0..length).map(|_| random.normal() / (random.uniform() + 1e-9).sqrt()).collect(),
-                // One direction after another.
                 _ => (0..length).map(|i| f64::from(u8::from(i == t * length / count)) * (1 + i) as f64).collect(),
             })
             .collect();

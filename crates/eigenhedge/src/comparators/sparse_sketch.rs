@@ -1,4 +1,4 @@
-//! Sparse rows in a sketch: they are collected first, and absorbed many at a time.
+//! Sparse rows in a sketch: they are collected first and then absorbed together.
 
 use super::best::Best;
 use super::pending_rows::{PendingRows, shrinking_rotation};
@@ -101,7 +101,7 @@ impl Sketch {
         eigen.compute(gram.view());
         let mut whole = Matrix::default();
         self.shrinkage += pending.shrinkage + shrinking_rotation(eigen, self.retained, &mut whole);
-        // The rows of the rotation: first those of the buffer, then those of the pending columns.
+        // The first rows of the rotation belong to the buffer, the others to the pending columns.
         let (dense, left) = (self.buffer.columns(), whole.columns());
         let mut of_pending = Matrix::zeros(pending.columns.columns(), left);
         rotation.reset(dense.max(left), left);

@@ -1,21 +1,23 @@
 //! Capped Hedge, including Hedge as a special case. The setting is that of the [module](super).
 //!
-//! Update: let `v_i` be the probability that expert `i` is dropped (field `log_dropped`, as `log v_i`). The update is
-//! `log v ← cap(log v - η loss)`, followed by mixing. Initially `v_i = d/n`. With `d = 1` the cap only normalizes, and
-//! this is Hedge.
+//! Update: let `v_i` be the probability that expert `i` is dropped (field `log_dropped`, as `log
+//! v_i`). The update is `log v ← cap(log v - η loss)`, followed by mixing. Initially `v_i = d/n`.
+//! With `d = 1` the cap only normalizes the weights, so the learner is Hedge.
 //!
-//! Guarantee: without mixing, for every sequence of losses, `Σ expected ≤ (η L* + d log(n/d)) / (1 - e^{-η})`, where
-//! `L*` is the loss of the best set of `d` experts (JMLR Theorem 3). Mixing lowers some `log v`. The total decrease
-//! ([`CappedHedge::price`]) adds to `d log(n/d)`. Experts are the diagonal case of subspaces, so
-//! [`bounds::uncentered`](crate::bounds::uncentered) and [`bounds::shifting`](crate::bounds::shifting) hold with that
-//! price.
+//! Guarantee: without mixing, for every sequence of losses,
+//! `Σ expected ≤ (η L* + d log(n/d)) / (1 - e^{-η})`, where `L*` is the total loss of the best
+//! fixed set of `d` dropped experts (JMLR Theorem 3). Mixing lowers some `log v`. The total
+//! decrease ([`CappedHedge::price`]) adds to `d log(n/d)`. Experts are the diagonal case of
+//! subspaces, so [`bounds::uncentered`](crate::bounds::uncentered) and
+//! [`bounds::shifting`](crate::bounds::shifting) hold with this total as the price.
 //!
 //! Cost: `O(n)` per trial while the order of the weights changes little, `O(n log n)` at worst.
 //!
-//! Numerics: weights are logarithms throughout and have no floor. Without mixing, a weight may sink to `e^{-10000}`.
+//! Numerics: weights are stored as logarithms without a lower limit. Without mixing, a weight can
+//! fall to `e^{-10000}`.
 //!
-//! References: Freund & Schapire 1997; Warmuth & Kuzmin, JMLR 2008, Algorithms 1 and 3, section 8 for mixing. The
-//! normalizer printed in Algorithm 3 lacks the factor `w_j`.
+//! References: Freund & Schapire 1997; Warmuth & Kuzmin, JMLR 2008, Algorithms 1 and 3, and section
+//! 8 for mixing. The normalizer printed in Algorithm 3 lacks the factor `w_j`.
 
 use serde::{Deserialize, Serialize};
 
@@ -45,7 +47,6 @@ pub struct CappedHedge {
     select: Select,
     mixer: Mixer,
     log_dropped: Vec<f64>,
-    /// Cost of mixing, which is added to the constant of the theorem.
     price: f64,
     #[serde(skip)]
     scratch: Scratch<(CapScratch, DrawnExperts, Vec<f64>)>,
@@ -76,7 +77,9 @@ impl TryFrom<Saved> for CappedHedge {
     }
 }
 
-/// Creates a Hedge learner. In each trial it draws one expert, with exponential weights, and incurs its loss.
+/// Creates a Hedge learner. In each trial it draws one expert with exponential weights and incurs
+/// the loss of this expert. Returns `Err` for fewer than two experts, or if `eta` is not positive
+/// and finite.
 ///
 /// ```
 /// use eigenhedge::{Random, experts::hedge, trial};
@@ -91,7 +94,9 @@ pub fn hedge(experts: usize, eta: f64) -> Result<CappedHedge, Error> {
 }
 
 impl CappedHedge {
-    /// Creates a learner that keeps `kept` of `experts` at rate `eta`, with systematic sampling and no mixing.
+    /// Creates a learner that keeps `kept` of `experts` experts at learning rate `eta`, with
+    /// systematic sampling and no mixing. Returns `Err` unless `0 < kept < experts` and `eta` is
+    /// positive and finite.
     pub fn new(experts: usize, kept: usize, eta: f64) -> Result<Self, Error> {
         check_kept(kept, experts)?;
         error::positive("eta", eta)?;
@@ -101,7 +106,7 @@ impl CappedHedge {
         Ok(Self { kept, eta, select, mixer, log_dropped, price: 0.0, scratch })
     }
 
-    /// Sets the mixing rule for all later trials.
+    /// Sets the mixing rule. Returns `Err` for a rate outside `[0, 1)`.
     pub fn with_mixing(mut self, mixing: Mixing) -> Result<Self, Error> {
         self.mixer = Mixer::new(mixing.checked()?, &self.log_dropped);
         Ok(self)
@@ -123,18 +128,20 @@ impl CappedHedge {
         &self.log_dropped
     }
 
-    /// Returns the cost of mixing: the total decrease of all `log v`. It adds to the constant of the regret bound.
+    /// Returns the cost of mixing: the total decrease of all `log v` that mixing has caused. It
+    /// adds to the term `d log(n/d)` of the bound, where d of n experts are dropped.
     pub fn price(&self) -> f64 {
         self.price
     }
 
-    /// Returns the experts dropped by the most recent choice.
+    /// Returns the indices of the experts dropped in the most recent trial. Empty before the first
+    /// trial.
     pub fn dropped(&self) -> &[usize] {
         &self.scratch.0.1.dropped
     }
 }
 
-/// Returns `log(d/n)`. It is computed from `k/n`, which is more precise if k is much less than n.
+/// Returns `log(d/n)`, computed from `k/n`. This is more precise if k is much less than n.
 fn log_uniform(experts: usize, kept: usize) -> f64 {
     (-(kept as f64 / experts as f64)).ln_1p()
 }

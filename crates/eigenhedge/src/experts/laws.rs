@@ -14,7 +14,7 @@ const KEPT: usize = 2;
 trait Lawful: Learner<[f64]> + Clone + PartialEq + Debug + Serialize + DeserializeOwned {}
 impl<L: Learner<[f64]> + Clone + PartialEq + Debug + Serialize + DeserializeOwned> Lawful for L {}
 
-/// Runs a test on every learner.
+/// Runs a test on every kind of expert learner.
 macro_rules! for_every_learner {
     ($law:ident) => {
         let capped = CappedHedge::new(EXPERTS, KEPT, 0.6).unwrap();

@@ -1,11 +1,12 @@
 //! Follow the leader: drops the experts with the smallest total loss so far. The setting is that of the
 //! [module](super).
 //!
-//! Update: `total ← total + loss`. The `d` experts with the smallest totals are dropped. Experts whose totals are equal
-//! floating-point numbers share the remaining places evenly, which is the limit of capped Hedge as `η → ∞`.
+//! Update: `total ← total + loss`. The `d` experts with the smallest totals are dropped. Experts
+//! with exactly equal totals share the remaining places evenly. This is the limit of capped Hedge
+//! as `η → ∞`.
 //!
-//! Guarantee: none. An adversary that always charges the experts that the leader drops makes its loss `d` per trial.
-//! The learner is a baseline that shows the benefit of hedging.
+//! Guarantee: none. If the dropped experts always have loss 1, the learner loses `d` per trial. The
+//! learner is a baseline that shows the benefit of hedging.
 //!
 //! Cost: expected `O(n)` per trial.
 //!
@@ -20,7 +21,7 @@ use crate::random::Random;
 use crate::scratch::{Scratch, refill};
 use crate::simplex::{Complement, LimitScratch, Precision, Select, keep_largest};
 
-/// Follow-the-leader: drops the `d` experts with the smallest total losses.
+/// Follow-the-leader: drops the `d = n - k` experts with the smallest total losses so far.
 ///
 /// ```
 /// use eigenhedge::{Random, experts::Leader, trial};
@@ -47,18 +48,20 @@ struct Working {
 }
 
 impl Leader {
-    /// Creates a learner that keeps `kept` of `experts`.
+    /// Creates a learner that keeps `kept` of `experts` experts. Returns `Err` unless `0 < kept <
+    /// experts`.
     pub fn new(experts: usize, kept: usize) -> Result<Self, Error> {
         check_kept(kept, experts)?;
         Ok(Self { kept, totals: vec![0.0; experts], scratch: Scratch::default() })
     }
 
-    /// Returns the total loss of each expert.
+    /// Returns the total loss of each expert so far.
     pub fn totals(&self) -> &[f64] {
         &self.totals
     }
 
-    /// Returns the experts dropped by the most recent choice.
+    /// Returns the indices of the experts dropped in the most recent trial. Empty before the first
+    /// trial.
     pub fn dropped(&self) -> &[usize] {
         &self.scratch.0.choice.dropped
     }

@@ -2,8 +2,8 @@
 //!
 //! Cost: `O(n)` per trial.
 //!
-//! Numerics: weights and their mean stay in the log domain, so that the mean of weights far below the smallest normal
-//! number is still accurate to rounding.
+//! Numerics: weights and their mean are stored as logarithms. The mean is therefore accurate to
+//! rounding even if all weights are far below the smallest normal number.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,8 @@ use crate::state::length;
 pub struct Mixer {
     rule: Mixing,
     played: u64,
-    /// Logarithms of the mean of the previous distributions. The list is empty unless the rule is past average.
+    /// Logarithms of the mean of all distributions so far, including the initial one. Empty unless
+    /// the rule is past average.
     past: Vec<f64>,
 }
 

@@ -1,9 +1,10 @@
 //! Learners over `n` experts that keep `k` of them.
 //!
-//! Before each trial a learner commits to a set of `k` experts to keep. The loss of the trial is the sum of the losses
-//! of the `d = n - k` dropped experts. The experts worth keeping are therefore those with the *largest* losses, as the
-//! directions worth keeping in PCA are those with the largest variance. Losses are in `[0, 1]`. These learners are the
-//! diagonal case of the subspace learners, and the simplest introduction to them.
+//! Before each trial a learner commits to a set of `k` experts to keep. The loss of the trial is
+//! the sum of the losses of the `d = n - k` dropped experts. The experts worth keeping are
+//! therefore those with the *largest* losses, as the directions worth keeping in PCA are those with
+//! the largest variance. Losses are in `[0, 1]`. Expert learners are the diagonal case of subspace
+//! learners and the simplest introduction to them.
 //!
 //! - [`CappedHedge`]: exponential weights projected onto the capped simplex. [`hedge`] is the case `d = 1`.
 //! - [`Leader`]: the best set so far.
@@ -42,8 +43,8 @@ use crate::random::Random;
 use crate::simplex::{DrawScratch, Select, draw};
 use crate::state::length;
 
-/// Maximum memory per expert, counted in 8-byte numbers: weights, mixtures, the choice and scratch space. The table of
-/// [`ProductSets`] is not included.
+/// Upper bound on the memory per expert, in 8-byte numbers. The table of [`ProductSets`] is not
+/// included.
 const NUMBERS: usize = 16;
 
 fn check_kept(kept: usize, experts: usize) -> Result<(), Error> {
@@ -55,7 +56,7 @@ fn check_kept(kept: usize, experts: usize) -> Result<(), Error> {
 
 /// Checks that the entries are logarithms of probabilities that sum to `dropped`.
 fn check_distribution(log_dropped: &[f64], dropped: usize) -> Result<(), Error> {
-    // The tolerance allows for the rounding of a long run.
+    // Tolerance for the rounding errors of a long run.
     const SLACK: f64 = 1e-6;
     every("logarithms of probabilities", log_dropped, "at most 0", |log| log <= SLACK)?;
     let (total, dropped) = (log_dropped.iter().map(|log| log.exp()).sum::<f64>(), dropped as f64);

@@ -1,13 +1,15 @@
 //! Follow the perturbed leader: drops the experts with the smallest total losses after adding random noise. The setting
 //! is that of the [module](super).
 //!
-//! Update: `total ← total + loss`. Each trial draws independent Gumbel noise `G_i = -log(-log U_i)`, `U_i` uniform, and
-//! drops the `d` smallest of `total_i - G_i/η`.
+//! Update: `total ← total + loss`. Each trial draws independent Gumbel noise `G_i = -log(-log
+//! U_i)`, with `U_i` uniform in `[0, 1)`, and drops the `d` experts with the smallest `total_i -
+//! G_i/η`.
 //!
-//! Guarantee: with `d = 1` the drawn expert has exactly the distribution of Hedge with rate `η`, and therefore Hedge's
-//! bound `(η L* + log n)/(1 - e^{-η})` in expectation. With `d > 1` the set is drawn one expert after another without
-//! replacement, with probabilities proportional to `e^{-η total}`. No bound without extra factors of `d` is known, and
-//! the mean over the noise has no closed form: [`Loss::expected`] is the loss of the drawn set, unbiased, but random.
+//! Guarantee: with `d = 1` the drawn expert has exactly the distribution of Hedge with rate `η`,
+//! and therefore Hedge's bound `(η L* + log n)/(1 - e^{-η})` in expectation. With `d > 1` the set
+//! is drawn one expert after another without replacement, with probabilities proportional to `e^{-η
+//! total}`. No bound without extra factors of `d` is known. The mean loss over the noise has no
+//! closed form, so [`Loss::expected`] is the loss of the drawn set, which is unbiased but random.
 //!
 //! Cost: expected `O(n)` per trial, and `n` random numbers.
 //!
@@ -22,7 +24,8 @@ use crate::learner::{Learner, Loss};
 use crate::random::Random;
 use crate::scratch::{Scratch, refill};
 
-/// Follow-the-perturbed-leader: drops the `d` experts with the smallest total losses after adding Gumbel noise.
+/// Follow-the-perturbed-leader: drops the `d = n - k` experts with the smallest total losses after
+/// adding Gumbel noise.
 ///
 /// ```
 /// use eigenhedge::{Random, experts::PerturbedLeader, trial};
@@ -47,19 +50,21 @@ struct PerturbedTotals {
 }
 
 impl PerturbedLeader {
-    /// Creates a learner that keeps `kept` of `experts`. The scale of the noise is `1/eta`.
+    /// Creates a learner that keeps `kept` of `experts` experts. The scale of the noise is `1/eta`.
+    /// Returns `Err` unless `0 < kept < experts` and `eta` is positive and finite.
     pub fn new(experts: usize, kept: usize, eta: f64) -> Result<Self, Error> {
         check_kept(kept, experts)?;
         error::positive("eta", eta)?;
         Ok(Self { kept, eta, totals: vec![0.0; experts], scratch: Scratch::default() })
     }
 
-    /// Returns the total loss of each expert.
+    /// Returns the total loss of each expert so far, without noise.
     pub fn totals(&self) -> &[f64] {
         &self.totals
     }
 
-    /// Returns the experts dropped by the most recent choice.
+    /// Returns the indices of the experts dropped in the most recent trial. Empty before the first
+    /// trial.
     pub fn dropped(&self) -> &[usize] {
         &self.scratch.0.dropped
     }

@@ -1,16 +1,18 @@
 //! Hedge over all sets of experts, with product weights. The setting is that of the [module](super).
 //!
-//! Update: `log w ← log w - η loss` (field `log_weights`). The probability of a set is proportional to the product of
-//! the weights of its members, which is exactly Hedge over the `C(n, d)` sets to drop.
+//! Update: `log w ← log w - η loss` (field `log_weights`). The probability of dropping a set is
+//! proportional to the product of the weights of its members. This is exactly Hedge over the `C(n,
+//! d)` sets.
 //!
-//! Guarantee: losses of sets are in `[0, d]`, so Hedge's bound is `Σ expected ≤ d (η L* + log C(n, d)) / (1 -
-//! e^{-ηd})`. Capped Hedge avoids the factor `d`.
+//! Guarantee: the losses of sets are in `[0, d]`, so Hedge's bound is `Σ expected ≤ d (η L* + log
+//! C(n, d)) / (1 - e^{-ηd})`. Capped Hedge avoids the factor `d`.
 //!
-//! Cost: `O(n d)` time and memory per trial.
+//! Cost: `O(n d)` time per trial, and `O(n d)` memory.
 //!
-//! Numerics: the table `F[i][j]` contains the log of the elementary symmetric polynomial of degree `j` in the first `i`
-//! weights, a sum of positive terms. Inclusion probabilities and samples traverse it backwards through ratios of
-//! neighbours, without any subtraction.
+//! Numerics: entry `F[i][j]` of the table is the log of the elementary symmetric polynomial of
+//! degree `j` in the first `i` weights, a sum of positive terms. Inclusion probabilities and
+//! samples are computed in one backward pass over ratios of neighboring entries, without
+//! cancellation.
 //!
 //! References: Warmuth & Kuzmin, JMLR 2008, section 4.1; Takimoto & Warmuth 2003 (product weights by dynamic
 //! programming).
@@ -24,7 +26,8 @@ use crate::num;
 use crate::random::Random;
 use crate::scratch::Scratch;
 
-/// Distribution over sets of a fixed size, proportional to the products of the weights of their members.
+/// Distribution over sets of a fixed size. The probability of a set is proportional to the product
+/// of the weights of its members.
 ///
 /// ```
 /// use eigenhedge::experts::SetDistribution;
@@ -43,7 +46,8 @@ pub struct SetDistribution {
 }
 
 impl SetDistribution {
-    /// Creates the distribution over sets of `1 ≤ size ≤ n` indices. At least `size` weights must be positive.
+    /// Creates the distribution over sets of `size` indices. Returns `Err` unless `size` is at
+    /// least 1 and at most the number of positive weights, or for a log-weight of `∞` or NaN.
     pub fn new(log_weights: &[f64], size: usize) -> Result<Self, Error> {
         every("list of log-weights", log_weights, "less than infinity", |weight| weight < f64::INFINITY)?;
         let positive = log_weights.iter().filter(|weight| weight.is_finite()).count();
@@ -71,7 +75,8 @@ impl SetDistribution {
         }
     }
 
-    /// Returns the log of the elementary symmetric polynomial of this degree in the first `index` weights.
+    /// Returns the log of the elementary symmetric polynomial of degree `degree` in the first
+    /// `index` weights.
     pub(crate) fn entry(&self, index: usize, degree: usize) -> f64 {
         self.table[index * (self.size + 1) + degree]
     }
@@ -86,14 +91,15 @@ impl SetDistribution {
         (self.log_weights[index] + self.entry(index, needed - 1) - self.entry(index + 1, needed)).exp()
     }
 
-    /// Returns the probability that each index is in the set.
+    /// Returns, for each index, the probability that a drawn set contains it.
     pub fn inclusion(&self) -> Vec<f64> {
         let (mut inclusion, mut reach) = (Vec::new(), Vec::new());
         self.inclusion_into(&mut inclusion, &mut reach);
         inclusion
     }
 
-    /// Computes the inclusion probabilities. `reach[j]`: probability that the backward pass still needs `j` members.
+    /// Computes the inclusion probabilities. `reach[j]` is the probability that a set has `j`
+    /// members at or below the current index.
     fn inclusion_into(&self, inclusion: &mut Vec<f64>, reach: &mut Vec<f64>) {
         inclusion.clear();
         inclusion.resize(self.log_weights.len(), 0.0);
@@ -122,7 +128,7 @@ impl SetDistribution {
             if needed == 0 {
                 break;
             }
-            // If only `needed` indices are left, all of them are taken regardless of rounding.
+            // If only `needed` indices are left, takes all of them regardless of rounding.
             if needed == index + 1 || random.uniform() < self.taken(index, needed) {
                 members.push(index);
                 needed -= 1;
@@ -131,7 +137,7 @@ impl SetDistribution {
     }
 }
 
-/// Hedge over all sets of `d` experts to drop, with product weights.
+/// Hedge over all sets of `d = n - k` dropped experts, with product weights.
 ///
 /// ```
 /// use eigenhedge::{Random, experts::ProductSets, trial};
@@ -144,7 +150,6 @@ impl SetDistribution {
 pub struct ProductSets {
     kept: usize,
     eta: f64,
-    /// Log-weights minus the largest log-weight.
     log_weights: Vec<f64>,
     #[serde(skip)]
     scratch: Scratch<SetScratch>,
@@ -158,7 +163,8 @@ struct SetScratch {
 }
 
 impl ProductSets {
-    /// Creates a learner that keeps `kept` of `experts`, with learning rate `eta`.
+    /// Creates a learner that keeps `kept` of `experts` experts, with learning rate `eta`. Returns
+    /// `Err` unless `0 < kept < experts` and `eta` is positive and finite.
     pub fn new(experts: usize, kept: usize, eta: f64) -> Result<Self, Error> {
         check_kept(kept, experts)?;
         error::positive("eta", eta)?;
@@ -170,7 +176,8 @@ impl ProductSets {
         &self.log_weights
     }
 
-    /// Returns the experts dropped by the most recent choice.
+    /// Returns the indices of the experts dropped in the most recent trial. Empty before the first
+    /// trial.
     pub fn dropped(&self) -> &[usize] {
         &self.scratch.0.choice.dropped
     }

@@ -1,6 +1,8 @@
-//! Trials of a block of rows: the rows of a key together, and different keys on several threads.
+//! Trials of a block of rows. The rows of a key are processed together, and different keys on
+//! several threads.
 //!
-//! The models of different keys are independent, so the results are the same bits for every number of threads.
+//! The models of different keys are independent. Results are therefore bit-identical for every
+//! number of threads.
 
 use super::{Fleet, member};
 use crate::error::Error;
@@ -14,11 +16,11 @@ use std::ops::Range;
 /// Smallest number of rows in a block for which threads are started.
 const WORTHWHILE: usize = 128;
 
-/// Rows of a key in a block, with the model of the key and the results.
+/// Rows of a key in a block, as indices, with the model of the key and the results.
 struct Group<'a> {
     rows: &'a [usize],
     model: &'a mut Model,
-    /// Loss of each row and place of its coordinates in `coordinates`, or the error.
+    /// Loss of each row and the range of its coordinates in `coordinates`, or the error.
     results: Vec<Result<(Loss, Range<usize>), Error>>,
     coordinates: Vec<f64>,
 }
@@ -40,21 +42,23 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Returns the position of the first accepted row, or `None` if all rows were rejected.
+    /// Returns the index in the block of the first accepted row, or `None` if all were rejected.
     fn first_row(&self) -> Option<usize> {
         self.rows.iter().zip(&self.results).find(|(_, result)| result.is_ok()).map(|(row, _)| *row)
     }
 }
 
 impl Fleet<Model> {
-    /// Runs a trial for each row with the model of its key. The results are the same as those of calling
-    /// [`Self::step`] in order. The rows of a key are processed together, so each model is loaded from memory
-    /// or from the store only once. The models of different keys learn on several threads
-    /// ([`set_threads`](crate::set_threads)) if the models of all keys in the block fit into memory.
+    /// Runs a trial for each row with the model of its key. The results are those of calling
+    /// [`Self::step`] in order. The rows of a key are processed together, so each model is loaded
+    /// from memory or from the store only once. The models of different keys learn on several
+    /// threads ([`set_threads`](crate::set_threads)) if the models of all keys in the block fit
+    /// into memory.
     ///
-    /// `answer` is called with the position of each row and its result: the loss and the coordinates, or the error.
-    /// Coordinates are in the drawn directions, unless aligned ones were asked for ([`Self::ask_for_coordinates`]).
-    /// Only an error of the store stops the trials.
+    /// `answer` is called with the index of each row and its result: the loss and the coordinates,
+    /// or the error. Coordinates are in the drawn directions, unless aligned coordinates were
+    /// requested ([`Self::ask_for_coordinates`]). An invalid row does not stop the trials. Only an
+    /// error of the store does.
     pub fn step_all(
         &mut self,
         keys: &[&str],
@@ -89,7 +93,8 @@ impl Fleet<Model> {
             && groups.iter().all(|rows| keys[rows[0]].len() <= member::LONGEST_KEY as usize)
     }
 
-    /// Runs the trials of all groups on threads. Returns the first accepted row of each new key, in their order.
+    /// Runs the trials of all groups on threads. Returns the index of the first accepted row of
+    /// each new key that has one, in the order of the groups.
     fn step_on_threads(
         &mut self,
         keys: &[&str],

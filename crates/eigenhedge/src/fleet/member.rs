@@ -8,7 +8,7 @@ use crate::standardize::Standardize;
 
 pub(super) const LONGEST_KEY: u32 = 1 << 20;
 
-/// A model or a monitor that can be a member of a fleet.
+/// Model or monitor that can be a member of a fleet.
 pub trait FleetMember: Clone {
     /// Kind of saved file for a fleet of these members.
     const KIND: SavedKind;
@@ -22,7 +22,7 @@ pub trait FleetMember: Clone {
     /// Returns the number of columns.
     fn width(&self) -> usize;
 
-    /// Returns the bytes that the calling program saves with the member, to resume later.
+    /// Returns the bytes that the calling program saves with the member, mutably.
     fn resume_state_mut(&mut self) -> &mut Vec<u8>;
 
     /// Serializes the member in the format of saved files.
@@ -31,13 +31,14 @@ pub trait FleetMember: Clone {
     /// Reads a member written by [`Self::to_bytes`].
     fn from_bytes(bytes: &[u8]) -> Result<Self, Refusal>;
 
-    /// Returns an error if the member cannot be the template that is copied for each key.
+    /// Returns `Err` if the member cannot be the template of a fleet.
     fn check_fresh(&self) -> Result<(), Error>;
 
-    /// Returns an error that names the first option whose value differs in `other`.
+    /// Returns `Err` if the options of both members differ. The error of models names the first
+    /// option that differs.
     fn check_alike(&self, other: &Self) -> Result<(), Error>;
 
-    /// Returns an error if the state depends on the order of rows, so that merging is impossible.
+    /// Returns `Err` if members cannot be merged, because their state depends on the order of rows.
     fn check_mergeable(&self) -> Result<(), Error>;
 
     /// Merges two members. The result has learned the rows of both.

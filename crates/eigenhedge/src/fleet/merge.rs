@@ -5,12 +5,13 @@ use crate::error::Error;
 use crate::state::length;
 
 impl<T: FleetMember> Fleet<T> {
-    /// Adds the members of another fleet with the same options and columns. New keys are appended. If both fleets have
-    /// a key, its members are merged ([`Model::merge`](crate::Model::merge)), so their state must not depend on the
-    /// order of rows.
+    /// Adds the members of another fleet with the same options and columns. New keys are appended.
+    /// If both fleets have a key, its members are merged ([`Model::merge`](crate::Model::merge)).
+    /// Their state must then not depend on the order of rows.
     ///
-    /// If options or columns differ, or members of a common key cannot be merged, the fleet is unchanged. After an
-    /// error of the store, the merge is incomplete.
+    /// If options or columns differ, or members of a common key depend on the order of rows, the
+    /// fleet is unchanged. After any other error, such as one of the store, the merge is
+    /// incomplete.
     pub fn merge(&mut self, other: &mut Self) -> Result<(), Error> {
         let (own, theirs) = (&self.fresh, &other.fresh);
         length("a row of the other fleet", theirs.width(), own.width())?;

@@ -1,11 +1,14 @@
-//! Fleets: one model or monitor per key, for sensors, machines or customers whose rows arrive in one stream.
+//! Fleets: one model or monitor per key, for sensors, machines or customers whose rows arrive in
+//! one stream.
 //!
-//! Setting: every row has a key. All members have the same options. Each member learns only from the rows of its own
-//! key. Its results are bit-for-bit those of a separate stream of these rows.
+//! Setting: every row has a key. All members have the same options, and each learns only from the
+//! rows of its own key. Results of models are bit-for-bit those of a separate stream of these rows.
+//! Monitors of new keys may borrow a shared reference ([`Fleet::with_pool`]).
 //!
-//! Cost per row: one step of a member and one lookup of the key. Memory: one member per key, or only the `most`
-//! recently used members; the others are saved as bytes in a [`Store`] and loaded when their key returns. A quarter of
-//! the members is evicted at a time, so that choosing them costs O(1) per row.
+//! Cost per row: one step of a member and one lookup of the key. Memory: one member per key. With a
+//! [`Store`], only a limited number of recently used members is in memory. The others are saved as
+//! bytes and loaded when their key returns. A quarter of the members is evicted at a time, so that
+//! choosing them costs O(1) per row.
 
 mod blocks;
 mod member;
@@ -24,11 +27,11 @@ use std::sync::Arc;
 
 /// Storage for members that have not been used recently.
 pub trait Store: Send + Sync {
-    /// Stores bytes. Returns a number that identifies the stored bytes.
+    /// Stores bytes. Returns a number that identifies them.
     fn put(&mut self, bytes: &[u8]) -> io::Result<u64>;
-    /// Returns the bytes with this number.
+    /// Returns the bytes that are stored under this number.
     fn get(&mut self, place: u64) -> io::Result<Vec<u8>>;
-    /// Deletes the bytes with this number.
+    /// Deletes the bytes that are stored under this number.
     fn free(&mut self, place: u64);
 }
 
@@ -46,7 +49,7 @@ pub trait Store: Send + Sync {
 /// # Ok::<(), eigenhedge::Error>(())
 /// ```
 pub struct Fleet<T> {
-    /// Template of a member before its first row, with the columns of all members.
+    /// Template of new members, with the columns of all members.
     fresh: T,
     /// Member that all keys share, if there is one: for monitors, the one with the shared reference.
     common: Option<T>,
@@ -77,7 +80,8 @@ fn cannot_store(error: io::Error) -> Error {
 }
 
 impl<T: FleetMember> Fleet<T> {
-    /// Creates a fleet whose members are copies of this template. The resume state of the template is cleared.
+    /// Creates a fleet whose members are copies of this template. The resume state of the template
+    /// is cleared. Returns `Err` for a model that has learned rows or that needs a warm-up.
     pub fn new(mut fresh: T) -> Result<Self, Error> {
         fresh.check_fresh()?;
         fresh.resume_state_mut().clear();
@@ -95,19 +99,22 @@ impl<T: FleetMember> Fleet<T> {
         })
     }
 
-    /// Limits the number of members in memory. All other members are saved in the store.
+    /// Limits the number of members in memory to `most`, at least 1. All other members are saved in
+    /// the store.
     #[must_use]
     pub fn with_store(mut self, most: usize, store: Box<dyn Store>) -> Self {
         self.set_store(most, store);
         self
     }
 
-    /// Sets the store and the limit of [`Self::with_store`]. Must be called before the first row.
+    /// Sets the store and the limit as [`Self::with_store`] does. Must be called before the first
+    /// row.
     pub fn set_store(&mut self, most: usize, store: Box<dyn Store>) {
         (self.most, self.store) = (most.max(1), Some(store));
     }
 
-    /// Changes the limit on members in memory. Excess members are stored when the next key needs memory.
+    /// Changes the limit on members in memory. Excess members are stored when the next key needs
+    /// memory. Has no effect without a store.
     pub fn set_most(&mut self, most: usize) {
         self.most = most.max(1);
     }
@@ -117,18 +124,17 @@ impl<T: FleetMember> Fleet<T> {
         self.store.is_some()
     }
 
-    /// Returns the template that is copied for each key, with the columns.
+    /// Returns the template that is copied for each new key, with the columns of all members.
     pub fn fresh(&self) -> &T {
         &self.fresh
     }
 
-    /// Returns the member that all keys share, if there is one: for monitors, the one with the shared reference. It is
-    /// saved with the fleet.
+    /// Returns the member that all keys share, if any: for monitors, the one with the shared
+    /// reference. It is saved with the fleet.
     pub fn common(&self) -> Option<&T> {
         self.common.as_ref()
     }
 
-    /// Returns the member that all keys share, mutably. The option is `None` if there is no such member.
     pub(crate) fn common_mut(&mut self) -> &mut Option<T> {
         &mut self.common
     }
@@ -138,7 +144,7 @@ impl<T: FleetMember> Fleet<T> {
         self.keys.iter().map(|key| &**key)
     }
 
-    /// Returns the position of a key in the order of first rows, or `None` for an unknown key.
+    /// Returns the index of a key in [`Self::keys`], or `None` for an unknown key.
     pub fn position(&self, key: &str) -> Option<usize> {
         self.positions.get(key).copied()
     }
@@ -148,8 +154,8 @@ impl<T: FleetMember> Fleet<T> {
         self.slots.len()
     }
 
-    /// Applies `work` to the template, the common member and the member of every key. After a failure, the members of
-    /// later keys are unchanged.
+    /// Applies `work` to the template, the common member and the member of every key. Stops at the
+    /// first error. The members of later keys are then unchanged.
     pub fn change(&mut self, work: impl Fn(&mut T) -> Result<(), Error>) -> Result<(), Error> {
         work(&mut self.fresh)?;
         self.common.as_mut().map_or(Ok(()), &work)?;
@@ -284,7 +290,7 @@ impl<T: FleetMember> Fleet<T> {
             oldest.select_nth_unstable(count);
             oldest.truncate(count);
         }
-        // From the last slot on, so that members moved by a removal stay in memory.
+        // In descending order, so that `swap_remove` only moves members that stay in memory.
         oldest.sort_unstable_by_key(|(_, slot)| std::cmp::Reverse(*slot));
         for (_, slot) in oldest {
             let place = store.put(&self.slots[slot].member.to_bytes()?).map_err(cannot_store)?;
@@ -299,7 +305,8 @@ impl<T: FleetMember> Fleet<T> {
 }
 
 impl Fleet<Model> {
-    /// Sets whether models compute aligned coordinates of the following rows ([`Model::ask_for_coordinates`]).
+    /// Sets whether models compute aligned coordinates of later rows
+    /// ([`Model::ask_for_coordinates`]).
     pub fn ask_for_coordinates(&mut self, asked: bool) {
         self.aligns = asked;
     }

@@ -8,8 +8,8 @@
 //! | one part per key, in the order of their first rows | its member |
 //! | 4 + 8 | `FF FF FF FF`, and the number of parts with a key |
 //!
-//! A part consists of the length of the key (4), the length of the bytes (8), the CRC-32 of the lengths and the key (4), the
-//! key, and the bytes of a saved file.
+//! A part consists of the length of the key (4 bytes), the length of a saved file (8 bytes), the
+//! CRC-32 of both lengths and the key (4 bytes), the key, and the saved file.
 
 use super::member::LONGEST_KEY;
 use super::{Fleet, FleetMember, Place, Store, cannot_store};
@@ -20,8 +20,8 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 /// Value in place of a key length that marks the end of the file.
 const END: u32 = u32::MAX;
 
-/// Serializes a model or a monitor and reads it again. Returns `Err` if this fails, so that a file that cannot be read never
-/// replaces an older one.
+/// Serializes a model or a monitor and reads it again. Returns `Err` if this fails. A file that
+/// cannot be read then never replaces an older one.
 ///
 /// ```
 /// use eigenhedge::{Kind, Model, Spec, checked_bytes};
@@ -37,8 +37,9 @@ pub fn checked_bytes<T: FleetMember>(member: &T) -> Result<Vec<u8>, Error> {
 }
 
 impl<T: FleetMember> Fleet<T> {
-    /// Writes the fleet and the resume state of the calling program. Returns `Err` if the saved form of a member in
-    /// memory cannot be read again. The output is then incomplete.
+    /// Writes the fleet and the resume state of the calling program. If writing fails, or if the
+    /// saved form of a member in memory cannot be read again, returns `Err`, and the output is
+    /// incomplete.
     pub fn write(&mut self, resume_state: &[u8], out: &mut dyn Write) -> Result<(), Error> {
         let mut fresh = self.fresh.clone();
         *fresh.resume_state_mut() = resume_state.to_vec();
@@ -59,7 +60,8 @@ impl<T: FleetMember> Fleet<T> {
         end.and_then(|()| out.write_all(&(self.keys.len() as u64).to_le_bytes())).map_err(cannot_store)
     }
 
-    /// Reads the index of a file of [`Self::write`]: the template, the resume state, and the place of each key.
+    /// Reads the index of a file written by [`Self::write`]: the template with the resume state,
+    /// the common member, and the place of each key.
     pub fn index(from: &mut (impl Read + Seek)) -> Result<FleetIndex<T>, Refusal> {
         let cut_short = |_| Refusal::Content;
         let mut head = Vec::new();
@@ -111,7 +113,7 @@ impl<T: FleetMember> Fleet<T> {
     }
 }
 
-/// Index of the parts of a saved fleet.
+/// Contents of a saved fleet, without the members of its keys.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FleetIndex<T> {
@@ -119,13 +121,14 @@ pub struct FleetIndex<T> {
     pub fresh: T,
     /// Member that all keys share, if there is one.
     pub common: Option<T>,
-    /// Each key, and the position and length of its bytes.
+    /// Each key, with the offset and the length of its member in the file, in bytes.
     pub parts: Vec<(String, u64, u64)>,
 }
 
 impl<T: FleetMember> FleetIndex<T> {
-    /// Creates the fleet with at most `most` members in memory. The store must already contain the bytes of every part,
-    /// those of part i at `place(i)`. Also returns the caller's resume state.
+    /// Creates the fleet with at most `most` members in memory. The store must already contain the
+    /// bytes of each part i, under the number `place(i)`. Also returns the resume state of the
+    /// calling program.
     pub fn open(
         mut self,
         most: usize,

@@ -29,7 +29,6 @@ fn fresh(kind: Kind) -> Model {
 
 fn rows() -> Vec<(String, Vec<f64>)> {
     let rows = streams::iid(6, 3, 0.3, 300, 8).rows;
-    // Some keys are frequent, others rare.
     rows.into_iter().enumerate().map(|(t, row)| (format!("key {}", (t * t + t / 7) % 13), row)).collect()
 }
 
@@ -63,7 +62,7 @@ fn a_fleet_is_separate_runs_whatever_is_put_away() {
 #[test]
 fn rows_of_a_key_may_be_learned_together() {
     let mut rows = rows();
-    // The first row of a key is rejected, and one in the middle.
+    // The first row of a key is rejected, and a later row.
     rows[0].1[2] = f64::NAN;
     rows[40].1[0] = f64::INFINITY;
     let mut one_by_one = Fleet::new(fresh(Kind::Auto)).unwrap();

@@ -1,14 +1,16 @@
 //! Limit on the number of atoms, which is enforced by merging atoms.
 //!
-//! When there is one atom too many, one atom m is merged into its nearest neighbour n: the feature φ(x_m) is replaced by
-//! its projection `g φ(x_n)`, `g = k(m,n)/k(n,n)`, in every weight vector. Here k(m,n) is the kernel of the two atoms.
-//! The squared displacements of the vectors in the feature space sum to `Σ_p (ψ_p α_pm)² · (k(m,m) - k(m,n)²/k(n,n))`,
-//! where `ψ_p α_pm` is the coefficient of atom m in vector p (a center counts as one more vector). The atom m is the one
-//! that minimizes this sum. The newest atom is a candidate too, so that a point that is already represented costs
-//! nothing. Because the neighbour takes over the coefficient, vectors do not shrink when steps become small.
+//! When there is one atom too many, an atom m is merged into its nearest neighbor n. In every
+//! weight vector, the feature φ(x_m) is replaced by its projection `g φ(x_n)` with
+//! `g = k(m,n)/k(n,n)`, where k(m,n) is the kernel of the two atoms. The squared displacements of
+//! the vectors in the feature space sum to `Σ_p (ψ_p α_pm)² · (k(m,m) - k(m,n)²/k(n,n))`, where
+//! `ψ_p α_pm` is the coefficient of atom m in vector p. A center counts as one more vector. The
+//! atom m that minimizes this sum is merged. It may be the newest atom, so a point that the other
+//! atoms already represent costs nothing. The neighbor takes over the coefficient, so vectors keep
+//! their length even when steps are small.
 //!
-//! Cost per trial with M atoms and P vectors: O(MP), and O(M) for every atom whose nearest neighbour was dropped.
-//! Memory: M² kernel values, so that none is computed twice.
+//! Cost per trial with M atoms and P vectors: O(MP), and O(M) for every atom whose nearest neighbor
+//! was removed. Memory: M² kernel values, so that none is computed twice.
 
 use crate::error::Error;
 use crate::linalg::Matrix;
@@ -16,7 +18,7 @@ use crate::linalg::checks::shape;
 use crate::state::{ensure, entries, length, no_limit};
 use serde::{Deserialize, Serialize};
 
-/// Kernel values and nearest neighbours of the atoms, from which the atom to remove is chosen.
+/// Kernel values and nearest neighbors of the atoms, from which the atom to remove is chosen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Budget {
     pub most: usize,
@@ -26,7 +28,7 @@ pub struct Budget {
     nearest: Vec<Neighbour>,
 }
 
-/// Nearest neighbour of an atom: the other atom of which some multiple approximates the atom best.
+/// Nearest neighbor of an atom: the other atom with the multiple that approximates the atom best.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Neighbour {
     #[serde(with = "no_limit")]
@@ -65,7 +67,7 @@ impl Budget {
     fn find_nearest(&self, atom: usize) -> Neighbour {
         let mut nearest = NOBODY;
         for (other, value) in self.kernel.column(atom).iter().enumerate() {
-            // Two quotients, because the square of a kernel value may overflow.
+            // Two quotients are used, because the square of a kernel value may overflow.
             let share = (value / self.squares[atom]) * (value / self.squares[other]);
             if share > nearest.share && other != atom {
                 nearest = Neighbour { atom: other, share };
@@ -108,7 +110,7 @@ impl Budget {
         Some(Merge { atom, into, factor, square: distance(atom) })
     }
 
-    /// Computes the inner products of `g φ(into) - φ(atom)` with every atom.
+    /// Computes the inner products of the displacement `g φ(into) - φ(atom)` with all atoms.
     pub(super) fn displacement(&self, merge: &Merge, products: &mut Vec<f64>) {
         products.clear();
         let pairs = self.kernel.column(merge.into).iter().zip(self.kernel.column(merge.atom));

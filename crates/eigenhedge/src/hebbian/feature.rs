@@ -1,12 +1,13 @@
 //! Weight vectors in the feature space of a kernel: `w_p = ψ_p Σ_i α_pi φ(x_i)` over the atoms of a dictionary.
 //!
-//! Shrinking a vector changes only the number ψ_p. The simultaneous rule also subtracts earlier vectors from later
-//! ones. On the coefficients this is a combination of columns, so that no old output is recomputed. A center
-//! `m = Σ_i μ_i φ(x_i)` is one more expansion. A row is then `φ(x) - m`, which changes the coefficients of every atom.
+//! Shrinking a vector changes only the number ψ_p. The simultaneous rule also subtracts earlier
+//! vectors from later ones. For the coefficients, this is a combination of columns, so no earlier
+//! output is recomputed. A center `m = Σ_i μ_i φ(x_i)` is one more expansion. A centered row
+//! `φ(x) - m` then changes the coefficients of every atom.
 //!
-//! Cost per trial with t atoms and P vectors: one kernel row, O(tP) for the outputs, and O(tP) more if the rule deflates
-//! or rows are centered. Every row that moves a vector or the center becomes an atom, so that memory grows with the
-//! stream unless there is a budget.
+//! Cost per trial with t atoms and P vectors: one kernel row, O(tP) for the outputs, and O(tP) more
+//! if the rule deflates or rows are centered. Every row that moves a vector or the center becomes
+//! an atom, so memory grows with the stream unless there is a budget.
 //!
 //! Numerics: when ψ_p leaves the range from 1e-100 to 1e100, the coefficients of the vector are multiplied by ψ_p, and
 //! ψ_p is reset to 1. With a center, squared norms are differences. A row whose distance from the center is at rounding
@@ -78,8 +79,9 @@ impl<D: Dictionary> FeatureWeights<D> {
         })
     }
 
-    /// Limits the number of atoms. Beyond the limit, the atom whose removal moves the weight vectors least is merged
-    /// into its nearest neighbour. Panics if the dictionary is not empty.
+    /// Limits the number of atoms. Beyond the limit, the atom whose removal moves the weight
+    /// vectors least is merged into its nearest neighbor. Returns `Err` if `atoms` is 0. Panics if
+    /// the dictionary is not empty.
     pub fn with_budget(mut self, atoms: usize) -> Result<Self, Error> {
         at_least_one("budget", atoms)?;
         assert!(self.dictionary.is_empty(), "the budget is set before the first row");
@@ -92,17 +94,17 @@ impl<D: Dictionary> FeatureWeights<D> {
         &self.dictionary
     }
 
-    /// Returns the coefficients of one weight vector over the atoms.
+    /// Returns the coefficients of weight vector `component` (from 0) over the atoms.
     pub fn coefficients(&self, component: usize) -> impl Iterator<Item = f64> {
         self.coefficients.column(component).iter().map(move |alpha| self.shrink[component] * alpha)
     }
 
-    /// Returns the coefficients of the center, and its inner products with the atoms, or `None` if it is the origin.
+    /// Returns the center's coefficients and products with the atoms, or `None` at the origin.
     pub(crate) fn center(&self) -> Option<(&[f64], &[f64])> {
         (!self.center.is_empty()).then_some((&self.center, &self.image))
     }
 
-    /// Returns the total distance in the feature space by which the removal of atoms has moved the weight vectors.
+    /// Returns the total distance by which removals of atoms have moved the weight vectors.
     pub fn forgotten(&self) -> f64 {
         self.forgotten
     }
@@ -208,7 +210,7 @@ impl<D: Dictionary> Weights for FeatureWeights<D> {
 
     fn shift_center(&mut self, point: &D::Point, share: f64) {
         let atom = self.admit(point);
-        // No effect unless the center was at the origin.
+        // Resizing has no effect unless the center was at the origin.
         self.center.resize(self.dictionary.len(), 0.0);
         self.image.resize(self.dictionary.len(), 0.0);
         let Working { row, square, .. } = &self.scratch.0;

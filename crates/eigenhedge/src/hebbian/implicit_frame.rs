@@ -42,11 +42,11 @@ struct Working {
     inner: Vec<f64>,
 }
 
-/// Share of a vector's length below which its part outside the span of the earlier vectors counts as zero.
+/// A part outside the span of earlier vectors counts as zero below this relative length.
 const DEPENDENT: f64 = 1e-6;
-/// Share of `|z|²` below which the squared distance of a point z from the span counts as a rounding error.
+/// A squared distance from the span up to this multiple of the squared norm is rounding error.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
-/// Share of `|z|²` by which the squared length of the coordinates of a point z may exceed it if the frame is accurate.
+/// Accepted relative excess of the squared coordinates over the squared norm of a point.
 const UNCERTAIN: f64 = 1e-10;
 
 impl ImplicitFrame {
@@ -96,8 +96,9 @@ impl ImplicitFrame {
         distance(square, coordinates)
     }
 
-    /// Computes the coordinates, leaving out each vector whose part outside the span of the earlier ones is
-    /// shorter than the share `apart` of its length. Uses Gram–Schmidt on the columns of R, twice per column.
+    /// Computes the coordinates, leaving out each vector whose part outside the span of the earlier
+    /// ones is shorter than `apart` times its length. Uses Gram–Schmidt on the columns of R, twice
+    /// per column.
     fn project_dependent(&mut self, products: &[f64], apart: f64, coordinates: &mut Vec<f64>) {
         let Self { triangle, scratch: Scratch(Working { basis, inner, .. }) } = self;
         let rows = triangle.rows();
@@ -149,13 +150,13 @@ impl ImplicitFrame {
         self.absorb(&step.push, coordinates, residual);
     }
 
-    /// Adds a multiple of the most recently projected point to each vector.
+    /// Adds `amounts[p]` times the most recently projected point to each vector p.
     pub fn absorb(&mut self, amounts: &[f64], coordinates: &[f64], residual: f64) {
         let Self { triangle, scratch: Scratch(Working { point, .. }) } = self;
         let count = triangle.columns();
         coordinates.clone_into(point);
         point.push(residual);
-        // From below: rotate the point into the first direction of the frame.
+        // Rotations from below move the point into the first direction of the frame.
         for row in (0..count).rev() {
             let (cosine, sine, length) = rotation(point[row], point[row + 1]);
             point[row] = length;
@@ -164,7 +165,7 @@ impl ImplicitFrame {
         for (j, amount) in amounts.iter().enumerate() {
             triangle.column_mut(j)[0] += amount * point[0];
         }
-        // From above: clear the entries under the diagonal.
+        // Rotations from above clear the entries under the diagonal.
         for row in 0..count {
             let column = triangle.column_mut(row);
             let (cosine, sine, length) = rotation(column[row], column[row + 1]);
@@ -205,7 +206,6 @@ mod tests {
         (0..p * p).map(|at| dot(columns.column(at / p), columns.column(at % p))).collect()
     }
 
-    /// Weight vectors and their frame, with the current point.
     struct Pair {
         vectors: Matrix,
         frame: ImplicitFrame,
@@ -285,7 +285,7 @@ mod tests {
             let z = gaussian(n, &mut random);
             assert!((pair.project(&z) - plane.project(&z)).abs() <= 1e-12);
             assert!((pair.project(&a)).abs() <= 1e-6, "a lies in the span");
-            // Updates inside the plane: the span, and the dependent vectors, do not change.
+            // Updates inside the plane keep the span and the dependence of the vectors.
             let step = VectorStep {
                 scale: 1.0,
                 keep: vec![0.9, 0.99, 0.8, 0.9],

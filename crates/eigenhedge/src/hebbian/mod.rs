@@ -14,9 +14,9 @@
 //! | [`Rule::Apex`], `ỹ = y_p + a_p·y` | `1 - γ ỹ²` | `γ ỹ` | 0 |
 //! | [`Rule::Simultaneous`] | `1 - γ y²` | `γ y` | `β y` |
 //!
-//! Here `z_1 = z`, `a_p` are the lateral weights of APEX, and β is the deflation weight. The step size γ is the
-//! [`Rate`] divided by the squared norm bound. [`Weights`] abstracts the space of the vectors: [`AmbientWeights`] in
-//! `R^n`, [`FeatureWeights`] over a dictionary.
+//! Here `z_1 = z`, `a_p` are the lateral weights of APEX, and β is the deflation weight. The step
+//! size γ is the [`Rate`] divided by the squared norm bound. [`Weights`] abstracts the space of the
+//! vectors: [`AmbientWeights`] in `R^n`, [`FeatureWeights`] over a dictionary.
 //!
 //! Guarantee: no regret bound. On a stationary stream with distinct top eigenvalues, and steps that decrease like 1/t,
 //! vector p converges to component p, up to sign.
@@ -29,10 +29,11 @@
 //!
 //! Rows much longer than recent ones can be clipped for learning. The loss is still that of the original row.
 //!
-//! References: Oja 1982, 1992; Sanger 1989; Kung and Diamantaras 1990; Kashima, On-line Kernel Principal Component
-//! Analysis, 2001. Kashima's shrink factors (18)–(25), (40) and (60) lack η. In (10), (11), (43) and (44) every `y^(p)`
-//! must be the output with its lateral part, and the last sign of (11) and (44) must be a plus. As printed the lateral
-//! weights diverge; with only the sign corrected every vector converges to the first component.
+//! References: Oja 1982, 1992; Sanger 1989; Kung and Diamantaras 1990; Kashima, On-line Kernel
+//! Principal Component Analysis, 2001. Kashima's shrink factors (18)–(25), (40) and (60) lack η. In
+//! (10), (11), (43) and (44) every `y^(p)` must be the output with its lateral part, and the last
+//! sign of (11) and (44) must be a plus. As printed, the lateral weights diverge. If only the sign
+//! is corrected, every vector converges to the first component.
 
 mod ambient;
 mod budget;
@@ -78,18 +79,18 @@ pub struct Params {
 }
 
 impl Params {
-    /// Creates parameters for Oja's rule: one component, constant step.
+    /// Creates parameters for Oja's rule with one component and the constant step `eta`.
     pub fn oja(eta: f64) -> Self {
         let (rule, rate) = (Rule::Oja, Rate::Constant { eta });
         Self { components: 1, rule, rate, norm_bound: NormBound::Running, center: None, clip: None }
     }
 
-    /// Creates parameters for APEX, with a constant step. All components learn from every row.
+    /// Creates parameters for APEX with the constant step `eta` and without stages.
     pub fn apex(components: usize, eta: f64) -> Self {
         Self { components, rule: Rule::Apex { stage: None }, ..Self::oja(eta) }
     }
 
-    /// Creates parameters for the simultaneous rule (GHA for `beta` 1), with a constant step.
+    /// Creates parameters for the simultaneous rule with the constant step `eta` (GHA: `beta` 1).
     pub fn simultaneous(components: usize, eta: f64, beta: f64) -> Self {
         Self { components, rule: Rule::Simultaneous { beta }, ..Self::oja(eta) }
     }
@@ -147,7 +148,7 @@ pub struct Hebbian<W> {
 struct Working {
     square: f64,
     outputs: Vec<f64>,
-    /// Outputs of the row that is learned, after clipping.
+    /// Outputs of the clipped row that is learned.
     taught: Vec<f64>,
     /// Coordinates of the row from which the frame is updated.
     framed: Vec<f64>,
@@ -186,7 +187,7 @@ pub(crate) trait SavedWeights {
 }
 
 impl<W: Weights> Hebbian<W> {
-    /// Creates a learner without vectors. The first rows become its weight vectors.
+    /// Creates a learner without vectors. The first nonzero rows become its weight vectors.
     pub fn new(params: Params, weights: W) -> Result<Self, Error> {
         let components = params.components;
         check_kept(components, weights.dimension())?;
@@ -211,7 +212,7 @@ impl<W: Weights> Hebbian<W> {
         })
     }
 
-    /// Initializes the weight vectors with one point each, as if the points were the first rows.
+    /// Initializes each weight vector with a nonzero point, as if the points were the first rows.
     pub fn starting_from(mut self, points: &[&W::Point]) -> Result<Self, Error> {
         let missing = self.params.components - self.weights.count();
         state::length("the list of initial points", points.len(), missing)?;

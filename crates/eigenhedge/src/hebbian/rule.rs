@@ -29,9 +29,9 @@ pub enum Rule {
     },
     /// All vectors at once: `w_p ← w_p + γ y_p (z - β Σ_{j<p} y_j w_j - y_p w_p)`.
     ///
-    /// With β = 1 this is the generalized Hebbian algorithm. With β = 2 it is stochastic gradient ascent. Vector p
-    /// converges to component p if `(1-β) λ_j < λ_p` for all j < p, with the eigenvalue λ_j of component j. This always
-    /// holds if β ≥ 1.
+    /// With β = 1 this is the generalized Hebbian algorithm. With β = 2 it is stochastic gradient
+    /// ascent. Vector p converges to component p if `(1-β) λ_j < λ_p` for all j < p, where λ_j is
+    /// the eigenvalue of component j. This always holds if β ≥ 1.
     Simultaneous {
         /// Deflation weight β.
         beta: f64,
@@ -48,14 +48,15 @@ impl Rule {
         }
     }
 
-    /// Returns the number of the current trial of a component, from 1, or `None` while it does not learn.
+    /// Returns the number of trials from which a component has learned, including this one. Returns
+    /// `None` if it does not learn from this trial.
     fn clock(&self, component: usize, components: usize, trial: u64) -> Option<u64> {
         let Self::Apex { stage: Some(stage) } = self else { return Some(trial) };
         let clock = trial.checked_sub(stage.saturating_mul(component as u64)).filter(|clock| *clock > 0)?;
         (clock <= *stage || component + 1 == components).then_some(clock)
     }
 
-    /// Adds the update for these outputs to an empty step. The step size is divided by `scale`.
+    /// Fills an empty step with the update for these outputs. The step size is divided by `scale`.
     pub(super) fn plan(&self, rate: &Rate, trial: u64, scale: f64, seen: RuleInputs<'_>, step: &mut VectorStep) {
         let RuleInputs { outputs, lateral } = seen;
         for (p, y) in outputs.iter().enumerate() {
@@ -86,7 +87,7 @@ pub(super) struct RuleInputs<'a> {
     pub lateral: &'a Matrix,
 }
 
-/// An update of the weight vectors `w_1 … w_P` towards a point.
+/// Update of the weight vectors `w_1 … w_P` toward a point.
 ///
 /// The vectors are processed in order. The deflated point d starts as `scale` times the point. For each vector:
 ///

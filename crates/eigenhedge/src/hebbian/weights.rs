@@ -20,24 +20,25 @@ pub trait Weights {
     /// Returns the number of vectors.
     fn count(&self) -> usize;
 
-    /// Computes the inner product of the centered point with every vector. Returns the squared norm of the centered
-    /// point. Returns `Err` if the point is invalid. Changes only scratch space.
+    /// Computes the inner product of the centered point with every vector. Returns the squared norm
+    /// of the centered point. Returns `Err` if the point is invalid. The vectors and the center do
+    /// not change.
     fn load_point(&mut self, point: &Self::Point, outputs: &mut Vec<f64>) -> Result<f64, Error>;
 
     /// Appends a vector: `scale` times the most recently loaded point.
     fn begin(&mut self, point: &Self::Point, scale: f64);
 
-    /// Moves the vectors towards the most recently loaded point.
+    /// Moves the vectors toward the most recently loaded point.
     fn learn(&mut self, point: &Self::Point, step: &VectorStep);
 
     /// Sets the center to the most recently loaded point. There must be no vectors yet.
     fn begin_at(&mut self, point: &Self::Point);
 
-    /// Moves the center towards the most recently loaded point, by the given share of their distance.
+    /// Moves the center toward the loaded point by the fraction `share` of their distance.
     fn shift_center(&mut self, point: &Self::Point, share: f64);
 
-    /// Removes one atom if the budget is exceeded, and writes the effect on the vectors to the argument. Returns true if
-    /// an atom was removed.
+    /// Removes one atom if the budget is exceeded, and writes the effect on the vectors to its
+    /// argument. Returns true if an atom was removed.
     fn trim(&mut self, _change: &mut Change) -> bool {
         false
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 use std::marker::PhantomData;
 
-/// Dictionary of points of any type, with a kernel of borrowed points. A kernel row costs one evaluation per atom.
+/// Dictionary of points of any type. A kernel row costs one kernel evaluation per atom.
 ///
 /// A custom kernel implements one function:
 ///

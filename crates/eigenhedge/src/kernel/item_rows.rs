@@ -1,10 +1,11 @@
 //! Rows of items with counts, and kernels on such rows.
 //!
-//! Kernels: let `#u(a)` be the number of times that u occurs in a. [`VectorKernel::Spectrum`] is the cosine of the
-//! counts of substrings, `Σ_u #u(a) #u(b) / √(Σ #u(a)² Σ #u(b)²)`, and 0 if a row is shorter than a substring. Sets
-//! ignore repetitions: [`VectorKernel::Intersection`] is `|A ∩ B|`, and [`VectorKernel::Jaccard`] is
-//! `|A ∩ B| / |A ∪ B|`, or 1 for two empty sets. All are positive definite, because counts and indicators are features.
-//! For Jaccard see Gower (1971).
+//! Kernels: let `#u(a)` be the number of times that u occurs in a. [`VectorKernel::Spectrum`] is
+//! the cosine of the counts of substrings, `Σ_u #u(a) #u(b) / √(Σ #u(a)² Σ #u(b)²)`, and 0 if a row
+//! is shorter than a substring. Sets ignore repetitions: [`VectorKernel::Intersection`] is
+//! `|A ∩ B|`, and [`VectorKernel::Jaccard`] is `|A ∩ B| / |A ∪ B|`, or 1 for two empty sets. The
+//! first two are positive definite, because counts and indicators are their features. Gower (1971)
+//! proves it for Jaccard.
 //!
 //! Cost: O(|a| log |a|) once per row and atom, O(|a| + |b|) per kernel value.
 //!
@@ -55,7 +56,7 @@ impl ItemRow {
 }
 
 fn key(numbers: &[f64]) -> u64 {
-    // Zero has two signs; adding 0 makes them equal.
+    // Adding 0 turns -0 into +0.
     numbers.iter().fold(0, |key, number| mix(key ^ (number + 0.0).to_bits()).wrapping_add(0x9e37_79b9_7f4a_7c15))
 }
 
@@ -92,7 +93,6 @@ mod tests {
         row
     }
 
-    /// Computes the spectrum kernel by comparing all pairs of substrings.
     fn slow(substring: usize, a: &str, b: &str) -> f64 {
         let windows = |text: &str| -> Vec<String> {
             let text: Vec<char> = text.chars().collect();

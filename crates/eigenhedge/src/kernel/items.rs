@@ -1,8 +1,9 @@
 //! Items: texts, sets and other lists as rows of numbers, and custom kernels on such rows.
 //!
-//! Setting: a row is a list of *items* of any length, and each item is a number. [`TextItems`] splits a text into
-//! items. [`item_number`] returns the number of any other item: 53 bits of a hash of its text, so that two items
-//! collide with a probability of about 10⁻¹⁶. The numbers only identify items. They are the same on every machine.
+//! Setting: a row is a list of *items* of any length, and each item is a number. [`TextItems`]
+//! splits a text into items. [`item_number`] returns the number of a word or of any other text: a
+//! 53-bit hash. Two items collide with a probability of about 10⁻¹⁶. The numbers only identify
+//! items. They are the same on every machine.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -22,7 +23,7 @@ pub enum TextItems {
 crate::error::by_name!(TextItems, "items", 2, Words => "words", Chars => "chars");
 
 impl TextItems {
-    /// Appends the numbers of the items of a text to a row.
+    /// Appends the number of each item of `text` to `row`.
     ///
     /// ```
     /// use eigenhedge::kernel::{TextItems, item_number};
@@ -42,7 +43,7 @@ impl TextItems {
     }
 }
 
-/// Returns the number that represents an item: a 53-bit hash of its text.
+/// Returns the number that represents an item: a 53-bit hash of `text`.
 pub fn item_number(text: &str) -> f64 {
     // FNV-1a over the bytes; `mix` spreads the result over all bits.
     let hash = text
@@ -58,9 +59,9 @@ pub(crate) fn mix(mut x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// Kernel given as a function of two rows. The function must be symmetric and positive definite. This is not checked. A
-/// non-finite value is reported as an error. Two such kernels are equal only if one is a clone of the other. They
-/// cannot be saved.
+/// Kernel given as a function of two rows. The function must be symmetric and positive definite,
+/// which is not checked. A non-finite value causes an error. Two such kernels are equal only if one
+/// is a clone of the other. They cannot be saved or combined with other kernels.
 ///
 /// ```
 /// use eigenhedge::kernel::{Function, VectorKernel};

@@ -36,7 +36,7 @@ fn points(seed: u64, count: usize, length: usize) -> Vec<Vec<f64>> {
     (0..count).map(|_| point(&mut random, length)).collect()
 }
 
-/// Returns the eigenvalues of the Gram matrix, ascending. Asserts that the matrix is exactly symmetric.
+/// Returns the eigenvalues of the Gram matrix, ascending. Asserts that it is symmetric.
 fn spectrum<X: ?Sized + ToOwned>(points: &[X::Owned], value: impl Fn(&X, &X) -> f64) -> Vec<f64> {
     use std::borrow::Borrow;
     let mut gram = Matrix::zeros(points.len(), points.len());
@@ -235,8 +235,7 @@ fn slow(kernel: &VectorKernel, a: &[f64], b: &[f64]) -> f64 {
     }
 }
 
-/// Returns the allowed error of a formula, in units of eps: the condition number times the number of
-/// roundings.
+/// Returns the allowed absolute error of a formula, from eps, conditioning and roundings.
 fn allowance(kernel: &VectorKernel, a: &[f64], b: &[f64]) -> f64 {
     let size: f64 = a.iter().zip(b).map(|(x, y)| x * x + y * y + x.abs() + y.abs()).sum();
     let steps = 4.0 + a.len() as f64;
@@ -254,7 +253,7 @@ fn allowance(kernel: &VectorKernel, a: &[f64], b: &[f64]) -> f64 {
 #[test]
 fn rows_equal_formulas_and_values_equal_rows_to_the_last_bit() {
     for kernel in kernels() {
-        // Lengths and counts that cover every case of remaining entries after whole SIMD vectors.
+        // The lengths and counts leave various remainders after whole SIMD vectors.
         for (length, count) in [(1, 1), (3, 7), (8, 16), (13, 9), (64, 33)] {
             let atoms = points(8, count, length);
             let x = point(&mut Random::seeded(9), length);
@@ -300,7 +299,7 @@ fn distances_of_vectors_longer_than_a_block_equal_plain_sums() {
 fn duplicates_have_kernel_one_and_near_duplicates_are_accurate() {
     let mut random = Random::seeded(12);
     for length in [1, 5, 64, 3000] {
-        // Far from the origin, where products of vectors cancel.
+        // The vectors are far from the origin, where distances from inner products would cancel.
         let x: Vec<f64> = (0..length).map(|_| 1e6 + random.normal()).collect();
         let mut near = x.clone();
         near[length / 2] += 1e-3;

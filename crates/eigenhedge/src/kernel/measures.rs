@@ -1,10 +1,11 @@
 //! Measures of two vectors: inner products, distances, cosines and discordant pairs, in vectorized loops.
 //!
-//! Numerics: distances are sums of squared differences, never `|a|² + |b|² - 2 a·b`, whose terms cancel. A difference costs one
-//! more instruction per load, which is little compared with the load. In return, equal vectors have distance exactly zero and
-//! nearly equal ones an accurate distance. The sums use all lanes of the processor, so their last bits differ between
-//! processors. On one processor a row and a single value have the same bits. A block of rows adds the entries in another order
-//! and agrees with them up to rounding.
+//! Numerics: distances are sums of squared differences, never `|a|² + |b|² - 2 a·b`, whose terms
+//! cancel. The differences cost little compared with loading the entries. In return, equal vectors
+//! have distance exactly zero, and the distance of nearly equal vectors is accurate. The sums use
+//! all lanes of the processor, so their last bits differ between processors. On one processor, a
+//! kernel row and a single value have the same bits. A block of points adds the entries in another
+//! order, so its values may differ by rounding.
 
 use crate::linalg::Matrix;
 use crate::scratch::{refill, zero};
@@ -94,7 +95,7 @@ impl Measure {
             Self::Product => square,
             Self::SquaredDistance | Self::AbsoluteDistance | Self::Discordance => 0.0,
             Self::Cosine if square == 0.0 => 0.0,
-            // A row whose squared norm is not finite must be rejected.
+            // NaN makes the caller reject a row whose squared norm is not finite.
             Self::Cosine if !square.is_finite() => f64::NAN,
             Self::Cosine => 1.0,
         }
@@ -110,7 +111,7 @@ fn discordant(a: &[f64], b: &[f64]) -> f64 {
     (0..a.len()).map(opposite).sum::<u64>() as f64
 }
 
-/// Returns `a·b / (|a| |b|)` from the product and the squared norms, clipped to [-1, 1].
+/// Returns `a·b / (|a| |b|)`, clipped to [-1, 1], or 0 if a norm is zero.
 #[inline(always)]
 fn cosine(product: f64, a: f64, b: f64) -> f64 {
     let norms = a.sqrt() * b.sqrt();
@@ -227,10 +228,10 @@ impl<T: Term> WithSimd for AllSums<'_, T> {
     }
 }
 
-/// Number of vector registers with atoms in a tile. With two points per pass there are twice as many running sums.
+/// Number of vector registers that hold the atoms of a tile.
 const REGISTERS: usize = 4;
 
-/// Sums of terms for all pairs of an atom and a point. Each lane has its own atom, so that no sum over lanes is needed.
+/// Task that computes sums for all pairs of an atom and a point, with one atom per lane.
 struct Tiles<'a, T> {
     atoms: &'a Matrix,
     points: &'a Matrix,
@@ -253,7 +254,7 @@ impl<T: Term> WithSimd for Tiles<'_, T> {
                 }
             }
             for j in (0..points.columns()).step_by(2) {
-                // The last point of an odd number is computed twice.
+                // If the number of points is odd, the last one is computed twice.
                 let pair = [j, (j + 1).min(points.columns() - 1)];
                 let found = tile_sums(simd, &tile, pair.map(|j| points.column(j)), term);
                 for (j, sums) in pair.into_iter().zip(&found) {

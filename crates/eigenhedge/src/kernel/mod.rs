@@ -16,7 +16,7 @@
 //! use eigenhedge::kernel::{Items, Kernel};
 //! use eigenhedge::{Instance, Kind, Random, Spec, trial};
 //!
-//! /// Two words are alike in the letters that they share.
+//! /// Counts the letters that occur in both words.
 //! struct Letters;
 //! impl Kernel<str> for Letters {
 //!     fn value(&self, a: &str, b: &str) -> f64 {
@@ -69,7 +69,7 @@ pub trait Kernel<X: ?Sized> {
         Multiplicity::Infinite
     }
 
-    /// Returns true if the Gram matrix of any points is known to have no negative eigenvalue.
+    /// Returns true (the default) if no Gram matrix can have a negative eigenvalue.
     fn positive_definite(&self) -> bool {
         true
     }
@@ -97,12 +97,14 @@ pub trait Dictionary {
     /// Returns the dimension N of the feature space.
     fn dimension(&self) -> Multiplicity;
 
-    /// Computes the kernel of the point with every atom, in order, and returns the kernel of the point with itself.
-    /// Returns `Err` for an invalid point, a non-finite kernel value or `k(x, x) < 0`. Changes only scratch space.
+    /// Writes the kernel values of the point with all atoms, by index, to `row`. Returns the kernel
+    /// of the point with itself. Returns `Err` for an invalid point, a non-finite kernel value or
+    /// `k(x, x) < 0`. The atoms do not change.
     fn row(&mut self, point: &Self::Point, row: &mut Vec<f64>) -> Result<f64, Error>;
 
-    /// Computes [`Self::row`] of several points at once: column j of `rows` and entry j of `own` belong to point j. Values
-    /// may differ from single rows by rounding. The error contains the position of the point.
+    /// Computes kernel rows of several points at once. Column j of `rows` is the kernel row of
+    /// point j, and entry j of `own` is its kernel with itself. Values may differ from those of
+    /// [`Self::row`] by rounding. An error contains the index of the point that caused it.
     fn rows(&mut self, points: &[&Self::Point], rows: &mut Matrix, own: &mut Vec<f64>) -> Result<(), (usize, Error)> {
         rows_one_by_one(self, points, rows, own)
     }
@@ -115,23 +117,23 @@ pub trait Dictionary {
     /// Returns the kernel of two points, which need not be atoms.
     fn value(&self, a: &Self::Point, b: &Self::Point) -> f64;
 
-    /// Adds a point as an atom.
+    /// Adds a point as the last atom.
     fn push(&mut self, point: &Self::Point);
 
-    /// Removes an atom and moves the last atom into its place.
+    /// Removes the atom with index `atom` and moves the last atom to that index.
     fn swap_remove(&mut self, atom: usize);
 
-    /// Computes the kernel of an atom with every atom, in order.
+    /// Writes the kernel values of an atom with all atoms, by index, to `row`.
     fn atom_row(&mut self, atom: usize, row: &mut Vec<f64>) {
         refill(row, (0..self.len()).map(|other| self.value(self.atom(atom), self.atom(other))));
     }
 
-    /// Returns the kernel of atom `atom` with atom `of_other` of another dictionary.
+    /// Returns the kernel of atom `atom` of this dictionary with atom `of_other` of `other`.
     fn value_between(&self, atom: usize, other: &Self, of_other: usize) -> f64 {
         self.value(self.atom(atom), other.atom(of_other))
     }
 
-    /// Returns the atom with this index.
+    /// Returns the atom with index `atom`.
     fn atom(&self, atom: usize) -> &Self::Point;
 }
 

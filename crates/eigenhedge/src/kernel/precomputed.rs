@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 
 /// Kernel given by its Gram matrix. Points are indices into the matrix.
 ///
-/// The matrix must be square, finite and symmetric, without negative diagonal entries. Negative eigenvalues are not
-/// checked, which would cost more than most uses, so the kernel is not known to be positive definite.
+/// The matrix must be square, finite and symmetric, without negative diagonal entries. Eigenvalues
+/// are not checked, because that would cost more than most uses of the kernel.
+/// [`Kernel::positive_definite`] therefore returns false.
 ///
 /// ```
 /// use eigenhedge::kernel::{Dictionary, Items, Precomputed};
@@ -28,11 +29,13 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "Matrix")]
 pub struct Precomputed(Matrix);
 
-/// Allowed difference of mirrored entries, as a share of `√(g_ii g_jj)`: rounding in single precision.
+/// Maximum difference of mirrored entries relative to `√(g_ii g_jj)`, for single precision.
 const ASYMMETRY: f64 = 1e-6;
 
 impl Precomputed {
-    /// Checks a Gram matrix and creates a kernel from it. Mirrored entries equal up to rounding become their mean.
+    /// Creates a kernel from a Gram matrix. Returns `Err` if the matrix is not square, finite and
+    /// symmetric, or has a negative diagonal entry. Mirrored entries that are equal up to rounding
+    /// become their mean.
     pub fn new(mut gram: Matrix) -> Result<Self, Error> {
         let size = gram.rows();
         length("row of the Gram matrix", gram.columns(), size)?;
@@ -59,7 +62,7 @@ impl Precomputed {
         Ok(Self(gram))
     }
 
-    /// Creates a kernel from the rows of a matrix, with the same checks as [`Self::new`].
+    /// Creates a kernel from the rows of a Gram matrix, with the checks of [`Self::new`].
     pub fn from_rows(rows: &[impl AsRef<[f64]>]) -> Result<Self, Error> {
         let size = rows.len();
         let mut gram = Matrix::zeros(size, size);

@@ -63,7 +63,8 @@ pub struct KernelParameters {
 }
 
 impl VectorKernel {
-    /// Builds the kernel with this name for vectors of `length` entries, if there is one. Parameters are not checked.
+    /// Builds the kernel with this name for vectors of `length` entries. Returns `None` for an
+    /// unknown name. Parameters are not checked.
     ///
     /// ```
     /// use eigenhedge::kernel::{KernelParameters, VectorKernel};
@@ -98,7 +99,7 @@ impl VectorKernel {
         })
     }
 
-    /// Returns the parameters of the kernel. Parameters that the kernel does not have are `None`.
+    /// Returns the parameters of this kernel. Parameters that it does not have are `None`.
     pub fn parameters(&self) -> KernelParameters {
         let none = KernelParameters::default();
         match *self {

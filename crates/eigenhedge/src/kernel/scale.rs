@@ -1,12 +1,13 @@
-//! Scale of a kernel that fits the rows: a default for γ, and advice if a γ does not fit.
+//! Choice of the kernel parameter γ from the rows, and advice about an unsuitable γ.
 //!
-//! Setting: most kernels are functions of `γ m`, where the measure m of two rows is a squared distance, a sum of absolute
-//! differences, a number of discordant pairs, or an inner product. If `γ m` is large for most pairs, all rows are
-//! strangers and the kernel matrix is nearly the identity. If it is small for most pairs, the matrix is nearly constant.
+//! Setting: most kernels are functions of `γ m`, where the measure m of two rows is a squared
+//! distance, a sum of absolute differences, a number of discordant pairs, or an inner product. For
+//! a kernel of distances, the kernel matrix is nearly the identity if `γ m` is large for most
+//! pairs. It is nearly constant if `γ m` is small for most pairs.
 //!
-//! Rule: γ is one over the median of the positive measures of all pairs of the first [`MOST`] rows without missing
-//! cells. For inner products, the measure of each row with itself is used. The rule is deterministic, and the kernel
-//! does not depend on the unit of the rows.
+//! Rule: γ is one over the median of the positive measures of all pairs of the first [`MOST`] rows
+//! without missing cells. For inner products, the measure of each row with itself is used. The rule
+//! is deterministic, and the kernel values do not depend on the unit of the rows.
 //!
 //! References: Gretton, Borgwardt, Rasch, Schölkopf and Smola, *A kernel two-sample test*, 2012, section 8.
 
@@ -15,14 +16,15 @@ use super::{KernelParameters, VectorKernel};
 
 /// Maximum number of rows whose pairs are compared.
 const MOST: usize = 200;
-/// Kernel value at the median distance below which rows count as strangers.
+/// Kernel value at the median distance below which rows count as unrelated.
 const STRANGERS: f64 = 0.01;
 /// Kernel value at the median distance above which rows count as equal.
 const ALIKE: f64 = 0.999;
 
 impl KernelParameters {
-    /// Returns the parameters with γ from the rows, if the kernel with this name reads γ and neither γ nor a length
-    /// scale is given. Nothing changes if no measure of the rows is positive.
+    /// Sets γ from the rows if it is `None` and the kernel with this name depends on it. A Matérn
+    /// kernel with a given length scale does not depend on γ. γ stays `None` if no distance or norm
+    /// of the rows is positive.
     ///
     /// ```
     /// use eigenhedge::kernel::KernelParameters;
@@ -46,8 +48,8 @@ impl KernelParameters {
 }
 
 impl VectorKernel {
-    /// Returns a sentence of advice if the matrix of a kernel of distances is nearly the identity or nearly constant
-    /// for the first rows.
+    /// Returns advice if the kernel matrix of the first rows is nearly the identity or nearly
+    /// constant. Returns `None` otherwise, and for kernels that do not decrease with a distance.
     pub fn advice<R: AsRef<[f64]>>(&self, rows: &[R]) -> Option<&'static str> {
         let of_distances = [Measure::SquaredDistance, Measure::AbsoluteDistance, Measure::Discordance];
         let measure = self.measure().filter(|measure| of_distances.contains(measure))?;
@@ -67,7 +69,8 @@ impl VectorKernel {
     }
 }
 
-/// Returns the positive measures of all pairs of the first rows, or of each row with itself for inner products.
+/// Returns the positive measures of all pairs of the first [`MOST`] complete rows. For inner
+/// products, returns those of each row with itself.
 fn measured<R: AsRef<[f64]>>(measure: Measure, rows: &[R]) -> Vec<f64> {
     let complete = rows.iter().map(AsRef::as_ref).filter(|row| row.iter().all(|x| x.is_finite()));
     let rows: Vec<&[f64]> = complete.take(MOST).collect();
@@ -93,7 +96,6 @@ mod tests {
     use super::*;
     use crate::Random;
 
-    /// Draws rows around a level, with this spread.
     fn rows(level: f64, spread: f64) -> Vec<Vec<f64>> {
         let mut random = Random::seeded(5);
         (0..60).map(|_| (0..4).map(|_| level + spread * random.normal()).collect()).collect()

@@ -211,7 +211,7 @@ impl<'a> Row<'a> {
         self.working.spare.push(other);
     }
 
-    /// Computes a measure of the points with all atoms, unless it was computed before for another kernel.
+    /// Computes a measure of the points with all atoms, unless it is already known.
     fn know(&mut self, measure: Measure) {
         if std::mem::replace(&mut self.known[measure as usize], true) {
             return;

@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize, Serializer};
 
 /// Dictionary of vectors of equal length, or of lists of items of any length.
 ///
-/// For vectors, a kernel row costs one pass over the atoms per measure of the kernel, and allocates only after new
-/// atoms.
+/// For vectors, a kernel row costs one pass over the atoms for each distance or product in the
+/// kernel. It allocates only after new atoms.
 ///
 /// ```
 /// use eigenhedge::kernel::{Dictionary, VectorKernel, Vectors};
@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize, Serializer};
 #[serde(try_from = "Saved")]
 pub struct Vectors {
     kernel: VectorKernel,
-    /// Atoms as columns. There are none for a kernel on items.
+    /// Atoms as columns. The matrix has no columns for a kernel on items.
     pub(crate) atoms: Matrix,
     #[serde(serialize_with = "only_numbers")]
     items: Vec<ItemRow>,
@@ -88,7 +88,7 @@ impl Vectors {
         &self.kernel
     }
 
-    /// Returns the length of the vectors. For a kernel on items, the length has no meaning.
+    /// Returns the number of entries per vector. It has no meaning for a kernel on items.
     pub fn length(&self) -> usize {
         self.atoms.rows()
     }

@@ -1,8 +1,8 @@
 //! Kernels on vectors of numbers.
 //!
-//! An elementary kernel is a function of one [`Measure`] of the two vectors: their inner product, their distance, the
-//! sum of absolute differences, their cosine, or the number of pairs in opposite order. Sums, products and positive
-//! multiples of kernels are kernels again.
+//! An elementary kernel is a function of one [`Measure`] of the two vectors: the inner product, the
+//! squared distance, the sum of absolute differences, the cosine, or the number of pairs of entries
+//! in opposite order. Sums, products and positive multiples of kernels are kernels again.
 //!
 //! References: Schölkopf & Smola, *Learning with Kernels* (2002), §13.1; Rasmussen & Williams, *Gaussian Processes
 //! for Machine Learning* (2006), §4.2; Jiao & Vert, *The Kendall and Mallows kernels for permutations* (2015).
@@ -76,10 +76,10 @@ pub enum VectorKernel {
     },
     /// Mallows kernel `exp(-γ · discordant)`, where `discordant` counts the pairs of entries in opposite order.
     Mallows {
-        /// Positive factor γ, called λ in the paper.
+        /// Positive factor γ, called λ by Jiao & Vert (2015).
         gamma: f64,
     },
-    /// Spectrum kernel of texts: the cosine of the counts of all substrings.
+    /// Spectrum kernel of texts: the cosine of the vectors of substring counts.
     Spectrum {
         /// Kind of items into which a text is divided.
         items: TextItems,
@@ -108,7 +108,7 @@ pub enum VectorKernel {
         #[serde(deserialize_with = "nested")]
         kernel: Box<VectorKernel>,
     },
-    /// Custom function of two rows. The last variant, so that the others keep their numbers in saved files.
+    /// Custom function of two rows. It is last, so that other variants keep their saved indices.
     #[serde(skip)]
     Function(Function),
 }
@@ -157,7 +157,7 @@ impl VectorKernel {
         Self::Scaled { scale, kernel: Box::new(self) }
     }
 
-    /// Returns the kernel itself, or `Err` if a parameter is invalid.
+    /// Returns the kernel itself, or `Err` if a parameter or a part is invalid.
     pub fn checked(self) -> Result<Self, Error> {
         self.check_parameters()?;
         Ok(self)
@@ -199,7 +199,7 @@ impl VectorKernel {
         Ok(())
     }
 
-    /// Checks a kernel that is part of another one. A kernel on items cannot be a part.
+    /// Checks a part of another kernel. A part must not accept rows of any length.
     fn check_part(&self) -> Result<(), Error> {
         match self.takes_items() {
             true => Err(Error::Unsupported("a kernel of items cannot be part of another kernel")),
@@ -236,7 +236,7 @@ impl VectorKernel {
         }
     }
 
-    /// Returns true if Gram matrices of this kernel never have negative eigenvalues.
+    /// Returns true if Gram matrices have no negative eigenvalues (assumed for [`Function`]).
     pub fn positive_definite(&self) -> bool {
         match self {
             Self::Sigmoid { .. } => false,
@@ -248,8 +248,9 @@ impl VectorKernel {
 
     /// Returns the dimension N of the feature space for vectors with `length` entries.
     ///
-    /// It is `C(n+d-1, d)` for `(γ a·b)^d`, `C(n+d, d)` for `(γ a·b + c)^d`, n for linear and cosine, `C(n, 2)` for
-    /// Kendall and `n!` for Mallows. For sums and products of kernels it is the sum or product of the dimensions, an
+    /// With n = `length` and degree d, it is `C(n+d-1, d)` for `(γ a·b)^d`, `C(n+d, d)` for
+    /// `(γ a·b + c)^d`, n for linear and cosine, `C(n, 2)` for Kendall and `n!` for Mallows. For
+    /// sums and products of kernels, the sum or product of the dimensions is returned, which is an
     /// upper bound. For all other kernels, and above 64 bits, it is infinite.
     pub fn dimension(&self, length: usize) -> Multiplicity {
         let n = length as u64;
@@ -285,7 +286,7 @@ impl VectorKernel {
     }
 }
 
-/// Returns the number of monomials of one degree, `C(variables + degree - 1, degree)`.
+/// Returns the number of monomials of this degree, or infinity above 64 bits.
 fn monomials(variables: u64, degree: u32) -> Multiplicity {
     if variables == 0 {
         return Multiplicity::Finite(0);

@@ -6,7 +6,7 @@ use crate::num::dot;
 use crate::state::{TRACE, energy, entries};
 use std::ops::RangeInclusive;
 
-/// Largest deviation from orthonormality that is accepted as rounding error.
+/// Largest deviation from an exact property, such as orthonormality, that counts as rounding error.
 pub(crate) const DRIFT: f64 = 1e-6;
 
 pub(crate) fn shape(what: &'static str, matrix: &Matrix, rows: usize, columns: usize) -> Result<(), Error> {
@@ -28,8 +28,9 @@ pub(crate) fn orthonormal(what: &'static str, matrix: &Matrix) -> Result<(), Err
     require(value <= DRIFT, what, "orthonormal: it deviates too far", value).map(drop)
 }
 
-/// Checks the lower triangle of a scatter matrix: the trace is finite, no diagonal entry is negative, and no absolute
-/// entry exceeds the mean of its two diagonal entries. Returns the trace.
+/// Checks the lower triangle of a square scatter matrix and returns its trace. Up to rounding,
+/// diagonal entries must be nonnegative, and no absolute entry may exceed the mean of the diagonal
+/// entries in its row and column.
 pub(crate) fn scatter(what: &'static str, matrix: &Matrix) -> Result<f64, Error> {
     shape(what, matrix, matrix.columns(), matrix.columns())?;
     let diagonal = |j: usize| matrix.column(j)[j];

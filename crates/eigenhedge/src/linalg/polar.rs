@@ -33,7 +33,7 @@ const NOTHING: f64 = 1e-8;
 const NEAR: f64 = 0.1;
 /// Largest norm of the defect for which a single step reaches full precision.
 const LAST: f64 = 1e-8;
-/// Maximum number of Newton–Schulz steps. Five steps reduce a defect of 0.1 to rounding error.
+/// Maximum number of Newton–Schulz steps. Four steps reduce a defect of norm 0.1 to rounding error.
 const MOST_STEPS: usize = 8;
 const MOST_SWEEPS: usize = 40;
 
@@ -77,7 +77,7 @@ impl Polar {
         false
     }
 
-    /// Runs one Jacobi sweep over the pairs of columns that are not orthogonal. Returns false if there were none.
+    /// Runs one Jacobi sweep over pairs of columns. Returns false if all were orthogonal.
     fn sweep(&mut self, tolerance: f64) -> bool {
         let mut changed = false;
         for q in 1..self.turned.columns() {
@@ -133,7 +133,7 @@ impl Polar {
     }
 }
 
-/// Turns the Gram matrix `T Tᵀ` into `1 + E/2` for the defect `E = 1 - T Tᵀ`, and returns the Frobenius norm of E.
+/// Replaces `T Tᵀ` by `1 + E/2`, where `E = 1 - T Tᵀ`. Returns the Frobenius norm of E.
 fn half_defect(gram: &mut Matrix) -> f64 {
     let mut square = 0.0;
     for j in 0..gram.columns() {
@@ -164,7 +164,6 @@ mod tests {
         matrix
     }
 
-    /// Computes the nearest matrix with orthonormal columns.
     fn nearest(matrix: &Matrix) -> Matrix {
         let (mut rows, mut found, mut out) = (Matrix::default(), Matrix::default(), Matrix::default());
         rows.transpose_of(matrix);

@@ -8,7 +8,7 @@
 use super::{Matrix, multiply};
 use pulp::{Arch, Simd, WithSimd};
 
-/// Maximum number of columns of a small matrix.
+/// Maximum inner dimension and maximum number of columns of a small product.
 const MOST: usize = 128;
 
 /// Computes `out = a b` and resizes `out`. Fastest if both matrices have a few dozen rows and columns.
@@ -98,7 +98,6 @@ impl<const TRANSPOSED: bool> SmallProduct<'_, TRANSPOSED> {
     }
 }
 
-/// Adds the products of `R` vectors with `C` factors to the sums.
 #[inline(always)]
 fn add_terms<S: Simd, const R: usize, const C: usize>(
     simd: S,
@@ -115,7 +114,7 @@ fn add_terms<S: Simd, const R: usize, const C: usize>(
 }
 
 pub(crate) trait RowBlocks {
-    /// Computes `R` SIMD vectors of rows from vector `row` on, in all columns of the product.
+    /// Computes `R` SIMD vectors of rows, starting at vector `row`, in all columns of the product.
     fn rows<S: Simd, const R: usize>(&mut self, simd: S, row: usize);
 }
 
@@ -126,7 +125,7 @@ pub(crate) fn in_row_blocks<S: Simd>(simd: S, rows: usize, product: &mut impl Ro
     let most = if S::F64_LANES == 8 { 4 } else { 3 };
     let (mut row, mut left) = (0, vectors.div_ceil(most));
     while left > 0 {
-        // Blocks have nearly equal heights, because a low block does little work per factor that it reads.
+        // Blocks have nearly equal heights, because short blocks do little work per factor.
         let taken = (vectors - row).div_ceil(left);
         match taken {
             4 => product.rows::<S, 4>(simd, row),

@@ -1,4 +1,4 @@
-//! Any learner over rows of numbers, built from the names of the registry.
+//! Learner over rows of numbers, of any kind in the registry.
 
 use super::basis::{RowSpan, RowWeights};
 use super::{BoundInputs, Certificate, Comparator, Embedding, Guarantee, Member, Reason, guarantee};
@@ -18,7 +18,8 @@ use crate::state::{State, ensure};
 use crate::subspace::{Instance, Rule, Subspace};
 use serde::{Deserialize, Serialize};
 
-/// Learner of any family, over plain rows or kernel features. A subspace learner is a portfolio of one.
+/// Learner of any family, over plain rows or kernel features. A single subspace learner is stored
+/// as a portfolio with one member.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum AnyLearner {
@@ -43,18 +44,18 @@ macro_rules! delegate {
     };
 }
 
-/// Maximum number of directions kept. The limit prevents overflow in sums and products of sizes.
+/// Maximum number of directions kept. It prevents overflow in sums and products of sizes.
 const MOST_KEPT: u64 = 1 << 32;
 pub(super) const FILLS: Error =
     Error::Unsupported("missing cells are filled in by subspace learners over plain rows only");
-/// Maximum number of values that a learner stores per column after a few rows: basis, center and scratch.
+/// Approximate number of values that a learner stores per column: basis, center and scratch.
 const OF_LENGTH: usize = 12;
-/// Maximum number of values that a learner stores per direction kept: probabilities, coordinates and scratch.
+/// Approximate number of values stored per direction kept: probabilities, coordinates and scratch.
 const OF_KEPT: usize = 4;
 
 impl AnyLearner {
-    /// Checks the values of options before any row is known, by building the learner for rows of the smallest valid
-    /// length.
+    /// Checks the values of options before the number of columns is known, by building the learner
+    /// for the shortest valid rows.
     pub fn try_out(setup: &Setup) -> Result<(), Error> {
         let kept = setup.spec.kept;
         let shortest = if setup.spec.learner.entry().family == Family::Hebbian { kept.saturating_add(1) } else { 1 };
@@ -73,7 +74,7 @@ impl AnyLearner {
         check_numbers("a learner of this size", numbers)
     }
 
-    /// Builds the learner of the spec for rows of this length.
+    /// Builds the learner of the spec for rows of `length` columns.
     pub fn new(spec: &Spec, length: usize) -> Result<Self, Error> {
         require(spec.kept as u64 <= MOST_KEPT, "k", "at most 4294967296", spec.kept as f64)?;
         check_numbers("a learner over rows of this length", product(&[OF_LENGTH, length]))?;
@@ -136,9 +137,10 @@ impl AnyLearner {
         Ok(())
     }
 
-    /// Builds a new learner with which [`Self::check_state`] compares a deserialized one. For `auto` it has the saved
-    /// members, because another version of the program may choose different ones. They must be subspace learners that
-    /// share k, the kernel, the prior of the center, and the handling of rows with the spec.
+    /// Builds a new learner with which [`Self::check_state`] compares a deserialized one. For
+    /// `auto` it has the saved members, because another version of the program may choose different
+    /// ones. Each must be a subspace learner with the k, kernel, center prior, clipping and
+    /// missing-cell rule of the spec.
     fn twin(&self, spec: &Spec, length: usize) -> Result<Self, Error> {
         if spec.learner.entry().family != Family::Portfolio {
             return Self::new(spec, length);
@@ -168,7 +170,6 @@ impl AnyLearner {
         delegate!(self, learner => &**learner)
     }
 
-    /// Returns the contained learner mutably, for queries that need scratch space.
     pub(super) fn inside_mut(&mut self) -> &mut dyn RowLearner {
         delegate!(self, learner => &mut **learner)
     }
@@ -177,13 +178,15 @@ impl AnyLearner {
         if let Self::Plain(portfolio) = self { Some(portfolio) } else { None }
     }
 
-    /// Returns the total number of columns in the spans of all members, or the number of weight vectors.
+    /// Returns the number of explicit directions, summed over all members, or the number of weight
+    /// vectors.
     pub fn columns(&self) -> usize {
         self.inside().columns()
     }
 
-    /// Returns the squared norm of the most recent row after centering. A portfolio uses the center of the chosen
-    /// member. After a batch of rows, this is the largest eigenvalue of their scatter matrix.
+    /// Returns the squared norm of the most recent row after centering. A portfolio uses the center
+    /// of the chosen member. After a batch, returns the largest eigenvalue of the scatter matrix of
+    /// its rows.
     pub fn last_square(&self) -> f64 {
         self.inside().last_row().square
     }
@@ -193,13 +196,14 @@ impl AnyLearner {
         self.inside().members()
     }
 
-    /// Returns the current weights of the members.
+    /// Returns the current weights of the members of a portfolio. The list is empty for a single
+    /// learner.
     pub fn member_weights(&self) -> Vec<f64> {
         self.inside().member_weights()
     }
 
-    /// Returns the positive probabilities with which the heaviest member keeps its explicit directions, in descending
-    /// order. For a Hebbian learner they are all 1.
+    /// Returns the positive probabilities of keeping explicit directions, in descending order. A
+    /// portfolio uses its heaviest member. All are 1 for a Hebbian learner.
     pub fn probabilities(&self) -> Vec<f64> {
         self.inside().probabilities()
     }
@@ -231,14 +235,15 @@ impl Learner<Instance<'_, [f64]>> for AnyLearner {
 /// Results of the most recent trial. For a portfolio, these are the results of the chosen member.
 pub(super) struct LastRow<'a> {
     pub coordinates: &'a [f64],
-    /// Coordinates in the aligned basis, or `None` for Hebbian learners and if they were not requested.
+    /// Coordinates in the aligned basis. `None` for Hebbian learners, and unless they were
+    /// requested.
     pub aligned: Option<&'a [f64]>,
     pub rank: usize,
     pub square: f64,
     pub energy: f64,
 }
 
-/// Queries that a model makes to a learner over rows, apart from the trials themselves.
+/// Queries of a model to a learner over rows, apart from trials.
 pub(super) trait RowLearner {
     /// Returns the parameters of the members of a portfolio. The list is empty for Hebbian learners.
     fn specs(&self) -> &[Spec] {
@@ -266,19 +271,20 @@ pub(super) trait RowLearner {
         vec![1.0; self.last_row().rank]
     }
 
-    /// Returns the cost of approximations. The counts of filled cells are left at zero, and `price` is `None` for
-    /// several members.
+    /// Returns the cost of approximations. The counts of filled cells are zero, and `price` is
+    /// `None` for several members.
     fn certificate(&self) -> Certificate;
 
-    /// Returns the smallest bound on the loss relative to `best`, over all members for which a theorem holds. The bound
-    /// includes the cost of Hedge. Returns `Err` with the reason if no bound applies.
+    /// Returns the smallest bound on the loss over all members with a theorem, relative to `best`.
+    /// The bound includes the cost of Hedge. Returns `Err` with the reason if there is no bound.
     fn guarantee(&self, _inputs: &BoundInputs, _best: Comparator) -> Result<Guarantee, Reason> {
         Err(Reason::NoTheorem)
     }
 
     fn set_aligns(&mut self, _aligns: bool) {}
 
-    /// Returns the positions of the nonzero cells of the most recent row, or `None` unless these are known to be few.
+    /// Returns the indices of the nonzero cells of the most recent row, or `None` if it was not
+    /// learned as a sparse row.
     fn filled(&self) -> Option<&[u32]> {
         None
     }

@@ -1,7 +1,8 @@
 //! Orthonormal directions and a center, the basis of an [`Embedding`](super::Embedding).
 //!
-//! Combinations of the columns of a span, or weight vectors that need not be orthonormal, are converted to vectors or to
-//! coefficients over atoms.
+//! Subspace learners give combinations of the columns of a span. Hebbian learners give weight
+//! vectors, which need not be orthonormal. Both are converted to vectors, or to coefficients over
+//! atoms.
 
 use crate::batch::fix_sign;
 use crate::hebbian::weights::Weights;
@@ -13,7 +14,7 @@ use crate::span::{Ambient, Feature, Span};
 
 #[derive(Debug, Clone)]
 pub(super) struct EmbeddingBasis {
-    /// Vectors, or coefficients of the atoms in the dictionary.
+    /// Directions as columns: vectors, or coefficients of the atoms in the dictionary.
     pub columns: Matrix,
     pub center: Vec<f64>,
     /// Dictionary of atoms, or `None` for plain rows.
@@ -35,9 +36,9 @@ impl EmbeddingBasis {
         Self { columns, center: center.to_vec(), dictionary, image: image.to_vec() }
     }
 
-    /// Keeps the first `kept` directions and makes the entry of largest absolute value positive in each. If there are
-    /// fewer, directions of plain rows are completed with arbitrary orthogonal ones, up to the length of a row. Other
-    /// missing directions are zero.
+    /// Keeps the first `kept` directions and makes the entry of largest absolute value of each
+    /// positive. Missing directions of plain rows are replaced by arbitrary orthogonal ones, as far
+    /// as the length of a row allows. Other missing directions are zero.
     pub fn first(mut self, kept: usize) -> Self {
         let Self { columns, dictionary, .. } = &mut self;
         columns.resize(columns.rows(), kept.min(columns.columns()));
@@ -50,7 +51,7 @@ impl EmbeddingBasis {
     }
 }
 
-/// Appends unit vectors, made orthogonal to the columns, until there are `kept` columns.
+/// Appends unit vectors, orthogonalized and normalized, until there are `kept` columns.
 fn complete(columns: &mut Matrix, kept: usize) {
     let rows = columns.rows();
     for unit in 0..rows {
@@ -94,8 +95,8 @@ pub(super) trait RowSpan: Span {
 impl RowSpan for Ambient {
     fn basis(&self, combinations: &Matrix, first: &Self) -> EmbeddingBasis {
         let columns = times(&self.vectors(), combinations, self.length());
-        // The plane passes through the center of this member. Its point nearest to the center of the first member gets
-        // the coordinates zero, so that their origin does not depend on which member is the heaviest.
+        // The plane passes through the center of this member. Its point nearest to the center of the
+        // first member has coordinates zero, whichever member is the heaviest.
         let origin = |span: &Self| span.origin().unwrap_or_else(|| vec![0.0; span.length()]);
         let (own, mut center) = (origin(self), origin(first));
         let mut outside: Vec<f64> = center.iter().zip(&own).map(|(first, own)| first - own).collect();
@@ -123,13 +124,13 @@ impl RowSpan for Feature<Vectors> {
     }
 }
 
-/// Weight vectors over plain rows or kernel features.
 pub(super) trait RowWeights: Weights {
     fn atoms(&self) -> Vec<&[f64]> {
         Vec::new()
     }
 
-    /// Returns the total distance by which the budget has moved the vectors, summed over the removed atoms.
+    /// Returns the total distance by which the budget has moved the vectors, summed over the
+    /// removed atoms.
     fn budget_error(&self) -> f64 {
         0.0
     }

@@ -1,4 +1,4 @@
-//! Trials of a model with weighted rows and with batches of rows.
+//! Trials of a model with batches of rows, weighted rows, and matrices.
 
 use super::Model;
 use super::missing::name_option;
@@ -12,17 +12,18 @@ use crate::state::length;
 use crate::subspace::{Instance, NormBound, Symmetric};
 
 impl Model {
-    /// Runs one trial for several rows: one choice, the sum of the losses, one update. If weights are given,
-    /// there is one per row, finite and not negative. A row of weight w counts w times. On an error nothing
-    /// changes.
+    /// Runs one trial for several rows: one choice, the sum of the losses, one update. If weights
+    /// are given, there is one per row, finite and not negative. A row of weight w counts w times.
+    /// On an error nothing changes.
     ///
-    /// Without a center, the bounds hold with the largest eigenvalue of `Σ w z zᵀ` in place of the squared norm of a
-    /// row. A given norm bound must be at least its square root.
+    /// Without a center, bounds hold with the largest eigenvalue of `Σ w z zᵀ` over the rows z in
+    /// place of the squared norm of a row. The square of a given norm bound must be at least this
+    /// eigenvalue.
     ///
-    /// With a center, all rows of the batch are learned around the present center, and there is no bound. If the model
-    /// has learned fewer rows than the batch has, it learns the batch row by row, because its center is not reliable
-    /// yet. A batch of several rows around a center needs plain rows without weights, norm bound, clipping and
-    /// segments.
+    /// With a center, all rows of the batch are learned around the present center, and there is no
+    /// bound. If the model has learned fewer rows than the batch has, its center is not reliable
+    /// yet, and it learns the batch row by row. A batch of several rows around a center needs plain
+    /// rows, and no weights, norm bound, clipping or segments.
     ///
     /// ```
     /// use eigenhedge::{Kind, Model, Spec};
@@ -69,7 +70,8 @@ impl Model {
         self.step_matrix(&scatter, dyads.len() as u64).map_err(name_option)
     }
 
-    /// Learns several rows around the present center, or row by row if the center is the mean of fewer rows than these.
+    /// Learns several rows around the present center, or row by row if the model has learned fewer
+    /// rows than the batch has.
     fn learn_around_center(&mut self, dyads: &[(f64, &[f64])], is_weighted: bool) -> Result<Loss, Error> {
         let is_bounded = self.spec.norm_bound != NormBound::Running || self.spec.clip.is_some();
         if is_weighted || is_bounded || self.segments > 0 || self.learner.plain_mut().is_none() {
@@ -147,21 +149,22 @@ impl Model {
 }
 
 impl Model {
-    /// Returns true if the model accepts matrices: plain rows, no center, no segments.
+    /// Returns true if the model accepts matrices: no kernel, no center and no segments.
     pub(super) fn takes_matrices(&self) -> bool {
         self.spec.kernel.is_none() && self.spec.center.is_none() && self.segments == 0
     }
 
-    /// Runs one trial with a symmetric positive semidefinite matrix S, such as a daily covariance matrix. The loss is
-    /// `tr(S V)`, the part of S along the dropped directions, where the eigenvalues of V are the probabilities that
-    /// directions are dropped. A row z corresponds to the matrix `z zᵀ`, and a norm bound Q allows eigenvalues up to
-    /// Q². With k = n - 1, one direction is dropped, and the loss is the variance along it (online variance
-    /// minimization).
+    /// Runs one trial with a symmetric positive semidefinite matrix S, such as a daily covariance
+    /// matrix. The loss is `tr(S V)`, the part of S along the dropped directions, where the
+    /// eigenvalues of V are the probabilities that directions are dropped. A row z corresponds to
+    /// the matrix `z zᵀ`, and a norm bound Q allows eigenvalues up to Q². If only one direction is
+    /// dropped, the loss is the variance along it (online variance minimization).
     ///
-    /// The matrix counts as `rows` rows: one, or the number of rows whose dyads were summed. The coordinates are zero.
-    /// On an error nothing changes.
+    /// The matrix counts as `rows` rows: 1, or the number of rows whose dyads were summed. The
+    /// coordinates are zero. On an error nothing changes.
     ///
-    /// Requires plain rows and no center. Partitions are not supported, because their cuts are between rows.
+    /// The model must have plain rows without a center. Partitions are not supported, because their
+    /// cuts are between rows.
     ///
     /// ```
     /// use eigenhedge::{Kind, Matrix, Model, Spec};
@@ -177,7 +180,8 @@ impl Model {
         self.step_scaled_matrix(matrix, rows)
     }
 
-    /// Runs one trial with a matrix in standard units. The caller must have scaled its rows.
+    /// Runs one trial like [`Self::step_matrix`], with a matrix of rows that the caller has scaled
+    /// to standard units.
     pub fn step_scaled_matrix(&mut self, matrix: &Matrix, rows: u64) -> Result<Loss, Error> {
         if !self.takes_matrices() {
             return Err(Error::Unsupported("a matrix needs a learner over plain rows without center and segments"));

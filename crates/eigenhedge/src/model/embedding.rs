@@ -1,20 +1,21 @@
-//! A fixed embedding: the current directions of a model, for use without learning.
+//! Fixed embedding: the current directions of a model, for use without learning.
 //!
-//! Setting: the k directions with the highest probability of being kept, and the center. A row has coordinates in these
-//! directions, and coordinates have a reconstruction. The squared distance between a row and its reconstruction is the
-//! loss.
+//! Setting: the k directions with the highest probability of being kept, and the center. A row has
+//! coordinates in these directions, and coordinates have a reconstruction. The loss is the squared
+//! distance between a row and its reconstruction.
 //!
-//! A portfolio uses the directions and the center of its heaviest member. Over plain rows, that center may follow the
-//! most recent rows. Coordinates are therefore measured from the point of its plane that is nearest to the center of
-//! the first member.
+//! A portfolio uses the directions and the center of its heaviest member. Over plain rows, that
+//! center may follow the most recent rows. Coordinates are therefore measured from the point of the
+//! member's plane that is nearest to the center of the first member.
 //!
-//! Cost: O(n k) per row; for kernels a kernel row and O(t k) over t atoms.
+//! Cost: O(n k) per row. For kernels, one kernel row and O(t k) over t atoms.
 //!
-//! Numerics: if fewer than k directions are known, plain embeddings are completed with unit vectors made orthogonal to
-//! them, and those of features with zeros. Directions beyond the length of rows (if the dimension was given) are zero.
-//! The entry of largest absolute value of a direction (coefficient, for features) is positive. Directions are ordered
-//! by probability, and equally likely ones by energy, largest first. The basis of aligned coordinates is used
-//! unchanged, neither completed nor ordered.
+//! Numerics: if fewer than k directions are known, plain embeddings are completed with unit vectors
+//! made orthogonal to them, and embeddings of features with zeros. Directions beyond the length of
+//! rows (if the dimension was given) are zero. The entry of largest absolute value of a direction
+//! (coefficient, for features) is positive. Directions are in descending order of probability, and
+//! equally likely ones in descending order of energy. The basis of aligned coordinates is neither
+//! completed nor ordered.
 
 use super::basis::EmbeddingBasis;
 use crate::batch::Expansion;
@@ -52,7 +53,7 @@ use serde::Serialize;
 pub struct Embedding {
     standardizer: Standardizer,
     scaled: Vec<f64>,
-    /// Probability that each direction is kept.
+    /// Probability that each direction is kept, or 0 where it is unknown.
     pub inclusion: Vec<f64>,
     basis: EmbeddingBasis,
     /// Coordinates of the center, for features only.
@@ -66,7 +67,8 @@ pub struct Embedding {
 }
 
 impl Embedding {
-    /// Creates an embedding in a basis. `inclusion` has the probability of each direction and is padded with zeros.
+    /// Creates an embedding in a basis. `inclusion` has the probability of each direction. Missing
+    /// probabilities are 0.
     pub(super) fn new(basis: EmbeddingBasis, mut inclusion: Vec<f64>) -> Self {
         inclusion.resize(basis.columns.columns(), 0.0);
         let (mut shift, mut center_square) = (Vec::new(), 0.0);
@@ -96,7 +98,8 @@ impl Embedding {
         self.inclusion.len()
     }
 
-    /// Returns the directions as columns, in standard units if standardized, or `None` for kernel features.
+    /// Returns the directions as columns, in standard units if columns are standardized. Returns
+    /// `None` for kernel features.
     pub fn components(&self) -> Option<&Matrix> {
         self.basis.dictionary.is_none().then_some(&self.basis.columns)
     }
@@ -106,13 +109,15 @@ impl Embedding {
         self.basis.dictionary.is_none().then_some(&self.basis.center)
     }
 
-    /// Returns the dictionary, and the coefficients of the directions over its atoms, or `None` for plain rows.
+    /// Returns the dictionary and the coefficients of the directions over its atoms. Returns `None`
+    /// for plain rows.
     pub fn expansion(&self) -> Option<(&Vectors, &Matrix)> {
         Some((self.basis.dictionary.as_deref()?, &self.basis.columns))
     }
 
-    /// Computes the coordinates of a row. Returns the squared reconstruction error of the observed cells, in standard
-    /// units if columns are standardized.
+    /// Computes the coordinates of a row. Returns the squared reconstruction error of the observed
+    /// cells, in standard units if columns are standardized. A missing cell is an error unless the
+    /// model fills in missing cells.
     pub fn transform(&mut self, raw: &[f64], coordinates: &mut Vec<f64>) -> Result<f64, Error> {
         if self.standardizer.how() == Standardize::None {
             return self.transform_scaled(raw, coordinates);
@@ -127,10 +132,11 @@ impl Embedding {
         outcome
     }
 
-    /// Computes the coordinates of several rows and appends them to `coordinates`. If `with_losses` is true, calls
-    /// `each` with the squared reconstruction error of every row; otherwise `each` need not be called. Several plain
-    /// rows without missing cells are multiplied by the directions as one matrix. The results are those of
-    /// [`Self::transform`] up to rounding. An error includes the position of its row.
+    /// Computes the coordinates of several rows and appends them to `coordinates`. Calls `each`
+    /// with the squared reconstruction error of every row if `with_losses` is true. Otherwise
+    /// `each` may not be called. Several plain rows without missing cells are multiplied by the
+    /// directions as one matrix. The results are those of [`Self::transform`] up to rounding. An
+    /// error comes with the index of its row.
     pub fn transform_block(
         &mut self,
         rows: &[&[f64]],
@@ -161,8 +167,8 @@ impl Embedding {
         Ok(())
     }
 
-    /// Returns the differences between rows and the center in standard units, one per column. Returns `None` for a single
-    /// row, for features, or if a row has missing cells or is refused.
+    /// Returns rows minus the center in standard units, as the columns of a matrix. Returns `None`
+    /// for a single row, for features, or if a row has missing cells or is invalid.
     fn deviations(&mut self, rows: &[&[f64]]) -> Option<Matrix> {
         let (EmbeddingBasis { dictionary, center, .. }, length) = (&self.basis, self.basis.center.len());
         if rows.len() < 2 || dictionary.is_some() {
@@ -238,7 +244,8 @@ impl Embedding {
         Some(mean)
     }
 
-    /// Returns the divisor of each of `length` columns, or 0 for a column that is ignored.
+    /// Returns the divisor of each of `length` columns, or 0 for a column that has been constant
+    /// under a running scale.
     pub fn scale(&self, length: usize) -> Vec<f64> {
         match self.standardizer.how() {
             Standardize::None => vec![1.0; length],
@@ -246,8 +253,8 @@ impl Embedding {
         }
     }
 
-    /// Returns the embedding as a linear map with these column names, or `None` for kernel features. An ignored column
-    /// has scale 1 and no part in any direction.
+    /// Returns the embedding as a linear map with these column names, or `None` for kernel
+    /// features. A column whose divisor is 0 has scale 1 and zero components.
     pub fn linear_map(&self, names: Option<&[String]>) -> Option<LinearMap> {
         let (directions, mean) = (self.components()?, self.mean()?);
         let mut scale = self.scale(mean.len());
@@ -259,8 +266,8 @@ impl Embedding {
         Some(LinearMap { columns: names.map(<[String]>::to_vec), mean, scale, components })
     }
 
-    /// Appends the rows with these coordinates to `rows`, or their pre-images for kernel features. An error includes the
-    /// position of its coordinates.
+    /// Appends the rows with these coordinates to `rows`, or their pre-images for kernel features.
+    /// An error comes with the index of its coordinates.
     pub fn reconstruct_block(&mut self, coordinates: &[&[f64]], rows: &mut Vec<f64>) -> Result<(), (usize, Error)> {
         let kept = self.kept();
         let (mut along, mut block) = (Matrix::zeros(kept, coordinates.len()), Matrix::default());
@@ -304,8 +311,8 @@ impl Embedding {
     }
 }
 
-/// A linear model: a row x has the coordinates `z = components · ((x - mean) / scale)`, and coordinates z have the
-/// reconstruction `mean + scale · (componentsᵀ z)`.
+/// Linear model. A row x has the coordinates `z = components · ((x - mean) / scale)`, and
+/// coordinates z have the reconstruction `mean + scale · (componentsᵀ z)`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LinearMap {
     /// Names of the columns, or `None` if the columns are unnamed.
@@ -314,6 +321,6 @@ pub struct LinearMap {
     pub mean: Vec<f64>,
     /// Divisor of each column.
     pub scale: Vec<f64>,
-    /// Directions. Each entry is one direction.
+    /// Directions. Each entry is one direction, with one number per column.
     pub components: Vec<Vec<f64>>,
 }

@@ -1,32 +1,38 @@
-//! The theorem that covers a learner, and its bound for the given rows.
+//! Theorem that covers a learner, and its bound for the rows so far.
 //!
 //! | learner | theorem |
 //! |---|---|
 //! | tracking, not centered, given norm bound | JMLR Theorem 6, including the price of mixing and rank cap |
-//! | the same with fixed share, against a comparator that changes | [`bounds::shifting`] |
+//! | tracking as above, with fixed share, against a comparator that changes | [`bounds::shifting`] |
 //! | additive, not centered, given norm bound, also against a comparator that changes | [`bounds::additive`] |
 //! | anchored, not centered | JMLR Theorem 6 |
 //! | anchored, centered | JMLR Theorem 8; around the running mean Corollary 9, without its first row |
 //! | anchored, self-confident rate | [`bounds::self_confident`] |
 //! | tracking and anchored in a space of infinite dimension | [`bounds::uncentered`] with its limit D = k |
 //!
-//! The theorems of the papers are about spaces of finite dimension. Their limits for infinite dimension are ours and have their
-//! own names.
+//! The theorems of the papers are about spaces of finite dimension. Their limits for infinite
+//! dimension are derived here and have names of their own.
 //!
-//! Around the running mean the first row x₀ only sets the center, and its loss does not count. From then on the learner is that
-//! of Theorem 8 with one prior row at x₀ (ε = 1). For a comparator around the mean m of the T - 1 counted rows, the prior row
-//! costs `(x₀ - m)ᵀ V (x₀ - m)`, minus the gain from a better center: at most `|x₀ - m|² (T-1)/T`, which is added to its loss.
-//! The price of the moving center, `Q² Σ_{t=2}^{T} 1/t`, is at most `Q² log T`. The term R² of Corollary 9, the loss of the
-//! first row, does not occur.
+//! Around the running mean the first row x₀ only sets the center, and its loss does not count. From
+//! then on the learner is that of Theorem 8 with one prior row at x₀ (ε = 1). For a comparator
+//! around the mean m of the T - 1 counted rows, the prior row costs `(x₀ - m)ᵀ V (x₀ - m)`, minus
+//! the gain from a better center. The difference is at most `|x₀ - m|² (T-1)/T`, which is added to
+//! the loss of the comparator. The price of the moving center, `Q² Σ_{t=2}^{T} 1/t`, is at most
+//! `Q² log T`. The term R² of Corollary 9, the loss of the first row, does not occur.
 //!
-//! The bound of anchored also holds if the norm bound is the largest norm so far: its rates then never increase, which
-//! the proof requires, and rows longer than all previous ones have an extra cost ([`Subspace::surprise`]). It also
-//! holds for merged runs without a center and with a given rate. The proof telescopes the potential
-//! `Φ(C) = min_V [η tr(V C)/Q² + Δ(V, V₀)]` of the scatter matrix C of the rows, where Δ is the divergence from the
-//! initial V₀, at most D. Then `Φ(C) + Φ(C') ≤ Φ(C + C') + D`, because each of the two minima is at most the value at
-//! the minimizer of the sum. Every merge therefore adds D to the constant. This is not true for tracking, whose proof
-//! telescopes with one rate. Other learners have no theorem. All theorems concern the expected loss of a drawn
-//! subspace; a deterministic choice (`select top`) has no theorem for any spectrum.
+//! The bound of anchored also holds if the norm bound is the largest norm so far. Its rates then
+//! never increase, which the proof requires, and rows longer than all previous ones have an extra
+//! cost ([`Subspace::surprise`]).
+//!
+//! The bound of anchored also holds for merged runs without a center and with a given rate. The
+//! proof telescopes the potential `Φ(C) = min_V [η tr(V C)/Q² + Δ(V, V₀)]` of the scatter matrix C
+//! of the rows, where Δ is the divergence from the initial V₀, at most D. Then
+//! `Φ(C) + Φ(C') ≤ Φ(C + C') + D`, because each of the two minima is at most the value at the
+//! minimizer of the sum. Every merge therefore adds D to the constant. This is not true for
+//! tracking, whose proof telescopes with one rate.
+//!
+//! Learners that are not in the table have no theorem. All theorems concern the expected loss of a
+//! drawn subspace. A deterministic choice (`select top`) has no theorem for any spectrum.
 
 use crate::bounds::{self, Setting};
 use crate::comparators::Best;
@@ -39,15 +45,15 @@ use crate::subspace::{AnyRule, NormBound, Rule, RunningCenter, Subspace};
 /// Quantities from which a bound is computed, apart from the best loss.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BoundInputs {
-    /// Number of trials. A first trial that only sets the center is included.
+    /// Number of rows, including a first row that only sets the center.
     pub rows: u64,
     /// Number of rows whose loss does not count, such as a first row that only sets the center.
     pub uncharged: u64,
     pub merges: u64,
     pub frozen: u64,
     pub filled_rows: u64,
-    /// Upper bound on the squared distance of the mean of the counted rows from the initial center. The initial center
-    /// is the first row if that row only sets the center. The bound is `None` if the distance is unknown.
+    /// Upper bound on the squared distance of the mean of the counted rows from the initial center,
+    /// or `None` if it is unknown. A first row that only sets the center is the initial center.
     pub offset: Option<f64>,
     /// Square root of the sum of the fourth powers of the norms of rows.
     pub squares_norm: f64,
@@ -126,9 +132,10 @@ pub enum Reason {
 /// Maximum relative rounding error of sums over a long run.
 const ROUNDING: f64 = 1e-10;
 
-/// Checks a total expected loss against a bound that increases with the best loss. Returns `Ok(true)` if the loss is at
-/// most the bound. `Ok(false)` means that the implementation or the theorem is wrong. Returns `Err` if the interval
-/// that contains the best loss is too wide to decide.
+/// Compares a total expected loss with a bound that increases with the best loss. Returns
+/// `Ok(true)` if the loss is at most the bound. `Ok(false)` means that the implementation or the
+/// theorem is wrong. Returns `Err` if the interval that contains the best loss is too wide to
+/// decide, or if there is no bound.
 ///
 /// ```
 /// use eigenhedge::comparators::Best;
@@ -194,7 +201,6 @@ pub(super) fn guarantee<S: Span>(
     Ok(Guarantee { theorem, bound, price })
 }
 
-/// Returns the name of a theorem in the papers, or of its limit for infinite dimension.
 fn named(dimension: Multiplicity, finite: &'static str, limit: &'static str) -> &'static str {
     match dimension {
         Multiplicity::Finite(_) => finite,
@@ -236,7 +242,8 @@ fn fixed<S: Span>(
     Ok((theorem, bound.map(|bound| bound + added)))
 }
 
-/// Returns the reason if the options exclude every theorem. The most fundamental reason comes first.
+/// Returns the reason if the options exclude every theorem. If there are several reasons, the most
+/// fundamental one is returned.
 fn covered(spec: &Spec) -> Result<(), Reason> {
     let theorem_of_given_norm = matches!(spec.learner, Kind::Tracking | Kind::Additive);
     match spec.learner {

@@ -1,13 +1,15 @@
 //! Merging of models over parts of a table.
 //!
-//! Setting: learners that are functions of the scatter matrix of all rows: [`Kind::Leader`], [`Kind::Anchored`],
-//! [`Kind::ProductSets`], over plain rows. The merged learner is that of the rows of both in one pass (see `subspace/merge.rs`
-//! for the norm bound around a center). Other learners depend on the order of rows and cannot be merged.
+//! Setting: learners that are functions of the scatter matrix of all rows: [`Kind::Leader`],
+//! [`Kind::Anchored`], [`Kind::ProductSets`], over plain rows. The merged learner is that of the
+//! rows of both models in one pass, except for the norm bound around a center (see
+//! `subspace/merge.rs`). Other learners depend on the order of rows and cannot be merged.
 //!
-//! Summary: the losses of the two learners are added. The best fixed subspace in hindsight is that of all counted rows,
-//! exact or, for long rows, between the bounds that the sketch gives. A bound on the loss of the learner is stated
-//! where it is proved: for `anchored` without a center and with a given rate, each merge adds D to the constant of the
-//! theorem (see `guarantee`).
+//! Summary: the losses of the two models are added. The best fixed subspace in hindsight is that of
+//! all counted rows. It is exact, or for long rows between the bounds of a sketch. The bound on the
+//! loss is proved only for `anchored` without a center and with a given rate. Each merge then adds
+//! D, the divergence from the initial distribution, to the constant of the theorem (see
+//! `guarantee`).
 
 use super::{AnyLearner, Comparators, Model};
 use crate::bounds;
@@ -22,7 +24,9 @@ use crate::subspace::{Learned, NormBound};
 const MERGEABLE: [Kind; 3] = [Kind::Leader, Kind::Anchored, Kind::ProductSets];
 
 impl Model {
-    /// Merges two models. The result has learned the rows of both, and continues the random draws of the first.
+    /// Merges two models. The result has learned the rows of both, and continues the random draws
+    /// of the first. Returns `Err` if their options differ or their learner depends on the order of
+    /// rows.
     ///
     /// ```
     /// use eigenhedge::{Kind, Model, Spec, streams};
@@ -57,8 +61,8 @@ impl Model {
         Ok(self)
     }
 
-    /// Learns a summary of rows that are not predicted, and returns the model. `hindsight` is the comparator of these
-    /// rows.
+    /// Learns a summary of rows without predicting them, and returns the model. `hindsight` is the
+    /// comparator of these rows.
     pub(crate) fn absorb(
         mut self,
         rows: Learned<'_>,
@@ -84,8 +88,9 @@ impl Model {
         Ok(self)
     }
 
-    /// Returns true if rows can be learned as [`Moments`](crate::Moments) instead of one by one. For rows of up to 4096
-    /// numbers the learned state is then equal up to rounding. Longer rows are learned from a sketch.
+    /// Returns true if rows can be learned as [`Moments`](crate::Moments) instead of one by one.
+    /// For rows of up to 4096 numbers both give the same state up to rounding. Longer rows are
+    /// learned from a sketch.
     pub fn takes_moments(&self) -> bool {
         let Spec { norm_bound, max_rank, as_printed, .. } = &self.spec;
         let is_usual = matches!(norm_bound, NormBound::Running) && max_rank.is_none() && !as_printed;
@@ -101,8 +106,9 @@ impl Model {
         self.totals.rows > 0 && self.totals.charged() == 0 && self.totals.first_row_loss.is_none()
     }
 
-    /// Returns true if [`Self::learn_set`] is possible: a leader or anchored learner over kernel features, whose state
-    /// does not depend on the order of rows, without a budget, a rank limit and comparators.
+    /// Returns true if [`Self::learn_set`] is possible. It requires a leader or anchored learner
+    /// over kernel features whose state does not depend on the order of rows, without a budget, a
+    /// rank limit or comparators.
     pub fn learns_sets(&self) -> bool {
         let Spec { kernel, learner, budget, max_rank, .. } = &self.spec;
         let fixed_scale = !matches!(self.columns.standardizer.how(), Standardize::Running);
@@ -117,11 +123,12 @@ impl Model {
             && spec.check_mergeable().is_ok()
     }
 
-    /// Learns a set of rows at once, without predicting them, at the cost of a Cholesky factorization and of a few
-    /// leading eigenpairs. The learned state is that after learning the rows one by one, up to rounding and to the
-    /// accuracy of a leader's directions. Only a self-confident rate differs: it uses the loss of the best subspace
-    /// instead of the losses of single rows. The rows are counted, but have no losses. The error contains the position
-    /// of the row. On an error nothing changes.
+    /// Learns a set of rows at once, without predicting them, at the cost of a Cholesky
+    /// factorization and of a few leading eigenpairs. The learned state is that after learning the
+    /// rows one by one, up to rounding and to the accuracy of a leader's directions. Only a
+    /// self-confident rate differs, because it uses the loss of the best subspace instead of the
+    /// losses of single rows. The rows are counted, but have no losses. On an error nothing
+    /// changes, and the error comes with the index of the row.
     ///
     /// ```
     /// use eigenhedge::kernel::VectorKernel;
@@ -162,7 +169,7 @@ impl Model {
         Ok(())
     }
 
-    /// Returns an error that names the first option whose value differs in `other`.
+    /// Returns `Err` if an option of `other` differs. The error names the first such option.
     pub(crate) fn check_alike(&self, other: &Self) -> Result<(), Error> {
         let differ = |name: &str, own: &str, found: &str| {
             Err(Error::Merge(format!("{name} must be {own} as in the first model, got {found}")))

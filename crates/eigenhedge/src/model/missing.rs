@@ -2,18 +2,19 @@
 //!
 //! Setting: NaN cells were not observed.
 //!
-//! Update: the learner fills in the cells from its directions, incurs the loss of the observed cells, and learns the
-//! filled row. A row without any value is skipped and counted as such. If the center is a running mean without prior
-//! rows, the first observed cell of a column sets the center of that column, as the first row does for all columns if
-//! it is complete.
+//! Update: the learner fills in the cells from its directions, incurs the loss of the observed
+//! cells, and learns the filled row. A row without any value is skipped. A center without prior
+//! rows is set by the first row if that row is complete. Otherwise the first observed cell of each
+//! column sets the center of that column.
 //!
-//! Guarantee: none, and the summary says so.
+//! Guarantee: none. Once a row was filled in, the summary has no bound.
 //!
-//! Cost: O(n w²) more than a complete row, for each member with w directions. Complete rows have the same cost and the
-//! same bits as without this option.
+//! Cost: O(n w²) more than a complete row, for each member with w directions. Complete rows have
+//! the same cost and bit-identical results with and without this option.
 //!
-//! Not done: the best fixed subspace in hindsight on the observed cells, which is not an eigenvalue problem. The
-//! summary has no best loss once a row was filled in. Energies are those of the filled rows.
+//! Not done: the best fixed subspace in hindsight on the observed cells, which is not an eigenvalue
+//! problem. The summary has no best loss once a row was filled in. Energies are those of the filled
+//! rows.
 
 use super::any::FILLS;
 use super::{Model, Working};
@@ -26,12 +27,12 @@ use crate::standardize::{Standardize, Standardizer};
 use crate::state::ensure;
 use crate::subspace::{Instance, Scales};
 
-/// Row whose missing cells are filled in.
+/// Row whose missing cells are filled in, in units of the input.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Filled {
     /// All cells of the row.
     pub row: Vec<f64>,
-    /// Standard errors of the cells that were missing, and 0 for the observed cells.
+    /// Standard error of each cell that was missing, and 0 for each observed cell.
     pub errors: Vec<f64>,
 }
 
@@ -138,8 +139,9 @@ impl Model {
         }
     }
 
-    /// Returns the most recent row with its missing cells filled in before it was learned, in units of the input, or `None` if no
-    /// cell was missing. A cell of a column without any value so far is NaN.
+    /// Returns the most recent row with its missing cells filled in, as it was learned, in units of
+    /// the input. Returns `None` if no cell was missing. A cell of a column without any value so
+    /// far is NaN.
     ///
     /// ```
     /// use eigenhedge::{Kind, Missing, Model, Spec};
@@ -160,9 +162,9 @@ impl Model {
         Some(&self.scratch.0.fill).filter(|fill| !fill.row.is_empty())
     }
 
-    /// Fills in the missing cells of a row without learning it, as [`Self::filled`] returns them after learning it. A
-    /// row without missing cells is returned unchanged. Returns `Err` for a wrong length or an infinite cell, and for
-    /// kernels and Hebbian learners.
+    /// Fills in the missing cells of a row without learning it. The result is what [`Self::filled`]
+    /// would return after learning it. Returns `Err` for a wrong length or an infinite cell, and
+    /// for kernels and Hebbian learners.
     pub fn fill(&mut self, raw: &[f64]) -> Result<Filled, Error> {
         check_cells("row", raw, self.length)?;
         if self.learner.plain_mut().is_none() {
@@ -181,9 +183,9 @@ impl Model {
         Ok(filled)
     }
 
-    /// Sets the center of each column whose first observed cell is in this row. The row is checked before that, and no
-    /// center changes if it is invalid. For this check its first cells are replaced by the present centers, because
-    /// they will be zero after centering.
+    /// Sets the center of each column whose first observed cell is in this row. First checks the
+    /// row, so that no center changes if it is invalid. In this check the present centers replace
+    /// the first cells, which will be zero after centering.
     fn begin_columns(&mut self, row: &[f64]) -> Result<(), Error> {
         let begins: Vec<usize> = self.unseen.iter().copied().filter(|column| !row[*column].is_nan()).collect();
         let scales = self.scales();
@@ -224,7 +226,8 @@ impl Model {
     }
 }
 
-/// Adds a hint about the option `missing` to an error about a NaN cell. Returns other errors unchanged.
+/// Adds the rule "unless missing is skip or fill" to an error about a NaN cell. Returns other
+/// errors unchanged.
 pub(super) fn name_option(error: Error) -> Error {
     match error {
         Error::Entry { what: what @ "row", index, rule: "finite", value } if value.is_nan() => {

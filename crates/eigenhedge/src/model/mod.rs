@@ -1,4 +1,5 @@
-//! The model: a learner, its random generator and its summary over a stream of rows, with the names and scale of the columns.
+//! Model: a learner, its random generator and its summary over a stream of rows, with the names and
+//! scale of the columns.
 
 mod any;
 mod basis;
@@ -64,10 +65,12 @@ pub struct Model {
     #[serde(with = "no_limit")]
     segments: usize,
     coordinates: Coordinates,
-    /// Columns without an observed cell so far, used only if the first cell of each column sets its center.
+    /// Indices of columns without an observed cell so far, if the first cell of each column sets
+    /// its center. Otherwise empty.
     unseen: Vec<usize>,
     columns: Columns,
-    /// State of the calling program, in its own format, or empty. The next row clears it.
+    /// Bytes that the calling program saves with the model, in a format of its own, or empty. The
+    /// next row clears them.
     pub resume_state: Vec<u8>,
     #[serde(skip)]
     scratch: Scratch<Working>,
@@ -80,10 +83,10 @@ struct Working {
     reconstructs: bool,
     reconstruction: Vec<f64>,
     scaled: Vec<f64>,
-    /// Most recent row, if it had missing cells. Otherwise empty.
+    /// Most recent row with its missing cells filled in, or empty if no cell was missing.
     fill: Filled,
     block: Vec<Vec<f64>>,
-    /// Embedding of the learned state, cached until the next row. The field is `None` until the embedding is computed.
+    /// Embedding of the learned state, or `None` until it is computed after a row.
     frozen: Option<Box<Embedding>>,
 }
 
@@ -91,20 +94,24 @@ struct Working {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Comparators {
-    /// True to track the best fixed subspace, at O(n²) per row for short rows and O(nk) for long rows.
+    /// True to track the best fixed subspace. Costs O(n²) per row of n columns, or O(n k) for more
+    /// than 4096 columns.
     pub hindsight: bool,
     /// Method for computing the best fixed subspace of plain rows.
     pub best: BestMethod,
-    /// Maximum number of segments of the best partitions, or 0 for no partitions. Rows are stored ([`Partitions`]).
+    /// Maximum number of segments of the best partitions, or 0 for no partitions. If it is
+    /// positive, rows are stored ([`Partitions`]).
     pub segments: usize,
 }
 
 impl Comparators {
-    /// Value of `segments` that chooses the number of segments, up to 12: the one with the smallest bound relative to a
-    /// changing comparator, or without such a bound the one with the least loss plus cost of the changes.
+    /// Value of `segments` that chooses the number of segments, up to 12. The chosen number has the
+    /// smallest bound relative to a changing comparator. Without such a bound, it has the smallest
+    /// loss plus cost of the changes.
     pub const AUTO: usize = AUTO_SEGMENTS;
 
-    /// Creates comparators: the best fixed subspace if `hindsight`, and partitions into at most `segments` segments.
+    /// Creates comparators: the best fixed subspace if `hindsight` is true, and partitions into at
+    /// most `segments` segments.
     pub fn new(hindsight: bool, segments: usize) -> Self {
         Self { hindsight, segments, ..Self::default() }
     }
@@ -116,7 +123,7 @@ impl Default for Comparators {
     }
 }
 
-/// Maximum row length of a saved model whose file is too short to contain such a row.
+/// Maximum row length of a saved model, unless the file is large enough for a longer row.
 const LONGEST: usize = 1 << 20;
 /// Maximum number of directions in a saved model.
 const MOST_KEPT: usize = 1 << 20;
@@ -132,20 +139,21 @@ impl fmt::Debug for Model {
 }
 
 impl Model {
-    /// Creates a model for rows of `length` numbers that also computes the best fixed subspace in hindsight.
+    /// Creates a model for rows of `length` columns. It also tracks the best fixed subspace in
+    /// hindsight.
     pub fn new(spec: Spec, length: usize, seed: u64) -> Result<Self, Error> {
         Self::with_comparators(spec, length, seed, Comparators::default())
     }
 
-    /// Creates the model of a setup for rows of `length` numbers. Tracks the best subspace in hindsight if `hindsight`
-    /// is true.
+    /// Creates the model of a setup for rows of `length` columns. If `hindsight` is true, it tracks
+    /// the best fixed subspace.
     pub fn of(setup: &Setup, length: usize, hindsight: bool) -> Result<Self, Error> {
         let comparators = Comparators { hindsight, best: setup.best, segments: setup.segments };
         let model = Self::with_comparators(setup.for_rows(length)?.spec, length, setup.seed.unwrap_or(0), comparators)?;
         Ok(Self { coordinates: setup.coordinates, ..model })
     }
 
-    /// Creates a model with the given comparators.
+    /// Creates a model that tracks these comparators, for rows of `length` columns.
     pub fn with_comparators(spec: Spec, length: usize, seed: u64, comparators: Comparators) -> Result<Self, Error> {
         let learner = AnyLearner::new(&spec, length)?;
         AnyLearner::check_memory(&spec, length)?;
@@ -193,30 +201,32 @@ impl Model {
         &self.columns
     }
 
-    /// Sets the names of the columns. If a name occurs twice, the columns are unnamed.
+    /// Sets the names of the columns. They become unnamed if a name occurs twice.
     pub fn set_names(&mut self, names: Option<Vec<String>>) {
         self.columns = Columns::new(names, self.columns.standardizer.clone());
     }
 
-    /// Estimates the scale from rows before any is learned. Returns true if more are needed ([`Columns::warm_up`]).
+    /// Estimates the scale of the columns from rows, before any row is learned. Returns true if
+    /// more rows are needed ([`Columns::warm_up`]).
     pub fn warm_up<R: AsRef<[f64]>>(&mut self, rows: impl IntoIterator<Item = R>) -> Result<bool, (usize, Error)> {
         self.columns.warm_up(rows, self.length, self.spec.missing)
     }
 
-    /// Ends the warm-up that estimates the scale, with the rows seen so far.
+    /// Ends the warm-up and computes the scale from the rows so far ([`Self::warm_up`]).
     pub fn settle(&mut self) {
         self.columns.standardizer.settle();
     }
 
-    /// Sets whether the coordinates of the following rows are needed ([`Self::coordinates`]). Aligned
-    /// coordinates cost O(u k²) per row, where u is the number of explicit directions, so they are computed
-    /// only on request.
+    /// Sets whether aligned coordinates of the following rows are computed ([`Self::coordinates`]).
+    /// They cost O(u k²) per row, where u is the number of explicit directions. Without a request,
+    /// coordinates are in the drawn directions.
     pub fn ask_for_coordinates(&mut self, asked: bool) {
         self.scratch.0.aligns = asked && self.coordinates == Coordinates::Aligned;
     }
 
-    /// Sets whether reconstructions of the following rows are needed ([`Self::reconstruction`]), at O(n u) per row.
-    /// Returns an error if the learner cannot compute them ([`Spec::check_reconstructions`]).
+    /// Sets whether the following rows are reconstructed ([`Self::reconstruction`]), at O(n u) per
+    /// row of n columns with u explicit directions. Returns `Err` if the learner cannot reconstruct
+    /// rows ([`Spec::check_reconstructions`]).
     pub fn ask_for_reconstructions(&mut self, asked: bool) -> Result<(), Error> {
         if asked {
             self.spec.check_reconstructions()?;
@@ -238,7 +248,7 @@ impl Model {
         Ok(model)
     }
 
-    /// Checks a state that was deserialized from this many bytes.
+    /// Checks a state that was deserialized from this number of bytes.
     pub(crate) fn check_state(&self, bytes: usize) -> Result<(), Error> {
         let justified = self.length <= LONGEST.max(bytes / size_of::<f64>());
         ensure(self.length > 0 && justified, "the rows must have a number, and no more than the file can have seen")?;
@@ -290,7 +300,8 @@ impl Model {
         &self.totals
     }
 
-    /// Adds the distribution of the learner, a single subspace learner over plain rows, to an [`Average`].
+    /// Adds the distribution of the learner to an [`Average`]. Returns `Err` unless the learner is
+    /// a single subspace learner over plain rows.
     pub fn add_to(&mut self, average: &mut Average) -> Result<(), Error> {
         match &mut self.learner {
             AnyLearner::Plain(portfolio) if portfolio.members().len() == 1 => average.add(portfolio.heaviest_mut()),
@@ -308,14 +319,16 @@ impl Model {
         rows
     }
 
-    /// Returns the coordinates of the most recent row, padded with zeros. They refer to the directions drawn for the
-    /// row, or to the aligned basis if requested ([`Self::ask_for_coordinates`], [`Coordinates`]).
+    /// Returns the coordinates of the most recent row, padded with zeros to k numbers. They refer
+    /// to the directions drawn for the row, or to the aligned basis if requested
+    /// ([`Self::ask_for_coordinates`], [`Coordinates`]).
     pub fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
     }
 
-    /// Returns the projection of the most recent row on the subspace drawn for it, at a squared distance equal to the
-    /// loss. The list is empty unless reconstructions were requested ([`Self::ask_for_reconstructions`]).
+    /// Returns the projection of the most recent row on the subspace drawn for it, in units of the
+    /// input. The list is empty unless reconstructions were requested
+    /// ([`Self::ask_for_reconstructions`]).
     pub fn reconstruction(&self) -> &[f64] {
         &self.scratch.0.reconstruction
     }
@@ -357,13 +370,13 @@ impl Model {
         self.hindsight.is_some()
     }
 
-    /// Returns the basis for the coordinates of the next row, for use without learning. This is the aligned basis, or
-    /// the most likely directions if coordinates refer to drawn directions, because the next draw is unknown.
+    /// Returns the basis for the coordinates of the next row, for use without learning. This is the
+    /// aligned basis. If coordinates refer to drawn directions, the next draw is unknown, and the
+    /// most likely directions are returned.
     pub fn next_embedding(&mut self) -> Embedding {
         let embedding = match self.coordinates {
             Coordinates::Aligned if self.spec.missing == Missing::Fill => {
-                // The basis is rotated relative to the directions, so that all its vectors get the smallest of their
-                // ridge factors.
+                // The basis is rotated. All its vectors get the smallest factor of the directions.
                 let least = self.ridges().into_iter().fold(f64::INFINITY, f64::min);
                 self.learner.inside_mut().aligned_embedding(self.spec.kept).filling(vec![least; self.spec.kept])
             }
@@ -373,13 +386,14 @@ impl Model {
         embedding.with_scale(&self.columns.standardizer)
     }
 
-    /// Returns the energy of all rows along each direction of an embedding, and in total, at O(n² k) operations. Cells
-    /// that were filled in count. Returns `None` if the energies are not known exactly.
+    /// Returns the energy of all rows along each direction of an embedding, and in total, at the
+    /// cost of O(n² k). Filled cells count. Returns `None` if the energies are not known exactly.
     pub fn energies(&self, embedding: &Embedding) -> Option<(Vec<f64>, f64)> {
         self.hindsight.as_ref()?.energies(embedding.components()?)
     }
 
-    /// Returns the summary of the rows so far. The call costs one or two eigendecompositions, and many with partitions.
+    /// Returns the summary of the rows so far. It costs one or two eigendecompositions, and many
+    /// more with partitions.
     pub fn summary(&self) -> Summary {
         Summary::of(self, self.best(), self.segments)
     }
@@ -389,15 +403,17 @@ impl Model {
         Summary::of(self, self.best(), 0)
     }
 
-    /// Returns the summary with lower and upper bounds on the best loss, at the cost of a few matrix products. The
-    /// search starts from the directions of the previous call. In a feature space the best loss is unknown. The call is
-    /// cheapest when the number of counted rows is a multiple of 64, or of 256 for rows of more than 256 numbers.
+    /// Returns the summary with lower and upper bounds on the best loss, at the cost of a few
+    /// matrix products. The search starts from the directions of the previous call in `leading`. In
+    /// a feature space the best loss is unknown. The call is cheapest when the number of counted
+    /// rows is a multiple of 64, or of 256 for rows of more than 256 numbers.
     pub fn approximate_summary(&self, leading: &mut LeadingDirections) -> Summary {
         let best = |hindsight: &Hindsight| hindsight.best_on_the_way(self.spec.kept, leading);
         Summary::of(self, self.comparator().and_then(best), 0)
     }
 
-    /// Returns the comparator, or `None` if cells were filled in: the loss then covers only the observed cells.
+    /// Returns the comparator. Returns `None` if cells were filled in, because the loss then covers
+    /// only the observed cells.
     fn comparator(&self) -> Option<&Hindsight> {
         self.hindsight.as_ref().filter(|_| self.totals.filled_rows == 0)
     }

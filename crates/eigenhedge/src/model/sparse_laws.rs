@@ -12,7 +12,7 @@ struct Rows {
     rows: Vec<Vec<f64>>,
 }
 
-/// Generates the next row from its index, a random generator and the earlier rows.
+/// Function that generates the next row from its index, a random generator and the earlier rows.
 type NextRow<'a> = dyn FnMut(usize, &mut Random, &[Vec<f64>]) -> Vec<f64> + 'a;
 
 /// Generates a row with at most `filled` nonzero cells, which are more often in the first columns.

@@ -10,8 +10,9 @@ use crate::standardize::Standardize;
 use crate::subspace::Instance;
 
 impl Model {
-    /// Runs one trial. On an error nothing changes. A NaN cell counts as missing. A missing cell is an error unless
-    /// [`Spec::missing`](crate::Spec::missing) allows it. A skipped row has no loss, and its coordinates are zero.
+    /// Runs one trial with a row in units of the input. On an error nothing changes. A missing
+    /// (NaN) cell is an error unless [`Spec::missing`](crate::Spec::missing) allows it. A skipped
+    /// row has no loss, and its coordinates are zero.
     pub fn step(&mut self, raw: &[f64]) -> Result<Loss, Error> {
         if self.columns.standardizer.how() == Standardize::None {
             return self.step_scaled(raw);
@@ -26,8 +27,9 @@ impl Model {
         outcome
     }
 
-    /// Runs one trial like [`Self::step`] with a row that is zero except at these positions, which ascend. For long rows with
-    /// few filled cells the cost of a row is then independent of its length. The caller guarantees that all other cells are zero.
+    /// Runs one trial like [`Self::step`], with a row that is zero outside the columns `filled`,
+    /// whose indices ascend. For long rows with few filled cells the cost then does not depend on
+    /// the length of the row. The caller guarantees that all other cells are zero.
     pub fn step_filled(&mut self, row: &[f64], filled: &[u32]) -> Result<Loss, Error> {
         let is_inside = filled.last().is_none_or(|last| (*last as usize) < row.len());
         if !is_inside || !filled.is_sorted_by(|a, b| a < b) {
@@ -46,7 +48,7 @@ impl Model {
             }
         }
         let outcome = self.step(row);
-        // A row that was skipped or refused has not used the announcement, which must not apply to the next row.
+        // A skipped or rejected row has not used the announcement.
         if let Some(portfolio) = self.learner.plain_mut() {
             portfolio.announce_filled(None);
         }
@@ -134,9 +136,10 @@ impl Model {
         }
     }
 
-    /// Runs a trial for each row, in order. The results are bit-identical to those of [`Self::step`], but long rows are
-    /// processed faster. After every row, `each` is called with the updated model and the loss. The first rejected row
-    /// ends the loop, and its position is returned with the error. The rows before it have been learned.
+    /// Runs a trial for each row, in order. The results are bit-identical to those of
+    /// [`Self::step`], but long rows are processed faster. After every row, `each` is called with
+    /// the updated model and the loss. The first invalid row ends the loop, and its index is
+    /// returned with the error. The rows before it have been learned.
     pub fn step_each(&mut self, rows: &[&[f64]], mut each: impl FnMut(&Self, Loss)) -> Result<(), (usize, Error)> {
         let has_gaps = || self.spec.missing != Missing::Fail && rows.iter().any(|row| row.iter().any(|x| x.is_nan()));
         let standardize = self.columns.standardizer.how();
@@ -164,8 +167,9 @@ impl Model {
         outcome.and(refused.map_or(Ok(()), Err))
     }
 
-    /// Runs a trial for each row, in order, with the results of [`Self::step_each`]. The model is not available between rows.
-    /// The members of a portfolio can therefore learn on several threads ([`set_threads`](crate::set_threads)).
+    /// Runs a trial for each row, in order, with the results of [`Self::step_each`]. The model is
+    /// not available between rows, so that members of a portfolio can learn on several threads
+    /// ([`set_threads`](crate::set_threads)).
     pub fn step_all(&mut self, rows: &[&[f64]], mut each: impl FnMut(Loss)) -> Result<(), (usize, Error)> {
         let (mut first, is_simple) = (0, self.unseen.is_empty() && !self.scratch.0.reconstructs);
         if let (Some(row), true) = (rows.first(), self.learner.inside().fixes_center()) {
@@ -216,7 +220,7 @@ impl Model {
         )
     }
 
-    /// Returns the number of rows with which [`Self::step_each`] is fastest, or 1 if blocks are not faster.
+    /// Returns the number of rows per block with which [`Self::step_each`] is fastest.
     pub fn block_rows(&self) -> usize {
         match self.learner {
             AnyLearner::Plain(_) => Ambient::block_points(self.length),

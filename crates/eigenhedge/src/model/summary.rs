@@ -14,14 +14,16 @@ use crate::state::{count, energy, ensure};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Summary of a model. Losses are in squared units of the learned rows: units of the input, or standard units if
-/// columns are standardized. Fields are named as in JSON, where no value is null.
+/// Summary of a model. Losses are in squared units of the learned rows: units of the input, or
+/// standard units if columns are standardized. The JSON output has the same field names, and null
+/// for `None`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Summary {
     /// Number of learned rows.
     pub rows: u64,
-    /// Number of rows skipped for missing cells, to which the caller adds rows that could not be read.
+    /// Number of rows skipped because of missing cells. The caller adds rows that could not be
+    /// read.
     pub skipped_rows: u64,
     /// Number of columns.
     pub dim: usize,
@@ -31,13 +33,16 @@ pub struct Summary {
     pub k: usize,
     /// Name of the learner.
     pub learner: &'static str,
-    /// Learning rate. The field is `None` if the learner has no rate, or if its rate is self-confident.
+    /// Learning rate. The field is `None` if the learner has no rate, or tunes its rate to the
+    /// loss.
     pub eta: Option<f64>,
-    /// Options in effect, by name with underscores.
+    /// Options in effect, by name. Hyphens in names are replaced by underscores.
     pub options: BTreeMap<String, Value>,
-    /// Number of learned rows without a counted loss: first rows that set a center, and rows not predicted.
+    /// Number of learned rows whose loss does not count: first rows that set a center, and rows not
+    /// predicted.
     pub uncharged_rows: u64,
-    /// Expected loss of the first row if that row only set the center. No other number includes this loss.
+    /// Expected loss of the first row, if that row only set the center. After merges, the sum over
+    /// all runs. No other number includes this loss.
     pub first_row_loss: Option<f64>,
     /// Total expected loss.
     pub expected_loss: f64,
@@ -45,35 +50,38 @@ pub struct Summary {
     pub loss: f64,
     /// Total squared length of the kept coordinates.
     pub kept_energy: f64,
-    /// Loss of the best fixed subspace in hindsight, for the predicted rows, or for all rows if none was predicted. The
-    /// field is `None` if the loss was not tracked, if rows were filled in, or if a kernel model had too many rows to
-    /// store.
+    /// Loss of the best fixed subspace in hindsight for the predicted rows, or for all rows if none
+    /// was predicted. The field is `None` if the loss was not tracked, if cells were filled in, or
+    /// if a kernel model had too many rows to store.
     pub best_loss: Option<Best>,
-    /// Expected loss minus that of the best fixed subspace in hindsight, if it is known and a row was predicted.
+    /// Expected loss minus that of the best fixed subspace in hindsight. The field is `None` if the
+    /// best loss is unknown or no row was predicted.
     pub regret: Option<Best>,
-    /// Bound on the total expected loss. The field is `None` if there is no bound, for the reason in `bound_reason`.
+    /// Bound on the total expected loss. If the best loss is an interval, its upper end is used.
+    /// The field is `None` if there is no bound.
     pub bound: Option<f64>,
     /// True if the expected loss is at most the bound. The field is `None` if this is unknown.
     pub bound_holds: Option<bool>,
-    /// Theorem of the bound, or the reason why there is none.
+    /// Name of the theorem if `bound_holds` is known. Otherwise the reason why there is no bound or
+    /// why it cannot be checked.
     pub bound_reason: String,
-    /// Cost of approximations.
+    /// Effects of approximations.
     pub certificate: Certificate,
     /// Members of a portfolio. The list is empty for a single learner.
     pub members: Vec<Member>,
-    /// Best partitions into 1, 2, … segments. The list is empty if partitions were not tracked, or if rows were filled
-    /// in.
+    /// Best partitions into 1, 2, … segments. The list is empty if partitions were not tracked, or
+    /// if cells were filled in.
     pub partitions: Vec<Partition>,
-    /// Smallest bound relative to one of these partitions, if a theorem covers changing comparators.
+    /// Smallest bound relative to one of the partitions, or `None` if no theorem covers changes.
     pub shifting_bound: Option<ShiftingBound>,
-    /// Advice about the input: a sentence if the scales of two columns differ by more than a factor of 10⁵, unless columns
-    /// are standardized or the rows are too long for an exact comparator.
+    /// Advice about the input, if the scales of two columns differ by more than a factor of 10⁵.
+    /// There is none if columns are standardized or if rows are too long for an exact comparator.
     pub advice: Option<String>,
-    /// Mean number of explicit directions, i.e. those stored individually.
+    /// Mean number of explicit directions, which are those stored individually.
     pub rank_mean: f64,
     /// Largest number of explicit directions.
     pub rank_max: usize,
-    /// Time spent in seconds. It is 0 until the caller sets it by [`Self::timed`].
+    /// Time spent, in seconds. It is 0 until the caller sets it by [`Self::timed`].
     pub seconds: f64,
     /// Number of rows per second. The field is `None` until the time is set.
     pub rows_per_second: Option<f64>,
@@ -95,19 +103,20 @@ pub struct ShiftingBound {
     pub theorem: &'static str,
 }
 
-/// Cost of approximations.
+/// Effects of approximations.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct Certificate {
-    /// Cost of mixing and rank caps, included in the constant of the theorem. For a portfolio, this is the cost of the
-    /// member whose bound is reported. The cost is `None` if it is unknown.
+    /// Cost of mixing and rank caps, which is part of the bound. For a portfolio, this is the cost
+    /// of the member whose bound is reported. The field is `None` if the cost is unknown.
     pub price: Option<f64>,
-    /// Cost of Hedge: an upper bound on the amount by which the loss of the portfolio exceeds that of its best member.
+    /// Hedge term: an upper bound on the excess of the loss of the portfolio over that of its best
+    /// member. It is 0 for a single learner.
     pub hedge_term: f64,
     /// Total norm of the features discarded by a budget on atoms.
     pub budget_error: f64,
-    /// Number of rows before which the directions had to be orthonormalized again, because the energies of the kept and
-    /// dropped parts of the row did not add up to the energy of the row.
+    /// Number of rows before which the directions were orthonormalized again, because the energies
+    /// of the kept and dropped parts did not add up to the energy of the row.
     pub healed_rows: u64,
     /// Number of clipped rows. For a portfolio, the maximum over its members.
     pub clipped_rows: u64,
@@ -117,7 +126,7 @@ pub struct Certificate {
     pub missing_cells: u64,
 }
 
-/// A member of a portfolio.
+/// Member of a portfolio.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Member {
@@ -187,14 +196,15 @@ impl Summary {
         }
     }
 
-    /// Returns the summary with the time spent.
+    /// Returns the summary with the time spent, in seconds.
     #[must_use]
     pub fn timed(self, seconds: f64) -> Self {
         let rows_per_second = (seconds > 0.0).then_some(self.rows as f64 / seconds);
         Self { seconds, rows_per_second, ..self }
     }
 
-    /// Returns false if no row was predicted ([`Moments`](crate::Moments)): losses and energies are then unknown.
+    /// Returns false if rows were learned but none was predicted ([`Moments`](crate::Moments)).
+    /// Losses and energies are then unknown.
     pub fn is_predicted(&self) -> bool {
         self.rows == 0 || self.uncharged_rows < self.rows || self.first_row_loss.is_some()
     }
@@ -231,7 +241,8 @@ fn advice(run: &Model) -> Option<String> {
 /// Maximum number of segments if their number is chosen automatically.
 const MOST_SEGMENTS: usize = 12;
 
-/// Returns the best partitions into at most `segments` segments, and the smallest bound, if a theorem gives one.
+/// Returns the best partitions into at most `segments` segments, and the smallest bound if a
+/// theorem gives one.
 fn partitions(run: &Model, inputs: &BoundInputs, segments: usize) -> (Vec<Partition>, Option<ShiftingBound>) {
     let Some(followed) = run.partitions.as_ref().filter(|_| segments > 0 && inputs.filled_rows == 0) else {
         return (Vec::new(), None);
@@ -260,8 +271,8 @@ fn partitions(run: &Model, inputs: &BoundInputs, segments: usize) -> (Vec<Partit
     (partitions, least)
 }
 
-/// Returns the number of segments that minimizes the loss plus the cost of the changes. A change costs as much as in the
-/// bound of tracking for fixed share with rate α = 1/T, where T is the number of counted rows.
+/// Returns the number of segments with the smallest loss plus cost of the changes. The cost of a
+/// change is that in the bound of tracking with fixed share of rate α = 1/T, for T counted rows.
 fn fewest(run: &Model, partitions: &[Partition]) -> usize {
     let charged = run.totals.charged().max(1) as f64;
     let square = run.totals.squares_norm / charged.sqrt();
@@ -286,21 +297,22 @@ fn bound_inputs(run: &Model) -> BoundInputs {
     BoundInputs { rows, uncharged, merges, frozen, filled_rows, offset, squares_norm }
 }
 
-/// Sums over the rows so far, in squared units of the learned rows (see [`Summary`]). A first row that only sets the
-/// center is counted as a row, but its loss is stored separately and is not part of any sum.
+/// Sums over the rows so far, in squared units of the learned rows (see [`Summary`]). A first row
+/// that only sets the center is counted as a row, but its loss is stored separately.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Totals {
     /// Number of learned rows.
     pub rows: u64,
-    /// Number of rows whose losses are not included: a first row that only sets the center (one per merged
-    /// run), and rows learned without a prediction ([`Moments`](crate::Moments)).
+    /// Number of rows whose losses are not included: first rows that only set the center, one per
+    /// merged run, and rows learned without a prediction ([`Moments`](crate::Moments)).
     pub uncharged: u64,
     /// Number of merges of two runs with rows.
     pub merges: u64,
     /// Number of batches of several rows that were learned around a fixed center.
     pub frozen: u64,
-    /// Total expected loss of the first rows that only set the center, one per merged run.
+    /// Total expected loss of the first rows that only set the center, one per merged run, or
+    /// `None` without such rows.
     pub first_row_loss: Option<f64>,
     /// Total expected loss.
     pub expected_loss: f64,

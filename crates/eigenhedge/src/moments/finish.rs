@@ -17,15 +17,16 @@ use crate::subspace::{Learned, LearnedScatter, NormBound, SLACK};
 pub(super) struct Asked {
     pub scatter: LearnedScatter,
     pub energy: f64,
-    /// Upper bounds on the energy that the sketch misses along each column, or empty if the matrix is exact.
+    /// Upper bound on the energy that the sketch misses along each column, or empty if the matrix
+    /// is exact.
     slack: Vec<f64>,
     deviations: Option<Vec<f64>>,
 }
 
 impl Moments {
-    /// Returns the loss of the best k-dimensional subspace of all rows: around their mean or around zero, in standard
-    /// or original units. The result is exact, or a lower and an upper bound. On these rows, the loss of a model from
-    /// [`Self::finish`] is at most the upper bound.
+    /// Returns the loss of the best subspace of `kept` dimensions for all rows, around their mean
+    /// or around zero, in standard or original units. The result is exact, or a lower and an upper
+    /// bound. On these rows, the loss of a model from [`Self::finish`] is at most the upper bound.
     pub fn best(&self, kept: usize, centered: bool, standardized: bool) -> Best {
         let Asked { scatter, energy, mut slack, .. } = self.asked(centered, standardized);
         match scatter {
@@ -37,8 +38,8 @@ impl Moments {
         }
     }
 
-    /// Returns the scatter matrix around the mean or zero, in standard or original units. Of a whole matrix only the
-    /// lower triangle is valid.
+    /// Returns the scatter matrix around the mean or zero, in standard or original units. Only the
+    /// lower triangle of a whole matrix is valid.
     pub(super) fn asked(&self, centered: bool, standardized: bool) -> Asked {
         let (weight, mean) = (self.weight(), self.mean());
         // In standard units the mean is zero.
@@ -79,14 +80,15 @@ impl Moments {
         }
     }
 
-    /// Returns the learner with these options after all rows, as if it had learned them in one pass. With
-    /// `standardize`, every column is scaled to mean 0 and standard deviation 1. No row was predicted, so no loss is
-    /// recorded. The summary starts with the rows that follow.
+    /// Returns the learner with these options after all rows, as if it had learned them in one
+    /// pass. If `standardize` is true, every column is scaled to mean 0 and standard deviation 1.
+    /// No row was predicted, so no loss is recorded. The summary starts with the rows that follow.
     ///
-    /// Supported learners are `leader`, `anchored` and `product-sets` ([`Model::merge`]). If no norm bound is given,
-    /// the largest norm of a row is used. With centering, this is the largest distance of a row from the mean of the
-    /// previous rows, which depends slightly on their order. In standard units the largest norm is unknown, so
-    /// `anchored` and `product-sets` need a given bound. A self-confident rate uses the loss of the best subspace.
+    /// Supported learners are `leader`, `anchored` and `product-sets` ([`Model::merge`]). If no
+    /// norm bound is given, the largest norm of a row is used. With centering, this is the largest
+    /// distance of a row from the mean of the previous rows, which depends slightly on their order.
+    /// In standard units the largest norm is unknown, so `anchored` and `product-sets` need a given
+    /// bound. A self-confident rate is tuned to the loss of the best subspace.
     pub fn finish(&self, setup: &Setup, standardize: bool) -> Result<Model, Error> {
         let setup = setup.for_rows(self.length)?;
         setup.spec.check_mergeable()?;
@@ -102,9 +104,10 @@ impl Moments {
         Ok(model.with_columns(Columns::new(self.columns.names.clone(), standardizer)))
     }
 
-    /// Learns all rows, which must be in standard units of the model, without predicting them, and returns the model.
-    /// Its names, scale and generator stay. If [`Model::takes_moments`], the learned state is that after the rows one
-    /// by one, in any order. Costs one decomposition, and another one if the model has rows.
+    /// Learns all rows without predicting them, and returns the model. The rows must be in standard
+    /// units of the model. Names, scale and random generator of the model stay. If
+    /// [`Model::takes_moments`], the learned state is that after the rows one by one, in any order.
+    /// Costs one decomposition, and another one if the model has rows.
     ///
     /// ```
     /// use eigenhedge::{Kind, Model, Moments, Spec, streams};
@@ -142,7 +145,7 @@ impl Moments {
                         .to_owned(),
                 ));
             }
-            // The mean squared norm. The learned state does not depend on it.
+            // The mean squared norm, on which the learned state does not depend.
             _ if standardize => energy / self.weight().max(1.0),
             bound => {
                 let largest = if centered { self.largest_deviation } else { self.largest_square };
@@ -197,22 +200,25 @@ impl Moments {
     }
 }
 
-/// Smallest eigenvalue along a kept direction, as a share of the largest, for which the direction is accurate to 1e-8.
+/// Smallest energy along a kept direction, as a share of the largest, for which the direction is
+/// accurate to 1e-8.
 const ACCURATE: f64 = 1e-8;
 
 /// Directions that a new model would keep after all rows, with the energy of the rows along each of them.
 #[derive(Debug, Clone)]
 pub struct Principal {
-    /// Directions and center. The probabilities of directions are unknown, and zero here.
+    /// Directions and center. The probabilities of the directions are unknown and set to 0.
     pub embedding: Embedding,
-    /// Energy of the rows along each direction, and in total. The field is `None` if the energies are not known exactly.
+    /// Energy of the rows along each direction, and in total, or `None` if the energies are not
+    /// known exactly.
     pub energies: Option<(Vec<f64>, f64)>,
 }
 
 impl Moments {
-    /// Returns the directions that a model without rows would keep after [`Self::add_to`]. Costs the k leading
-    /// eigenpairs instead of all. Returns `None` if the model has rows, if there are no rows or too few for k
-    /// directions, or if their energies differ too much for accurate directions.
+    /// Returns the directions that a model without rows would keep after [`Self::add_to`], at the
+    /// cost of the k leading eigenpairs instead of all. Returns `None` if the model has rows, if
+    /// there are too few rows for k directions, or if the energies along the directions differ too
+    /// much for accuracy.
     pub fn principal(&self, model: &Model) -> Option<Principal> {
         if model.totals().rows > 0 || self.rows == 0 || model.length() != self.length {
             return None;

@@ -1,28 +1,31 @@
-//! Moments of rows: count, mean and scatter matrix. Parts of a table are reduced to moments on any machine, in any order, and
-//! merged into one model.
+//! Moments of rows: count, mean and scatter matrix. Parts of a table are reduced to moments on any
+//! machine, in any order, and merged into one model.
 //!
-//! Setting: weighted rows in any number of parts. Nothing is predicted and no loss is recorded. Each part adds its rows
-//! ([`Moments::update`]), the states are merged ([`Moments::merge`]) in a tree of any shape, and the result becomes a learner
-//! ([`Moments::finish`]), centered or not, standardized or not.
+//! Setting: weighted rows in any number of parts. Nothing is predicted and no loss is recorded.
+//! Each part adds its rows ([`Moments::update`]). The states are merged ([`Moments::merge`]) in a
+//! tree of any shape. The result becomes a learner ([`Moments::finish`]), centered or not,
+//! standardized or not.
 //!
-//! Exact, for rows of up to [`BestSubspace::LONGEST`] numbers: the weight W, the mean m and `C = Σ w (x - m)(x - m)ᵀ`.
-//! Up to n/2 rows of n numbers are stored as a factor of C, so that a few rows need no n × n matrix. For two parts with
-//! weights s and t and means m and m', C is the sum of both scatter matrices plus `s t/(s + t) (m - m')(m - m')ᵀ`. The
-//! scatter around zero is `C + W m mᵀ`, that of standardized rows is `S⁻¹ C S⁻¹`, where S contains the standard
+//! Rows of up to [`BestSubspace::LONGEST`] numbers: the weight W, the mean m and the scatter matrix
+//! `C = Σ w (x - m)(x - m)ᵀ` are exact. Up to n/2 rows of n numbers are stored as a factor of C, so
+//! that a few rows need no n × n matrix. For two parts with weights s and t and means m and m', C
+//! is the sum of both scatter matrices plus `s t/(s + t) (m - m')(m - m')ᵀ`. The scatter around
+//! zero is `C + W m mᵀ`. That of standardized rows is `S⁻¹ C S⁻¹`, where S contains the standard
 //! deviations. Neither needs a second pass.
 //!
-//! Longer rows: a frequent-directions sketch B ([`Sketch`]) with a known error Δ, `B Bᵀ ⪯ C ⪯ B Bᵀ + Δ I`, and the
-//! exact diagonal of C. The loss of a model finished from it is at most the upper end of [`Moments::best`] on its rows,
-//! and no subspace has a loss below the lower end. In standard units the error is `Δ S⁻²`, so columns with little
-//! variance widen the interval between the two ends.
+//! Longer rows: a frequent-directions sketch B ([`Sketch`]) with a known error Δ,
+//! `B Bᵀ ⪯ C ⪯ B Bᵀ + Δ I`, and the exact diagonal of C. On these rows, the loss of the finished
+//! model is at most the upper end of [`Moments::best`], and no subspace has a loss below the lower
+//! end. In standard units the error is `Δ S⁻²`, so columns with little variance widen the interval
+//! between the two ends.
 //!
-//! Cost: O(n²) per row as a matrix product, O(nℓ) for a sketch of ℓ = 8k + 16 directions. Serialized size: 8 n² bytes, or up to
-//! 16 nℓ.
+//! Cost: O(n²) per row as a matrix product, or O(nℓ) for a sketch of ℓ = 8k + 16 directions.
+//! Serialized size: 8 n² bytes, or up to 16 nℓ.
 //!
 //! Numerics: the first row is subtracted from all rows, so that an offset costs no precision.
 //!
-//! References: Chan, Golub & LeVeque, *Algorithms for computing the sample variance*, 1983; Ghashami, Liberty, Phillips &
-//! Woodruff, SIAM J. Comput. 2016.
+//! References: Chan, Golub & LeVeque, *Algorithms for computing the sample variance*, 1983;
+//! Ghashami, Liberty, Phillips & Woodruff, SIAM J. Comput. 2016.
 
 mod finish;
 
@@ -72,8 +75,8 @@ pub struct Moments {
     energy: f64,
     /// Largest `w |x|²` of a row.
     largest_square: f64,
-    /// Largest `w |x - m|²` of a row, where m is the mean of the previous rows, or `|m - m'|²` for the means of merged
-    /// parts.
+    /// Largest `w |x - m|²` of a row, where m is the mean of the previous rows. For merged parts
+    /// with means m and m', at least `|m - m'|²`.
     largest_deviation: f64,
     held: Held,
 }
@@ -81,7 +84,7 @@ pub struct Moments {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Held {
     Exact(Box<RunningScatter>),
-    /// Sketch of long rows, or a few rows that are not long. The sketch of a few rows is exact.
+    /// Sketch of long rows, or of a few shorter rows. The sketch of a few rows is exact.
     Sketched(Box<Sketch>),
 }
 
@@ -94,7 +97,9 @@ fn directions(length: usize, kept: usize) -> usize {
 const MOST_KEPT: usize = 1 << 20;
 
 impl Moments {
-    /// Creates empty moments for at most `kept` directions. Rows with missing cells (NaN) are rejected or skipped.
+    /// Creates empty moments of rows of `length` columns, for models of at most `kept` directions.
+    /// With [`Missing::Fail`] rows with missing cells (NaN) are errors, and with [`Missing::Skip`]
+    /// they are skipped. Returns `Err` for [`Missing::Fill`].
     pub fn new(length: usize, kept: usize, missing: Missing) -> Result<Self, Error> {
         at_least_one("the dimension", length)?;
         at_least_one("k", kept)?;
@@ -116,7 +121,8 @@ impl Moments {
         })
     }
 
-    /// Sets the names of the columns, which the model receives. They must be distinct, and equal in all merged parts.
+    /// Sets the names of the columns, which the finished model receives. They must be distinct, and
+    /// equal in all parts that are merged.
     pub fn set_names(&mut self, names: Vec<String>) -> Result<(), Error> {
         length("the names of columns", names.len(), self.length)?;
         let columns = Columns::new(Some(names), Standardizer::new(Standardize::None, 0));
@@ -125,12 +131,13 @@ impl Moments {
         Ok(())
     }
 
-    /// Returns the names of the columns, if any.
+    /// Returns the names of the columns, or `None` if they are unnamed.
     pub fn names(&self) -> Option<&[String]> {
         self.columns.names.as_deref()
     }
 
-    /// Checks rows for [`Self::update`]. The error contains the position of the row.
+    /// Returns `Err` for a row of the wrong length or with invalid cells. The error contains the
+    /// index of the row.
     pub fn check(&self, rows: &[&[f64]]) -> Result<(), Error> {
         let check = if self.missing == Missing::Fail { check_row } else { check_cells };
         for (i, row) in rows.iter().enumerate() {
@@ -142,8 +149,9 @@ impl Moments {
         Ok(())
     }
 
-    /// Adds rows. If weights are given, there is one per row, finite and not negative. A row of weight w counts w
-    /// times. On an error nothing changes, and the error contains the position of the row.
+    /// Adds rows. If weights are given, there is one per row, finite and not negative. A row of
+    /// weight w counts w times. On an error nothing changes, and the error contains the index of
+    /// the row.
     pub fn update(&mut self, rows: &[&[f64]], weights: Option<&[f64]>) -> Result<(), Error> {
         if let Some(weights) = weights {
             length("the weights of the rows", weights.len(), rows.len())?;
@@ -165,14 +173,15 @@ impl Moments {
         Ok(())
     }
 
-    /// Creates empty moments for rows in the standard units of a model, to which they will be added ([`Self::add_to`]).
+    /// Creates empty moments for rows in the standard units of a model. [`Self::add_to`] adds them
+    /// to this model later.
     pub fn for_model(model: &Model) -> Result<Self, Error> {
         let spec = model.spec();
         Self::new(model.length(), spec.kept, spec.missing)
     }
 
-    /// Scales rows to the standard units of the model and adds them. An error contains the index of the invalid row and leaves the
-    /// moments unchanged.
+    /// Scales rows to the standard units of the model and adds them. On an error nothing changes,
+    /// and the error contains the index of the row.
     pub fn update_for(&mut self, model: &Model, rows: &[&[f64]]) -> Result<(), Error> {
         let columns = model.columns();
         if columns.standardizer.how() == Standardize::None {
@@ -185,8 +194,8 @@ impl Moments {
         self.update(&scaled.iter().map(Vec::as_slice).collect::<Vec<_>>(), None)
     }
 
-    /// Replaces a few stored rows by their scatter matrix, unless there is room for `more` rows. Long rows keep their
-    /// sketch.
+    /// Replaces stored rows by their scatter matrix, unless there is room for `more` rows. Long
+    /// rows keep their sketch.
     fn make_room(&mut self, more: usize) {
         if let Held::Sketched(sketch) = &self.held
             && self.length <= BestSubspace::LONGEST
@@ -210,7 +219,8 @@ impl Moments {
         }
     }
 
-    /// Merges the moments of two parts. They must have the same length, k, and column names, if both have names.
+    /// Merges the moments of two parts. They must have equal row lengths and k, and equal column
+    /// names if both have names.
     pub fn merge(mut self, other: Self) -> Result<Self, Error> {
         length("a row of the other part", other.length, self.length)?;
         if self.kept != other.kept {
@@ -247,12 +257,12 @@ impl Moments {
         Ok(self)
     }
 
-    /// Returns the length of a row.
+    /// Returns the number of columns.
     pub fn length(&self) -> usize {
         self.length
     }
 
-    /// Returns the maximum number of directions kept by models.
+    /// Returns the maximum number of directions of models that use these moments.
     pub fn kept(&self) -> usize {
         self.kept
     }

@@ -4,14 +4,14 @@ use super::Monitor;
 use crate::error::Error;
 use crate::fleet::Fleet;
 
-/// Number of parts into which the warm-up of the shared reference is divided. The first rows of a key fill at most one
-/// part, so that several keys contribute to the reference.
+/// Recommended `parts` for [`Fleet::with_pool`]: the rows of a key are at most about an eighth of
+/// the shared warm-up, so that several keys contribute to it.
 pub const POOL_PARTS: u64 = 8;
 
 impl Fleet<Monitor> {
-    /// Creates a fleet whose monitors are copies of `fresh`. If `fresh` has no reference, keys that are stepped by
-    /// [`Self::with_pool`] use a shared reference until they have enough rows of their own. The shared reference is
-    /// computed from the first rows of all keys.
+    /// Creates a fleet whose monitors are copies of `fresh`. If `fresh` has no reference, keys that
+    /// are stepped by [`Self::with_pool`] use a shared reference until they have enough rows of
+    /// their own. The shared reference is computed from the first rows of the keys.
     ///
     /// ```
     /// use eigenhedge::{Fleet, Monitor, MonitorOptions, streams};
@@ -33,9 +33,9 @@ impl Fleet<Monitor> {
         Ok(fleet)
     }
 
-    /// Calls `work` with the monitor of a key. `work` must step the monitor by one row. The row may also be used for
-    /// the warm-up of the shared reference, of which the first rows of a key fill at most the share `1/parts`. A new
-    /// key is added unless `work` fails.
+    /// Calls `work` with the monitor of a key. `work` must step the monitor by one row. The row may
+    /// also be added to the warm-up of the shared reference. The rows of one key fill at most the
+    /// share `1/parts` of this warm-up. A new key is added unless `work` fails.
     pub fn with_pool<R>(
         &mut self,
         key: &str,
@@ -49,7 +49,7 @@ impl Fleet<Monitor> {
             let outcome = match lender {
                 None => work(monitor)?,
                 Some(common) => {
-                    // A copy, so that a row that is refused changes nothing.
+                    // A copy, so that a rejected row changes nothing.
                     let mut borrower = monitor.clone();
                     borrower.borrow_reference(common);
                     let outcome = work(&mut borrower)?;
@@ -68,8 +68,8 @@ impl Fleet<Monitor> {
     }
 }
 
-/// Adds one of the first rows of a key to the warm-up of the shared reference. Because keys may have different levels,
-/// the deviation of the row from the earlier rows of the key is added.
+/// Adds a row of a key to the warm-up of the shared reference. Because keys may have different
+/// levels, the deviation of the row from the earlier rows of the key is added.
 fn pool_row(pool: &mut Monitor, monitor: &Monitor, parts: u64) {
     let wanted = pool.options().warm_up_rows(pool.width());
     // The first row of a key has no deviation.
@@ -106,15 +106,13 @@ mod tests {
                 })
                 .unwrap();
             borrowed += usize::from(is_borrowed);
-            // Forty deviations of each of the two keys fill the shared warm-up. The own warm-up of a key has eighty
-            // rows.
+            // Forty deviations of each key fill the shared warm-up. A key needs eighty rows.
             assert_eq!(is_ready, number > 41, "{key} {number}");
             assert_eq!(is_borrowed, is_ready && number < 80, "{key} {number}");
         }
         assert_eq!(borrowed, 2 * 38);
     }
 
-    /// Keys with very different levels and equal noise: the shared reference has the noise within a key.
     #[test]
     fn the_shared_reference_holds_for_keys_of_different_levels() {
         let options = MonitorOptions::default().with_warm_up(Some(400));

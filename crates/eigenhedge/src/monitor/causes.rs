@@ -1,12 +1,13 @@
 //! Columns that cause a score.
 //!
-//! A column is *ranked* by its squared standardized deviation from the prediction by the other columns of the row
-//! (`factor_model`). This finds the right sensor more often than contributions to Q or T². Contributions to T² spread a
-//! fault over all correlated columns. With lags, the deviations of a column are summed over its lags. The *share* of a
-//! column is its part of the sum over all columns, so that shares are positive, sorted, and sum to at most 1.
+//! Columns are *ranked* by the squared standardized deviation of each from its prediction by the
+//! other columns of the row (`factor_model`). This ranking finds the faulty sensor more often than
+//! contributions to Q or T². Contributions to T² spread a fault over all correlated columns. With
+//! lags, the deviations of a column are summed over its lags. The *share* of a column is its
+//! deviation divided by the sum over all columns.
 //!
-//! Contributions to Q are stored for plots: `c_j e_j` for column j, with the centered row c and its residual e. They
-//! sum to Q exactly. A single contribution can be negative.
+//! Contributions to Q are stored for plots. For column j, the contribution is `c_j e_j` with the
+//! centered row c and its residual e. Contributions sum to Q, but a single one can be negative.
 
 use super::shape::{Parts, Shape};
 use crate::error::Error;
@@ -19,16 +20,16 @@ pub(super) const NAMED: usize = 3;
 /// Column that contributed to a score, and its share of the squared deviations.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Cause {
-    /// Position of the column.
+    /// Index of the column (from 0).
     pub column: usize,
-    /// Share of the squared deviations of all columns, in a row or in all rows of an event.
+    /// Squared deviation of the column, as a share of the sum over all columns.
     pub share: f64,
 }
 
 /// Deviations of the columns, for one row or summed over several rows.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Causes {
-    /// Squared deviation of each column from its prediction by the other columns, by which columns are ranked.
+    /// Squared deviation of each column from its prediction by the other columns.
     pub ranks: Vec<f64>,
     pub contributions: Vec<f64>,
     #[serde(skip)]
@@ -53,7 +54,7 @@ impl Causes {
         self.contributions.resize(width, 0.0);
     }
 
-    /// Computes ranks and contributions of a row. Lags of a column are summed.
+    /// Computes the ranks and contributions of a row, summed over the lags of each column.
     pub fn load(&mut self, shape: &Shape, parts: &Parts) {
         self.rank(shape, parts);
         self.contributions.fill(0.0);
@@ -63,7 +64,6 @@ impl Causes {
         }
     }
 
-    /// Computes only the ranks of a row.
     pub fn rank(&mut self, shape: &Shape, parts: &Parts) {
         self.ranks.fill(0.0);
         let width = self.ranks.len();
@@ -84,7 +84,8 @@ impl Causes {
         self.contributions.iter_mut().zip(&row.contributions).for_each(|(sum, part)| *sum += part);
     }
 
-    /// Returns the three main causes, or fewer if fewer columns deviate.
+    /// Returns the [`NAMED`] columns with the largest ranks, in descending order, or fewer if fewer
+    /// columns deviate.
     pub fn named(&self) -> [Option<Cause>; NAMED] {
         let mut named = [None; NAMED];
         let sum: f64 = self.ranks.iter().sum();
@@ -105,8 +106,8 @@ impl Causes {
     }
 }
 
-/// Computes the contributions of the cells of a row, including lags, to Q and to T². The sums of the
-/// contributions are Q and T².
+/// Returns the contributions of the cells of a row, including lags, to Q and to T². They sum to Q
+/// and to T².
 pub(super) fn contributions(shape: &Shape, parts: &Parts) -> (Vec<f64>, Vec<f64>) {
     let of_q = parts.centered.iter().zip(&parts.residual).map(|(c, e)| c * e).collect();
     let mut of_t2 = vec![0.0; parts.centered.len()];

@@ -1,19 +1,22 @@
-//! Change points: times at which the score changes its level, reported once each.
+//! Change points: times at which the level of the score changes, each reported once.
 //!
-//! Setting: `g = (s^{1/3} - median)/deviation`, clipped to ±[`CAP`], where s is the score. Median and deviation come
-//! from a baseline: at first the calibration scores, and after each change the next [`RENEWAL`] rows. The cube root
-//! makes scores nearly normal.
+//! Setting: the score s is normalized to `g = (s^{1/3} - median)/deviation` and clipped to
+//! ±[`CAP`]. The cube root makes scores nearly normal. Median and deviation are computed from a
+//! baseline: at first the scores of the warm-up, and after each change the scores of the next
+//! [`RENEWAL`] rows.
 //!
-//! Rule: a generalized likelihood ratio over the last [`WINDOW`] rows, `max_L (Σ of the last L g)²/(2 v_L)`, with at least
-//! [`SHORTEST`] rows so that a single row is not a change. v_L is the variance of the sum. It has two parts: that of L rows
-//! with autocorrelation ρ, `ρ = (τ - 1)/(τ + 1)`, where τ is the number of rows equivalent to one independent row, and that of
-//! the median of b baseline rows, `1.57 L² τ/b`. The threshold is `ln(time/1.75) - 0.65 ln τ` for a given time between false
-//! reports. The constants come from simulations with autocorrelations 0, 0.64 and 0.8.
+//! Rule: a generalized likelihood ratio over the last [`WINDOW`] rows,
+//! `max_L (Σ of the last L g)²/(2 v_L)`, where L is at least [`SHORTEST`] so that a single row is
+//! not a change. v_L is the variance of the sum. Its first part is that of L rows with
+//! autocorrelation `ρ = (τ - 1)/(τ + 1)`, where τ rows are equivalent to one independent row. Its
+//! second part, `1.57 L² τ/b`, comes from the median of b baseline rows. A change is reported if
+//! the ratio exceeds `ln(time/1.75) - 0.65 ln τ`, for an average number `time` of rows between
+//! false reports. The constants come from simulations with autocorrelations 0, 0.64 and 0.8.
 //!
-//! The start is first estimated by the L of the maximum, and then by the nearby row that best separates the values of
-//! the main causing column.
+//! The maximizing L gives a first estimate of the start. The start is then moved to the nearby row
+//! that best separates the values of the main causing column.
 //!
-//! Cost: [`WINDOW`] sums per row; memory for as many rows and their causes.
+//! Cost: [`WINDOW`] sums per row. Cells and causes of the last [`WINDOW`] rows are stored.
 
 use super::causes::{Cause, Causes, NAMED};
 use crate::error::Error;
@@ -27,7 +30,7 @@ const SHORTEST: usize = 5;
 const RENEWAL: usize = 60;
 /// Maximum absolute value of g, the normalized score.
 const CAP: f64 = 6.0;
-/// Number of rows on each side of the first estimate in which the start is searched.
+/// Maximum number of rows by which the first estimate of the start is moved.
 const NEAR: usize = 10;
 
 /// Constant of the threshold `ln(time / RATE) - DEPENDENCE · ln τ`.
@@ -41,19 +44,18 @@ const MEDIAN: f64 = 1.57;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Change {
-    /// Number of the first row at the new level.
+    /// Estimated index of the first row at the new level.
     pub start: u64,
-    /// Number of the row at which the change was reported.
+    /// Index of the row at which the change was reported.
     pub reported: u64,
-    /// Log-likelihood ratio of a change against no change. The larger the ratio, the more certain is the change.
+    /// Log-likelihood ratio of a change against no change. Larger values are more certain.
     pub strength: f64,
     /// True if scores increased.
     pub is_rise: bool,
-    /// Main causes of the scores since the change.
+    /// Main causes of the scores since the change, largest share first.
     pub columns: [Option<Cause>; NAMED],
 }
 
-/// Detector of change points: the most recent rows, and the baseline level.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Changes {
     width: usize,
@@ -69,15 +71,15 @@ pub(super) struct Changes {
     cells: Vec<f64>,
     /// Ring buffer of the ranks of the columns, `width` per row.
     ranks: Vec<f64>,
-    /// Number of rows since the baseline was set. It is 0 while the rows of a new baseline are collected.
+    /// Number of rows since the baseline was set, or 0 while a new baseline is collected.
     rows: u64,
     baseline: Vec<f64>,
     is_renewing: bool,
 }
 
 impl Changes {
-    /// Creates a detector for rows of this width. `change_time` is the average number of rows between false
-    /// reports.
+    /// Creates a detector for rows of `width` columns. `change_time` is the average number of rows
+    /// between false reports.
     pub fn new(width: usize, change_time: f64) -> Self {
         Self {
             width,
@@ -118,7 +120,7 @@ impl Changes {
         (self.rows, self.is_renewing) = (0, false);
     }
 
-    /// Adds a row. Returns the change point that this row completes, if any.
+    /// Adds a row. Returns the change that is reported at this row, if any.
     pub fn enter(&mut self, row: u64, score: f64, cells: &[f64], causes: &Causes) -> Option<Change> {
         if self.is_renewing {
             self.baseline.push(score.cbrt());
@@ -151,7 +153,8 @@ impl Changes {
         Some(Change { start, reported: row, strength, is_rise: sum > 0.0, columns })
     }
 
-    /// Returns the position in the ring buffers of the row that came `back` rows before the most recent row.
+    /// Returns the index in the ring buffers of the row that is `back` rows before the most recent
+    /// one.
     fn place(&self, back: usize) -> usize {
         ((self.rows - 1 - back as u64) % WINDOW as u64) as usize
     }
@@ -160,8 +163,8 @@ impl Changes {
         self.rows.min(WINDOW as u64) as usize
     }
 
-    /// Returns the length L with the largest log-likelihood ratio of the last L rows, the ratio, and the sum of the
-    /// normalized scores of these rows. Returns `None` if there are too few rows.
+    /// Returns the length L with the largest log-likelihood ratio of the last L rows, the ratio,
+    /// and the sum of their normalized scores. Returns `None` for fewer than [`SHORTEST`] rows.
     fn longest_ratio(&self) -> Option<(usize, f64, f64)> {
         let mut sum = 0.0;
         let mut best: Option<(usize, f64, f64)> = None;
@@ -182,9 +185,9 @@ impl Changes {
         length * self.tau - excess + MEDIAN * length * length * self.tau / self.baseline_rows
     }
 
-    /// Refines the estimated number of rows since the change, by at most [`NEAR`] rows. The result best separates the
-    /// values of the main causing column: it maximizes the reduction of their squared distances from the mean by two
-    /// separate means, one before and one after the change.
+    /// Refines the estimated number of rows since the change, by at most [`NEAR`] rows. The result
+    /// maximizes the fit of the main causing column by two means, one before and one after the
+    /// change.
     fn refined(&self, length: usize, columns: [Option<Cause>; NAMED]) -> usize {
         let held = self.held();
         let gain = |length: usize| -> f64 {

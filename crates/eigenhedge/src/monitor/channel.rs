@@ -1,22 +1,26 @@
-//! Two scores of a row with one fixed shape: relative to the mean of the warm-up, and relative to the level of the most
-//! recent rows.
+//! Scores of a row relative to the mean of the warm-up and to the level of the most recent rows,
+//! both with the shape of the warm-up.
 //!
-//! **Reference score** v: score of `x - mean`. **Recent score** q: score of `x - level`, with `level ← level + (x -
-//! level)/50` for every row. A row is an alarm if v exceeds the limit that a tenth of the warm-up exceeded, and q
-//! exceeds the limit that the requested share of the most recent rows exceeded. The second condition determines the
-//! rate, because the most recent rows reflect the levels, autocorrelation and bursts of the stream. The first excludes
-//! rows that are common in the warm-up, such as the return from a fault.
+//! **Reference score** v: score of `x - mean` for a row x. **Recent score** q: score of
+//! `x - level`, with `level ← level + (x - level)/50` for every row. A row is an alarm if v exceeds
+//! the limit that a tenth of the warm-up exceeded, and q exceeds the limit that the requested share
+//! of the most recent rows exceeded. The second condition determines the rate, because the most
+//! recent rows reflect the levels, autocorrelation and bursts of the stream. The first excludes
+//! rows that are common in the warm-up, such as the return from a fault. With [`Mode::Freeze`], v
+//! alone is compared with a fixed limit.
 //!
-//! A burst of alarms raises the recent limit while it lasts, so that the share of alarms stays below three times the requested one.
+//! A burst of alarms raises the recent limit while it lasts, so that in the long run at most three
+//! times the requested share of rows are alarms.
 //!
-//! The parts of `level - mean` along and outside the directions follow the same recursion as the level. The parts of `x -
-//! level` are those of `x - mean` minus these, and need no products with the directions.
+//! The parts of `level - mean` along and outside the directions follow the recursion of the level.
+//! Subtracting them from the parts of `x - mean` gives those of `x - level` without further
+//! products.
 //!
-//! Every row updates the level and the recent limit. If only rows without an alarm did, a cluster of normal rows above
-//! the limit would cause alarms forever.
+//! Every row updates the level and the recent limit. If only rows without an alarm did, a cluster
+//! of normal rows above the limit would cause alarms forever.
 //!
-//! **Calibration** is out of sample: the warm-up is divided into contiguous folds, and each is scored by a shape fitted to the
-//! others ([`Folds`]).
+//! **Calibration** is out of sample: the warm-up is divided into contiguous folds, and each fold is
+//! scored by a shape fitted to the others ([`Folds`]).
 
 use super::limits::{RECENT_STEP, Recent, TENTH, tail_limit, upper_quantile};
 use super::options::{Limit, Mode};
@@ -30,7 +34,7 @@ use serde::{Deserialize, Serialize};
 
 /// Share of alarms, as a multiple of the requested one, above which a burst raises the limit.
 const BURST: f64 = 3.0;
-/// Raise of the logarithm of the limit by an alarm in a burst.
+/// Increase of the logarithm of the limit at each alarm of a burst.
 const BURST_STEP: f64 = 0.03;
 
 /// Scoring of rows, or of the differences between them: shape of the warm-up, level of the most recent rows, and limits
@@ -46,8 +50,8 @@ pub(super) struct Channel {
     level_outside: Vec<f64>,
     /// Limit of the reference score that a tenth of normal rows exceed.
     pub reference_limit: f64,
-    /// Limit of the reference score for a monitor that does not adapt. The requested share of normal rows exceed this
-    /// limit.
+    /// Limit of the reference score with [`Mode::Freeze`]. At most the requested share of normal
+    /// rows exceed it.
     pub fixed_limit: f64,
     limits: Recent,
     /// Logarithm of the factor by which bursts of alarms have raised the limit of the most recent rows. It decays.
@@ -66,8 +70,8 @@ pub(super) struct Scored {
     pub score: f64,
     pub q: f64,
     pub t2: f64,
-    /// Ratio of score to limit. The row is an alarm if this ratio exceeds 1. It is the smaller of the ratios of the two
-    /// scores to their limits. If the monitor does not adapt, it is the ratio of the reference score to the fixed
+    /// Ratio of score to limit, above 1 for an alarm. With [`Mode::Adapt`], the smaller of the
+    /// ratios of both scores. With [`Mode::Freeze`], the ratio of the reference score to the fixed
     /// limit.
     pub ratio: f64,
     /// Score relative to the level of the most recent rows.
@@ -75,9 +79,9 @@ pub(super) struct Scored {
 }
 
 impl Channel {
-    /// Fits a channel to the rows of the warm-up. `folds` has their shape, and `flags` the scores of their flags,
-    /// relative to the warm-up and to the most recent rows. Also returns the reference scores of the rows, out of
-    /// sample.
+    /// Fits a channel to the rows of the warm-up, with the shapes in `folds`. `flags` has the flag
+    /// scores of each row, relative to the warm-up and to the most recent rows. Also returns the
+    /// reference scores of the rows, out of sample.
     pub fn fit(sample: Sample<'_>, folds: &Folds, flags: &[[f64; 2]], rule: Limit) -> (Self, Vec<f64>) {
         let count = sample.rows.columns();
         let shape = folds.shape.clone();
@@ -151,7 +155,7 @@ impl Channel {
         self.limits.push(scored.recent, &mut self.working.0);
     }
 
-    /// Fills in the NaN cells of a row, relative to the level of the most recent rows.
+    /// Fills in the NaN cells of a row from the other cells, relative to the recent level.
     pub fn fill(&mut self, row: &mut [f64]) {
         self.shape.fill(row, &self.level);
     }
@@ -169,7 +173,7 @@ impl Channel {
         &self.level
     }
 
-    /// Returns the limit of the reference score for an alarm. This limit does not depend on the most recent rows.
+    /// Returns the limit that the reference score of an alarm must exceed in this mode.
     pub fn limit(&self, mode: Mode) -> f64 {
         if mode == Mode::Adapt { self.reference_limit } else { self.fixed_limit }
     }
@@ -196,7 +200,7 @@ impl Channel {
     }
 }
 
-/// Returns the mean of the first rows, as many as the level averages over.
+/// Returns the mean of the first `1 / RECENT_STEP` rows, or of all rows if there are fewer.
 fn first_level(sample: Sample<'_>) -> Vec<f64> {
     let count = sample.rows.columns().min((1.0 / RECENT_STEP) as usize).max(1);
     let mut level = vec![0.0; sample.rows.rows()];

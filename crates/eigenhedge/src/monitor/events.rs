@@ -5,15 +5,15 @@ use crate::error::Error;
 use crate::state::{count, ensure};
 use serde::{Deserialize, Serialize};
 
-/// Event: a group of nearby alarms.
+/// Group of nearby alarms.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Event {
-    /// Number of the first row with an alarm.
+    /// Index of the first row with an alarm.
     pub start: u64,
-    /// Number of the last row with an alarm.
+    /// Index of the last row with an alarm so far.
     pub end: u64,
-    /// Number of the row with the largest ratio of score to limit.
+    /// Index of the row with the largest ratio of score to limit.
     pub peak: u64,
     /// Score of the row `peak`.
     pub peak_score: f64,
@@ -23,7 +23,7 @@ pub struct Event {
     pub stuck: u64,
     /// Number of alarms in which a column that was constant in the warm-up had a different value.
     pub moved: u64,
-    /// Main causes, summed over all alarms of the event.
+    /// Main causes, summed over all alarms of the event, largest share first.
     pub causes: [Option<Cause>; NAMED],
 }
 
@@ -64,7 +64,8 @@ impl Events {
         Self { open: None, last: 0, peak: 0.0, causes: Causes::new(width) }
     }
 
-    /// Ends the event and returns it if more than `gap` rows separate its last alarm from this position.
+    /// Ends the event if more than `gap` rows separate its last alarm from `position`. Returns the
+    /// event if it ended.
     pub fn close_before(&mut self, position: u64, gap: u64) -> Option<Event> {
         self.open.filter(|_| position.saturating_sub(self.last) > gap + 1).and_then(|_| self.close())
     }

@@ -1,25 +1,27 @@
-//! Flags: columns with the same value in nearly every row, such as constants, switches and counters of rare events.
+//! Flags: columns with the same value in nearly every row, such as constants, switches and counters
+//! of rare events.
 //!
-//! Such a column has no scale, so the shape leaves it out. At its common value a flag adds nothing to the score. At any other
-//! value it adds `-2 log p`, where p is the share of warm-up rows with another value, by the rule of succession `(m + 1)/(n +
-//! 2)`. For the recent score, p is the recent share if that is larger, so that a flag that stays raised no longer adds much.
+//! Such a column has no scale, so the shape leaves it out. At its common value a flag adds nothing
+//! to the score. At any other value it adds `-2 log p`, where p is the share of other values in the
+//! warm-up. The rule of succession estimates p as `(m + 1)/(n + 2)` for m other values among n. For
+//! the recent score, p is the recent share if that is larger, so that a flag that stays raised soon
+//! adds little.
 //!
-//! A column that was constant in the warm-up therefore adds `2 log(n + 2)` when it moves, about 12 after 400 rows, which is
-//! enough for an alarm.
+//! A column that was constant in the warm-up therefore adds `2 log(n + 2)` when it moves, about 12
+//! after 400 rows, which is enough for an alarm.
 
 use super::limits::RECENT_STEP;
 use crate::error::Error;
 use crate::state::{LARGEST, ensure, within};
 use serde::{Deserialize, Serialize};
 
-/// Minimum share of rows with the normal value. The quartiles and the deciles of such a column equal that value, so
-/// that they give no scale.
+/// Minimum share of warm-up rows in which a flag has its normal value. The quartiles and deciles of
+/// such a column are equal, so that they give no scale.
 const COMMON: f64 = 0.9;
-/// Factor by which the logarithm of a probability is multiplied. A flag then counts like the squared
-/// deviation of a normal variable with this tail probability.
+/// Factor of the logarithm of a probability. A flag then counts like the squared deviation of a
+/// normal variable with this tail probability.
 const WEIGHT: f64 = 2.0;
 
-/// Flags: columns that almost always have the same value.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Flags {
     columns: Vec<Flag>,
@@ -76,8 +78,8 @@ impl Flags {
         self.columns.iter().for_each(|flag| row[flag.column] = 0.0);
     }
 
-    /// Returns the scores of the flags of a row, compared with the warm-up and with the most recent rows. If `follows`
-    /// is true, the row then updates the recent shares.
+    /// Returns the scores of the flags of a row, relative to the warm-up and to the most recent
+    /// rows. If `follows` is true, the row then updates the recent shares.
     pub fn enter(&mut self, raw: &[f64], follows: bool) -> [f64; 2] {
         let mut scores = [0.0; 2];
         for flag in &mut self.columns {
@@ -101,8 +103,8 @@ impl Flags {
         }
     }
 
-    /// Returns the first column that was constant in the warm-up and has a different value in the most recent row, if
-    /// any.
+    /// Returns the index of the first column that was constant in the warm-up and has a different
+    /// value in the most recent row, if any.
     pub fn moved(&self) -> Option<usize> {
         self.columns.iter().find(|flag| flag.is_raised && flag.was_constant).map(|flag| flag.column)
     }
@@ -144,7 +146,7 @@ mod tests {
         assert_eq!(flags.moved(), Some(1));
         let last = (0..300).map(|_| flags.enter(&[0.0, 7.5, 0.0], true)).last().unwrap_or_default();
         assert!(last[0] == first && last[1] < 0.1, "{last:?}");
-        // The other flag has other values in a twentieth of the rows.
+        // The other flag was raised in a twentieth of the rows.
         let [rare, _] = flags.enter(&[0.0, 7.0, 1.0], false);
         assert!((rare - 2.0 * (402.0f64 / 21.0).ln()).abs() < 1e-12, "{rare}");
         assert_eq!(flags.moved(), None);

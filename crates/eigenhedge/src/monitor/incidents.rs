@@ -1,20 +1,33 @@
 //! Incidents: stretches of rows in which something was wrong, each reported once.
 //!
-//! **Opening.** An incident opens when a score of `scales` exceeds its limit, or a column is stuck, silent, or was constant and
-//! moved. Because limits from a warm-up of n rows have relative errors of about 1/√n, each incident raises the logarithm of the
-//! limits that it exceeds by [`RAISE`]`/√n`, at most [`MOST_RAISED`] in all, and [`FORGETTING`] times the requested time between
-//! false incidents takes one raise back. A stream whose limits were too low on some time scale has a few incidents, then none.
+//! **Opening.** An incident opens when a score of `scales` exceeds its limit, or when a column is
+//! stuck, silent, or was constant and moved. The score of a single row or of a jump must exceed
+//! [`SINGLE`] times its limit. A score that has opened an incident must be usual again before it
+//! can open another one.
 //!
-//! **End.** Of the scores that exceeded their limits, the first in the order of `scales` determines the end. A level of
-//! four rows replaces that of a single row. The incident lasts until this score is usual again: below the value that a
-//! share of normal scores exceeds (`scales`), or below [`UNCERTAIN`]`/√n` of the limit, or below both the limit and
-//! [`RETURNED`] of its largest value in the incident. If a limit is exceeded again within [`GAP`] rows, the incident
-//! continues. If a score suddenly becomes [`WORSE`] times as large as before, the incident ends and another one opens.
-//! An incident whose score never becomes usual lasts until it is accepted as the new reference.
+//! **Raised limits.** Limits from a warm-up of n rows have relative errors of about 1/√n. Each
+//! incident therefore raises the logarithm of the limits that it exceeds by [`RAISE`]`/√n`, up to a
+//! sum of [`MOST_RAISED`]. One raise decays in [`FORGETTING`] times the requested time between
+//! false incidents. A stream whose limits were too low on some time scale has a few incidents, then
+//! none.
 //!
-//! **Severity**: minus the decimal logarithm of the probability that normal rows have such an incident in the requested time.
+//! **End.** The first score, in the order of `scales`, that exceeded its limit determines the end.
+//! The level of four rows replaces that of a single row. The incident ends when this score is
+//! usual:
 //!
-//! Inside an incident, alarms of single rows are suppressed for [`QUIET`] rows: the incident has been reported.
+//! - below the value that a certain share of normal scores exceeds (`scales`),
+//! - or below [`UNCERTAIN`]`/√n` of the limit,
+//! - or below both the limit and [`RETURNED`] of its largest value in the incident.
+//!
+//! If a limit is exceeded again within [`GAP`] rows, the incident continues. If a score suddenly
+//! becomes [`WORSE`] times as large as before, the incident ends and another one opens. An incident
+//! whose score never becomes usual lasts until it is accepted as the new reference.
+//!
+//! **Severity**: minus the decimal logarithm of the probability that normal rows have such an
+//! incident in the requested time.
+//!
+//! With [`Mode::Adapt`](super::Mode::Adapt), alarms inside an incident are suppressed for [`QUIET`]
+//! rows after its report.
 
 use super::causes::{Cause, Causes, NAMED};
 use super::flags::Flags;
@@ -27,9 +40,10 @@ use crate::state::{LARGEST, count, ensure, entries, within};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Raise of the logarithm of the limits by an incident, times the square root of the number of warm-up rows.
+/// Raise of the logarithm of a limit by an incident that exceeds it, times the square root of the
+/// number of warm-up rows.
 const RAISE: f64 = 6.0;
-/// Time after which a raise is taken back, as a multiple of the requested time between false incidents.
+/// Time in which a raise decays, as a multiple of the requested time between false incidents.
 const FORGETTING: f64 = 1.5;
 /// Multiple of its limit that the score of a single row or of a jump must exceed to open an incident. Less unusual rows
 /// are only alarms.
@@ -40,42 +54,44 @@ const MOST_RAISED: f64 = 3.0;
 const UNCERTAIN: f64 = 5.0;
 /// Share of its largest value in an incident below which a score is usual if it does not exceed its limit.
 const RETURNED: f64 = 0.15;
-/// Severity from which the raise of the limits by an incident does not affect its own end. About half of such incidents
-/// are not due to chance.
+/// Severity from which an incident ends by the limits at its opening, before it raised them. Normal
+/// rows have an incident of this severity with probability 1/2 in the requested time.
 const LIKELY: f64 = 0.3;
 /// Number of rows within which an incident that ended can reopen.
 const GAP: u64 = 32;
 /// Number of rows after the report of an incident in which alarms of single rows are suppressed.
 const QUIET: u64 = 250;
-/// Factor by which a score must exceed the earlier ones of an incident to open another.
+/// Factor by which a ratio of score to limit must exceed earlier ones of an incident to open
+/// another.
 const WORSE: f64 = 10.0;
-/// Number of rows per block. A score is compared with those of earlier blocks, so that an incident that becomes worse
-/// over several blocks remains one incident.
+/// Number of rows per block. Scores are compared with earlier blocks, so that an incident that
+/// slowly becomes worse remains one incident.
 const AGAIN: u64 = 50;
-/// Logarithm of the factor of the limits while the reference is borrowed from other streams.
+/// Logarithm of the factor by which limits are raised while the reference is borrowed.
 const BORROWED: f64 = 1.5;
-/// Number of recent row numbers that are kept, to name the first row of an incident.
+/// Maximum number of recent row indices that are stored, to report the index of an incident's first
+/// row.
 const REMEMBERED_ROWS: usize = 129;
 /// Maximum number of rows of a spike. A longer incident is a shift or a drift.
 const SPIKE_ROWS: u64 = 5;
 /// Index of the score of the level with the longest memory, which is the first to exceed its limit in a slow fault.
 const SLOWEST: usize = 3;
 
-/// Sign by which an incident is recognized.
+/// Symptom by which an incident is recognized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Sign {
-    /// A few unusual rows.
+    /// At most five unusual rows.
     Spike,
     /// A level that differs from the reference.
     Shift,
-    /// A level that left the reference slowly.
+    /// A level that slowly moves away from the reference.
     Drift,
-    /// A column whose value repeats.
+    /// A column that repeats one value for longer than normal.
     Stuck,
     /// A column that was constant in the reference and has another value.
     Moved,
-    /// A column without values.
+    /// A column whose cells are missing for longer than normal.
     Silent,
 }
 
@@ -92,31 +108,33 @@ impl Sign {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Incident {
-    /// Number of the incident, counted from 1.
+    /// Sequence number of the incident, from 1.
     pub incident: u64,
-    /// Number of the estimated first row.
+    /// Estimated index of the first row.
     pub start: u64,
-    /// Number of the row at which the incident was reported.
+    /// Index of the row at which the incident was reported.
     pub reported: u64,
-    /// Number of the last row so far.
+    /// Index of the last row so far.
     pub end: u64,
     /// True if the incident has ended.
     pub is_over: bool,
-    /// Number of the row with the greatest severity.
+    /// Index of the row with the greatest severity.
     pub peak: u64,
-    /// Minus the decimal logarithm of the probability that normal rows have such an incident in the requested time.
+    /// Minus the decimal logarithm of the probability that normal rows have such an incident in the
+    /// requested time ([`MonitorOptions::incident_time`](super::MonitorOptions::incident_time)).
     pub severity: f64,
-    /// Number of rows since the report.
+    /// Number of rows from the report to the last row, both included.
     pub rows: u64,
-    /// Number of rows with an alarm since the report.
+    /// Number of rows since the report whose score exceeded the alarm limit. Suppressed alarms
+    /// count.
     pub alarms: u64,
     signs: [bool; 6],
-    /// Columns with the largest deviations at the peak.
+    /// Columns with the largest deviations at the peak, largest share first.
     pub causes: [Option<Cause>; NAMED],
 }
 
 impl Incident {
-    /// Returns the signs of the incident.
+    /// Returns the symptoms of the incident.
     pub fn signs(&self) -> impl Iterator<Item = Sign> {
         let signs = self.signs;
         Sign::ALL.into_iter().filter(move |sign| signs[*sign as usize])
@@ -144,11 +162,12 @@ pub fn grade(severity: f64) -> &'static str {
 /// Faults of single columns at a row.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Columns {
-    /// Stuck column, and its run of equal values as a multiple of the limit.
+    /// Index of a stuck column, and the length of its run as a multiple of the limit.
     pub stuck: Option<(usize, f64)>,
-    /// Column that was constant and has another value, and true if that value is unusual among the most recent rows.
+    /// Index of a column that was constant and has another value, and true if that value is unusual
+    /// among the most recent rows.
     pub moved: Option<(usize, bool)>,
-    /// Column without values, and its run of missing cells as a multiple of the limit.
+    /// Index of a column without values, and its run of missing cells as a multiple of the limit.
     pub silent: Option<(usize, f64)>,
 }
 
@@ -157,8 +176,9 @@ impl Columns {
         self.stuck.is_some() || self.moved.is_some_and(|(_, is_new)| is_new) || self.silent.is_some()
     }
 
-    /// Returns the severity. A run at its limit has a probability of about 1e-6, so that a run of x limits has the
-    /// severity `6 (x - 1)`, at most 6. A moved column has at least severity 1.
+    /// Returns the severity of the faults. A run at its limit has a probability of about 1e-6. A
+    /// run of x times the limit has the severity `6 (x - 1)`, at most 6. A moved column has at
+    /// least severity 1.
     fn severity(&self) -> f64 {
         let runs = [self.stuck, self.silent].into_iter().flatten();
         let of_runs = runs.map(|(_, excess)| (6.0 * (excess - 1.0)).clamp(0.0, 6.0)).fold(0.0, f64::max);
@@ -175,13 +195,15 @@ pub(super) struct Step {
     pub is_quiet: bool,
 }
 
-/// Incident that is going on, or that ended within the last [`GAP`] rows and may reopen.
+/// Incident that is ongoing, or that ended within the last [`GAP`] rows and may reopen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Open {
     incident: Incident,
-    /// Positions of the first row, of the report, and of the last row.
+    /// Position of the first row in the stream, counted with skipped rows.
     start: u64,
+    /// Position of the report.
     reported: u64,
+    /// Position of the last row.
     end: u64,
     /// Smallest index of a score that exceeded its limit, except the jump: levels by increasing memory, then energies.
     fastest: Option<usize>,
@@ -193,8 +215,8 @@ struct Open {
     peaks: Scores,
     /// True for each score that has exceeded its limit.
     exceeded: [bool; JUMP + 1],
-    /// Largest ratios of score to limit in blocks of [`AGAIN`] rows: before the previous block, in it, and in the
-    /// present block.
+    /// Largest ratio of score to limit before the previous block of [`AGAIN`] rows, in the previous
+    /// block, and in the current block.
     largest: [f64; 3],
 }
 
@@ -207,7 +229,7 @@ pub(super) struct Incidents {
     is_borrowed: bool,
     /// False for a score that has not been usual since an incident.
     armed: [bool; REMEMBERED],
-    /// Position of the row after the last one at which each score was usual.
+    /// First position after each score was last usual.
     since: [u64; REMEMBERED],
     numbers: VecDeque<u64>,
     open: Option<Open>,
@@ -236,13 +258,13 @@ impl Incidents {
         self.open.as_ref().filter(|open| open.is_live).map(|open| &open.incident)
     }
 
-    /// Returns the position of the first row of the incident that is going on.
+    /// Returns the position of the first row of the ongoing incident.
     pub fn start(&self) -> Option<u64> {
         self.open.as_ref().filter(|open| open.is_live).map(|open| open.start)
     }
 
-    /// Ends the incident and returns it. If `even_live` is false, does so only for an incident that is over but could
-    /// still reopen.
+    /// Closes and returns the incident. If `even_live` is false, does so only for an incident that
+    /// is over but could still reopen.
     pub fn close(&mut self, even_live: bool) -> Option<Incident> {
         let open = self.open.take_if(|open| even_live || !open.is_live)?;
         Some(Incident { is_over: true, ..open.incident })
@@ -253,14 +275,15 @@ impl Incidents {
         self.numbers.clone_from(&earlier.numbers);
     }
 
-    /// Lends this reference to another stream with these column means, and starts without incidents for its rows.
+    /// Moves the reference to these column means of another stream, raises the limits, and forgets
+    /// all incidents.
     pub fn lend(&mut self, means: &[f64]) {
         self.scales.move_to(means);
         *self = Self { is_borrowed: true, ..Self::new(self.scales.clone(), self.time) };
     }
 
-    /// Scores a row, given in standard units with its lags and with the score of its flags, and opens or closes
-    /// incidents.
+    /// Scores a row and opens or closes incidents. The row is in standard units, with its lags and
+    /// the score of its flags.
     pub fn enter(
         &mut self,
         (number, position): (u64, u64),
@@ -403,8 +426,8 @@ impl Incidents {
 }
 
 impl Open {
-    /// Returns true if the ratio of score to limit is far above those of all blocks before the present one of [`AGAIN`]
-    /// rows. Then something else went wrong.
+    /// Returns true if the ratio of score to limit is far above those of all earlier blocks of
+    /// [`AGAIN`] rows, which indicates another fault.
     fn is_much_worse(&mut self, position: u64, ratio: f64) -> bool {
         if (position - self.reported).is_multiple_of(AGAIN) {
             let [told, before, now] = self.largest;
@@ -435,8 +458,8 @@ impl Open {
 }
 
 impl Scales {
-    /// Returns the main causes of a score, together with the columns that have faults of their own. `score` is `None`
-    /// if only the latter are known.
+    /// Returns the main causes of a score and of the faults in `columns`. `score` is the index of
+    /// the score, or `None` if only columns are faulty.
     fn blame(
         &self,
         score: Option<usize>,

@@ -34,8 +34,6 @@ impl Lags {
         (self.rows > self.lags).then_some(&self.cells[..])
     }
 
-    /// Returns the most recent row followed by its lags, mutably, to fill in cells. Returns `None` until there are
-    /// enough rows.
     pub fn row_mut(&mut self) -> Option<&mut [f64]> {
         (self.rows > self.lags).then_some(&mut self.cells[..])
     }

@@ -1,4 +1,4 @@
-//! Buffer of the most recent raw rows, to which a new reference can be fitted.
+//! Buffer of the most recent raw rows, from which a new reference can be computed.
 
 use crate::error::Error;
 use crate::state::ensure;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Maximum number of values in the buffer, which take 8 MiB.
 const MOST_NUMBERS: usize = 1 << 20;
-/// Minimum number of rows in the buffer, even if rows are long.
+/// Minimum capacity of the buffer in rows, however long they are.
 const FEWEST_ROWS: usize = 128;
 
 /// Buffer of the most recent raw rows: as many as the warm-up had, or fewer if rows are long.
@@ -19,8 +19,8 @@ pub(super) struct LastRows {
 }
 
 impl LastRows {
-    /// Creates a buffer with room for as many rows as given, or fewer if rows are long, and stores the most recent
-    /// rows.
+    /// Creates a buffer with room for as many rows as `rows`, or fewer if they are long, and fills
+    /// it with the last of them.
     pub fn new(rows: &[Vec<f64>], width: usize) -> Self {
         let most = rows.len().min(room(width)).max(1);
         let mut last = Self::empty(width, most);

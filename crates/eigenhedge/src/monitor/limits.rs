@@ -1,17 +1,19 @@
 //! Limits for autocorrelated scores.
 //!
-//! **Effective number of rows.** Consecutive rows are similar: n of them are worth `n_e = n/τ` independent ones, where
-//! `τ = 1 + 2 Σ ρ_h`. The sum runs over the autocorrelations ρ_h of the ranks at lags h = 1, 2, … up to the first that
-//! is not positive.
+//! **Effective number of rows.** Consecutive rows are similar: n of them are equivalent to
+//! `n_e = n/τ` independent ones, where `τ = 1 + 2 Σ ρ_h`. The sum runs over the autocorrelations
+//! ρ_h of the ranks at lags h = 1, 2, … up to the first that is not positive.
 //!
-//! **Quantile at level α** of n_e independent scores: the `1 - α'` quantile with `α' = (α(n_e + 1/3) - 2/3)/n_e`, or
-//! the largest score if α' is less than `1/(n + 1)`. In that case, a moving limit is also at least the limit that
-//! Student's distribution gives for the cube roots of the scores.
+//! **Limit for a share α** of n_e independent scores: the `1 - α'` quantile with
+//! `α' = (α(n_e + 1/3) - 2/3)/n_e`, or the largest score if α' is at most `1/(n + 1)`.
+//! [`Limit::Conformal`] uses the rank `⌈(n + 1)(1 - α)⌉` instead. If the largest score is used, a
+//! moving limit is also at least the limit that Student's distribution gives for the cube roots of
+//! the scores.
 //!
-//! **Moving limit** ([`Recent`]): the quantile of recent scores. Every score counts, but a score above [`CLIP`] times
-//! the limit is clipped to that value. A limit that learned only from rows below it would keep falling until a large
-//! share of normal rows exceeded it. A fault therefore raises the limit while it lasts. A long fault remains reported
-//! as an incident.
+//! **Moving limit** ([`Recent`]): the quantile of recent scores. Every score counts, but a score
+//! above [`CLIP`] times the limit is clipped to that value. A limit that learned only from rows
+//! below it would keep falling until a large share of normal rows exceeded it. A fault therefore
+//! raises the limit while it lasts. A long fault remains reported as an incident.
 //!
 //! Cost: one selection among the recent scores every [`RENEWAL`] rows.
 
@@ -99,7 +101,7 @@ pub(super) fn prediction_limit(values: &[f64], alpha: f64) -> f64 {
 pub(super) struct Recent {
     rule: Limit,
     scores: Vec<f64>,
-    /// Position of the oldest score once the window is full.
+    /// Index of the oldest score once the window is full, and 0 before.
     oldest: usize,
     rows: u64,
     pub limit: f64,
@@ -175,7 +177,8 @@ fn limit_of(rule: Limit, scores: &mut [f64]) -> f64 {
     limit.max(beyond).max(LEAST)
 }
 
-/// Extrapolates a limit at a level beyond the sample. Cube roots of the scores are nearly normal.
+/// Returns a limit at a level beyond the sample, from Student's distribution for the cube roots of
+/// the scores, which are nearly normal.
 fn extrapolated(scores: &[f64], alpha: f64) -> f64 {
     let n = scores.len() as f64;
     let mean = scores.iter().map(|s| s.cbrt()).sum::<f64>() / n;
@@ -223,7 +226,7 @@ mod tests {
         };
         let independent = tau(0.0);
         assert!((1.0..1.2).contains(&independent), "{independent}");
-        // The squares of a process with autocorrelation 0.9 have 0.81; 1 + 2 Σ 0.81^h = 9.5. Their ranks have a little less.
+        // The squares have autocorrelation 0.81, so 1 + 2 Σ 0.81^h = 9.5. Ranks give slightly less.
         let dependent = tau(0.9);
         assert!((6.0..9.0).contains(&dependent), "{dependent}");
     }

@@ -1,25 +1,29 @@
 //! Monitoring: scores, alarms, incidents, causes and change points for rows of sensor readings.
 //!
-//! Setting: rows arrive one at a time. The first rows are a warm-up, which counts as normal apart from outliers; they
-//! are the *reference*. Every later row gets two verdicts. **Alarm**: the row is unusual compared with the reference
-//! and with the most recent rows. **Incident**: something is wrong for some time, on any of several time scales.
+//! Setting: rows arrive one at a time. The first rows are the warm-up. They are the *reference* and
+//! count as normal, except for outliers. Each later row is tested for two things:
 //!
-//! Update: columns are standardized ([`Columns`]), columns with one common value become `flags`, and earlier rows are
-//! appended (`lags`). The warm-up determines directions (`shape`), tail probabilities of the parts along and outside
-//! them (`tails`), and limits (`warm_up`). `channel` scores each row relative to the reference and to the level of the
-//! most recent rows; `scales` scores running means of the rows, from which `incidents` are opened and closed. Other modules
-//! detect repeated and missing values (`repeats`), coarser values (`rounding`) and change points of the score (`changes`), find
-//! the columns that cause a score (`causes`), and group nearby alarms (`events`).
+//! - **Alarm**: the row is unusual compared with the reference and with the most recent rows.
+//! - **Incident**: the row is part of a stretch in which something is wrong, on one of several time
+//!   scales.
 //!
-//! Guarantee: none. The page on alarms in the book has measured rates for many kinds of streams.
+//! Update: columns are standardized ([`Columns`]), nearly constant columns become `flags`, and
+//! earlier rows are appended (`lags`). The warm-up determines directions (`shape`), tail
+//! probabilities of the parts along and outside them (`tails`), and limits (`warm_up`). `channel`
+//! scores each row relative to the reference and to the level of the most recent rows. `scales`
+//! scores running means of the rows, and `incidents` opens and closes incidents by these scores.
+//! Other modules detect repeated and missing values (`repeats`), coarser values (`rounding`) and
+//! change points of the score (`changes`), find the columns that cause a score (`causes`), and
+//! group nearby alarms (`events`).
 //!
-//! Cost: O(dk) per row, where d is the number of values per row including lags, and k is the number of directions;
-//! O(d³) for a warm-up.
+//! Guarantee: none. The book reports measured rates of false alarms for many kinds of streams.
+//!
+//! Cost: O(dk) per row for d values per row, including lags, and k directions. O(d³) for a warm-up.
 //!
 //! Not done: kernels, which would need separate limits.
 //!
-//! References: Jackson and Mudholkar (1979) for Q; Alcala and Qin (2009) for contributions; Siegmund and Venkatraman (1995) for
-//! the likelihood ratio.
+//! References: Jackson and Mudholkar (1979) for Q; Alcala and Qin (2009) for contributions;
+//! Siegmund and Venkatraman (1995) for the likelihood ratio.
 
 mod by_key;
 mod causes;
@@ -75,7 +79,8 @@ use rounding::Rounding;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Maximum absolute value of a cell in standard units. Sums of fourth powers of cells then remain finite.
+/// Largest allowed absolute value of a cell, in input units during the warm-up and in standard
+/// units afterwards. Sums of fourth powers of such cells remain finite.
 const LARGEST_CELL: f64 = 1e70;
 
 /// Streaming monitor for sensor data: computes scores, limits, alarms, incidents and change points.
@@ -100,12 +105,13 @@ pub struct Monitor {
     options: MonitorOptions,
     columns: Columns,
     width: usize,
-    /// Rows received for the warm-up. The list is empty once the warm-up has ended.
+    /// Rows of the warm-up. Empty once the warm-up has ended.
     waiting: Vec<Vec<f64>>,
     is_borrowed: bool,
     fitted: Option<Box<Fitted>>,
     totals: MonitorTotals,
-    /// State of the calling program, in the format of that program. It is empty if the program has stored no state.
+    /// Bytes that the calling program saves with the monitor, in a format of its own. Empty by
+    /// default.
     pub resume_state: Vec<u8>,
     #[serde(skip)]
     row: Scratch<Vec<f64>>,
@@ -115,7 +121,7 @@ pub struct Monitor {
 struct Fitted {
     levels: Channel,
     lags: Lags,
-    /// Second channel, which scores the differences between rows. The field is `None` if differences are not scored.
+    /// Scoring of the differences between rows, or `None` if they are not scored.
     differences: Option<Differences>,
     flags: Flags,
     repeats: Repeats,
@@ -137,7 +143,7 @@ struct Differences {
     channel: Channel,
     lags: Lags,
     standardizer: Standardizer,
-    /// Previous row. The vector is empty if there is none.
+    /// Previous row in standard units, or empty if there is none.
     previous: Vec<f64>,
     #[serde(skip)]
     step: Scratch<Vec<f64>>,
@@ -149,7 +155,7 @@ struct Differences {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MonitorTotals {
-    /// Number of rows, including the warm-up and skipped rows.
+    /// Number of rows passed to [`Monitor::step`], including warm-up and skipped rows.
     pub rows: u64,
     /// Number of warm-up rows, or 0 until the warm-up has ended.
     pub warm_up: u64,
@@ -163,16 +169,16 @@ pub struct MonitorTotals {
     pub events: u64,
     /// Number of reported change points.
     pub changes: u64,
-    /// Number of rows inside incidents.
+    /// Number of rows with an ongoing incident, counted from its report.
     pub incident_rows: u64,
     /// Number of reported incidents.
     pub incidents: u64,
-    /// Number of references accepted after the first one.
+    /// Number of times that recent rows became the new reference.
     pub accepted: u64,
 }
 
 impl MonitorTotals {
-    /// Adds the difference between two totals of the same monitor, taken `before` and `after` some rows.
+    /// Adds the counts of the rows between two totals of one monitor, `before` and `after`.
     pub fn add_since(&mut self, before: &Self, after: &Self) {
         let Self { rows, warm_up, passed_over, scored, alarms, events, changes, incident_rows, incidents, accepted } =
             self;
@@ -203,7 +209,7 @@ impl fmt::Debug for Monitor {
 }
 
 impl Monitor {
-    /// Creates a monitor for rows of `width` columns.
+    /// Creates a monitor for rows of `width` columns. Returns `Err` if the options are invalid.
     pub fn new(options: MonitorOptions, width: usize) -> Result<Self, Error> {
         options.check(width)?;
         Ok(Self {
@@ -219,7 +225,7 @@ impl Monitor {
         })
     }
 
-    /// Sets the names of the columns. If a name occurs twice, or their number is wrong, the columns are unnamed.
+    /// Sets the names of the columns. Without one distinct name for each column, they are unnamed.
     #[must_use]
     pub fn with_names(mut self, names: Option<Vec<String>>) -> Self {
         let names = names.filter(|names| names.len() == self.width);
@@ -247,7 +253,7 @@ impl Monitor {
         self.totals
     }
 
-    /// Returns true after the warm-up, or once a reference has been borrowed.
+    /// Returns true if rows are scored: after the warm-up, or with a borrowed reference.
     pub fn is_ready(&self) -> bool {
         self.fitted.is_some()
     }
@@ -262,49 +268,53 @@ impl Monitor {
         self.options.lags(self.width)
     }
 
-    /// Returns the number of directions kept, or `None` during the warm-up.
+    /// Returns the number of directions kept, or `None` before there is a reference.
     pub fn directions(&self) -> Option<usize> {
         self.fitted.as_ref().map(|fitted| fitted.levels.shape.basis.columns())
     }
 
-    /// Returns the limit of the score, or `None` during the warm-up. The requested share of rows exceeds this limit as
-    /// long as rows behave like the reference. The limit in a verdict also depends on the most recent rows.
+    /// Returns the limit of the score that follows from the reference alone, or `None` before there
+    /// is a reference. At most about the requested share of normal rows exceed it. With
+    /// [`Mode::Adapt`], the limit in a verdict also depends on the most recent rows.
     pub fn limit(&self) -> Option<f64> {
         self.fitted.as_ref().map(|fitted| fitted.levels.fixed_limit)
     }
 
-    /// Returns the incident that is going on, if there is one.
+    /// Returns the ongoing incident, or `None` if there is none.
     pub fn open_incident(&self) -> Option<&Incident> {
         self.fitted.as_ref().and_then(|fitted| fitted.incidents.open())
     }
 
-    /// Ends an incident that is over but could still reopen, and returns it, for example at the end of a table.
+    /// Closes an incident that is over but could still reopen, for example at the end of a table.
+    /// Returns the incident, or `None` if there is no such incident.
     pub fn close_incident(&mut self) -> Option<Incident> {
         self.fitted.as_mut().and_then(|fitted| fitted.incidents.close(false))
     }
 
-    /// Returns the length of the warm-up in autocorrelation times of its columns if it is too short to distinguish
-    /// faults from the normal wandering of columns. Otherwise returns `None`.
+    /// Returns the length of the warm-up in mean autocorrelation times of the columns, if it is too
+    /// short to distinguish faults from slow normal changes. Otherwise returns `None`.
     pub fn short_reference(&self) -> Option<f64> {
         self.fitted.as_ref().and_then(|fitted| fitted.incidents.scales.too_short())
     }
 
-    /// Returns the positions of columns whose values have at least two decimals fewer than in the warm-up, in ascending order.
+    /// Returns the indices, in ascending order, of the columns whose last 20 values have at least
+    /// two decimals fewer than in the warm-up. At the start of a table, fewer values are enough.
     pub fn rounded_columns(&self) -> impl Iterator<Item = usize> {
         self.fitted.iter().flat_map(|fitted| fitted.rounding.coarse())
     }
 
-    /// Returns true if the differences between rows are scored too.
+    /// Returns true if the differences between consecutive rows are scored too.
     pub fn has_differences(&self) -> bool {
         self.fitted.as_ref().is_some_and(|fitted| fitted.differences.is_some())
     }
 
-    /// Returns the ongoing event, if there is one.
+    /// Returns the ongoing event, or `None` if there is none.
     pub fn open_event(&self) -> Option<&Event> {
         self.fitted.as_ref().and_then(|fitted| fitted.events.open())
     }
 
-    /// Ends the ongoing event and returns it, for example at the end of a table. Returns `None` if no event is ongoing.
+    /// Ends the ongoing event, for example at the end of a table. Returns the event, or `None` if
+    /// no event is ongoing.
     pub fn close_event(&mut self) -> Option<Event> {
         let event = self.fitted.as_mut().and_then(|fitted| fitted.events.close());
         self.totals.events += u64::from(event.is_some());
@@ -316,7 +326,7 @@ impl Monitor {
         self.options.missing = missing;
     }
 
-    /// Forgets the previous row and the lagged rows, because the next row starts a new table.
+    /// Prepares for the first row of a new table: forgets the previous row and the lagged rows.
     pub fn begin_table(&mut self) {
         if let Some(fitted) = &mut self.fitted {
             fitted.lags.clear();
@@ -343,21 +353,23 @@ impl Monitor {
         copy
     }
 
-    /// Returns the contributions of the cells of the most recent row to its Q and its T². Entry `l · width + j` belongs
-    /// to column j, l rows earlier. The sums of the contributions are Q and T². The lists are empty before the first
-    /// score.
+    /// Returns the contributions of cells to Q and to T² of the most recently scored row. Entry
+    /// `l · width + j` belongs to column j, l rows earlier. The contributions sum to Q and to T².
+    /// Both lists are empty before the first score.
     pub fn contributions(&self) -> (Vec<f64>, Vec<f64>) {
         self.fitted.as_ref().map_or_else(Default::default, |fitted| {
             causes::contributions(&fitted.levels.shape, &fitted.levels.reference_parts.0)
         })
     }
 
-    /// Scores a row, in units of the input, and then updates the state with it. On an error nothing changes.
+    /// Scores a row, in input units, and then updates the monitor with it. Warm-up rows and skipped
+    /// rows have no score. On an error nothing changes.
     pub fn step(&mut self, raw: &[f64]) -> Result<Verdict, Error> {
         self.step_numbered(self.totals.rows, raw)
     }
 
-    /// Adds a row to the warm-up, even beyond its requested length. [`Self::end_warm_up`] ends the warm-up.
+    /// Adds a row to the warm-up, even beyond its requested length, until [`Self::end_warm_up`].
+    /// Rows with missing cells are handled as in [`Self::step`].
     pub fn add_to_warm_up(&mut self, raw: &[f64]) -> Result<(), Error> {
         if self.is_passed_over(raw)? {
             self.totals.passed_over += 1;
@@ -368,7 +380,7 @@ impl Monitor {
         Ok(())
     }
 
-    /// Returns the number of warm-up rows received so far.
+    /// Returns the number of warm-up rows so far, or 0 once the warm-up has ended.
     pub fn waiting_rows(&self) -> u64 {
         self.waiting.len() as u64
     }
@@ -382,8 +394,8 @@ impl Monitor {
         Ok(missing == raw.len() || missing > 0 && self.options.missing == Missing::Skip)
     }
 
-    /// Scores a row like [`Self::step`], but with a row number chosen by the caller. The number appears in verdicts,
-    /// events, incidents and changes.
+    /// Scores a row like [`Self::step`]. Verdicts, events, incidents and changes use `number` as
+    /// the index of the row.
     pub fn step_numbered(&mut self, number: u64, raw: &[f64]) -> Result<Verdict, Error> {
         if self.is_passed_over(raw)? {
             self.totals.rows += 1;

@@ -1,6 +1,8 @@
-//! Option table of monitors: each option once, with its texts and its field of [`MonitorOptions`].
+//! Option table of monitors. Each option occurs once, with its texts and its field of
+//! [`MonitorOptions`].
 //!
-//! The command line, the service and Python take names, help texts, defaults and checks from here.
+//! The command line, the service and Python take names, help texts, defaults and checks from this
+//! table.
 
 use super::options::{Choose, MonitorOptions};
 use super::shape::Kept;
@@ -30,7 +32,7 @@ pub struct MonitorOption {
     pub placeholder: &'static str,
     /// Help text: one sentence without a full stop.
     pub help: &'static str,
-    /// Default in words. The string is empty if the default is a value.
+    /// Default in words, or empty if [`Self::get`] returns a value for the default options.
     pub default: &'static str,
     set: fn(&mut MonitorOptions, &str) -> Result<(), Error>,
     get: fn(&MonitorOptions) -> Option<Value>,
@@ -46,8 +48,8 @@ impl MonitorOption {
         MONITOR_OPTIONS.iter().find(|option| option.name == name)
     }
 
-    /// Parses a value and stores it. On an error the options are unchanged. Rules that depend on the number of columns
-    /// are checked by [`MonitorOptions::check`].
+    /// Parses a value and stores it. On an error the options are unchanged.
+    /// [`MonitorOptions::check`] checks the rules that depend on the number of columns.
     pub fn set(&self, options: &mut MonitorOptions, text: &str) -> Result<(), Error> {
         let mut changed = options.clone();
         (self.set)(&mut changed, text)?;
@@ -55,13 +57,14 @@ impl MonitorOption {
         Ok(())
     }
 
-    /// Returns the value, or `None` if the option has none.
+    /// Returns the value of the option, or `None` if the option is not set.
     pub fn get(&self, options: &MonitorOptions) -> Option<Value> {
         (self.get)(options)
     }
 }
 
-/// All options of a monitor. If several are set, they are set in this order: a number of directions replaces a share.
+/// All options of a monitor. Callers set options in this order, so that `k` takes precedence over
+/// `share`.
 pub const MONITOR_OPTIONS: &[MonitorOption] = &[
     MonitorOption {
         set: |options, text| {

@@ -17,24 +17,27 @@ const MOST_LAGS: usize = 100;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Mode {
-    /// Updates the recent level and its limit with every row. The reference of the row scores is fixed. If a column wanders in
-    /// the warm-up, the baseline of incidents follows the rows slowly.
+    /// Updates the recent level and its limit with every row. The reference of the row scores is
+    /// fixed. If a column changes slowly within the warm-up, the baseline of incidents follows the
+    /// rows slowly.
     #[default]
     Adapt,
-    /// Does not adapt. Alarms depend only on the reference. The number is the number of warm-up rows from which the
-    /// reference is computed.
+    /// Does not adapt. Alarms depend only on the reference. The value is the number of first rows
+    /// from which the reference is computed.
     Freeze(u64),
 }
 
 crate::error::by_name_or_rows!(Mode, "mode", Adapt => "adapt"; Freeze => "freeze");
 
-/// Rule by which the alarm limit is computed from recent scores.
+/// Rule for the alarm limit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Limit {
-    /// Quantile of recent scores. The number is the share of later rows that should exceed the limit.
+    /// Quantile of recent scores. The value is the share of later rows that should exceed the
+    /// limit.
     Auto(f64),
-    /// Conformal rank. The number is the maximum share of later rows that exceed the limit, if rows are exchangeable.
+    /// Conformal rank of recent scores. The value is the maximum share of later rows that exceed
+    /// the limit, if rows are exchangeable.
     Conformal(f64),
 }
 
@@ -86,14 +89,15 @@ impl fmt::Display for Limit {
     }
 }
 
-/// Rule for when a long incident is automatically accepted as the new reference.
+/// Rule for the automatic acceptance of a long incident as the new reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Rebaseline {
-    /// Never automatically. A new reference is accepted only by [`Monitor::accept`](super::Monitor::accept).
+    /// No automatic acceptance. Only [`Monitor::accept`](super::Monitor::accept) sets a new
+    /// reference.
     #[default]
     Never,
-    /// After a long incident. The number is the number of rows that the incident must last.
+    /// Acceptance of long incidents. The value is the number of rows that an incident must last.
     After(u64),
 }
 
@@ -104,7 +108,7 @@ crate::error::by_name_or_rows!(Rebaseline, "rebaseline", Never => "never"; After
 pub enum Choose<T> {
     /// Automatic choice.
     Auto,
-    /// Given value.
+    /// Value set by the user.
     Fixed(T),
 }
 
@@ -126,7 +130,7 @@ pub struct MonitorOptions {
     pub mode: Mode,
     /// Rule for the alarm limit.
     pub limit: Limit,
-    /// Number of previous rows appended to each row.
+    /// Number of previous rows appended to each row, at most 100.
     pub lags: Choose<usize>,
     /// True to score the differences between consecutive rows as well. With `Auto`, they are scored if the rows are
     /// strongly autocorrelated.
@@ -138,13 +142,13 @@ pub struct MonitorOptions {
     /// Number of warm-up rows. `None` means 400 rows, or three rows per value of a row (including lags) if that is
     /// more.
     pub warm_up: Option<u64>,
-    /// Maximum number of rows between two alarms of the same event.
+    /// Maximum number of rows between two consecutive alarms of an event.
     pub event_gap: u64,
-    /// Average number of rows between false reports of a change.
+    /// Average number of rows between false reports of a change, from 10 to 1e9.
     pub change_time: f64,
-    /// Average number of rows between false incidents.
+    /// Average number of rows between false incidents, from 100 to 1e9.
     pub incident_time: f64,
-    /// Rule for when a long incident is automatically accepted as the new reference.
+    /// Rule for the automatic acceptance of a long incident as the new reference.
     pub rebaseline: Rebaseline,
 }
 
@@ -171,7 +175,7 @@ macro_rules! setters {
     ($($with:ident $field:ident: $type:ty),+ $(,)?) => {
         impl MonitorOptions {
             $(
-                #[doc = concat!("The options with this [`", stringify!($field), "`](field@Self::", stringify!($field), ").")]
+                #[doc = concat!("Returns the options with this [`", stringify!($field), "`](field@Self::", stringify!($field), ").")]
                 #[must_use]
                 pub fn $with(mut self, $field: $type) -> Self {
                     self.$field = $field;
@@ -233,7 +237,6 @@ impl MonitorOptions {
         Ok(())
     }
 
-    /// Returns an error unless the average numbers of rows between false reports are valid.
     pub(super) fn check_times(&self) -> Result<(), Error> {
         if !(10.0..=1e9).contains(&self.change_time) {
             return parameter("change-time", "from 10 to 1e9", self.change_time);
@@ -244,8 +247,8 @@ impl MonitorOptions {
         Ok(())
     }
 
-    /// Returns the number of previous rows appended to each row of `columns` columns. [`Choose::Auto`] gives 5 for 10
-    /// columns and 2 for 50.
+    /// Returns the number of previous rows appended to each row of `columns` columns.
+    /// [`Choose::Auto`] gives 5 for 10 columns, 2 for 50, and at most 10.
     pub fn lags(&self, columns: usize) -> usize {
         match self.lags {
             Choose::Fixed(lags) => lags,
@@ -253,7 +256,8 @@ impl MonitorOptions {
         }
     }
 
-    /// Returns the minimum number of rows from which a reference for `columns` columns can be computed.
+    /// Returns the minimum number of rows for a reference: 20, plus the number of previous rows
+    /// that are appended.
     pub fn least_warm_up(&self, columns: usize) -> usize {
         LEAST_WARM_UP + self.lags(columns)
     }

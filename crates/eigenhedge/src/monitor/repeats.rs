@@ -1,24 +1,30 @@
 //! Detection of stuck sensors, whose repeated values need not affect Q or T².
 //!
-//! A column is stuck if its value has been the same for more rows than its limit. The limit is the largest of three numbers:
-//! [`FEWEST`]; `2 L + 3`, where L is the longest run in the warm-up; and the length of a run with probability [`CHANCE`] if
-//! each row repeats the previous one with probability p. p is the share of repeats in the warm-up, or that of the most common
-//! value if it is larger. Missing cells neither count nor end a run.
+//! A column is stuck if its value has been the same for more rows than its limit. The limit is the
+//! largest of three numbers: [`FEWEST`]; `2 L + 3`, where L is the longest run in the warm-up; and
+//! the length of a run with probability [`CHANCE`] if each row repeats the previous one with
+//! probability p. The probability p is the share of repeats in the warm-up, or the share for the
+//! most common value if it is larger. Missing cells neither count nor end a run.
 //!
-//! Four rules keep values that rest from counting as stuck. A column that was constant in the warm-up is never stuck. A
-//! value that rested for [`FEWEST`] rows in the warm-up may rest again. A value with at least [`COARSER`] decimals
-//! fewer than those of the warm-up is compared with the runs of the warm-up rounded to its decimals, because a source
-//! may round differently over time. A run beyond the limit that ends by itself raises the limit by its length.
-//! [`MEMORY`] rows later a third of the raise is left.
+//! Four rules prevent false reports of values that are often constant:
+//!
+//! - A column that was constant in the warm-up is never stuck.
+//! - A value that repeated for [`FEWEST`] rows in the warm-up is never stuck.
+//! - A value with at least [`COARSER`] decimals fewer than those of the warm-up is compared with
+//!   the runs of the warm-up rounded to its decimals, because a source may round differently over
+//!   time.
+//! - A run beyond the limit that ends by itself raises the limit by its length, unless earlier runs
+//!   have raised it by more. A raise decays by the factor e in [`MEMORY`] rows.
 
 use crate::error::Error;
 use crate::state::{LARGEST, count, ensure, length, within};
 use serde::{Deserialize, Serialize};
 
 const FEWEST: u64 = 5;
-/// Probability of a run by chance at which its column counts as stuck.
+/// Probability of a run by chance below which its column counts as stuck.
 const CHANCE: f64 = 1e-6;
-/// Weight, in rows, of the overall share of repeats in the estimated share of the most common value.
+/// Weight, in rows, of the share of repeats of all values in the estimated share of the most common
+/// value.
 const PRIOR: f64 = 20.0;
 /// Maximum number of decimals that are distinguished. A value with more decimals counts as one with this many.
 const DECIMALS: usize = 6;
@@ -34,7 +40,7 @@ pub(super) struct Repeats {
     columns: Vec<Column>,
 }
 
-/// Current run of a column, and the runs that are normal for it.
+/// Current run of a column, and the limits of normal runs.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 struct Column {
     value: f64,
@@ -49,7 +55,7 @@ struct Column {
     missing: u64,
     /// Limit of a run of missing cells, or `u64::MAX` for a column that was empty.
     missing_limit: u64,
-    /// Rows by which runs that ended by themselves have raised the limits. The raise decays.
+    /// Number of rows that earlier runs beyond the limit have added to the limits. It decays.
     raise: f64,
 }
 
@@ -66,8 +72,8 @@ impl Column {
         (self.value, self.rows) = (x, 1);
     }
 
-    /// Returns the length of the current run as a multiple of its limit, or 0 if the run is within the limit of the
-    /// column or the value may rest.
+    /// Returns the length of the current run as a multiple of its limit. Returns 0 if the run is
+    /// within the limit of the column, or if its value often repeated in the warm-up.
     fn excess(&self) -> f64 {
         let ratio = |limit: u64| self.rows as f64 / (limit as f64 + self.raise);
         let is_long = self.rows > self.limit && ratio(self.limit) > 1.0;
@@ -90,7 +96,8 @@ impl Repeats {
         Self { columns: (0..width).map(column).collect() }
     }
 
-    /// Adds a row, in units of the input. NaN cells neither count nor end a run.
+    /// Adds a row, in units of the input. NaN cells neither count in a run of equal values nor end
+    /// it.
     pub fn push(&mut self, raw: &[f64]) {
         for (column, x) in self.columns.iter_mut().zip(raw) {
             if x.is_nan() {
@@ -106,18 +113,21 @@ impl Repeats {
         self.columns.iter_mut().for_each(|column| (column.rows, column.missing) = (0, 0));
     }
 
-    /// Returns the stuck column whose run is longest relative to its limit, with that ratio, or `None` if no column is stuck.
+    /// Returns the index of the stuck column whose run is longest relative to its limit, and this
+    /// ratio. Returns `None` if no column is stuck.
     pub fn stuck(&self) -> Option<(usize, f64)> {
         self.longest(Column::excess)
     }
 
-    /// Returns the column whose run of missing cells is longest relative to its limit, with that ratio, if it exceeds the limit.
+    /// Returns the index of the column whose run of missing cells is longest relative to its limit,
+    /// and this ratio. Returns `None` if no run exceeds its limit.
     pub fn silent(&self) -> Option<(usize, f64)> {
         self.longest(|column| column.missing as f64 / column.missing_limit as f64)
     }
 
-    /// Multiplies the rank of each column by up to 2 as its run approaches its limit. Where columns depend on each other exactly,
-    /// the deviation of one is that of all, and the one that repeats its value is the likeliest cause.
+    /// Multiplies the rank of each column by up to 2 as its run approaches its limit. Columns that
+    /// depend on each other exactly have equal deviations. The one that repeats its value is then
+    /// the likeliest cause.
     pub fn suspect(&self, ranks: &mut [f64]) {
         for (rank, column) in ranks.iter_mut().zip(&self.columns) {
             *rank *= 1.0 + (column.rows.saturating_sub(1) as f64 / column.limit as f64).min(1.0);
@@ -176,7 +186,8 @@ impl Runs {
         (self.repeats + 1) as f64 / (self.rows.saturating_sub(1) + 2) as f64
     }
 
-    /// Returns the limit of later runs, if a cell repeats the previous one with this probability.
+    /// Returns the limit of later runs, if each cell repeats the previous one with probability
+    /// `share`.
     fn limit(&self, share: f64) -> u64 {
         let by_chance = (CHANCE.ln() / share.ln()).ceil() as u64;
         let is_constant = self.repeats + 1 >= self.rows;
@@ -184,13 +195,13 @@ impl Runs {
     }
 }
 
-/// Returns the largest number of decimals among some of these cells.
+/// Returns the largest number of decimals among about [`INSPECTED`] of these cells.
 pub(super) fn finest_decimals(cells: &[f64]) -> usize {
     let inspected = cells.iter().step_by(cells.len().div_ceil(INSPECTED).max(1));
     inspected.map(|x| decimals(*x)).max().unwrap_or(0)
 }
 
-/// Returns the length of the run of missing cells at the end, and the limit of later runs.
+/// Returns the length of the run of missing cells at the end, and the limit of later such runs.
 fn missing(cells: impl Iterator<Item = f64>) -> (u64, u64) {
     let (mut rows, mut missing, mut run, mut longest) = (0u64, 0u64, 0u64, 0u64);
     for x in cells {
@@ -245,7 +256,8 @@ mod tests {
         let warm_up = table([&|t| f64::from(t), &|t| f64::from(t / 4), &|t| f64::from(u8::from(t % 40 == 0))]);
         let repeats = Repeats::fit(&warm_up);
         let limits: Vec<u64> = repeats.columns.iter().map(|column| column.limit).collect();
-        // No repeats; three of four rows repeat, and 0.75^48 is 1e-6; 38 of 39 zeros are followed by a zero.
+        // In the second column three of four rows repeat, and 0.75^48 is 1e-6. In the third, 38 of
+        // 39 zeros are followed by a zero.
         assert_eq!(limits[0], 5);
         assert!((45..65).contains(&limits[1]) && (350..600).contains(&limits[2]), "{limits:?}");
         let mut stuck = repeats.clone();

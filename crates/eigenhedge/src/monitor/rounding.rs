@@ -1,14 +1,15 @@
-//! Changes of resolution: columns whose values have become coarser than in the warm-up, because a source rounds them.
+//! Changes of resolution: columns whose values have become coarser than in the warm-up, because a
+//! source rounds them.
 //!
-//! A column is coarse if its last [`ROWS`] values have at least [`COARSER`] decimals fewer than those of the warm-up. Rounding adds
-//! noise of up to half a step, which is not a fault. The half step is given in standard units.
+//! A column is coarse if its last [`ROWS`] values have at least [`COARSER`] decimals fewer than
+//! those of the warm-up. Rounding adds noise of up to half a step, which is not a fault.
 
 use super::repeats::{COARSER, decimals, finest_decimals};
 use crate::error::Error;
 use crate::state::{LARGEST, length, within};
 use serde::{Deserialize, Serialize};
 
-/// Number of coarse values in a row after which a column is coarse.
+/// Number of consecutive coarse values after which a column is coarse.
 const ROWS: u32 = 20;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,12 +19,12 @@ pub(super) struct Rounding {
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Column {
-    /// Factor that makes every coarse value a whole number, a power of ten, or 0 if no value can be coarse.
+    /// Power of ten whose product with any coarse value is whole, or 0 if no value can be coarse.
     unit: f64,
     scale: f64,
     /// Number of coarse values since the last fine one, at most [`ROWS`].
     run: u32,
-    /// Largest number of decimals of these values.
+    /// Largest number of decimals in the run.
     decimals: u32,
 }
 
@@ -34,7 +35,8 @@ impl Column {
 }
 
 impl Rounding {
-    /// Determines the decimals of the warm-up rows, in units of the input. `scales` are the divisors of the columns.
+    /// Determines the decimals of the warm-up rows, in units of the input. `scales` has the divisor
+    /// of each column.
     pub fn fit(rows: &[Vec<f64>], scales: &[f64]) -> Self {
         let column = |j: usize| {
             let cells: Vec<f64> = rows.iter().map(|row| row[j]).filter(|x| !x.is_nan()).collect();
@@ -45,12 +47,14 @@ impl Rounding {
         Self { columns: (0..rows.first().map_or(0, Vec::len)).map(column).collect() }
     }
 
-    /// Makes each column coarse until its first value that is not, because a new table may be rounded differently.
+    /// Treats each column as coarse until its first fine value, because a new table may be rounded
+    /// differently.
     pub fn begin_table(&mut self) {
         self.columns.iter_mut().for_each(|column| (column.run, column.decimals) = (ROWS, 0));
     }
 
-    /// Adds a row, in units of the input. Writes the half steps of coarse columns in standard units. Returns true if there is one.
+    /// Adds a row, in units of the input. Writes half the rounding step of each column in standard
+    /// units, or 0 for a column that is not coarse. Returns true if a column is coarse.
     pub fn push(&mut self, raw: &[f64], half_steps: &mut Vec<f64>) -> bool {
         half_steps.clear();
         let mut is_any = false;
@@ -71,7 +75,7 @@ impl Rounding {
         is_any
     }
 
-    /// Returns the positions of the columns that are coarse at present, in ascending order.
+    /// Returns the indices of the columns that are currently coarse, in ascending order.
     pub fn coarse(&self) -> impl Iterator<Item = usize> {
         self.columns.iter().enumerate().filter(|(_, column)| column.is_coarse()).map(|(j, _)| j)
     }

@@ -1,22 +1,27 @@
 //! Evidence of a fault on several time scales, for incidents.
 //!
-//! Setting: x is a row in standard units, and b is the baseline, at first the mean of the warm-up. P are directions
-//! that contain a share `1 - 1/√n` of the energy of the n warm-up rows, at most [`LARGEST_SHARE`]. For long rows, P are
-//! the directions of the row scores (`channel`).
+//! Setting: x is a row in standard units, and b is the baseline, at first the mean of the warm-up.
+//! P are directions that contain a share `1 - 1/√n` of the energy of the n warm-up rows, at most
+//! [`LARGEST_SHARE`]. For rows of at least 512 values, P are the directions of the row scores
+//! (`channel`).
 //!
-//! **Scores.** A *level* is a running mean of the rows with a memory of 1, 4, 16 or 64 rows. Its score is that of
-//! `level - b` (Q, T² and M by `shape`, tail probabilities by `tails`). An *energy* `e (exp(mean of ln(1 + s/e)) - 1)`
-//! averages the score s of single rows over 4, 16 or 64 rows, where e is the value that a share [`USUAL`] of the scores
-//! s exceeds in the warm-up. The *jump* is the score of the difference from the previous row.
+//! **Scores.** A *level* is a running mean of the rows with a memory of 1, 4, 16 or 64 rows. Its
+//! score is that of `level - b` (Q, T² and M by `shape`, tail probabilities by `tails`). An
+//! *energy* `e (exp(mean of ln(1 + s/e)) - 1)` averages the scores s of single rows over 4, 16 or
+//! 64 rows. Here e is the value that a share [`USUAL`] of the scores s exceeds in the warm-up. The
+//! *jump* is the score of the difference from the previous row.
 //!
-//! **Limits.** A share `α = m/(4 time)` of normal values of a score with memory m exceeds its limit, so that a false incident
-//! occurs about once in the requested time: the 95 % point plus the mean excess times `ln(0.05/α)`; at least Hill's estimate if the
-//! warm-up is too short for α, and at least Student's limit if its rows are few in autocorrelation times.
+//! **Limits.** A share `α = m/(4 time)` of normal values of a score with memory m exceeds its
+//! limit, so that a false incident occurs about once in the requested time. The limit is the 95 %
+//! point plus the mean excess times `ln(0.05/α)`. It is at least Hill's estimate if the warm-up has
+//! fewer than 1/α rows, and at least Student's limit if it is short in autocorrelation times.
 //!
-//! **Baseline.** It is fixed unless a column wanders in the warm-up ([`WANDER`]). Then it follows the rows with a
-//! memory of 2n rows, or n/4 if the warm-up has fewer than [`FEW`] autocorrelation times. Unusual rows move it less.
+//! **Baseline.** It is fixed unless a column wanders in the warm-up ([`WANDER`]). Then it follows
+//! the rows with a memory of 2n rows, or n/4 if the warm-up has fewer than [`FEW`] autocorrelation
+//! times. Unusual rows move it less.
 //!
-//! Cost: one projection O(dk) per row. All levels, and the baseline, are running means of that projection and cost O(d + k) each.
+//! Cost: one projection per row, O(dk). Levels and baseline are running means of this projection
+//! and cost O(d + k) each.
 
 use super::limits::{time_between_independent, upper_quantile};
 use super::shape::{Folds, Kept, Parts, Sample, Shape, statistics_of};
@@ -36,17 +41,19 @@ pub(super) const JUMP: usize = REMEMBERED;
 const SCORES: usize = REMEMBERED + 1;
 /// Largest share of the energy that the directions contain.
 const LARGEST_SHARE: f64 = 0.995;
-/// Share of normal values above the usual one, below which an incident ends.
+/// Share of normal values above the usual value. An incident ends below the usual value.
 const USUAL: f64 = 0.15;
 /// Largest share of normal values above a limit.
 const MOST_OVER: f64 = 0.05;
-/// Value at which the scores of the warm-up are clipped for the fit of a limit, as a multiple of their 95 % point.
+/// Multiple of the 95 % point at which the scores of the warm-up are clipped before a limit is
+/// fitted.
 const CAP: f64 = 4.0;
 /// Minimum residual energy of a column in the jumps, as a share of the mean over the columns.
 const LEAST_RESIDUAL: f64 = 0.03;
 /// Length of the warm-up, in autocorrelation times of a column, below which the column wanders.
 const WANDER: f64 = 8.0;
-/// Length of the warm-up, in mean autocorrelation times of the columns, below which it is too short.
+/// Length of the warm-up, in mean autocorrelation times of the columns, below which it is too
+/// short.
 const FEW: f64 = 10.0;
 /// Shortest memory of a baseline that follows the rows.
 const LEAST_MEMORY: f64 = 64.0;
@@ -60,8 +67,8 @@ pub(super) struct Bar {
     pub limit: f64,
     /// Value that a share [`USUAL`] of normal values exceeds.
     pub usual: f64,
-    /// Mean logarithm of the ratio of values above the 95 % point to that point (Hill's estimate). A normal score
-    /// exceeds `s > limit` with `exp(-ln(s/limit)/tail)` times the probability with which it exceeds the limit.
+    /// Mean logarithm of the ratio of a value above the 95 % point to that point (Hill's estimate).
+    /// Normal scores exceed s > limit `exp(-ln(s/limit)/tail)` times as often as the limit.
     tail: f64,
 }
 
@@ -125,7 +132,7 @@ pub(super) struct Scales {
 /// Scores of a row, in the order of levels, energies and jump.
 pub(super) type Scores = [f64; SCORES];
 
-/// Returns the rule for the number of directions of n warm-up rows.
+/// Returns the rule for the number of directions, given n warm-up rows.
 pub(super) fn kept(n: usize) -> Kept {
     Kept::Share((1.0 - 1.0 / (n as f64).sqrt()).min(LARGEST_SHARE))
 }
@@ -205,18 +212,19 @@ impl Scales {
         &self.bars
     }
 
-    /// Returns one divided by the square root of the number of warm-up rows: the relative error of an estimate from them.
+    /// Returns the relative error of estimates from the n warm-up rows, `1/√n`.
     pub fn error(&self) -> f64 {
         1.0 / (self.rows as f64).sqrt()
     }
 
-    /// Returns the length of the warm-up in mean autocorrelation times of its columns if a column wanders and the
-    /// warm-up is too short to distinguish faults from wandering.
+    /// Returns the length of the warm-up in mean autocorrelation times of its columns, if a column
+    /// wanders and the length is less than [`FEW`].
     pub fn too_short(&self) -> Option<f64> {
         Some(self.lengths).filter(|lengths| self.memory.is_some() && *lengths < FEW)
     }
 
-    /// Removes what rounding explains from a row: moves each cell toward its prediction by at most its half step.
+    /// Moves each cell of the most recent row toward its prediction, by at most its half step. This
+    /// removes the deviation that rounding explains.
     pub fn unround(&mut self, vector: &mut [f64], half_steps: &[f64]) {
         let parts = &mut self.difference.0;
         project(&self.shape, vector, &mut parts.along, &mut parts.outside);
@@ -251,14 +259,13 @@ impl Scales {
         scores
     }
 
-    /// Writes the vector from which a score was computed, the level minus the baseline or the jump, and its parts along
-    /// and outside the directions.
+    /// Writes the vector from which a score was computed, and its parts along and outside the
+    /// directions. The vector is a level minus the baseline, or the jump.
     pub fn parts(&self, score: usize, parts: &mut Parts) {
         let mut difference = Split::default();
         match score {
             JUMP => self.row.minus(&self.previous.0, &mut difference),
-            // An energy is computed from single rows, whose average over a short level shows the causing columns with
-            // less noise.
+            // An energy averages single rows. A short level shows their causes with less noise.
             energy if energy >= LEVELS.len() => self.levels[1].minus(&self.baseline, &mut difference),
             level => self.levels[level].minus(&self.baseline, &mut difference),
         }
@@ -273,8 +280,8 @@ impl Scales {
         &self.shape
     }
 
-    /// Moves the baseline toward the most recent row if the baseline follows rows. Raised limits, by the factor e^raised, make it
-    /// faster.
+    /// Moves the baseline toward the most recent row, unless it is fixed. `raised` is the largest
+    /// logarithmic raise of a limit, and makes the baseline faster by the factor e^raised.
     pub fn follow(&mut self, scores: &Scores, raised: f64) {
         let Some(memory) = self.memory else { return };
         let remembered = scores.iter().zip(&self.bars).take(REMEMBERED);
@@ -319,8 +326,8 @@ impl Scales {
 }
 
 impl Bar {
-    /// Fits the limits to the values of a score in the warm-up. All scores together cause about one false incident in
-    /// `time` rows.
+    /// Fits the limit to the values of a score in the warm-up. All scores together then cause about
+    /// one false incident in `time` rows.
     fn fit(values: &[f64], memory: f64, time: f64) -> Self {
         let alpha = (memory / (4.0 * time)).min(MOST_OVER);
         let n = values.len() as f64;
@@ -328,7 +335,7 @@ impl Bar {
         let mut sorted = values.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
         let high = quantile(&sorted, 1.0 - MOST_OVER);
-        // Outliers in the warm-up do not raise the limit much.
+        // Clipped, so that outliers in the warm-up do not raise the limit much.
         let values: Vec<f64> = values.iter().map(|s| s.min(CAP * high)).collect();
         sorted.iter_mut().for_each(|s| *s = s.min(CAP * high));
         let excess = || sorted.iter().filter(|s| **s > high);
@@ -357,7 +364,8 @@ impl Bar {
     }
 }
 
-/// Returns the spread, the tail probabilities and the scores of the differences between rows.
+/// Returns the spread, the tail probabilities and the scores of the differences between consecutive
+/// rows.
 fn fit_jumps(shape: &Shape, rows: &Matrix) -> (Split, Tails, Vec<f64>) {
     let (d, k, count) = (rows.rows(), shape.basis.columns(), rows.columns());
     let mut spread = Split { along: vec![0.0; k], outside: vec![0.0; d] };

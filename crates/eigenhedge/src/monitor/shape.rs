@@ -1,18 +1,22 @@
 //! Mean and leading directions of the warm-up, and the statistics of a row relative to any level.
 //!
-//! Setting: weighted rows x of d numbers. `mean` and C are their weighted mean and covariance. The k leading directions P of C
-//! have the variances s².
+//! Setting: weighted rows x of d numbers. `mean` and C are their weighted mean and covariance. P
+//! are the k leading directions of C, with variances s².
 //!
-//! Statistics of a row relative to a level l, with `c = x - l`, `t = Pᵀc`, `e = c - P t`: `Q = |e|²`, `T² = Σ t²/s²`, `M =
-//! max_j e_j²/r_j²`, where r_j² is the energy of column j outside the directions, at least [`LEAST_RESIDUAL`] of its mean over
-//! the columns. M detects a fault in one of many columns, which Q dilutes.
+//! Statistics of a row relative to a level l, with `c = x - l`, `t = Pᵀc` and `e = c - P t`: Q is
+//! the squared length of e, `T² = Σ t²/s²` and `M = max_j e_j²/r_j²`. Here r_j² is the energy of
+//! column j outside the directions, at least [`LEAST_RESIDUAL`] of its mean over the columns. M
+//! detects a fault in one of many columns, which Q dilutes.
 //!
-//! The shape never changes after the warm-up, because a model that adapts to its rows learns a fault.
+//! The shape is not updated after the warm-up, because a model that adapts to its rows learns a
+//! fault.
 //!
-//! Cost: O(dk) for the statistics of a row, or of many rows as matrix products; O(min(d, n)³) for the directions of n rows, from
-//! the Gram matrix of the rows if there are fewer rows than columns.
+//! Cost: O(dk) for the statistics of a row. O(min(d, n)³) for the directions of n rows. If there
+//! are fewer rows than columns, these come from the Gram matrix of the rows, unless they are
+//! inaccurate.
 //!
-//! Not done: more than [`LARGEST`] numbers per row, including lags. The eigenproblem would take too much memory and time.
+//! Not done: more than [`LARGEST`] numbers per row, including lags. The eigenproblem would take too
+//! much memory and time.
 
 use super::factor_model::FactorModel;
 use crate::error::Error;
@@ -26,17 +30,19 @@ use std::ops::Range;
 
 /// Minimum residual energy of a column, as a share of the mean over the columns.
 const LEAST_RESIDUAL: f64 = 0.03;
-/// Share of the mean energy of the columns below which an energy counts as a rounding error, and the floor of T² and M.
+/// Share of the mean energy of the columns below which an energy is a rounding error. T² and M
+/// below this number are rounding errors too.
 const ROUNDING: f64 = 1e-9;
-/// Smallest variance of a direction from the Gram matrix of the rows, as a share of the largest. A direction with a
-/// smaller variance would not be orthogonal to the others.
+/// Smallest accurate variance from the Gram matrix of the rows, as a share of the largest. A
+/// direction with a smaller variance would not be orthogonal to the others.
 const LEAST_VARIANCE: f64 = 1e-6;
 const BLOCK: usize = 256;
 /// Number of cross-validation folds of the warm-up.
 const FOLDS: usize = 5;
-/// Minimum number of values per row, or of rows and columns, for which repeated full decompositions are avoided.
+/// Minimum problem size (values per row, or the smaller of rows and columns) for which repeated
+/// full decompositions are avoided.
 pub(super) const LARGE: usize = 512;
-/// Inverse of the share of the rows or columns above which the directions are many.
+/// Divisor of the problem size. More directions than the quotient are many.
 const FEW: usize = 12;
 /// Maximum number of values in a row, including lags.
 pub(super) const LARGEST: usize = 4096;
@@ -51,7 +57,8 @@ pub enum Kept {
 }
 
 impl Kept {
-    /// Returns the number of directions to keep, given the descending eigenvalues and the sum of all.
+    /// Returns the number of directions to keep. `values` are the largest eigenvalues, in
+    /// descending order, and `trace` is the sum of all eigenvalues.
     fn among(self, values: impl Iterator<Item = f64>, trace: f64) -> usize {
         let share = match self {
             Self::Count(k) => return k,
@@ -75,14 +82,16 @@ pub(super) struct Sample<'a> {
     pub weights: &'a [f64],
     /// Number of values per row that vary. The others are zero in every row.
     pub active: usize,
-    /// Number of directions of a similar fit, if it is known. The fit is then faster if its directions have much larger
-    /// variances than the others.
+    /// Number of directions of a similar fit, if known. It speeds up the fit if these directions
+    /// have much larger variances than the others.
     pub near: Option<usize>,
-    /// Directions of a similar fit. If they are given, they are kept, and only their variances are fitted.
+    /// Directions of a similar fit, if known. They are then kept, and only their variances are
+    /// fitted.
     pub within: Option<&'a Matrix>,
 }
 
-/// Shape of the warm-up, and for each of [`FOLDS`] contiguous folds the shape of the other rows, for calibration out of sample.
+/// Shape of the warm-up, and for each of [`FOLDS`] contiguous folds the shape of the rows outside
+/// it.
 #[derive(Debug, Clone)]
 pub(super) struct Folds {
     pub shape: Shape,
@@ -104,14 +113,13 @@ impl Folds {
     }
 }
 
-/// Mean and leading directions of the warm-up rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Shape {
     mean: Vec<f64>,
     pub basis: Matrix,
     pub variances: Vec<f64>,
     pub residual_energy: Vec<f64>,
-    /// Factor model of the directions and the residual energies. It is empty until [`Self::with_factors`].
+    /// Factor model of directions and residual energies, empty until [`Self::with_factors`].
     factors: FactorModel,
     /// Smallest energy that is not a rounding error.
     pub floor: f64,
@@ -228,8 +236,8 @@ impl Shape {
         row.iter_mut().zip(level).for_each(|(x, l)| *x += l);
     }
 
-    /// Fills in the given cells of the rows, relative to the mean. Returns the largest change of a cell, as a share of the root
-    /// mean square of all cells.
+    /// Fills in the cells listed in `gaps`. Returns the largest change of a cell, as a share of the
+    /// root mean square deviation of the varying cells from their means.
     pub fn fill_all(&mut self, rows: &mut Matrix, gaps: &[Gaps]) -> f64 {
         let ridges = self.ridges();
         let (mut centered, mut products, mut change) = (Matrix::default(), Matrix::default(), 0f64);
@@ -253,8 +261,8 @@ impl Shape {
         change / (self.floor / ROUNDING).sqrt()
     }
 
-    /// Fills in the missing cells of a centered row, in which they are zero. `products` are the inner products of the
-    /// directions with this row.
+    /// Fills in the missing cells of a centered row, which must be zero. `products` are the inner
+    /// products of the directions with this row.
     fn fill_centered(&mut self, ridges: &[f64], missing: &[usize], products: &[f64], row: &mut [f64]) {
         let imputation = &mut self.imputation.0;
         if !imputation.fill_few(&self.basis, ridges, missing, products, row) {
@@ -313,8 +321,8 @@ fn centered(sample: Sample<'_>, without: Range<usize>) -> (Vec<f64>, Matrix) {
     (mean, centered)
 }
 
-/// Returns the energies of the rows along orthonormal directions. `outside` receives the energy of each column outside
-/// them.
+/// Returns the energy of the rows along each orthonormal direction. Writes the energy of each
+/// column outside the directions to `outside`.
 fn split_energies(centered: &Matrix, basis: &Matrix, outside: &mut [f64]) -> Vec<f64> {
     let (mut along, mut explained) = (Matrix::default(), Matrix::default());
     multiply(&mut along, basis.view().transpose(), centered.view());
@@ -329,17 +337,17 @@ fn split_energies(centered: &Matrix, basis: &Matrix, outside: &mut [f64]) -> Vec
     energies
 }
 
-/// Returns true if a problem of this size, the smaller number of rows and columns, is large and has so many leading
-/// directions that only a full decomposition gives them.
+/// Returns true if the problem size (the smaller of rows and columns) is large, and there are too
+/// many leading directions for partial decompositions.
 pub(super) fn is_dense(size: usize, directions: usize) -> bool {
     size >= LARGE && FEW * directions > size
 }
 
-/// Returns the number of eigenvalues to keep from a descending list.
+/// Function that returns the number of eigenvalues to keep from a descending list.
 type Count<'a> = &'a dyn Fn(&mut dyn Iterator<Item = f64>) -> usize;
 
-/// Returns the largest eigenvalues of `A Aᵀ`, in descending order, and their eigenvectors. `count` chooses their
-/// number, and `near` is an estimate of it.
+/// Returns the largest eigenvalues of `A Aᵀ`, in descending order, and their eigenvectors. `count`
+/// chooses their number, of which `near` is an estimate.
 fn leading(a: &Matrix, near: Option<usize>, count: Count<'_>) -> (Vec<f64>, Matrix) {
     let (d, n) = (a.rows(), a.columns());
     if n < d {
@@ -363,7 +371,8 @@ fn leading(a: &Matrix, near: Option<usize>, count: Count<'_>) -> (Vec<f64>, Matr
     (values, basis)
 }
 
-/// Returns the largest eigenvalues of a symmetric matrix like [`leading`], from its lower triangle.
+/// Returns the largest eigenvalues of a symmetric matrix and their eigenvectors, like [`leading`].
+/// Reads only the lower triangle.
 fn pairs(matrix: &Matrix, near: Option<usize>, count: Count<'_>) -> (Vec<f64>, Matrix) {
     if let Some((mut values, mut vectors)) = near.and_then(|k| separate_pairs(matrix, k)) {
         let k = count(&mut values.iter().copied());

@@ -1,10 +1,11 @@
-//! Values of the most recent row that plots show together with its verdict.
+//! Values of the most recent row that plots show in addition to its verdict.
 
 use super::{Monitor, Verdict};
 
 impl Monitor {
-    /// Returns the contribution of each column, summed over lags, to the Q of the most recent row. The contributions
-    /// add up to Q. `verdict` must be that of the most recent row. The list is empty if the verdict has no score.
+    /// Returns the contribution of each column, summed over lags, to the Q of the most recent row.
+    /// The contributions sum to Q. `verdict` must be that of the most recent row. The list is empty
+    /// if the verdict has no score.
     pub fn column_contributions(&self, verdict: &Verdict) -> &[f64] {
         let Some(fitted) = self.fitted.as_ref().filter(|_| !verdict.score.is_nan()) else { return &[] };
         &fitted.causes.0.contributions

@@ -1,4 +1,4 @@
-//! One row after the warm-up: scored on all channels, then learned.
+//! Processing of a row after the warm-up: scores on all channels, then updates of the state.
 
 use super::channel::{Channel, Scored};
 use super::events::{Alarm, Events};
@@ -7,7 +7,8 @@ use super::lags::Lags;
 use super::last_rows::LastRows;
 use super::{Differences, Fitted, Mode, MonitorOptions, MonitorTotals, Verdict};
 
-/// Score of the flags of a row, relative to the most recent rows, above which the move of a constant column is new.
+/// Score of the flags of a row, relative to the most recent rows, above which a constant column has
+/// newly moved.
 const MOVED: f64 = 6.0;
 
 impl MonitorTotals {
@@ -51,8 +52,7 @@ impl Fitted {
             causes.load(&levels.shape, &levels.reference_parts.0);
             flags.add_deviations(&mut causes.ranks);
             verdict.change = changes.enter(number, scored.score, row, causes);
-            // An alarm is caused by the columns that left the recent level, not by those of an incident that is going
-            // on.
+            // An alarm is caused by columns that left the recent level, not by an older incident.
             if scored.ratio > 1.0 && follows {
                 causes.rank(&levels.shape, &levels.recent_parts.0);
                 flags.add_deviations(&mut causes.ranks);
@@ -100,8 +100,8 @@ impl Fitted {
         verdict
     }
 
-    /// Prepares a row in standard units: removes flags, fills in missing cells, removes what rounding explains, and adds the row to
-    /// the lagged rows.
+    /// Prepares a row in standard units: removes flags, fills in missing cells, adds the row to the
+    /// lagged rows, and removes what rounding explains.
     fn prepare(&mut self, raw: &[f64], row: &mut [f64]) {
         self.flags.blank(row);
         fill(&mut self.levels, &mut self.lags, row);
@@ -113,8 +113,8 @@ impl Fitted {
         }
     }
 
-    /// Clears runs of repeated values, events and stored rows, and starts a new table for the rounding, for the first
-    /// row of a new stream.
+    /// Clears the state that depends on single rows of a stream, before the first row of another
+    /// stream.
     pub(super) fn forget_state(&mut self, width: usize) {
         self.repeats.clear();
         self.rounding.begin_table();
@@ -123,8 +123,9 @@ impl Fitted {
     }
 }
 
-/// Returns the score above which a row would be an alarm, given its score and its ratio to the limit. The result is at
-/// least `least`, the limit of the reference score, unless the row is an alarm.
+/// Returns the score above which a row would be an alarm, given its score and its ratio to the
+/// limit. Unless the row is an alarm, the result is at least `least`, the limit of the reference
+/// score.
 fn limit_of(score: f64, ratio: f64, least: f64) -> f64 {
     let limit = score / ratio;
     match ratio > 1.0 {
@@ -145,7 +146,6 @@ impl Differences {
             return None;
         }
         previous.iter_mut().zip(row).for_each(|(x, now)| *x = now - *x);
-        // A difference that overflows has no score.
         let is_finite = standardizer.apply(previous, &mut step.0).is_ok();
         lags.push(&step.0);
         previous.copy_from_slice(row);
@@ -163,8 +163,8 @@ impl Differences {
     }
 }
 
-/// Adds a row to the lagged rows. Missing cells are filled in from the directions, or set to the recent level
-/// if there are not enough previous rows.
+/// Adds a row to the lagged rows. Fills in its missing cells from the directions, or with the
+/// recent level if there are too few previous rows.
 fn fill(levels: &mut Channel, lags: &mut Lags, row: &mut [f64]) {
     lags.push(row);
     if !row.iter().any(|x| x.is_nan()) {

@@ -1,19 +1,21 @@
 //! Logarithmic tail probabilities of the statistics of a row, finite for any value.
 //!
-//! Setting: the cube root of a sum of squares is nearly normal (Wilson and Hilferty). Its center is the median over the
-//! warm-up, and its spread comes from the [`UPPER`] quantile, so that a tenth of bad rows affects neither: `ζ =
-//! (x^{1/3} - center)/spread` and `log p = log Φ(-ζ)`, where Φ is the standard normal distribution function. The score
-//! of a row is `-(log p_Q + log p_T² + log p_M)`. It is not a p-value, because the three are dependent.
+//! Setting: the cube root of a sum of squares is nearly normal (Wilson and Hilferty). Its center is
+//! the median over the warm-up, and its spread comes from the [`UPPER`] quantile. A tenth of bad
+//! rows hardly affects either. The tail probability p of a statistic x is given by
+//! `log p = log Φ(-ζ)` with `ζ = (x^{1/3} - center)/spread`, where Φ is the standard normal
+//! distribution function. The score of a row is `-(log p_Q + log p_T² + log p_M)`. It is not a
+//! p-value, because the three are dependent.
 //!
-//! Numerics: for large arguments, the logarithm of the complementary error function is computed from its asymptotic series, so
-//! that nothing underflows.
+//! Numerics: for large arguments, the logarithm of the complementary error function is computed
+//! from its asymptotic series, so that nothing underflows.
 
 use crate::error::Error;
 use crate::state::{LARGEST, within};
 use serde::{Deserialize, Serialize};
 
-/// Level of the quantile from which the spread is computed. This level is far enough from the median for accuracy, and
-/// far enough from the tail for robustness.
+/// Level of the quantile from which the spread is computed, far from both the median (for accuracy)
+/// and the tail (for robustness).
 const UPPER: f64 = 0.8;
 /// Minimum spread, as a share of the center.
 const LEAST_SPREAD: f64 = 1e-3;
@@ -32,7 +34,7 @@ pub(super) struct Tails {
 struct Tail {
     center: f64,
     spread: f64,
-    /// False if the statistic is a rounding error in most rows. The score then ignores the statistic.
+    /// False if the statistic is a rounding error in most rows. It is then left out of the score.
     is_used: bool,
 }
 
@@ -56,7 +58,7 @@ impl Tails {
         used.map(|(tail, x)| -ln_upper_tail((x.cbrt() - tail.center) / tail.spread)).sum()
     }
 
-    /// Returns the values of Q and of T² that normal rows exceed with this probability.
+    /// Returns the values of Q and of T² that normal rows exceed with probability p.
     pub fn exceeded_with(&self, p: f64) -> [f64; 2] {
         [0, 1].map(|i| {
             let Tail { center, spread, .. } = self.statistics[i];
@@ -79,7 +81,7 @@ pub(super) fn quantile(sorted: &[f64], level: f64) -> f64 {
     sorted[below] + (place - below as f64) * (sorted[above] - sorted[below])
 }
 
-/// Returns `log Φ(-z)`, where Φ is the normal distribution function.
+/// Returns `log Φ(-z)`, where Φ is the standard normal distribution function.
 pub(super) fn ln_upper_tail(z: f64) -> f64 {
     let x = z * std::f64::consts::FRAC_1_SQRT_2;
     if z < 0.0 {
@@ -135,8 +137,8 @@ pub(super) fn normal_quantile(p: f64) -> f64 {
     -horner(&A, r) * q / (horner(&B, r) * r + 1.0)
 }
 
-/// Returns the value that Student's t with this number of degrees of freedom exceeds with probability p ≤
-/// 1/2. Uses Hill's algorithm 396.
+/// Returns the value that Student's t with `degrees` degrees of freedom exceeds with probability p
+/// ≤ 1/2. Uses Hill's algorithm 396.
 pub(super) fn student_quantile(p: f64, degrees: f64) -> f64 {
     let (n, p) = (degrees, 2.0 * p);
     let a = 1.0 / (n - 0.5);
@@ -192,7 +194,6 @@ mod tests {
         }
     }
 
-    /// Draws sums of `degrees` squared normal numbers.
     fn chi_squares(degrees: usize, count: usize, seed: u64) -> Vec<[f64; 3]> {
         let mut random = Random::seeded(seed);
         (0..count).map(|_| [(0..degrees).map(|_| random.normal().powi(2)).sum(); 3]).collect()

@@ -13,12 +13,13 @@ use std::fmt;
 pub enum State {
     /// Neither an alarm nor inside an incident.
     Normal,
-    /// Alarm: the row is unusual compared with both the reference and the most recent rows, or opens an incident.
+    /// Unusual compared with both the reference and the most recent rows, or the first row of a
+    /// reported incident.
     Alarm,
     /// Inside an incident, without an alarm.
     Incident,
-    /// No score, neither an alarm nor inside an incident: a row of the warm-up, a skipped row, or one of the first
-    /// after a gap.
+    /// Without a score and outside incidents: a warm-up row, a skipped row, or one of the first
+    /// rows of a table, which have too few previous rows for the lags.
     Unscored,
 }
 
@@ -44,38 +45,42 @@ impl fmt::Display for State {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// Number of the row: counted from 0, or chosen by the caller.
+    /// Index of the row (from 0), or the number set by the caller of
+    /// [`Monitor::step_numbered`](super::Monitor::step_numbered).
     pub row: u64,
-    /// Anomaly score relative to the reference: minus the sum of the logarithms of three tail probabilities, plus a
-    /// term for each nearly constant column at an unusual value. The fields `score`, `q`, `t2` and `limit` are NaN
-    /// during the warm-up, for skipped rows, and for the first rows after a gap, which have too few previous rows.
+    /// Anomaly score relative to the reference: minus the sum of the logarithms of three tail
+    /// probabilities, plus a term for each nearly constant column at an unusual value. The fields
+    /// `score`, `q`, `t2` and `limit` are NaN if the row has no score ([`State::Unscored`]).
     pub score: f64,
-    /// Q: squared length of the part of the row outside the span of the directions.
+    /// Q: squared length of the part of the centered row outside the directions.
     pub q: f64,
-    /// T²: Hotelling's statistic of the part of the row along the directions.
+    /// T²: Hotelling's statistic of the centered row along the directions.
     pub t2: f64,
-    /// Score above which this row would be an alarm. It depends on the most recent rows.
+    /// Score above which this row would be an alarm. With [`Mode::Adapt`](super::Mode::Adapt), it
+    /// depends on the most recent rows.
     pub limit: f64,
-    /// True if the score exceeds the limit or an incident opens. The 250 rows of an incident after its report are not
-    /// alarms. With [`Mode::Freeze`](super::Mode::Freeze), incidents have no effect on alarms.
+    /// True if the score exceeds the limit or an incident opens. Up to 250 rows of an incident
+    /// after its report are not alarms. With [`Mode::Freeze`](super::Mode::Freeze), incidents have
+    /// no effect on alarms.
     pub alarm: bool,
-    /// Number of the ongoing incident, if there is one.
+    /// Sequence number of the ongoing incident (from 1), if there is one.
     pub incident: Option<u64>,
     /// Incident reported at this row, if any.
     pub opened: Option<Incident>,
-    /// Incident that is reported as ended at this row, if any. Its last row may be some rows earlier.
+    /// Incident that is reported as over at this row, if any. Its last row may be earlier.
     pub closed: Option<Incident>,
-    /// Position of a stuck column, if there is one.
+    /// Index of the stuck column with the longest run relative to its limit, if any.
     pub stuck: Option<usize>,
-    /// Position of a column that was constant in the warm-up and has a different value in this row, if any.
+    /// Index of the first column that was constant in the warm-up and has a different value in this
+    /// row, if any.
     pub moved: Option<usize>,
     /// True if `limit` and `causes` refer to the difference between this row and the previous one.
     pub of_differences: bool,
-    /// Change point that this row completes, if any.
+    /// Change point that is reported at this row, if any.
     pub change: Option<Change>,
     /// Event that ended before this row, if any.
     pub event: Option<Event>,
-    /// Main causes of the score, or of the incident that opens.
+    /// Main causes of the score or of the incident that opens, largest share first.
     pub causes: [Option<Cause>; NAMED],
     /// True if the most recent rows, including this one, became the new reference.
     pub accepted: bool,

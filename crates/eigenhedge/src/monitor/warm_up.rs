@@ -1,11 +1,13 @@
-//! The end of a warm-up: scale of the columns, weights of the rows, shape, limits.
+//! End of a warm-up: scale of the columns, weights of the rows, shape, limits.
 //!
-//! **Robust fit.** The rows of the warm-up need not all be normal. Mean, scale and directions are fitted [`REFITS`]
-//! more times, each time with weights from the scores of the previous fit. If the scores are not autocorrelated (τ
-//! below [`ISOLATED`]), the worst tenth of the rows are isolated outliers and are left out. Otherwise they are segments
-//! of the process, which must stay in: a row above the 90 % point has the weight `point/score`. If rows, columns and
-//! directions are many, as for noise, the refits before the last keep the directions of the first fit, and only fit
-//! mean, scale and variances.
+//! **Robust fit.** The rows of the warm-up need not all be normal. Mean, scale and directions are
+//! fitted [`REFITS`] more times, each time with weights from the scores of the previous fit. If the
+//! scores are not autocorrelated (τ below [`ISOLATED`]), the worst tenth of the rows count as
+//! isolated outliers and are left out. Otherwise high scores belong to segments of the process,
+//! which must stay in: a row above the 90 % point has the weight `point/score`.
+//!
+//! For large problems with many directions, such as noise, the refits before the last keep the
+//! directions of the first fit, and only fit mean, scale and variances.
 
 use super::changes::Changes;
 use super::channel::Channel;
@@ -32,9 +34,9 @@ use crate::standardize::{Standardize, Standardizer};
 const REFITS: usize = 3;
 /// Maximum number of times per fit that missing cells are filled in from the directions.
 const FILLINGS: usize = 8;
-/// Change of the filled cells that ends the filling, as a share of a typical cell.
+/// Change of the filled cells, as a share of a typical cell, at which the filling stops.
 const SETTLED: f64 = 1e-6;
-/// Autocorrelation time of the scores below which rows count as independent.
+/// Autocorrelation time τ of the scores below which rows count as independent.
 const ISOLATED: f64 = 1.5;
 /// Median over the columns of the autocorrelation at lag 1 from which the differences between rows are scored too.
 const AUTOCORRELATED: f64 = 0.95;
@@ -58,12 +60,12 @@ impl Monitor {
         Ok(())
     }
 
-    /// Makes the most recent rows the new reference: those since the start of the ongoing incident, or without one all
-    /// stored rows, in both cases at most as many as the warm-up had. Ends the incident and returns it. On an error
-    /// nothing changes.
+    /// Makes the most recent rows the new reference, ends the ongoing incident, and returns it. The
+    /// rows are those since the start of the incident, or all stored rows if no incident is
+    /// ongoing. At most as many rows are stored as the warm-up had.
     ///
-    /// The rows are stored for this purpose, so the new reference takes effect at once. At least 20 rows,
-    /// plus lags, are required.
+    /// The new reference takes effect at once. At least 20 rows are required, plus the number of
+    /// lags. On an error nothing changes.
     pub fn accept(&mut self) -> Result<Option<Incident>, Error> {
         let least = self.options.least_warm_up(self.width);
         let too_few = |rows| Error::TooFewRows { rows, least };
@@ -88,9 +90,10 @@ impl Monitor {
         Ok(closed)
     }
 
-    /// Borrows the reference of another monitor until this one has enough rows for its own warm-up. The reference is
-    /// moved to the level of this monitor's rows. Does nothing if this monitor has a reference or fewer than 20 rows,
-    /// plus lags, or if the other monitor has no reference.
+    /// Borrows the reference of another monitor until this one has enough rows for its own warm-up.
+    /// The reference is moved to the level of this monitor's rows. Has no effect if this monitor
+    /// has a reference or fewer than 20 rows, plus the lags, or if the other monitor has no
+    /// reference.
     pub fn borrow_reference(&mut self, other: &Self) {
         let Some(reference) = other.fitted.as_ref().filter(|_| self.fitted.is_none()) else { return };
         if self.waiting.len() < self.options.least_warm_up(self.width) {
@@ -118,8 +121,8 @@ impl Monitor {
         self.begin_table();
     }
 
-    /// Returns the deviation of the last warm-up row from the mean of the earlier rows, or `None` before the second
-    /// row. The deviation is scaled to have the variance of a row around its true mean.
+    /// Returns the deviation of the last warm-up row from the mean of the earlier rows, or `None`
+    /// before the second row. It is scaled to the variance of a row around its true mean.
     pub(super) fn last_deviation(&self) -> Option<Vec<f64>> {
         let (last, before) = self.waiting.split_last()?;
         let of_column = |(j, x): (usize, &f64)| {
@@ -130,7 +133,6 @@ impl Monitor {
         (!before.is_empty()).then(|| last.iter().enumerate().map(of_column).collect())
     }
 
-    /// Fits the scale and the state to the rows of a warm-up.
     fn fit(&self, raw_rows: &[Vec<f64>]) -> Result<(Standardizer, Fitted), Error> {
         let options = &self.options;
         let lags = self.lags();
@@ -279,7 +281,7 @@ fn weighted_moments(rows: &[Vec<f64>], weights: &[f64]) -> (Vec<f64>, Vec<f64>) 
     (means, variances)
 }
 
-/// Returns the means of the observed cells of `width` columns, or 0 for a column without any.
+/// Returns the mean of the observed cells of each of `width` columns, or 0 for an empty column.
 fn means(rows: &[Vec<f64>], width: usize) -> Vec<f64> {
     let (mut means, _) = weighted_moments(rows, &vec![1.0; rows.len()]);
     means.resize(width, 0.0);
@@ -294,8 +296,8 @@ fn finite_moments(rows: &[Vec<f64>], weights: &[f64]) -> Result<(Vec<f64>, Vec<f
     Err(cannot_standardize(row, j))
 }
 
-/// Computes the weighted moments of the columns. A column that varies only in rows of zero weight gets the moments of all
-/// rows.
+/// Computes the weighted moments of the columns. A column that varies only in rows of zero weight
+/// has the moments `of_all` rows.
 fn robust_moments(rows: &[Vec<f64>], weights: &[f64], of_all: &(Vec<f64>, Vec<f64>)) -> (Vec<f64>, Vec<f64>) {
     let (mut means, mut variances) = weighted_moments(rows, weights);
     for j in (0..means.len()).filter(|j| variances[*j] <= 1e-18 * of_all.1[*j]).collect::<Vec<_>>() {
@@ -333,8 +335,8 @@ fn difference(later: &[f64], earlier: &[f64]) -> Vec<f64> {
     later.iter().zip(earlier).map(|(b, a)| b - a).collect()
 }
 
-/// Fills missing cells from the directions of the rows. Directions and cells are recomputed in turn until the cells are
-/// settled, at most [`FILLINGS`] times. Returns the shape of the rows.
+/// Fills missing cells from the directions of the rows. Recomputes directions and cells in turn
+/// until the cells are settled, at most [`FILLINGS`] times. Returns the shape of the rows.
 fn fill_from_directions(
     rows: &mut Matrix,
     gaps: &[Gaps],
@@ -384,7 +386,7 @@ impl Lagged {
         Self { vectors, weights: weights.windows(lags + 1).map(least).collect(), last, lags }
     }
 
-    /// Returns the rows for a fit. `active` is the number of columns that vary, without lags.
+    /// Returns the rows for a fit. `active` is the number of columns that vary, without their lags.
     fn sample(&self, active: usize) -> Sample<'_> {
         let active = active * (self.lags + 1);
         Sample { rows: &self.vectors, weights: &self.weights, active, near: None, within: None }

@@ -3,16 +3,17 @@
 //! With `x = m ln 2 + r` and `|r| ≤ ln 2 / 2`, `exp(r) = 1 + r + r² q(r)` with a minimax polynomial `q` of degree 10.
 //! The result is scaled by `2^m` in two steps.
 //!
-//! Numerics: within 0.9 units in the last place if the result is a normal number. Otherwise within the smallest positive
-//! number, because subnormal results are not flushed to zero. `exp(±0)` is exactly 1. Arguments below -745.14 give 0,
-//! arguments above 709.79 give infinity, and NaN stays NaN. No fused multiplications are used and all lanes are computed
-//! alike, so all processors give the same bits.
+//! Numerics: the error of a normal result is at most 0.9 units in the last place. The error of a
+//! subnormal result is at most the smallest positive number: such results are not flushed to zero.
+//! `exp(±0)` is exactly 1. Arguments below -745.14 give 0, arguments above 709.79 give infinity,
+//! and NaN stays NaN. No fused multiply-adds are used and all lanes are computed alike, so all
+//! processors give the same bits.
 //!
 //! Cost: a quarter to a third of the time of the standard library, with 512-bit registers.
 
 use pulp::{Arch, Simd, WithSimd};
 
-/// High part of ln 2. The low half of its mantissa is zero: products with integers of at most 11 bits are exact.
+/// High part of ln 2, whose products with integers of at most 11 bits are exact.
 const LN2_HIGH: f64 = 0.6931467056274414;
 const LN2_LOW: f64 = 4.7493250390316726e-7;
 
@@ -54,7 +55,7 @@ impl WithSimd for Exp<'_> {
     }
 }
 
-/// Replaces every `log v ≤ 0` by `1 - v`, like [`super::kept`], within two units in the last place even near zero.
+/// Replaces each `log v ≤ 0` by `1 - v`, with an error of two units in the last place at most.
 pub fn kept_all(x: &mut [f64]) {
     Arch::new().dispatch(KeptAll(x));
 }
@@ -80,7 +81,7 @@ pub(crate) fn exp_lane(x: f64) -> f64 {
     (1.0 + series) * power_of_two(half) * power_of_two(m.wrapping_sub(half))
 }
 
-/// Returns `s` and `2^m` with `exp(x) = 2^m (1 + s)`, for x up to some hundreds.
+/// Returns `s` and `2^m` with `exp(x) = 2^m (1 + s)`, for x below 709.
 #[inline(always)]
 fn reduced(x: f64) -> (f64, f64) {
     let (series, m) = reduced_to_bits(x);
@@ -91,7 +92,7 @@ fn reduced(x: f64) -> (f64, f64) {
 /// Returns `s` and `m + 2048` with `exp(x) = 2^m (1 + s)`.
 #[inline(always)]
 fn reduced_to_bits(x: f64) -> (f64, u64) {
-    // Written so that NaN passes both comparisons.
+    // Written so that NaN passes through both lines.
     let x = if x < LOWEST { LOWEST } else { x };
     let x = if x > HIGHEST { HIGHEST } else { x };
     let shifted = x * std::f64::consts::LOG2_E + ROUND;
@@ -102,7 +103,7 @@ fn reduced_to_bits(x: f64) -> (f64, u64) {
     // Rounding error of r. Without it the error approaches one unit in the last place.
     let rest = (high - r) - low;
     let series = r + (rest + r * r * polynomial(r));
-    // m + 2048 is split into halves, each of which becomes an exponent: m = -1076 needs both.
+    // Each half of m + 2048 becomes an exponent, because one cannot hold m = -1076.
     (series, shifted.to_bits().wrapping_sub(ROUND.to_bits()).wrapping_add(2048))
 }
 
@@ -142,7 +143,7 @@ mod tests {
         {
             let points: Vec<f64> = (0..1_000_000).map(|_| low + (high - low) * random.uniform()).collect();
             for (x, y) in points.iter().zip(exps(&points)) {
-                // Nonnegative numbers have the order of their bits, including infinity.
+                // Nonnegative numbers are ordered like their bits, including infinity.
                 let units = y.to_bits().abs_diff(x.exp().to_bits());
                 assert!(units <= 1, "exp({x:e}) = {y:e}, {units} units off");
                 worst = worst.max(units);

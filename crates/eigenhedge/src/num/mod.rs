@@ -5,7 +5,7 @@ mod exp;
 pub(crate) use exp::exp_lane;
 pub use exp::{exp, kept_all};
 
-/// Returns `log(Σ exp(x))`, or `-∞` without terms. Terms are added in order. Ascending order is most accurate.
+/// Returns `log(Σ exp(x))`, or `-∞` without terms. Ascending order is most accurate.
 pub fn log_sum_exp(terms: impl Iterator<Item = f64> + Clone) -> f64 {
     let largest = terms.clone().fold(f64::NEG_INFINITY, f64::max);
     if largest == f64::NEG_INFINITY {
@@ -25,9 +25,9 @@ pub const LARGEST_TOTAL: f64 = f64::from_bits((1023 + 1012) << 52);
 /// Binary exponents of numbers whose fourth powers neither overflow nor underflow.
 const COMFORTABLE: std::ops::RangeInclusive<i64> = -200..=200;
 
-/// Returns the power of two by which numbers of this size should be divided before they are squared: the size rounded
-/// down to a power of two. The power is 1 if the fourth power of the size is far from overflow and underflow, or if the
-/// size is zero, subnormal or not finite.
+/// Returns the power of two by which numbers of magnitude `size` should be divided before they are
+/// squared: `size` rounded down to a power of two. The power is 1 if the fourth power of the size
+/// is far from overflow and underflow, or if the size is zero, subnormal or not finite.
 ///
 /// Division by a power of two is exact, so results scale exactly with the numbers.
 pub fn unit(size: f64) -> f64 {

@@ -1,9 +1,9 @@
-//! Blocks of rows that each member learns on its own, on several threads.
+//! Blocks of rows that the members learn independently, on several threads.
 //!
-//! The state of a member depends neither on the other members nor on any choice. Given several rows, each member
-//! therefore learns [`LOT`] rows at a time and records its trials ([`Trace`]). Once all members have learned a lot, the
-//! calling thread computes the weights, choices and losses of its rows, while other threads go on with the next lot. No
-//! bit of the result depends on the number of threads.
+//! The state of a member depends neither on the other members nor on the drawn choices. Each member
+//! therefore learns a lot of [`LOT`] rows and records its trials ([`Trace`]). Once all members have
+//! learned a lot, the calling thread computes the weights, choices and losses of its rows, while
+//! other threads learn the next lot. The results are bit-identical for any number of threads.
 
 use super::Portfolio;
 use crate::learner::{Learner, Loss, Upcoming};
@@ -20,20 +20,22 @@ use std::thread;
 
 /// Number of rows that a member learns at a time.
 const LOT: usize = 32;
-/// Number of trials of members from which several threads are faster than one.
+/// Smallest number of rows times members for which several threads are faster than one.
 const WORTHWHILE: usize = 128;
 /// Largest absolute value of a cell for which no sum of squares can overflow.
 const LARGEST_CELL: f64 = 1e60;
 /// Largest energy of earlier rows for which no sum of squares can overflow.
 const LARGEST_ENERGY: f64 = 1e200;
-/// Smallest value of the largest squared norm so far for which any row whose squared norm underflows is negligible.
+/// Required value of the largest squared norm so far. Any row whose squared norm underflows is then
+/// negligible.
 const LEAST_SQUARE: f64 = 1e-200;
 
 pub(crate) struct Ran<'a> {
     pub loss: Loss,
     /// Coordinates of the row in the kept directions of the chosen member.
     pub coordinates: &'a [f64],
-    /// Number of explicit directions of the chosen member.
+    /// Number of explicit directions of the chosen member with a positive probability of being
+    /// kept.
     pub rank: usize,
     pub square: f64,
 }
@@ -54,12 +56,12 @@ struct Done {
 struct Work<'a> {
     rows: &'a [&'a [f64]],
     pieces: Mutex<VecDeque<Piece<'a>>>,
-    /// Records of earlier blocks, whose memory is used again.
+    /// Trace lists whose memory is reused.
     spare: Mutex<Vec<Vec<Trace>>>,
 }
 
 impl Work<'_> {
-    /// Lets one member learn one lot. Returns `None` if no member is left, or other threads have all of them.
+    /// Lets the next waiting member learn one lot. Returns `None` if no member is waiting.
     fn help(&self) -> Option<Done> {
         let next = self.pieces.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         let Piece { i, member, learned } = next?;
@@ -88,8 +90,9 @@ impl Portfolio<Ambient> {
             && rows.iter().all(is_plain)
     }
 
-    /// Runs a trial for each row, in order. The members learn on several threads, one of which also runs `beside`. After
-    /// each row, `each` is called with its results. [`Self::runs_ahead`] must be true for these rows.
+    /// Runs a trial for each row, in order. The members learn on several threads, one of which also
+    /// runs `beside`. Calls `each` with the results of each row. [`Self::runs_ahead`] must be true
+    /// for these rows.
     pub(crate) fn run_ahead(
         &mut self,
         rows: &[&[f64]],
@@ -117,7 +120,7 @@ impl Portfolio<Ambient> {
                     // The receiver is gone only if the calling thread has panicked.
                     while work.help().is_some_and(|done| sender.send(done).is_ok()) {}
                 };
-                // If the system has no thread left, there is one helper less.
+                // If the system cannot start a thread, the others do its work.
                 drop(thread::Builder::new().spawn_scoped(scope, help));
             }
             drop(sender);
@@ -125,7 +128,8 @@ impl Portfolio<Ambient> {
                 Lots { receiver, lots: vec![Vec::new(); rows.len().div_ceil(LOT)], members: self.specs.len() };
             for lot in 0..lots.lots.len() {
                 while !lots.is_complete(lot) {
-                    // Without a result, another thread has panicked, and so does the scope.
+                    // If there is no result, another thread has panicked. The scope then panics
+                    // too.
                     let Some(done) = work.help().or_else(|| lots.receiver.recv().ok()) else { return };
                     lots.enter(done);
                 }
@@ -143,7 +147,8 @@ impl Portfolio<Ambient> {
         self.members = members;
     }
 
-    /// Computes choice, loss and weights of trial `i` of a lot. The lists of traces are those of the members.
+    /// Draws the choice, computes the loss and updates the weights for row `i` of a lot. `traces`
+    /// has one list per member.
     fn settle<'a>(&mut self, i: usize, traces: &[Vec<Trace>], random: &mut Random, drawn: &'a mut Drawn) -> Ran<'a> {
         let chosen = self.choose_member(random);
         let trace = &traces[chosen][i];
@@ -157,7 +162,7 @@ impl Portfolio<Ambient> {
     }
 }
 
-/// Trials that have arrived, by lot and member.
+/// Traces received so far, by lot and member.
 struct Lots {
     receiver: Receiver<Done>,
     lots: Vec<Vec<Vec<Trace>>>,

@@ -1,7 +1,8 @@
-//! Rows with missing cells, filled in by the members together.
+//! Rows with missing cells, which all members fill in together.
 //!
-//! Each member fills in the row from its own directions and center (`Subspace::fill`), and incurs the loss of the
-//! observed cells. The learned row is a combination of these rows (`fill_errors`).
+//! Each member fills in the row from its own directions and center (`Subspace::fill`), and its loss
+//! covers only the observed cells. All members then learn a combination of the filled rows
+//! (`fill_errors`).
 
 use super::Portfolio;
 use super::fill_errors::{Filling, combination};
@@ -15,12 +16,14 @@ impl Portfolio<Ambient> {
         self.members.iter_mut().for_each(|member| member.begin_column(column, value));
     }
 
-    /// Returns the value of one column at which the center of the first member began, or zero without a center.
+    /// Returns the initial value of one column of the first member's center, or zero without a
+    /// center.
     pub(crate) fn first_value(&self, column: usize) -> f64 {
         self.members.first().map_or(0.0, |member| member.first_value(column))
     }
 
-    /// Fills in the missing cells and prepares the trial, which the caller then runs or cancels.
+    /// Writes the row with its missing (NaN) cells filled in to `filled`. The caller must then run
+    /// the trial or call [`Self::cancel_fill`].
     pub(crate) fn fill(&mut self, row: &[f64], scales: Scales, filled: &mut Vec<f64>) {
         let Filling { working, own, rows, errors, variances, products, normal, weights, losses, .. } =
             &mut self.scratch.0.filling;
@@ -49,7 +52,8 @@ impl Portfolio<Ambient> {
         }
     }
 
-    /// Returns the standard errors of the cells that were filled in most recently, and 0 for the observed cells.
+    /// Returns the standard errors of the cells of the most recently filled row, 0 for observed
+    /// cells.
     pub(crate) fn fill_deviations(&self) -> &[f64] {
         &self.scratch.0.filling.deviations
     }

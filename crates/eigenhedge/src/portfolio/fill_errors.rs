@@ -1,21 +1,23 @@
 //! Leave-one-out errors of the members on observed cells, and the combination of their fills.
 //!
-//! The combination is `Σ w_i x_i` over the rows that the members fill in, with the least leave-one-out error on the
-//! observed cells: with E the products of the members' leave-one-out errors, w minimizes `wᵀ E w` over weights that sum
-//! to 1 (Bates and Granger's combination of forecasts). Errors of different members partly cancel, so that the
-//! combination is usually better than any single member.
+//! The combination is `Σ w_i x_i`, where x_i is the row as filled in by member i. The weights w sum
+//! to 1 and minimize `wᵀ E w`, where E contains the products of the members' leave-one-out errors
+//! on observed cells (Bates and Granger's combination of forecasts). Errors of different members
+//! partly cancel, so the combination is usually better than any single member.
 //!
-//! The standard error of a filled cell is that of a ridge regression on the observed cells, with the noise of its
-//! column: the mean of the squared leave-one-out errors of the combination, each multiplied by `1 - h` for the leverage
-//! h of its cell.
+//! The standard error of a filled cell is that of a ridge regression on the observed cells. The
+//! noise variance of a column is the mean of `(1 - h) e²`, where e is the leave-one-out error of
+//! the combination in an observed cell and h is the leverage of this cell.
 //!
-//! While a column stays empty, the members with short memories lose their advantage. Let N be this noise, F the noise of
-//! the leader (whose center is the mean), averaged over all rows, and g the number of rows since the last value of the
-//! column. As for the difference of two values of an autoregressive process with the autocorrelation `r = 1 - N/(2F)`,
-//! the noise is `2F (1 - r^(g+1))`.
+//! While cells of a column are missing, members with short memories lose their advantage. Let N be
+//! its noise variance over the most recent cells, F that of the leader (whose center is the mean)
+//! over all observed cells, and g the number of earlier rows since the last value of the column.
+//! The noise variance of the cell is then `2F (1 - r^(g+1))` with `r = 1 - N/(2F)`, as for the
+//! difference of two values of an autoregressive process with the autocorrelation r.
 //!
-//! Numerics: E decays, and its diagonal is raised slightly, so that members with nearly equal errors get nearly equal
-//! weights. Negative weights are set to zero.
+//! Numerics: E decays by the factor [`MEMORY`] per row with missing cells. Its diagonal is raised
+//! slightly, so that members with nearly equal errors get nearly equal weights. Negative weights
+//! are set to zero.
 
 use crate::error::Error;
 use crate::impute::solve;
@@ -24,23 +26,24 @@ use crate::state::ensure;
 use crate::subspace::Fill;
 use serde::{Deserialize, Serialize};
 
-/// Factor by which the products of errors decay per row.
+/// Factor by which the products of errors decay per row with missing cells.
 const MEMORY: f64 = 0.98;
-/// Number of rows that the noise of a column remembers.
+/// Number of observed cells over which the noise of the combination is averaged.
 const NOISE_ROWS: f64 = 50.0;
 /// Share of the smallest diagonal entry that is added to the diagonal.
 const RAISED: f64 = 0.01;
 
-/// Errors of the members on observed cells, left out one at a time. Empty until a cell is missing.
+/// Statistics of the leave-one-out errors of the members on observed cells. Empty until a cell is
+/// missing.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct FillErrors {
-    /// Products of the errors of pairs of members.
+    /// Decayed sum of the products of the errors of each pair of members.
     products: Matrix,
     noise: Vec<Noise>,
     weights: Vec<Weight>,
 }
 
-/// Mean squared errors in a column, without the part that is due to the other cells.
+/// Noise variances of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 struct Noise {
     combination: f64,
@@ -49,9 +52,9 @@ struct Noise {
 
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 struct Weight {
-    /// Number of rows in the mean squared errors of a column.
+    /// Number of observed cells in the noise variances of a column.
     rows: f64,
-    /// Number of rows since the last value of the column.
+    /// Number of consecutive rows in which the cell was missing.
     gap: u32,
 }
 
@@ -65,22 +68,21 @@ pub(super) struct Filling {
     pub errors: Matrix,
     /// Variances of the cells in units of the noise, one column per member.
     pub variances: Matrix,
-    /// Squared errors of the combination on observed cells, without the part that is due to the other cells. NaN for
-    /// missing cells.
+    /// Noise `(1 - h) e²` of the combination in each observed cell, NaN for missing cells.
     pub squares: Vec<f64>,
     pub far_squares: Vec<f64>,
     /// Standard errors of the missing cells, and 0 for observed cells.
     pub deviations: Vec<f64>,
-    /// Products of the errors including those of the current row, if that row was filled in.
+    /// Products of the errors, including those of the current row.
     pub products: Matrix,
     pub normal: Matrix,
     pub weights: Vec<f64>,
-    /// Loss of each member on the observed cells. The list is empty for a complete row.
+    /// Loss of each member on the observed cells. Empty for a complete row.
     pub losses: Vec<f64>,
 }
 
 impl FillErrors {
-    /// Computes the decayed products plus those of the errors of one more row.
+    /// Writes the decayed products plus those of the errors of one more row to `out`.
     pub fn with_row(&self, errors: &Matrix, out: &mut Matrix) {
         multiply(out, errors.view().transpose(), errors.view());
         for j in 0..self.products.columns() {
@@ -89,13 +91,15 @@ impl FillErrors {
         }
     }
 
-    /// Returns `noise`, that of an average column, and the corresponding noise of the leader.
+    /// Returns the noise variances of an average column: `noise` for the combination, and the
+    /// corresponding one for the leader.
     pub fn usual_noise(&self, noise: f64) -> [f64; 2] {
         let sum = |of: fn(&Noise) -> f64| self.noise.iter().map(of).sum::<f64>();
         [noise, noise * (sum(|noise| noise.leader) / sum(|noise| noise.combination))]
     }
 
-    /// Returns the noise of a column whose cell is missing. A column without errors so far has the `usual` noise.
+    /// Returns the noise variance of a missing cell of the column. A column without errors so far
+    /// has the `usual` noise variances.
     pub fn noise(&self, column: usize, usual: [f64; 2]) -> f64 {
         let Weight { rows, gap } = self.weights.get(column).copied().unwrap_or_default();
         let own = self.noise.get(column).filter(|_| rows > 0.0).map(|noise| [noise.combination, noise.leader]);
@@ -104,7 +108,7 @@ impl FillErrors {
         if near > 0.0 { most * (1.0 - (1.0 - near / most).powf(1.0 + f64::from(gap))) } else { 0.0 }
     }
 
-    /// Stores the new errors, after a row was learned.
+    /// Stores the errors of the most recently learned row.
     pub fn commit(&mut self, filling: &Filling) {
         if filling.losses.is_empty() {
             return self.weights.iter_mut().for_each(|weight| weight.gap = 0);

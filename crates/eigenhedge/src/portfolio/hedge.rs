@@ -1,7 +1,7 @@
 //! Rules for the weights of members: AdaHedge, and the recent leader.
 //!
-//! Both use only the excess of each member's loss over the best member on the row, so that neither the scale of the
-//! losses nor a common part matters. Totals are stored with minimum zero.
+//! Both use only the excess of each member's loss over the smallest loss on the row. Adding a
+//! constant to all losses or scaling them changes no weight. The smallest total is stored as zero.
 
 use crate::error::Error;
 use crate::state::{LARGEST, energy, ensure, entries, length};
@@ -90,7 +90,8 @@ impl AdaHedge {
 pub(super) struct RecentLeader {
     memory: f64,
     totals: Vec<f64>,
-    /// Rounding error of the totals. Members whose totals exceed the least one by at most this are tied.
+    /// Rounding error of the totals. Members with a total up to this value are tied for the
+    /// smallest.
     rounding: f64,
 }
 
@@ -99,7 +100,8 @@ impl RecentLeader {
         Self { memory, totals: vec![0.0; members], rounding: 0.0 }
     }
 
-    /// Writes the weights. Members whose recent loss is smallest have equal weights, and the others have zero.
+    /// Writes the weights. Members tied for the smallest recent loss get equal weights, and the
+    /// others get zero.
     pub fn weights(&self, weights: &mut Vec<f64>) {
         weights.clear();
         weights.extend(self.totals.iter().map(|total| f64::from(u8::from(*total <= self.rounding))));

@@ -1,19 +1,22 @@
-//! Hedge over learners: no parameters to tune, and a loss close to that of the best member in hindsight.
+//! Hedge over learners, without parameters to tune. Its loss is close to that of the best member in
+//! hindsight.
 //!
-//! Setting: members are subspace learners over the same rows, each with its own rule, center and span. A single member
-//! is a portfolio too, at no extra cost.
+//! Setting: members are subspace learners over the same rows, each with its own rule, center and
+//! span. A portfolio may have a single member, at no extra cost.
 //!
-//! Update: the portfolio mixes the distributions of the members with weights w, and its loss is `Σ w_i l_i` with the
-//! losses l of the members. [`Trust`] computes the weights from these losses. A row that only sets the center
-//! ([`Subspace::fixes_center`]) changes no weight and no total.
+//! Update: the portfolio mixes the distributions of the members with weights w. Its expected loss
+//! is `Σ w_i l_i` with the expected losses l of the members, from which [`Trust`] computes the
+//! weights. A row that only sets the center ([`Subspace::fixes_center`]) changes no weight and no
+//! total.
 //!
 //! A row with missing cells is filled in first (`fill`), and its loss is that of the observed cells.
 //!
-//! Guarantee: on every sequence and for every member i, `loss ≤ loss_i` + [`Portfolio::hedge_term`]. The bound of the
-//! best member therefore holds for the portfolio with that term added. The bound requires no knowledge about the rows.
+//! Guarantee: on every sequence and for every member i, `loss ≤ loss_i` +
+//! [`Portfolio::hedge_term`]. The bound of any member therefore holds for the portfolio with this
+//! term added.
 //!
-//! Cost: the sum over the members plus about fifty exponentials. Kernel rows are computed once for all members whose
-//! dictionaries agree.
+//! Cost: the sum over the members, plus about fifty exponentials. Kernel rows are computed once for
+//! all members with equal dictionaries.
 
 mod ahead;
 mod fill;
@@ -57,29 +60,32 @@ struct Working {
     aligns: bool,
     /// Choice of the most recent trial of [`Portfolio::run_ahead`].
     drawn: Drawn,
-    /// Records of such trials, whose memory is used again.
+    /// Trace lists of [`Portfolio::run_ahead`] whose memory is reused.
     spare_traces: Vec<Vec<Trace>>,
-    /// Displacement from the center of the first member to that of the heaviest member. It is empty if they are equal.
+    /// Displacement from the center of the first member to that of the heaviest member. Empty if
+    /// the centers are equal.
     way: Vec<f64>,
     filling: Filling,
 }
 
-/// Row length from which `auto` has no learned centers. Blocks of such rows share one pass over the columns, for which
-/// the steps of the center must be known in advance. Much longer rows may be sparse, while a learned center is dense.
+/// Smallest row length for which `auto` has no learned centers. Such rows are processed in blocks,
+/// for which the steps of the center must be known in advance. Long rows may also be sparse, while
+/// a learned center is dense.
 const LONG: usize = 512;
 
-/// Returns the members of `auto`, each with its center.
+/// Returns the parameters of the members of `auto`.
 ///
-/// Around the mean, the members are a forgetting leader with a short memory, the leader (incremental PCA with a few more
-/// directions), and anchored with a self-confident rate, whose bound for arbitrary rows the portfolio inherits. For
-/// drifting levels, leaders use the last row, forgetting means, or a center that is learned. For rows of at least 512
-/// numbers, and for a center with a prior, there are more forgetting centers instead of learned ones. If the center of
-/// the template is not the mean, all members use the center of the template. Features of kernels rarely have drifting
-/// levels, so the mean is their only center, and there are more memories. Without a center and with a given norm bound,
-/// tracking with fixed share is also a member. The portfolio then inherits its bound for drift.
+/// Three kinds of members use the center of the template: forgetting leaders, the leader
+/// (incremental PCA with a few more directions), and anchored with a self-confident rate, whose
+/// bound for arbitrary rows the portfolio inherits. If this center is the mean and there is no
+/// kernel, more forgetting leaders use other centers, for levels that drift: the last row,
+/// forgetting means, and learned centers. For rows of at least 512 numbers, and for a center with a
+/// prior, more forgetting means replace the learned centers. Without a center and with a given norm
+/// bound, tracking with fixed share is also a member. The portfolio then inherits its bound for
+/// drift.
 ///
-/// Each member has at most `k + 3` explicit directions, unless rows are shorter or the template sets another
-/// limit. Its cost is therefore O(nk) per row on any stream.
+/// Each member has at most `k + 3` explicit directions, unless the template sets another limit. It
+/// therefore costs O(nk) per row of n numbers.
 pub fn auto(template: &Spec, length: usize) -> Vec<Spec> {
     let base = Spec { mixing: Mixing::None, self_confident: false, as_printed: false, ..template.clone() };
     let enough = base.kept + 3;
@@ -142,7 +148,8 @@ impl<S: Span + State + Beside> State for Portfolio<S> {
 }
 
 impl<S: Span> Portfolio<S> {
-    /// Creates a portfolio with these members. `span` is called once for each, because every member has its own span.
+    /// Creates a portfolio of members with these parameters. `span` is called once for each member.
+    /// Returns `Err` for an empty list or invalid parameters.
     pub fn new(specs: Vec<Spec>, mut span: impl FnMut() -> Result<S, Error>) -> Result<Self, Error> {
         if specs.is_empty() {
             return Err(Error::Parameter { name: "members", rule: "at least 1", value: 0.0 });
@@ -158,17 +165,17 @@ impl<S: Span> Portfolio<S> {
         &self.specs
     }
 
-    /// Changes the handling of missing cells of all members.
+    /// Sets how all members handle missing cells.
     pub fn set_missing(&mut self, missing: Missing) {
         self.specs.iter_mut().for_each(|spec| spec.missing = missing);
     }
 
-    /// Returns the members.
+    /// Returns the members, in the order of [`Self::specs`].
     pub fn members(&self) -> &[Box<Subspace<S, AnyRule>>] {
         &self.members
     }
 
-    /// Returns the weighting of the members.
+    /// Returns the rule for the weights of the members, with its state.
     pub fn trust(&self) -> &Trust {
         &self.trust
     }
@@ -183,12 +190,11 @@ impl<S: Span> Portfolio<S> {
         &self.members[self.scratch.0.chosen]
     }
 
-    /// Returns the position of the member with the largest weight, the first of several.
+    /// Returns the index of the member with the largest weight, or the first if several are tied.
     pub fn heaviest(&self) -> usize {
         largest(&self.trust.present_weights())
     }
 
-    /// Returns the member with the largest weight, mutably, to compute its directions.
     pub(crate) fn heaviest_mut(&mut self) -> &mut Subspace<S, AnyRule> {
         let heaviest = self.heaviest();
         &mut self.members[heaviest]
@@ -224,12 +230,13 @@ impl<S: Span> Portfolio<S> {
         self.members[heaviest].next_basis(last)
     }
 
-    /// Returns the position of the member that has the basis of the aligned coordinates, or `None` if no member has it.
+    /// Returns the index of the member that stores the basis of the aligned coordinates, if any.
     fn holder(&self) -> Option<usize> {
         self.members.iter().position(|member| member.has_basis())
     }
 
-    /// Transfers the basis of the aligned coordinates to the heaviest member and aligns it with its directions.
+    /// Transfers the basis of the aligned coordinates to the heaviest member, and aligns the basis
+    /// with the directions of that member.
     fn align(&mut self) {
         let heaviest = largest(self.trust.weights());
         if let Some(holder) = self.holder().filter(|holder| *holder != heaviest)
@@ -276,8 +283,8 @@ impl<S: Span> Portfolio<S> {
         loss
     }
 
-    /// Adds the losses of the trial and updates the weights. `square` is the largest of the squared norms that the row
-    /// has for the members.
+    /// Adds the losses of the trial and updates the weights. `square` is the largest squared norm
+    /// of the row around the centers of the members.
     fn learn_weights(&mut self, square: f64) {
         self.totals.iter_mut().zip(&self.scratch.0.losses).for_each(|(total, loss)| *total += loss);
         if self.specs.len() > 1 {
@@ -301,16 +308,16 @@ impl<S: Span> Portfolio<S> {
         chosen
     }
 
-    /// Returns a bound on the excess of the expected loss over that of any member, in squared input units. It is zero for
-    /// a single member.
+    /// Returns a bound on the excess of the total expected loss over that of any member, in squared
+    /// input units. The bound is zero for a single member.
     pub fn hedge_term(&self) -> f64 {
         self.trust.regret()
     }
 }
 
 impl Portfolio<Ambient> {
-    /// Adds the rows of a portfolio with the same options. Returns `Err` unless there is only one member. `cost` is added
-    /// to the constant of its regret bound.
+    /// Adds the rows of a portfolio with equal options. Returns `Err` unless there is only one
+    /// member. `cost` is added to the price in the regret bound of that member.
     pub(crate) fn merge(&mut self, mut other: Self, cost: f64) -> Result<(), Error> {
         let [member] = &mut self.members[..] else {
             return Err(Error::Merge("the trust among several learners depends on the order of rows".to_owned()));
@@ -319,7 +326,8 @@ impl Portfolio<Ambient> {
         other.members.pop().map_or(Ok(()), |other| member.merge(*other, cost))
     }
 
-    /// Runs one trial with several rows, around centers that move after them. On an error nothing changes.
+    /// Runs one trial with several rows. The centers move only after the trial. On an error nothing
+    /// changes.
     pub(crate) fn frozen_trial(&mut self, rows: &[&[f64]], random: &mut Random) -> Result<Loss, Error> {
         let largest_span = self.members.iter().map(|member| member.span().columns()).max().unwrap_or(0);
         let mut lot = Lot::new(rows, self.members[0].span().length(), largest_span)?;
@@ -342,10 +350,11 @@ impl Portfolio<Ambient> {
     }
 }
 
-/// Relative difference below which weights are tied, so that rounding does not decide which member is used.
+/// Relative difference up to which weights are tied, so that rounding does not decide which member
+/// is used.
 const TIED: f64 = 1e-9;
 
-/// Returns the position of the first weight that equals the largest one up to rounding.
+/// Returns the index of the first weight that equals the largest one up to rounding.
 fn largest(weights: &[f64]) -> usize {
     let most = weights.iter().copied().fold(0.0, f64::max);
     weights.iter().position(|weight| *weight >= (1.0 - TIED) * most).unwrap_or(0)

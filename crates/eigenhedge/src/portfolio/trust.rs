@@ -1,10 +1,11 @@
-//! Weights of the members: fast rules for the usual case, and a slow rule that guards them.
+//! Weights of the members: fast rules for the usual case, and a careful rule as a safeguard.
 //!
-//! Rules: U is AdaHedge on the original losses. Its bound holds on every sequence, but one huge loss makes it cautious
-//! for a long time. A is AdaHedge on clipped losses: in each row, the range of the losses is limited to 16 times the
-//! median of the recent ranges. Three recent leaders follow changes over 10, 50 and 500 rows. A top AdaHedge, for which
-//! the limit is 100 times the median, weights A and the leaders. Its mixture is played as long as `owed`, the excess of
-//! the loss over that of U, is within an allowance. Otherwise U is played.
+//! Rules: the careful rule U is AdaHedge on the original losses. Its bound holds on every sequence,
+//! but one huge loss lowers its rate for a long time. A is AdaHedge on clipped losses: the range of
+//! the losses on each row is limited to 16 times the median of the recent ranges. Three recent
+//! leaders, also on clipped losses, follow changes over 10, 50 and 500 rows. A top AdaHedge, with a
+//! limit of 100 times the median, weights A and the leaders. Its mixture is used as long as `owed`,
+//! the excess of the loss over that of U, is within an allowance. Otherwise U is used.
 //!
 //! Guarantee: on every sequence, at any time, for every member i: `loss ≤ loss_i + owed + (1 + 1/c) Δ_U`
 //! ([`Trust::regret`], computed), and a priori `owed ≤ √(ln(M) Σ r²) + max r` ([`Trust::largest_regret`]). Here Δ_U is
@@ -13,9 +14,9 @@
 //! excess over the loss of U. It grows only while it is within the allowance, by at most r per row. This holds for any
 //! rules in place of A, the leaders and the top.
 //!
-//! The excess of each loss over the least one is reduced by its rounding error, but not below zero. Members that are
-//! equal up to rounding thus stay equal. The theorem is about the reduced losses. The total reduction of the loss is
-//! added to both bounds.
+//! The excess of each loss over the smallest one is reduced by its rounding error, but not below
+//! zero. Members that are equal up to rounding therefore stay equal. The proof is about the reduced
+//! losses, and the total reduction of the portfolio's loss is added to both bounds.
 //!
 //! References: de Rooij, van Erven, Grünwald & Koolen, *Follow the leader if you can, hedge if you must*, JMLR 2014.
 
@@ -36,7 +37,8 @@ pub struct Trust {
     leaders: Vec<RecentLeader>,
     top: AdaHedge,
     ranges: RecentMedian,
-    /// Largest loss so far. If its square is out of range, all totals and losses are divided by a power of two near it.
+    /// Largest loss of a member on one row so far. If its square is out of range, all totals and
+    /// losses are divided by a nearby power of two.
     largest_loss: f64,
     /// Excess of the loss over that of the careful rule (AdaHedge on the original losses).
     owed: f64,
@@ -52,13 +54,13 @@ pub struct Trust {
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// Weights of the members for the next row. The list is empty if the weights have to be computed.
+    /// Weights of the members for the next row, or empty if they must be computed.
     weights: Vec<f64>,
     careful: Vec<f64>,
     rules: Vec<Vec<f64>>,
     top: Vec<f64>,
     excess: Vec<f64>,
-    /// Clipped losses minus the least loss.
+    /// Excess of each loss over the smallest one, after clipping.
     cut: Vec<f64>,
     of_rules: Vec<f64>,
     exponentials: Vec<f64>,
@@ -68,7 +70,8 @@ struct Working {
 const MEMORIES: [f64; 3] = [0.9, 0.98, 0.998];
 /// Limit on the range of the losses in a row, as a multiple of the median of the recent ranges.
 const CUT: f64 = 16.0;
-/// The same limit for the top rule. It is larger, because this rule must see rare large losses.
+/// Limit on the range of the losses for the top rule. It is larger than [`CUT`], because the top
+/// rule must see rare large losses.
 const TOP_CUT: f64 = 100.0;
 /// Share of the energy of a row below which differences of losses count as rounding errors.
 const ROUNDING: f64 = 1e-10;
@@ -95,7 +98,8 @@ impl Trust {
         }
     }
 
-    /// Rescales the learned totals to the unit set by the largest loss so far, including `largest`.
+    /// Includes `largest` in the largest loss so far, and rescales the totals to the resulting
+    /// unit.
     fn change_unit(&mut self, largest: f64) {
         let before = unit(self.largest_loss);
         self.largest_loss = self.largest_loss.max(largest);
@@ -143,7 +147,7 @@ impl Trust {
         self.clone().weights().to_vec()
     }
 
-    /// Returns the weights for the next row, cached.
+    /// Returns the weights for the next row. Computes them only once per row.
     pub(super) fn weights(&mut self) -> &[f64] {
         if self.scratch.0.weights.is_empty() {
             self.weigh();
@@ -151,8 +155,8 @@ impl Trust {
         &self.scratch.0.weights
     }
 
-    /// Adds the losses of the members for a row. `energy` is the squared norm of the row, from which the rounding errors
-    /// of the losses are estimated.
+    /// Adds the losses of the members on a row. The rounding errors of the losses are estimated
+    /// from `energy`, the squared norm of the row.
     pub fn learn(&mut self, losses: &[f64], energy: f64) {
         self.weights();
         self.change_unit(losses.iter().fold(0.0, |a, b| a.max(*b)));
@@ -193,8 +197,8 @@ impl Trust {
         self.scratch.0.weights.clear();
     }
 
-    /// Returns a bound on the excess of the loss over that of any member. If the bound is negative, the loss is less than
-    /// that of every member.
+    /// Returns a bound on the excess of the total loss over that of any member, in units of the
+    /// losses. If it is negative, the loss is less than that of every member.
     pub fn regret(&self) -> f64 {
         (self.owed + self.rounded + self.careful.regret()) * unit(self.largest_loss)
     }

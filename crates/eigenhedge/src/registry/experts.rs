@@ -9,7 +9,7 @@ use crate::random::Random;
 use crate::simplex::{Multiplicity, Select};
 use serde::{Deserialize, Serialize};
 
-/// Algorithm of an expert learner, which in each trial drops some experts and incurs their losses.
+/// Algorithm of an expert learner. Each trial drops some experts and incurs their losses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum ExpertKind {
@@ -35,7 +35,7 @@ pub struct ExpertSpec {
     pub experts: usize,
     /// Number of experts kept.
     pub kept: usize,
-    /// Learning rate. It has no effect with the leader.
+    /// Learning rate. It has no effect for the leader.
     pub eta: f64,
     /// Mixing rule, for capped Hedge only.
     pub mixing: Mixing,
@@ -105,7 +105,7 @@ impl AnyExperts {
         &self.spec
     }
 
-    /// Returns the experts dropped by the most recent choice.
+    /// Returns the indices of the experts dropped by the most recent choice.
     pub fn dropped(&self) -> &[usize] {
         delegate!(&self.learner, learner => learner.dropped())
     }
@@ -123,9 +123,9 @@ impl AnyExperts {
         }
     }
 
-    /// Returns the bound on the total expected loss and the name of its theorem. `best` is the loss of the best set.
-    /// Returns `None` for the leader, which has no bound, and for the perturbed leader, whose bound holds only for the
-    /// mean over its noise.
+    /// Returns the bound on the total expected loss, given the loss `best` of the best set, and the
+    /// name of its theorem. Returns `None` for the leader, which has no bound, and for the
+    /// perturbed leader, whose bound holds only for the mean over its noise.
     pub fn bound(&self, best: f64) -> Option<(f64, &'static str)> {
         let ExpertSpec { experts, kept, eta, mixing, .. } = self.spec;
         match &self.learner {

@@ -4,7 +4,7 @@ use crate::error::Error;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
-/// Learner of the registry.
+/// Learner in the registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -37,7 +37,8 @@ pub enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Family {
-    /// Subspace learner: a rule for the eigenvalues (spectrum) of a matrix over an explicit basis (span).
+    /// Subspace learner. Its rule updates the spectrum (probabilities) over a span (explicit
+    /// directions).
     Subspace,
     /// Hedge over several subspace learners.
     Portfolio,
@@ -57,7 +58,7 @@ pub struct Entry {
     pub name: &'static str,
     /// One-line description.
     pub summary: &'static str,
-    /// Theorem that bounds the regret of the learner, or a text that starts with "none".
+    /// Theorem that bounds the regret, or a text that starts with "none".
     pub guarantee: &'static str,
     /// Time per row, as a formula.
     pub cost: &'static str,

@@ -1,6 +1,7 @@
 //! The registry of learners: their names, properties and constructors.
 //!
-//! It is used by the command line, saved files, the documentation, and tests that run every learner.
+//! The command line, saved files, the documentation, and tests that run every learner use the
+//! registry.
 //!
 //! ```
 //! use eigenhedge::Kind;

@@ -15,8 +15,9 @@ use crate::subspace::{
 use serde::{Deserialize, Serialize};
 
 pub(super) const ALPHA: f64 = 1e-3;
-/// Returns the default limit on the cost of merging, as a share of the cost of mixing. It is larger for k ≥ 32, because
-/// the time per row grows with the cube of the number of explicit directions.
+/// Returns the default limit on the cost of merging, as a share of the cost of mixing. The limit is
+/// larger for k ≥ 32, because the time per row grows with the cube of the number of explicit
+/// directions.
 pub(super) fn default_merge(kept: usize) -> f64 {
     if kept < 32 { 0.25 } else { 1.0 }
 }
@@ -72,13 +73,14 @@ pub struct Spec {
     pub self_confident: bool,
     /// Mixing of the weights after each row, for tracking only.
     pub mixing: Mixing,
-    /// Factor by which the weight of earlier rows decays per row, for the forgetting leader.
+    /// Factor by which each row multiplies the weight of earlier rows, for the forgetting leader.
     pub forget: f64,
     /// Center to subtract. `None` means no centering.
     pub center: Option<RunningCenter>,
     /// Limit on the norm of learned rows, as a multiple of the median norm of recent rows. `None` means no limit.
     pub clip: Option<f64>,
-    /// Initial center, where the prior rows lie. `None` means the origin.
+    /// Initial center, which counts as the prior rows of [`RunningCenter::prior`]. `None` means the
+    /// origin.
     pub start: Option<Vec<f64>>,
     /// Kernel of the features. `None` means that the learner uses the rows themselves.
     pub kernel: Option<VectorKernel>,
@@ -86,24 +88,29 @@ pub struct Spec {
     pub norm_bound: NormBound,
     /// Method for drawing the kept directions.
     pub select: Select,
-    /// Dimension N of the space. `None` means the dimension of the rows or of the kernel.
+    /// Dimension N of the space. `None` means the dimension of the rows or of the kernel features.
     pub dimension: Option<Multiplicity>,
-    /// True to cap only the directions seen so far, as printed in ICML Algorithm 6. For anchored only.
+    /// True to cap only the directions seen so far, as printed in ICML Algorithm 6. Only for
+    /// anchored.
     pub as_printed: bool,
-    /// Maximum number r of explicit directions (those stored individually), for memory O(n r). `None` means no limit.
+    /// Maximum number r of explicit directions, which are stored individually. Memory is then O(n
+    /// r) for rows of n columns. `None` means no limit.
     pub max_rank: Option<usize>,
-    /// Maximum number of atoms of a kernel learner, and of each member of `auto`; `None` for no limit. The comparison with
-    /// the best fixed subspace stores every row in addition, unless it is turned off
-    /// ([`Comparators`](crate::Comparators)).
+    /// Maximum number of atoms of a kernel learner, and of each member of `auto`. `None` means no
+    /// limit. The comparison with the best fixed subspace stores additional rows, unless it is
+    /// turned off ([`Comparators`](crate::Comparators)).
     pub budget: Option<usize>,
-    /// Novelty threshold for kernel learners with a budget: a share of the energy (squared norm) of the row's features.
-    /// A row becomes an atom only if every single atom leaves more than this share unexplained.
+    /// Novelty threshold of kernel learners with a budget, as a share of the energy (squared norm)
+    /// of the features of a row. A row becomes an atom only if every single atom leaves a larger
+    /// share unexplained.
     pub novelty: f64,
-    /// Allowed cost of merging similar directions, relative to the cost of fixed share. 0 means no merging.
+    /// Maximum cost of merging similar directions, relative to the cost of fixed share. 0 means no
+    /// merging.
     pub merge: f64,
     /// Handling of rows with missing cells in a [`Model`](crate::Model).
     pub missing: Missing,
-    /// Deflation weight β of gha: the factor by which the parts of a row along earlier vectors are subtracted.
+    /// Deflation weight β of gha: factor with which the parts of a row along earlier vectors are
+    /// subtracted.
     pub beta: f64,
     /// Number of rows after which apex starts its next vector. `None` means that every row updates all vectors.
     pub stage: Option<u64>,
@@ -112,14 +119,15 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// Returns true if the first cell of each column sets its center, because cells of the first row may be missing.
+    /// Returns true if the first observed cell of each column sets the center of that column,
+    /// because cells of the first row may be missing.
     pub(crate) fn begins_by_column(&self) -> bool {
         self.missing == Missing::Fill && self.center.is_some_and(|center| center.prior == 0.0)
     }
 
-    /// Creates parameters with the defaults of the command line and of Python: a running mean for learners
-    /// that center, fixed share and merging for tracking, a self-confident rate for anchored, and a step of
-    /// 0.05 for Hebbian learners.
+    /// Creates parameters with the defaults of the command line and of Python: a running mean for
+    /// all learners, fixed share and merging for tracking, a self-confident rate for anchored, and
+    /// a step of 0.05 for Hebbian learners.
     pub fn new(learner: Kind, kept: usize) -> Self {
         let (mixing, merge) = match learner {
             Kind::Tracking => (Mixing::FixedShare { alpha: ALPHA }, default_merge(kept)),
@@ -175,7 +183,8 @@ impl Spec {
         energy("the squared norm of the start", dot(start, start))
     }
 
-    /// Returns an error if rows cannot be reconstructed: with a kernel, in a larger space, or for Hebbian learners.
+    /// Returns `Err` if rows cannot be reconstructed: with a kernel, with a value of `dimension`,
+    /// or for Hebbian learners.
     pub fn check_reconstructions(&self) -> Result<(), Error> {
         match self {
             _ if self.learner.entry().family == Family::Hebbian => {
@@ -191,7 +200,8 @@ impl Spec {
         }
     }
 
-    /// Sets the rate tuned to a best loss of at most `ceiling` (JMLR (3), ICML (6)). Requires a norm bound.
+    /// Sets `eta` for a loss of the best subspace of at most `ceiling`, for rows of `length`
+    /// columns (JMLR (3), ICML (6)). Returns `Err` without a given norm bound.
     pub fn tuned(mut self, ceiling: f64, length: usize) -> Result<Self, Error> {
         let NormBound::Given(bound) = self.norm_bound else {
             return Err(Error::Unsupported("a rate for a given best loss needs a given norm bound"));
@@ -244,7 +254,7 @@ impl Spec {
         self.dimension.unwrap_or_else(natural)
     }
 
-    /// Builds the learner over rows of plain numbers.
+    /// Builds the learner over rows of `length` numbers, without a kernel.
     pub fn plain(&self, length: usize) -> Result<PlainLearner, Error> {
         self.over(self.ambient(length)?)
     }
@@ -283,7 +293,7 @@ impl Spec {
         Ok(span)
     }
 
-    /// Builds the learner over the features of rows of numbers.
+    /// Builds the learner over the features of rows of `length` numbers.
     pub fn kernel(&self, kernel: VectorKernel, length: usize) -> Result<KernelLearner, Error> {
         self.features(Vectors::new(kernel, length)?)
     }
@@ -325,7 +335,8 @@ impl Spec {
         Subspace::new(self.kept, span, rule, options)
     }
 
-    /// Returns the rate of the rule. It is 1 for self-confident learners, which scale the rows instead.
+    /// Returns the rate of the rule. It is 1 if the learner is self-confident, because it scales
+    /// the rows instead.
     fn rate(&self) -> f64 {
         if self.self_confident { 1.0 } else { self.eta }
     }

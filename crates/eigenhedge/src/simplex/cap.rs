@@ -4,23 +4,27 @@
 //!
 //! Update: find `c` with `Σ m_i (1 - min(c e^{g_i}, 1)) = k` and return `log v_i = min(g_i + log c, 0)`.
 //!
-//! Guarantee: the probabilities of being kept, `1 - v_i`, sum to `k` up to rounding. A capped entry is exactly `0.0`.
+//! Guarantee: `Σ m_i (1 - v_i) = k` up to rounding, where `1 - v_i` is the probability that a
+//! direction of entry i is kept. The log-weight of a capped entry is exactly `0.0`.
 //!
-//! Cost for n entries: [`cap`]: linear if the order has changed little since the previous call, `O(n log n)` otherwise.
-//! It does not allocate once the scratch space has its size. [`cap_by_selection`]: expected `O(n)`.
-//! [`cap_by_sorting`]: `O(n log n)`.
+//! Cost for n entries: [`cap`] is linear if the order has changed little since the previous call,
+//! and `O(n log n)` otherwise. It does not allocate once its scratch space has n entries.
+//! [`cap_by_selection`] takes expected `O(n)` time, and [`cap_by_sorting`] takes `O(n log n)`.
 //!
-//! Numerics: the uncapped entries are the longest ascending prefix whose kept mass stays below `k` when its largest
-//! weight is at the cap. Relative to that largest weight `top`, with `M = Σ m` and `P = Σ m (1 - e^{g - top})` over the
-//! prefix, the scale is `(M - k)/Σ m e^{g - top} = 1 + (P - k)/(M - P)`. The second form preserves the relative
-//! precision of `1 - v` for any `N` and is used when `M > 2k`. The first preserves that of `v` when almost everything
-//! is kept. Nothing under- or overflows, because only differences of log-weights are exponentiated, and sums run in
-//! ascending order. Weights of exactly zero (`-∞`) that are needed to fill the cap are ties and share it evenly.
+//! Numerics: the uncapped entries are the longest prefix of the ascending order that keeps less
+//! than `k` when its largest weight is at the cap. Relative to that largest weight `top`, with
+//! `M = Σ m` and `P = Σ m (1 - e^{g - top})` over the prefix, the scale is
+//! `(M - k)/Σ m e^{g - top} = 1 + (P - k)/(M - P)`. The second form preserves the relative
+//! precision of `1 - v` for any `N` and is used when `M > 2k`. The first form preserves the
+//! relative precision of `v` when almost everything is kept. Only differences of log-weights are
+//! exponentiated, so nothing overflows. If directions of weight zero (log-weight `-∞`) are needed
+//! to reach the total `N - k` of `v`, they share the remainder evenly.
 //!
-//! For `N = ∞` the complement stays at the cap. If the span keeps less than `k`, the rest of `k` is spread over the
-//! infinitely many directions of the complement, and nothing is rescaled.
+//! For `N = ∞` the complement stays at the cap. If the single directions keep less than `k`, the
+//! rest of `k` is spread over the infinitely many directions of the complement, and nothing is
+//! rescaled.
 //!
-//! Not done: no incremental update of the scale between calls, because each call needs a pass over the uncapped entries
+//! Not done: incremental updates of the scale. Each call needs a pass over the uncapped entries
 //! anyway.
 //!
 //! References: Warmuth & Kuzmin, JMLR 2008, Algorithm 4; Herbster & Warmuth, JMLR 2001 (linear time by selection);
@@ -66,7 +70,8 @@ impl Complement {
 /// Scratch space of [`cap`]. It remembers the order of the entries, which changes little between calls.
 #[derive(Debug, Clone, Default)]
 pub struct CapScratch {
-    /// Indices in ascending order of weight. 0 is the complement, and `i + 1` is entry `i`.
+    /// Indices in ascending order of weight. Index 0 is the complement, and `i + 1` is log-weight
+    /// `i`.
     order: Vec<usize>,
 }
 
@@ -74,9 +79,9 @@ pub struct CapScratch {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Capped {
-    /// Logarithm `log c` of the scale.
+    /// Logarithm of the scale `c` by which the uncapped weights were multiplied.
     pub log_scale: f64,
-    /// Capped log-weights `min(g_i + log c, 0)`.
+    /// Log-probability `min(g_i + log c, 0)` that a direction of entry i is dropped.
     pub log_dropped: Vec<f64>,
 }
 
@@ -126,7 +131,7 @@ pub fn cap(log_weights: &mut [f64], complement: &mut Complement, kept: usize, sc
     relative - top
 }
 
-/// Caps weights that have multiplicities, by sorting.
+/// Caps log-weights that have multiplicities, by sorting.
 ///
 /// Returns `Err` for lists of different lengths, a log-weight of `∞` or NaN, a multiplicity of 0, or a `kept` that is
 /// not in `1..Σ multiplicities`.
@@ -145,9 +150,9 @@ pub fn cap_by_sorting(log_weights: &[f64], multiplicities: &[u64], kept: usize) 
     Ok(rescaled(log_weights, multiplicities, &order[..boundary], top, kept))
 }
 
-/// Caps weights that have multiplicities, by selection, in expected linear time.
+/// Caps log-weights that have multiplicities, by selection, in expected linear time.
 ///
-/// Agrees with [`cap_by_sorting`] up to rounding and returns the same errors.
+/// Returns the values of [`cap_by_sorting`] up to rounding, and the same errors.
 pub fn cap_by_selection(log_weights: &[f64], multiplicities: &[u64], kept: usize) -> Result<Capped, Error> {
     check(log_weights, multiplicities, kept)?;
     let mut order: Vec<usize> = (0..log_weights.len()).collect();
@@ -212,8 +217,8 @@ fn sort_nearly_sorted(order: &mut [usize], compare: impl Fn(&usize, &usize) -> O
     }
 }
 
-/// Entries below the cap: the largest log-weight `top`, their number, and the mass that they keep if `top` is exactly at
-/// the cap.
+/// Entries below the cap: their largest log-weight, the number of their directions, and the number
+/// of directions kept in expectation if `top` is at the cap.
 pub(super) struct Uncapped {
     pub(super) top: f64,
     pub(super) count: f64,
@@ -223,20 +228,22 @@ pub(super) struct Uncapped {
 impl Uncapped {
     pub(super) const NONE: Self = Self { top: f64::NEG_INFINITY, count: 0.0, kept: 0.0 };
 
-    /// Returns the mass that these entries keep if a log-weight of `level ≥ top` is at the cap. Only positive terms are
-    /// added, which preserves the precision.
+    /// Returns the mass that these entries keep if a log-weight of `level ≥ top` is at the cap. All
+    /// terms are positive, which preserves the precision.
     pub(super) fn kept_at(&self, level: f64) -> f64 {
         self.kept + (self.count - self.kept) * num::kept(gap(self.top, level))
     }
 
-    /// Returns true if the mass `kept_below` of these entries reaches `kept`, so that all larger entries must be
-    /// capped. Never true for `kept` or fewer entries, even after rounding.
+    /// Returns true if the mass `kept_below` of these entries reaches `kept`, so that all larger
+    /// entries must be capped. Never true for `kept` or fewer directions, even with rounding
+    /// errors.
     pub(super) fn fills(&self, kept: usize, kept_below: f64) -> bool {
         self.count > kept as f64 && kept_below >= kept as f64
     }
 }
 
-/// Returns the number of uncapped entries and their largest log-weight. `order` is ascending.
+/// Returns the number of uncapped entries and their largest log-weight. `order` lists the entries
+/// by ascending weight, and `weight` returns the log-weight and the multiplicity of an entry.
 pub(super) fn scan(order: &[usize], weight: impl Fn(usize) -> (f64, f64), kept: usize) -> (usize, f64) {
     let mut below = Uncapped::NONE;
     for (rank, &entry) in order.iter().enumerate() {
@@ -258,7 +265,8 @@ pub(super) fn log_scale(uncapped: impl Iterator<Item = (f64, f64)> + Clone, top:
     let kept = kept as f64;
     let uncapped = uncapped.filter(|&(_, multiplicity)| multiplicity > 0.0);
     let count: f64 = uncapped.clone().map(|(_, multiplicity)| multiplicity).sum();
-    // The rounding error of one form is proportional to `kept`, that of the other to `count - kept`. Uses the smaller.
+    // The rounding error of this form is proportional to `kept`, and that of the other form to
+    // `count - kept`.
     if count - kept > kept {
         let kept_at_top: f64 = uncapped.map(|(weight, multiplicity)| multiplicity * num::kept(gap(weight, top))).sum();
         return ((kept_at_top - kept) / (count - kept_at_top)).ln_1p();

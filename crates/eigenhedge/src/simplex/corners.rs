@@ -4,32 +4,33 @@
 //! probabilities of being kept (`s = k`) the corners are the sets to keep. For probabilities of being dropped (`s = n -
 //! k`), as in the paper, they are the sets to drop.
 //!
-//! Update: let `r = 1` be the remaining mass. Take the `s` largest entries as a corner with the coefficient
-//! `min(smallest entry inside, r - largest entry outside)`, subtract it from `r` and from the entries inside, and
-//! repeat.
+//! Update: let `r = 1` be the remaining mass. Take the `s` largest entries as a corner. Its
+//! coefficient is the smaller of its smallest entry and `r` minus the largest other entry. Subtract
+//! the coefficient from `r` and from the entries of the corner, and repeat.
 //!
-//! Guarantee: at most `n` corners: each step sets an entry to 0 or makes one equal to `r`, and neither is undone. The
-//! mixture sums to `p`.
+//! Guarantee: the mixture sums to `p` and has at most `n` corners. Each step sets an entry to 0 or
+//! makes one equal to `r`, and no later step undoes this.
 //!
 //! Cost: `O(n)` per corner, `O(n²)` in all.
 //!
-//! Numerics: entries at `r` and at 0 are assigned, not computed, so that rounding cannot undo a step. The rounding
-//! error of the input goes to the last corner.
+//! Numerics: entries that become `r` or 0 are assigned, not computed, so that rounding cannot undo
+//! a step. The rounding error of the input goes to the last corner.
 //!
-//! Not done: no search for the shortest mixture, which is a hard problem and is not needed for sampling.
+//! Not done: the mixture is not the shortest one. Finding it is a hard problem, and sampling does
+//! not need it.
 //!
 //! References: Warmuth & Kuzmin, JMLR 2008, Algorithm 2 and Theorem 2.
 
 use crate::error::{Error, every, require};
 use crate::scratch::refill;
 
-/// Largest relative deviation from an integer for which a total counts as that integer.
+/// Largest relative deviation from an integer at which a total counts as that integer.
 pub(crate) const WHOLE: f64 = 1e-9;
 
 /// Remaining mass that is treated as rounding error and added to the last corner.
 const LEFT_OVER: f64 = 4.0 * f64::EPSILON;
 
-/// Set in a mixture, with its probability.
+/// One set of a mixture.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Corner {
@@ -52,7 +53,7 @@ pub struct Mixture {
 }
 
 impl Mixture {
-    /// Returns the probability that each index is in the set.
+    /// Returns, for each index, the probability that a drawn set contains it.
     pub fn probabilities(&self) -> Vec<f64> {
         let mut probabilities = vec![0.0; self.dimension];
         for corner in &self.corners {
@@ -62,7 +63,8 @@ impl Mixture {
     }
 }
 
-/// Decomposes `n` probabilities that sum to an integer into a mixture of at most `n` sets.
+/// Decomposes `n` probabilities that sum to an integer into a mixture of at most `n` sets. Returns
+/// `Err` for an entry outside `[0, 1]` or a total that is not an integer.
 ///
 /// ```
 /// use eigenhedge::simplex::decompose;
@@ -105,7 +107,7 @@ impl Peel {
         (self.mass, self.size, self.steps) = (1.0, size, 0);
     }
 
-    /// Finds the next corner, see [`Peel::members`]. Returns its coefficient, or `None` after the last one.
+    /// Finds the next corner. Returns its coefficient, or `None` after the last one.
     pub(crate) fn next_corner(&mut self) -> Option<f64> {
         if self.mass <= 0.0 {
             return None;
@@ -120,7 +122,7 @@ impl Peel {
         let largest = outside.iter().fold(0.0, |largest: f64, &index| largest.max(remaining[index]));
         self.steps += 1;
         let mut coefficient = smallest.min(self.mass - largest);
-        // A zero entry inside, or an entry equal to the mass outside, is a rounding error. Little mass then remains.
+        // Only rounding makes the coefficient zero or negative. Little mass then remains.
         let rounding = self.mass - coefficient <= LEFT_OVER;
         if coefficient <= 0.0 || rounding || self.steps >= self.order.len() {
             coefficient = self.mass;

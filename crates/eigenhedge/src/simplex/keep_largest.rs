@@ -1,6 +1,7 @@
-//! Limit of capped exponential weights for an infinite learning rate: the k largest values are kept.
+//! Follow the leader for experts and eigenvalues: [`keep_largest`] keeps the k largest values, with
+//! ties shared. This is the limit of capped exponential weights for an infinite learning rate.
 //!
-//! Directions tied at the boundary share the remaining places: follow the leader, for experts and eigenvalues.
+//! [`shift_and_clip`] is the Euclidean projection onto the capped simplex.
 
 use super::cap::{Complement, Multiplicity};
 use crate::scratch::refill;
@@ -10,15 +11,17 @@ pub struct LimitScratch {
     ranking: Vec<f64>,
 }
 
-/// Precision of values: two are tied if they differ by at most `relative` times the k-th largest, or `absolute`.
+/// Precision of values. A value is tied with the k-th largest one if their difference is at most
+/// `relative` times the k-th largest, or at most `absolute`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Precision {
     pub relative: f64,
     pub absolute: f64,
 }
 
-/// Writes the log-weights `log v` for which the `kept` directions with the largest values are kept. Values are
-/// nonnegative, and those of the complement are 0. Values that equal the k-th largest one up to `precision` are tied.
+/// Writes the log-weights `log v` for which the `kept` directions with the largest values are kept.
+/// Values are nonnegative, and those of the complement are 0. Directions tied with the k-th largest
+/// value share the remaining places evenly.
 pub fn keep_largest(
     values: &[f64],
     complement: &mut Complement,
@@ -55,15 +58,14 @@ pub fn keep_largest(
     complement.log_weight = if complement_tied { shared } else { 0.0 };
 }
 
-// Euclidean projection onto probabilities with a given total: values are shifted and clipped to `[0, 1]`.
 #[derive(Debug, Clone, Default)]
 pub struct ShiftScratch {
     breaks: Vec<f64>,
 }
 
-/// Projects `values`, and `others` more directions with the value `common`, onto `{0 ≤ p ≤ 1, Σ p = kept}`. Returns the
-/// new common value. If `others` is infinite, the common value is zero, and values whose clipped total is at most
-/// `kept` are only clipped.
+/// Projects `values`, and `others` more directions with the value `common`, onto `{0 ≤ p ≤ 1, Σ p =
+/// kept}` in the Euclidean norm. Returns the new common value. If `others` is infinite, the common
+/// value is zero, and values whose clipped total is at most `kept` are only clipped.
 pub fn shift_and_clip(
     values: &mut [f64],
     common: f64,

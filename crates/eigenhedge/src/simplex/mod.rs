@@ -1,8 +1,8 @@
 //! Capped simplex: vectors `v` with N entries in `[0, 1]` and total `d = N - k`.
 //!
-//! Of N experts or directions, k are kept. An entry is the probability that one of them is dropped. Its probability of
-//! being kept is `p = 1 - v`. Weights are stored as `log v`, because the entries of directions that are almost surely
-//! kept fall far below the smallest normal number.
+//! Of N experts or directions, k are kept. Entry `v_i` is the probability that expert or direction
+//! i is dropped, and `1 - v_i` is the probability that it is kept. Weights are stored as `log v`,
+//! because `v` can be far below the smallest positive floating-point number.
 //!
 //! [`cap_by_sorting`] projects weights onto this set, [`decompose`] writes a point of it as a mixture of sets, and
 //! [`Select`] lists the methods to draw a set with given probabilities.

@@ -1,21 +1,23 @@
 //! Sampling of sets with given inclusion probabilities.
 //!
-//! Setting: `n` probabilities `p_i` in `[0, 1]`. If they sum to an integer `k` (up to rounding), a set has exactly `k`
-//! indices. Otherwise the size is the total rounded down or up, and the inclusion probabilities are still exact. The
-//! second case occurs when the complement of a span has a part of the probability.
+//! Setting: `n` probabilities `p_i` in `[0, 1]`. If they sum to an integer `k` (up to rounding), a
+//! set has exactly `k` indices. Otherwise the size is the total rounded down or up. This occurs if
+//! directions that are not listed have part of the probability.
 //!
-//! Update: none, because sampling does not learn. [`Select`] lists the three methods.
+//! Guarantee: `systematic` and `corners` have exactly the given inclusion probabilities, and
+//! expected losses depend only on these. `top` is deterministic, and the theorems about expected
+//! losses do not cover it.
 //!
-//! Guarantee: `systematic` and `corners` have the given inclusion probabilities, and an expected loss depends on
-//! nothing else. `top` is deterministic, and the theorems about expected losses do not cover it.
+//! Cost: `systematic` takes `O(n)` time, `corners` takes `O(n)` per corner visited, and `top` takes
+//! expected `O(n)`. The first two use one random number each, and `top` uses none. Nothing is
+//! allocated once the buffers have their final size.
 //!
-//! Cost: `systematic`: `O(n)` and one random number. `corners`: `O(n)` per corner visited and one random number. `top`:
-//! expected `O(n)`, no random number. No allocation once the buffers have their size.
+//! Numerics: systematic sampling tracks the distance to the next crossing instead of a cumulative
+//! sum, so its error does not grow with `k`. An index with probability exactly 0 is never drawn,
+//! and one with probability exactly 1 is always drawn.
 //!
-//! Numerics: systematic sampling tracks the distance to the next crossing instead of a cumulative sum, so its error
-//! does not grow with `k`. Indices with probability exactly 0 or 1 are never or always drawn.
-//!
-//! Not done: joint inclusion probabilities are not controlled. Only the marginal ones matter here.
+//! Not done: joint inclusion probabilities are not controlled, because expected losses do not
+//! depend on them.
 //!
 //! References: Madow 1949 (systematic); Warmuth & Kuzmin, JMLR 2008, Algorithm 2 (corners).
 
@@ -29,12 +31,13 @@ use crate::simplex::corners::{Peel, WHOLE};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Select {
-    /// Systematic sampling: an index each time the cumulative probability crosses an integer plus a random offset.
+    /// Systematic sampling. Takes an index each time the cumulative probability crosses an integer
+    /// plus a random offset.
     #[default]
     Systematic,
-    /// Decomposition into corners, one of which is drawn according to the coefficients.
+    /// Decomposition of the probabilities into a mixture of sets, one of which is drawn.
     Corners,
-    /// Indices with the largest probabilities. Ties go to the lower index. Deterministic.
+    /// The indices with the largest probabilities, without randomness. Ties go to the lower index.
     Top,
 }
 
@@ -72,8 +75,8 @@ pub fn draw(
     match select {
         Select::Systematic => systematic(probabilities, random.uniform(), whole.then_some(size), members),
         Select::Corners => {
-            // A phantom index takes the probability missing to the next integer. If it is drawn, the set has one index
-            // fewer.
+            // An extra index takes the probability that is missing to the next integer. If it is
+            // drawn, the set has one index fewer.
             let phantom = if whole { 0.0 } else { size as f64 - total };
             scratch.peel.start(probabilities.iter().copied().chain([phantom]), size);
             let mut mass = random.uniform();
@@ -99,7 +102,8 @@ fn top(probabilities: &[f64], size: usize, members: &mut Vec<usize>) {
     members.sort_unstable();
 }
 
-/// Selects an index each time the cumulative probability crosses `offset` plus an integer, `size` in total if given.
+/// Selects an index each time the cumulative probability crosses `offset` plus an integer. If
+/// `size` is given, selects exactly this number of indices.
 fn systematic(probabilities: &[f64], offset: f64, size: Option<usize>, members: &mut Vec<usize>) {
     let mut to_next = offset;
     for (index, &probability) in probabilities.iter().enumerate() {
@@ -113,7 +117,7 @@ fn systematic(probabilities: &[f64], offset: f64, size: Option<usize>, members: 
             members.push(index);
         }
     }
-    // An offset within rounding of 0 or 1 can make the size wrong by one.
+    // If the offset is within rounding error of 0 or 1, the size can be wrong by one.
     let Some(size) = size else { return };
     let fractional = |index: usize| probabilities[index] > 0.0 && probabilities[index] < 1.0;
     while members.len() > size {

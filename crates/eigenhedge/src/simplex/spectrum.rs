@@ -1,11 +1,12 @@
-//! Checks of deserialized spectra: the probabilities of the directions, as logarithms.
+//! Checks of deserialized spectra: log-probabilities that the directions are dropped.
 
 use super::{Complement, Multiplicity};
 use crate::error::{Error, every};
 use crate::num::kept;
 use crate::state::{TRACE, ensure, within};
 
-/// Returns the number of directions other than the `explicit` ones, or `Err` if there are more than dimensions.
+/// Returns the number of directions other than the `explicit` ones. Returns `Err` if `explicit`
+/// exceeds the dimension.
 pub(crate) fn others(dimension: Multiplicity, explicit: usize) -> Result<Multiplicity, Error> {
     match dimension {
         Multiplicity::Infinite => Ok(Multiplicity::Infinite),
@@ -32,7 +33,7 @@ impl Spectrum<'_> {
         let (name, kept_count) = ("the total probability of being kept", self.kept as f64);
         let slack = TRACE * kept_count;
         match self.complement.multiplicity {
-            // The rest of k is spread over infinitely many directions.
+            // The complement keeps the rest of k.
             Multiplicity::Infinite => within(name, explicit, 0.0..=kept_count + slack),
             Multiplicity::Finite(others) => {
                 let total = explicit + others as f64 * kept(self.complement.log_weight);
@@ -45,7 +46,7 @@ impl Spectrum<'_> {
     pub fn check_weights(&self) -> Result<(), Error> {
         every("logarithms of probabilities", self.log_weights, "at most 0", |weight| weight <= 0.0)?;
         let Complement { log_weight, multiplicity } = *self.complement;
-        // Directions that are never dropped have the logarithm -∞.
+        // The value -∞ is valid: the directions are never dropped.
         within("the common logarithm of the other probabilities", log_weight, f64::NEG_INFINITY..=0.0)?;
         let expected = others(self.dimension, self.log_weights.len())?;
         ensure(multiplicity == expected, "the directions that are not explicit must be all the others")

@@ -1,8 +1,9 @@
-//! Spans: orthonormal directions in some space, which carry the spectrum of a learner.
+//! Spans: the spaces in which the directions of a learner lie.
 //!
-//! A span has orthonormal *columns* in some space: plain vectors, or kernel expansions in a dictionary. Learners never
-//! access the space itself. They request the coordinates of a point in the columns, append the residual of the point as
-//! a new column, and from time to time replace the columns by combinations of them.
+//! A span has orthonormal *columns*: plain vectors, or kernel expansions in a dictionary. Learners
+//! never access the columns themselves. They request the coordinates of a point in the columns,
+//! append the residual of the point as a new column, and sometimes replace the columns by linear
+//! combinations.
 
 mod ambient;
 mod feature;
@@ -45,23 +46,26 @@ pub trait Span {
     /// Returns the number of columns.
     fn columns(&self) -> usize;
 
-    /// Loads a point minus the origin into scratch space, if it is valid. Returns the squared norm of the difference.
+    /// Loads a point minus the origin into scratch space. Returns the squared norm of the
+    /// difference, or `Err` for an invalid point.
     fn load_point(&mut self, point: &Self::Point) -> Result<f64, Error>;
 
     /// Announces that the next point is zero except at these positions, which ascend. `None` cancels the announcement.
     fn announce_filled(&mut self, _filled: Option<&[u32]>) {}
 
-    /// Returns the positions of the filled cells of the loaded point, or `None` unless these are known to be few.
+    /// Returns the positions of the filled cells of the loaded point if it is known to be sparse.
     fn filled(&self) -> Option<&[u32]> {
         None
     }
 
-    /// Loads a point that another span has just loaded, like [`Self::load_point`], and reuses its results if possible.
+    /// Loads a point that another span has just loaded. Reuses the results of the other span if
+    /// possible.
     fn load_point_from(&mut self, point: &Self::Point, _other: &Self) -> Result<f64, Error> {
         self.load_point(point)
     }
 
-    /// Returns the estimated rounding error of the loaded point's squared norm, zero if only the result was rounded.
+    /// Returns the estimated rounding error of the loaded point's squared norm, without the final
+    /// rounding of the result.
     fn rounding(&self) -> f64 {
         0.0
     }
@@ -84,13 +88,14 @@ pub trait Span {
     /// Returns the inner product of two points that were loaded before. The origin is not subtracted.
     fn inner(&self, a: &Self::Point, b: &Self::Point) -> f64;
 
-    /// Returns the power of two by which the loaded point was divided: 1 unless its squared norm is out of range.
-    /// Coordinates and the norm of the residual are divided by it, too.
+    /// Returns the power of two by which the loaded point, its coordinates and its residual are
+    /// divided: 1 unless the squared norm of the point is out of range.
     fn unit(&self) -> f64 {
         1.0
     }
 
-    /// Computes the coordinates of the loaded point. Returns the norm of its residual, exactly zero at rounding level.
+    /// Computes the coordinates of the loaded point. Returns the norm of its residual, or exactly
+    /// zero if the residual is at rounding level.
     fn project(&mut self, coordinates: &mut Vec<f64>) -> f64;
 
     /// Appends the normalized residual of the most recent projection as a column, as far as the span can represent it.
@@ -98,13 +103,14 @@ pub trait Span {
     /// added.
     fn append_residual(&mut self, point: &Self::Point) -> f64;
 
-    /// Returns true if the part of a residual that the span cannot represent is lost for every choice. Otherwise that
-    /// part belongs to the complement.
+    /// Returns true if the part of a residual that the span cannot represent counts as lost for
+    /// every choice. Otherwise this part belongs to the complement.
     fn loses_residuals(&self) -> bool {
         false
     }
 
-    /// Makes the columns orthonormal again, as far as a trial permits. The point must then be loaded again.
+    /// Makes the columns orthonormal again if this is possible without removing any. The point must
+    /// then be loaded again.
     fn heal(&mut self);
 
     /// Replaces the columns by `columns × rotation`, where `rotation` has orthonormal columns.
@@ -113,8 +119,8 @@ pub trait Span {
     /// Converts combinations of the columns of another span over the same points to coordinates in this span's columns.
     fn transfer(&mut self, from: &mut Self, combinations: &Matrix, out: &mut Matrix);
 
-    /// Computes the displacement from another span's origin to this one's, in coordinates of the columns. It may be
-    /// empty if it is zero. The default assumes equal origins.
+    /// Computes the displacement from another span's origin to the origin of this span, in
+    /// coordinates of the columns. An empty `way` means zero. The default assumes equal origins.
     fn way_from_origin_of(&mut self, _other: &Self, way: &mut Vec<f64>) {
         way.clear();
     }
@@ -122,7 +128,8 @@ pub trait Span {
     /// Moves the origin by `step` times the loaded point.
     fn shift_origin(&mut self, step: f64);
 
-    /// Makes the origin a learned one, before the first point. Returns `Err` unless points are plain rows.
+    /// Switches to a learned origin. Must be called before the first point. Returns `Err` unless
+    /// points are plain rows.
     fn learn_origin(&mut self) -> Result<(), Error> {
         Err(Error::Unsupported(
             "a learned center needs plain rows: with a kernel, center must be running, forget:F, last or none",
@@ -134,14 +141,17 @@ pub trait Span {
         None
     }
 
-    /// Computes products of the loaded point with the sources of a learned origin. `columns` are the coordinates of the
-    /// point in the columns, including an appended one, divided by `unit`.
+    /// Computes the inner products of the loaded point with the sources of a learned origin.
+    /// `columns` contains the coordinates of the point divided by `unit`, including that of a
+    /// column appended in this trial.
     fn project_sources(&mut self, _columns: &[f64], _unit: f64) {}
 
-    /// Moves a learned origin and its sources after the loaded point, for which [`Self::project_sources`] was called.
+    /// Moves a learned origin and its sources. [`Self::project_sources`] must have been called for
+    /// the loaded point.
     fn move_sources(&mut self, _change: &SourceMove, _columns: &[f64], _unit: f64) {}
 
-    /// Sets the origin exactly to `point`, which was just loaded. The span must have no columns yet.
+    /// Sets the origin to `point`, which must be the loaded point. The span must have no columns
+    /// yet.
     fn begin_at(&mut self, point: &Self::Point);
 
     /// Returns true if the dictionary exceeds its budget, so that atoms must be evicted before the next trial.
@@ -149,18 +159,21 @@ pub trait Span {
         false
     }
 
-    /// Returns the sum of the norms of the parts discarded by evictions.
+    /// Returns the sum of the norms of the parts of directions and origin that evictions have
+    /// discarded.
     fn budget_error(&self) -> f64 {
         0.0
     }
 
-    /// Evicts atoms, starting with those that change the directions least, weighted by `importance`. The directions are
-    /// in coordinates of the columns. If columns were lost, returns the rotation to apply to coordinates.
+    /// Evicts atoms, starting with those whose removal changes the directions least. The directions
+    /// are in coordinates of the columns and are weighted by `importance`. If columns were lost,
+    /// returns the rotation: coordinates c become `rotationᵀ c`.
     fn evict(&mut self, _directions: &Matrix, _importance: &[f64]) -> Option<&Matrix> {
         None
     }
 
-    /// Ends the trial with maintenance work. If columns were lost, returns the rotation of coordinates.
+    /// Ends the trial with maintenance work. If columns were lost or replaced, returns the
+    /// rotation: coordinates c become `rotationᵀ c`.
     fn end_trial(&mut self) -> Option<&Matrix> {
         None
     }

@@ -1,4 +1,5 @@
-//! Successive removal of atoms: distances of atoms from the others, and redistribution of their coefficients.
+//! Successive removal of atoms from a dictionary: the distance of each atom from the span of the
+//! others, and redistribution of the coefficients of removed atoms.
 //!
 //! Setting: the Gram matrix K of a dictionary of M atoms, and `P = K⁻¹`.
 //!
@@ -6,7 +7,7 @@
 //! coefficients of its projection on them. Without j the inverse is `P - q qᵀ` with `q = P e_j/√P_jj`. The vectors q
 //! are stored, and P is never changed, because only its diagonal and one column per removed atom are read.
 //!
-//! Cost: one inverse, O(M³), and O(M s) for the s-th removed atom.
+//! Cost: O(M³) for one inverse, and O(M s) for the s-th removed atom.
 //!
 //! Numerics: [`RIDGE`] times the largest diagonal entry is added to the diagonal, so that atoms may be equal. This
 //! increases a squared distance by at most the ridge times `1 + |c|²`, with the coefficients c of the projection.
@@ -20,12 +21,13 @@ use faer::linalg::cholesky::llt::{factor, inverse};
 use faer::{Auto, Par, Spec};
 use serde::{Deserialize, Serialize};
 
-/// Inverse Gram matrix of the atoms and the atoms removed so far. Reusable as scratch space.
+/// Inverse Gram matrix of the atoms, and the atoms removed so far. Its memory is reused between
+/// evictions.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Removal {
     factor: Matrix,
     inverse: Matrix,
-    /// Diagonal of the inverse for the remaining atoms, infinite for removed atoms.
+    /// Diagonal of the inverse Gram matrix of the remaining atoms, infinite for removed atoms.
     diagonal: Vec<f64>,
     pub gone: Vec<usize>,
     /// Vector q of each removed atom, one per column.
@@ -71,7 +73,8 @@ impl Removal {
         }
         let Some((_, memory)) = &mut self.memory.0 else { return };
         let stack = MemStack::new(memory);
-        // A kernel that is not positive definite gives nonpositive pivots. They are raised to the ridge.
+        // Pivots can be nonpositive if the kernel is not positive definite. They are raised to the
+        // ridge.
         let lift = factor::LltRegularization {
             dynamic_regularization_delta: ridge,
             dynamic_regularization_epsilon: 0.5 * ridge,
@@ -88,13 +91,14 @@ impl Removal {
         self.diagonal.len() - self.gone.len()
     }
 
-    /// Returns the inverse squared distance of an atom from the span of the others, infinite for a removed atom.
+    /// Returns the inverse squared distance of an atom from the span of the other remaining atoms,
+    /// or infinity for a removed atom.
     pub fn inverse_distance(&self, atom: usize) -> f64 {
         self.diagonal[atom]
     }
 
-    /// Removes an atom. Returns the share of its coefficient that each other atom takes over. The share is zero for
-    /// atoms removed earlier, and -1 for the atom itself, which sets its own coefficient to zero.
+    /// Removes an atom. Returns the share of its coefficient that each other atom takes over: zero
+    /// for atoms removed earlier, and -1 for the removed atom itself.
     pub fn take(&mut self, atom: usize) -> &[f64] {
         let Self { inverse, diagonal, gone, taken, share, .. } = self;
         let size = diagonal.len();
@@ -112,7 +116,7 @@ impl Removal {
         let root = own.sqrt();
         let q = taken.column_mut(gone.len());
         q.iter_mut().zip(&*share).for_each(|(q, entry)| *q = entry / root);
-        // The distance never exceeds the length of the atom. Rounding must not make an entry zero or negative.
+        // The exact entries are positive. Rounding must not make one zero or negative.
         diagonal.iter_mut().zip(&*q).for_each(|(d, q)| *d = (*d - q * q).max(f64::EPSILON * *d));
         gone.push(atom);
         share.iter_mut().for_each(|entry| *entry /= -own);
@@ -125,16 +129,18 @@ impl Removal {
     }
 }
 
-/// Distributes the coefficient of an atom over the others.
+/// Distributes the coefficient of a removed atom over the others, with the shares from
+/// [`Removal::take`].
 pub(super) fn give_up(coefficients: &mut [f64], atom: usize, share: &[f64]) {
     let amount = coefficients[atom];
     coefficients.iter_mut().zip(share).for_each(|(c, s)| *c += amount * s);
     coefficients[atom] = 0.0;
 }
 
-// A row is admitted unless a single atom represents all but a share `novelty` of its energy. Above the budget, a
-// sixteenth of the budget is evicted at once (`feature/evict.rs`, [`AtomBudget::low`]), so that many rows share the work
-// of an eviction. Losses remain exact. The norms of the discarded parts are summed as a measure of the error.
+// A row becomes an atom unless a single atom represents all but a share `novelty` of its energy.
+// Above the budget, a sixteenth of the budget is evicted at once (`feature/evict.rs`,
+// [`AtomBudget::low`]), so that many rows share the work of an eviction. The norms of the discarded
+// parts are summed as a measure of the error.
 /// Budget of a dictionary: the maximum number of atoms, the novelty threshold for new atoms, and the accumulated error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct AtomBudget {
@@ -163,9 +169,10 @@ impl AtomBudget {
         self.atoms + 1 - (self.atoms / FREED).max(1)
     }
 
-    /// Returns the atom that represents a row best, and the coefficient of the row's projection on it. Returns `None`
-    /// if every atom would lose more than the share `novelty` of the row's energy. `row` contains the kernels of the row
-    /// with the atoms, `own` is its kernel with itself, and `squares` contains the kernel of each atom with itself.
+    /// Returns the index of the atom that represents a row best, and the coefficient of the row's
+    /// projection on it. Returns `None` if every atom would lose more than the share `novelty` of
+    /// the row's energy. `row` contains the kernel of the row with each atom, `own` is the kernel
+    /// of the row with itself, and `squares` contains the kernel of each atom with itself.
     pub fn carrier(&self, row: &[f64], own: f64, squares: &[f64]) -> Option<(usize, f64)> {
         let least = (1.0 - self.novelty) * own;
         let close = |(kernel, square): (&f64, &f64)| kernel * kernel >= least * square;

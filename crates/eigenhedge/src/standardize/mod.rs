@@ -1,26 +1,27 @@
 //! Standardization of columns to mean 0 and standard deviation 1, without looking ahead.
 //!
-//! **Running.** A row `x` becomes `(x - mean) / deviation`, where both come from the previous rows. Because a few rows
-//! determine a deviation poorly, the variance is regularized: it is `(S + c d²) / (t + c)`. Here t is the number of
-//! rows, S the sum of their squared distances from the mean, d the largest distance among the first rows, and c = 4 the
-//! number of prior rows at distance d. The first rows end when `S ≥ c d²`. Until then d includes the current row, so
-//! that no cell exceeds `√(1 + t/c)`. Later the scale is the root mean squared distance up to a relative term of order
-//! 1/t. A column that has been constant so far gives 0, and all its rows count as one row. Shifting a column or
-//! changing its unit does not change the result.
+//! **Running.** A row `x` becomes `(x - mean) / deviation`, where both come from the previous rows.
+//! A few rows determine a deviation poorly, so the variance is regularized: it is
+//! `(S + c d²) / (t + c)`. Here t is the number of rows, S the sum of their squared distances from
+//! the mean, d the largest distance among the first rows, and c = 4 the number of prior rows at
+//! distance d. The first rows end when `S ≥ c d²`. Until then d includes the current row, so that
+//! no scaled cell exceeds `√(1 + t/c)`. Later the scale is the root mean squared distance up to a
+//! relative term of order 1/t. A column that has been constant so far gives 0, and all its rows
+//! count as one row. Shifting a column or changing its unit does not change the result.
 //!
-//! **Warm-up.** The first rows are buffered until there are enough of them. Then all rows, including the buffered ones,
-//! are scaled by the mean and deviation of the buffered rows. A constant column is only shifted. A stream shorter than
-//! the warm-up is scaled by all its rows.
+//! **Warm-up.** The first rows are buffered until there are enough of them. Then all rows,
+//! including the buffered ones, are scaled by the mean and deviation of the buffered rows. A
+//! constant column is only shifted. A stream shorter than the warm-up is scaled by all its rows.
 //!
 //! **Missing cells.** NaN cells stay NaN and are not counted.
 //!
-//! **Cost.** One square root and one division per cell. Four numbers per column, and the buffered rows during the
-//! warm-up.
+//! **Cost.** One square root and one division per cell. Four numbers are stored per column, and the
+//! buffered rows during the warm-up.
 //!
-//! **Numerics.** Welford's updates avoid cancellation when the mean is large. A row whose squared distance from the mean
-//! overflows is rejected and leaves the statistics unchanged.
+//! **Numerics.** Welford's updates avoid cancellation when the mean is large. A row whose squared
+//! distance from the mean overflows is rejected and leaves the statistics unchanged.
 //!
-//! Losses are then in squared standard units, not in squared units of the input.
+//! Losses of standardized rows are in squared standard units.
 
 use crate::error::Error;
 use crate::state::{LARGEST, count, energy, ensure, length, within};
@@ -35,7 +36,7 @@ pub enum Standardize {
     None,
     /// Scale by the mean and standard deviation of all previous rows.
     Running,
-    /// Scale by the mean and standard deviation of the first rows. The value is the number of these rows.
+    /// Scale by the mean and standard deviation of the first rows. The value is their number.
     Warmup(u64),
 }
 
@@ -53,7 +54,8 @@ pub struct Standardizer {
 
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 struct Column {
-    /// Number of observed cells. With a running scale, all cells of a column that is still constant count as one.
+    /// Number of observed cells. With a running scale, the cells of a column that is still constant
+    /// count as one.
     count: u64,
     mean: f64,
     /// Sum of the squared distances of the cells from their mean.
@@ -103,8 +105,8 @@ impl Column {
         }
     }
 
-    /// Returns the divisor of a cell under the running scale. Returns 0 if this is the first cell of the column, or if
-    /// the column is constant up to and including it. The scaled cell is then 0.
+    /// Returns the divisor of a cell under the running scale. It is 0 if this is the first cell, or
+    /// if all cells of the column so far are equal. The scaled cell is then 0.
     fn running_scale(&self, x: f64) -> f64 {
         let spread = self.spread_with((x - self.mean).powi(2));
         if self.count == 0 || spread == 0.0 { 0.0 } else { Self { spread, ..*self }.scale(true) }
@@ -139,14 +141,15 @@ impl Standardizer {
         self.how
     }
 
-    /// Returns the mean of each column. The iterator is empty if columns are not scaled.
+    /// Returns the mean of each column. The iterator is empty without scaling.
     pub fn mean(&self) -> impl ExactSizeIterator<Item = f64> {
         self.columns.iter().map(|column| column.mean)
     }
 
-    /// Returns the divisor of each column. It is 1 if the column is only shifted. With a running scale, it is zero if the
-    /// column has been constant so far. The iterator is empty if columns are not scaled. During the first rows of a
-    /// running scale, the divisor in [`Self::apply`] also depends on the current row.
+    /// Returns the divisor of each column. It is 1 if the column is only shifted. With a running
+    /// scale, it is 0 if the column has been constant so far. During the first rows of a running
+    /// scale, [`Self::apply`] may use a larger divisor that depends on the current row. The
+    /// iterator is empty without scaling.
     pub fn scale(&self) -> impl Iterator<Item = f64> {
         self.columns.iter().map(|column| column.scale(self.how == Standardize::Running))
     }
@@ -188,8 +191,9 @@ impl Standardizer {
         Self { how: Standardize::Warmup(rows), rows, columns, settled: true }
     }
 
-    /// Adds the statistics of another standardizer. The result is exact if neither warm-up has ended. If both have
-    /// ended, the scales must be equal. Returns `Err` in all other cases, and for running scales.
+    /// Adds the statistics of another standardizer with the same number of columns. If neither
+    /// warm-up has ended, the statistics become those of all rows. If both have ended, the scales
+    /// must be equal. Returns `Err` in all other cases, and for running scales.
     ///
     /// ```
     /// use eigenhedge::{Standardize, Standardizer};
@@ -241,7 +245,8 @@ impl Standardizer {
         seen.for_each(|(column, x)| column.count_in(*x, running));
     }
 
-    /// Returns the first column whose statistics would overflow with this row, or `None` if the row is acceptable.
+    /// Returns the index of the first column whose statistics would overflow with this row, or
+    /// `None` if the row is acceptable.
     pub fn spoiled(&self, raw: &[f64]) -> Option<usize> {
         let spoils = |i: &usize| {
             let distance = raw[*i] - self.columns[*i].mean;
@@ -251,7 +256,8 @@ impl Standardizer {
         if self.settled { None } else { (0..raw.len()).find(spoils) }
     }
 
-    /// Writes the row in standard units to `row`. Returns `Err` with the index of the first column that overflows.
+    /// Writes the raw row in standard units to `row`. Returns `Err` with the index of the first
+    /// column that overflows.
     pub fn apply(&self, raw: &[f64], row: &mut Vec<f64>) -> Result<(), usize> {
         row.clear();
         if self.how == Standardize::None {
@@ -264,14 +270,16 @@ impl Standardizer {
         row.iter().zip(raw).position(overflows).map_or(Ok(()), Err)
     }
 
-    /// Converts a row from standard units to units of the input. A column whose divisor is zero gets its mean.
+    /// Converts a row from standard units to units of the input. A column whose divisor is 0
+    /// becomes its mean.
     pub fn undo(&self, row: &mut [f64]) {
         for ((x, mean), scale) in row.iter_mut().zip(self.mean()).zip(self.scale()) {
             *x = mean + scale * *x;
         }
     }
 
-    /// Converts like [`Self::undo`], with the scale that [`Self::apply`] used for `raw`, while the scale is running.
+    /// Converts like [`Self::undo`]. A running scale is the one that [`Self::apply`] used for
+    /// `raw`.
     pub(crate) fn undo_like(&self, raw: &[f64], row: &mut [f64]) {
         if self.how != Standardize::Running {
             return self.undo(row);

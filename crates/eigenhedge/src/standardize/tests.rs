@@ -30,8 +30,7 @@ fn running_values_come_to_those_of_the_definition_as_one_over_the_number_of_rows
         for column in 0..2 {
             let (mean, deviation) = by_definition(&rows[..t], column);
             let wanted = if deviation > 0.0 { (rows[t][column] - mean) / deviation } else { 0.0 };
-            // The four prior rows are a few deviations away. Rounding is proportional to the mean divided by the
-            // deviation.
+            // The prior rows are a few deviations away. Rounding is proportional to mean/deviation.
             let slack = 30.0 / t as f64 * wanted.abs().max(1.0) + 1e-8;
             assert!((row[column] - wanted).abs() <= slack, "{t} {column}: {} {wanted}", row[column]);
         }

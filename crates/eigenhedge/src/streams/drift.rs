@@ -10,13 +10,14 @@ pub fn three_subspaces(seed: u64) -> Vec<Vec<f64>> {
     switching(20, 2, 3, 500, seed)
 }
 
-/// Generates segments of Gaussian rows with random covariances of the given rank. Rows whose norm exceeds 1 are scaled
-/// to norm 1.
+/// Generates `segments` segments of `rows` Gaussian rows each. Each segment has a random covariance
+/// of rank `rank`. Rows whose norm exceeds 1 are scaled to norm 1.
 pub fn switching(length: usize, rank: usize, segments: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     recurring(length, rank, &(0..segments).collect::<Vec<_>>(), rows, seed).rows
 }
 
-/// Generates segments of `rows` rows, one per entry of the pattern. Equal entries share a Gaussian of [`switching`].
+/// Generates segments of `rows` rows, one per entry of the pattern. Segments with equal entries
+/// have the same covariance, drawn as in [`switching`].
 ///
 /// ```
 /// let stream = eigenhedge::streams::recurring(10, 2, &[1, 2, 1, 3, 2, 1], 20, 7);
@@ -87,8 +88,8 @@ pub(super) fn frame(length: usize, rank: usize, random: &mut Random) -> Matrix {
     frame
 }
 
-/// Generates Gaussian rows in a fixed random subspace plus isotropic noise. Their mean squared norm is one half, of which
-/// the noise has the share `noise`.
+/// Returns an infinite iterator over Gaussian rows in a fixed random subspace plus isotropic noise.
+/// Their mean squared norm is one half. The fraction `noise` of it is noise.
 pub fn signal_and_noise(length: usize, rank: usize, noise: f64, seed: u64) -> impl Iterator<Item = Vec<f64>> {
     let mut random = Random::seeded(seed);
     let signal = frame(length, rank, &mut random);
@@ -103,7 +104,8 @@ pub fn signal_and_noise(length: usize, rank: usize, noise: f64, seed: u64) -> im
     })
 }
 
-/// Generates [`signal_and_noise`] with the subspace of the signal. Rows longer than 1 are scaled to norm 1.
+/// Generates `rows` rows of [`signal_and_noise`], and the subspace of the signal. Rows longer than
+/// 1 are scaled to norm 1.
 ///
 /// ```
 /// let stream = eigenhedge::streams::iid(8, 2, 0.0, 50, 1);

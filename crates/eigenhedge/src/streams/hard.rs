@@ -4,11 +4,11 @@ use super::drift::frame;
 use super::{Stream, add, oscillations, random_walk, signal_and_noise, sines, turning_images};
 use crate::random::Random;
 
-/// Named stream. `rows(length, count, seed)` generates `count` rows.
+/// Named stream. `rows(length, count, seed)` generates `count` rows of `length` numbers.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Hard {
-    /// Name, which describes the rows.
+    /// Name that describes the rows.
     pub name: &'static str,
     /// Generator of the rows.
     pub rows: fn(usize, usize, u64) -> Vec<Vec<f64>>,
@@ -42,7 +42,6 @@ pub const HARD: &[Hard] = &[
     Hard { name: "rank one", rows: rank_one },
 ];
 
-/// Generates a signal of rank at most three plus noise.
 fn noisy(length: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     signal_and_noise(length, length.min(3), 0.3, seed).take(rows).collect()
 }
@@ -190,9 +189,9 @@ pub fn starvation(length: usize, strong: usize, weak: usize, size: f64, seed: u6
 
 /// Generates losses of 0 or 1 by independent fair coins, as in the lower bounds (JMLR Theorem 10 and (19)).
 ///
-/// The expected loss of every learner that drops d of n experts is `d/2` per trial. After T trials, the best set of d is
-/// by chance better by about `d √((T/2) log(n/d))`. For subspaces, the instance of a trial is the diagonal matrix of its
-/// losses.
+/// The expected loss of every learner that drops d of n experts is `d/2` per trial. After T trials,
+/// the total loss of the best set of d experts is by chance lower by about `d √((T/2) log(n/d))`.
+/// For subspaces, the instance of a trial is the diagonal matrix of its losses.
 ///
 /// The paper divides the experts into d groups of n/d and tosses the coins of one group after the other, while the
 /// other experts lose nothing. That construction does not give a lower bound for every learner: a learner that switches

@@ -1,11 +1,11 @@
-//! A plant with faults of five kinds at known rows.
+//! Sensor streams with faults at known rows.
 
 use super::signal_and_noise;
 use crate::random::Random;
 use std::f64::consts::TAU;
 use std::ops::Range;
 
-/// Sensors: name, usual value, unit of the variation around it (spread), and number of decimals that the sensor shows.
+/// Sensors: name, usual value, scale of the variation (spread), and number of decimals shown.
 const SENSORS: [(&str, f64, f64, i32); 12] = [
     ("FI101", 120.0, 6.0, 1),
     ("FI102", 80.0, 4.0, 1),
@@ -29,9 +29,9 @@ const DAY: usize = 288;
 pub struct PlantFault {
     /// Kind: bias, stuck, drift, spike or dropout.
     pub kind: &'static str,
-    /// Position of the column.
+    /// Index of the faulty column (from 0).
     pub column: usize,
-    /// Rows of the fault.
+    /// Range of the faulty rows.
     pub rows: Range<usize>,
 }
 
@@ -47,9 +47,10 @@ pub struct Plant {
     pub faults: Vec<PlantFault>,
 }
 
-/// Generates a plant of twelve sensors that follow load, weather and feed. Five faults begin after 44, 58, 67, 87 and
-/// 93 % of the rows: TI202 shows 8 too much for half a day, PI301 repeats its value for half a day, AI701 drifts up by 2
-/// over an eighth of the rows and then returns, FI101 has a peak of three rows, and LI401 shows 0 for three hours.
+/// Generates a plant of twelve sensors that follow load, weather and feed. Five faults begin after
+/// 44, 58, 67, 87 and 93 % of the rows. TI202 reads 8 too high for half a day. PI301 repeats its
+/// value for half a day. AI701 drifts up by 2 over an eighth of the rows and then returns. FI101
+/// has a peak of three rows. LI401 reads 0 for three hours.
 ///
 /// ```
 /// let plant = eigenhedge::streams::plant(8640, 1);
@@ -107,7 +108,7 @@ pub fn plant(count: usize, seed: u64) -> Plant {
     Plant { names: SENSORS.map(|sensor| sensor.0).to_vec(), rows, faults }
 }
 
-/// Autoregressive process of variance 1.
+/// Autoregressive process with stationary variance 1.
 struct Wander {
     remembered: f64,
     now: f64,

@@ -52,8 +52,8 @@ pub fn sines(length: usize, count: usize, rows: usize, seed: u64) -> Vec<Vec<f64
 
 /// Generates pictures of an object that rotates by five degrees per row. After `views` rows another object replaces it.
 ///
-/// The object consists of three smooth bumps at fixed angles around the centre of a square grid of pixels.
-/// Each row is a picture, truncated to `length` pixels if that is not a square number.
+/// The object consists of three smooth bumps at fixed angles around the center of a square grid of
+/// pixels. Each row is a picture, truncated to `length` pixels if that is not a square number.
 ///
 /// ```
 /// let rows = eigenhedge::streams::turning_images(256, 72, 100, 1);

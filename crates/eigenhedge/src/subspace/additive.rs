@@ -4,16 +4,17 @@
 //! eigenvalues p in [0, 1] are the probabilities that the directions are kept. In infinite dimension `P̄` starts at
 //! zero.
 //!
-//! Update: `P̄ ← project(P̄ + (η/Q²) z zᵀ)` with the rate η. The Euclidean projection onto `{0 ≤ P̄ ≤ I, tr P̄ = k}`
-//! shifts all eigenvalues by one number and clips them to [0, 1].
+//! Update: `P̄ ← project(P̄ + (η/Q²) z zᵀ)` with the rate η. The Euclidean projection onto
+//! `{0 ≤ P̄ ≤ I, tr P̄ = k}` shifts all eigenvalues by the same number and clips them to [0, 1].
 //!
-//! Guarantee: the total expected loss is at most `L* + Q² k(N-k)/(2ηN) + η/(2Q²) Σ |z|⁴`, where L* is the loss of the
-//! best fixed subspace. For a comparator that changes, see [`bounds::additive`](crate::bounds::additive).
+//! Guarantee: the total expected loss is at most `L* + Q² k(N-k)/(2ηN) + η/(2Q²) Σ |z|⁴`, where L*
+//! is the loss of the best fixed subspace in hindsight. For a comparator that changes, see
+//! [`bounds::additive`](crate::bounds::additive).
 //!
 //! Cost: as for tracking.
 //!
-//! Numerics: probabilities are stored themselves, not their logarithms, because the projection sets some of them to
-//! exactly 0 or 1.
+//! Numerics: the probabilities are stored rather than their logarithms, because the projection sets
+//! some of them to exactly 0 or 1.
 //!
 //! References: Warmuth & Kuzmin, *On-line PCA*, slides 2007 ("two families"); Nie, Kotłowski & Warmuth, JMLR 2016.
 
@@ -31,9 +32,9 @@ use serde::{Deserialize, Serialize};
 pub struct Additive {
     eta: f64,
     kept: usize,
-    /// Explicit directions. Their values are the probabilities of being kept.
+    /// Explicit directions. The value of each is the probability that it is kept.
     frame: Frame,
-    /// Probability of being kept of each direction that is not explicit.
+    /// Probability that a direction of the complement is kept.
     common: f64,
     /// Log-probability `log v` that each explicit direction is dropped.
     log_weights: Vec<f64>,

@@ -5,8 +5,8 @@ use crate::linalg::Matrix;
 use crate::span::Span;
 
 impl<S: Span, R: Rule> Subspace<S, R> {
-    /// Replaces the basis of [`Self::aligned_coordinates`] by the k directions now most likely to be kept, rotated to be
-    /// nearest to the old basis.
+    /// Replaces the basis of [`Self::aligned_coordinates`] by the k directions now most likely to
+    /// be kept. The new basis is rotated to be nearest to the old one.
     pub(crate) fn align(&mut self) {
         self.gather_directions(self.kept);
         self.aligned.align(&self.scratch.0.directions, self.kept);
@@ -43,7 +43,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         (aligned.basis, self.scratch.0.importance.clone())
     }
 
-    /// Computes the displacement from the center of another learner to this one, in coordinates of the columns.
+    /// Computes the displacement from the center of another learner to that of this learner, in
+    /// coordinates of the columns.
     pub(crate) fn way_from_center_of(&mut self, other: &Self, way: &mut Vec<f64>) {
         self.span.way_from_origin_of(&other.span, way);
     }

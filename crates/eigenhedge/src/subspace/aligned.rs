@@ -1,14 +1,14 @@
 //! Aligned coordinates, which are comparable from row to row.
 //!
-//! Setting: before each row, B contains the r ≤ k directions with the highest probability of being kept. A basis of
-//! their span is defined only up to a rotation. P is the basis in which the coordinates of the previous row were
-//! reported, with k columns.
+//! Setting: before each row, B contains the r ≤ k directions with the highest probability of being
+//! kept. A basis of the space that they span is defined only up to a rotation. P is the k-column
+//! basis in which the coordinates of the previous row were reported.
 //!
-//! Update: `P ← B W`, where W has orthonormal rows and is nearest to `BᵀP`. Of all such bases, this one is closest to
-//! the previous P. Directions outside the span of the previous P take the first free coordinates. Coordinates without a
-//! direction are zero.
+//! Update: `P ← B W`, where W has orthonormal rows and is nearest to `BᵀP`. Of all bases of this
+//! form, `B W` is nearest to the previous P. Directions outside the span of the previous P take the
+//! first free coordinates. Coordinates without a direction are zero.
 //!
-//! Cost: O(w k² + k³) with w columns of the span. There is no cost if no coordinates are requested.
+//! Cost: O(w k² + k³) with w columns of the span, if coordinates are requested.
 //!
 //! References: Schönemann, *A generalized solution of the orthogonal Procrustes problem*, Psychometrika 1966.
 
@@ -21,8 +21,8 @@ use serde::{Deserialize, Serialize};
 /// Basis in which coordinates are reported, expressed in the columns of the span.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Aligned {
-    /// Basis with one column per coordinate, or empty if no coordinates were requested. Columns that the span has gained
-    /// since the last alignment have no row in it.
+    /// Basis with one column per coordinate, or empty if no coordinates were requested. It has no
+    /// rows for columns that the span has gained since the last alignment.
     pub basis: Matrix,
     #[serde(skip)]
     scratch: Scratch<Working>,

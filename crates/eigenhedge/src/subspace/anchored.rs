@@ -6,21 +6,23 @@
 //!
 //! Update, by [`Law`], after `C ← f C + z zᵀ` with a forgetting factor f:
 //! - `Exponential`: `log V = cap(-(η/Q²) C)`, follow the regularized leader.
-//! - `ProductSets`: a set of k eigenvectors is kept with a probability proportional to the product of the `e^{ηλ/Q²}`
-//!   of its members, which is Hedge over sets. V has the exact probabilities of being dropped under this distribution.
-//! - `Leader`: the limit η → ∞. All probability is on the top k eigenvectors. Eigenvalues tied with the k-th share it
-//!   evenly.
+//! - `ProductSets`: Hedge over sets. A set of k eigenvectors is kept with a probability
+//!   proportional to the product of the `e^{ηλ/Q²}` of its members. V has the exact probabilities
+//!   of being dropped under this distribution.
+//! - `Leader`: the limit η → ∞. The top k eigenvectors are kept. Eigenvectors whose eigenvalues are
+//!   tied with the k-th share the remaining places evenly.
 //!
-//! Guarantee: `Exponential` without forgetting has the bound of [`super::Tracking`] (JMLR Theorem 6; centered: Theorem
-//! 8 and Corollary 9). For `ProductSets` the same bound is conjectured (JMLR section 5.1). It is proved for sets of
-//! experts with an extra factor d. The leader has no bound: a stream can force its loss to N/d times the best loss.
+//! Guarantee: `Exponential` without forgetting has the bound of [`super::Tracking`] (JMLR Theorem
+//! 6, and with a center Theorem 8 and Corollary 9). For `ProductSets` the same bound is conjectured
+//! (JMLR section 5.1). It is proved for sets of experts with an extra factor d. The leader has no
+//! bound: a stream can force its loss to N/d times the best loss.
 //!
 //! A rank cap R keeps only the R largest eigenpairs of C. Dropping the eigenvalue λ lowers the potential of the proof,
 //! `min_V [η tr(V C)/Q² + Δ(V, V₀)]` with the relative entropy Δ and the uniform start V₀, by at most `ηλ/Q²`. The
 //! bound remains valid with the sum of these terms added to its constant ([`Rule::price`]). `ProductSets` and
 //! [`Anchored::capped_as_printed`] count every direction seen, so they have no rank cap.
 //!
-//! Cost: that of [`Scatter`]; `ProductSets` adds O(w k) for w columns of the span.
+//! Cost: that of [`Scatter`]. `ProductSets` adds O(w k) for w columns of the span.
 //!
 //! Numerics: the absolute error of eigenvalues is the rounding error of the largest, so the error of `log v` is about
 //! `η ε λ_max / Q²` with the machine epsilon ε (k times that for `ProductSets`).
@@ -51,7 +53,8 @@ pub enum Law {
     Exponential { eta: f64 },
     /// Distribution over sets of k eigenvectors, with weights that are products of `e^{ηλ/Q²}`.
     ProductSets { eta: f64 },
-    /// Top k eigenvectors, which are kept with certainty. Ties at the boundary share the probability evenly.
+    /// Keeps the top k eigenvectors. Eigenvectors tied at the boundary share the remaining places
+    /// evenly.
     Leader,
 }
 
@@ -64,7 +67,7 @@ pub struct Anchored {
     kept: usize,
     dimension: Multiplicity,
     pub(super) scatter: Scatter,
-    /// Cost of dropped eigenvalues, which is added to the constant of the regret bound.
+    /// Cost of dropped eigenvalues and merges, which is added to the constant of the regret bound.
     price: f64,
     /// Divisor Q² of the eigenvalues in the most recent update.
     norm_square: f64,
@@ -114,8 +117,9 @@ impl Anchored {
         })
     }
 
-    /// Limits the number of eigenpairs. The regret bound of the exponential law holds with [`Rule::price`] added to its
-    /// constant.
+    /// Limits the number of eigenpairs. The regret bound of the exponential law holds with
+    /// [`Rule::price`] added to its constant. Returns `Err` for `max_rank < k`, for product sets,
+    /// and after [`Self::capped_as_printed`].
     pub fn with_max_rank(mut self, max_rank: Option<usize>) -> Result<Self, Error> {
         let Some(max_rank) = max_rank else { return Ok(self) };
         if matches!(self.law, Law::ProductSets { .. }) || self.as_printed {
@@ -130,9 +134,9 @@ impl Anchored {
 
     /// Caps only the directions seen so far instead of all N, as in the printed form of ICML Algorithm 6.
     ///
-    /// All unseen directions are dropped. While at most k directions have been seen, all of them are kept. The printed
-    /// form agrees with the default from the trial at which `Σ (1 - e^{-ηλ/Q²}) ≥ k`, a sum over the eigenvalues λ of
-    /// the scatter matrix.
+    /// All unseen directions are dropped. While at most k directions have been seen, all of them
+    /// are kept. The printed form agrees with the default once `Σ (1 - e^{-ηλ/Q²}) ≥ k`, summed
+    /// over the eigenvalues λ of the scatter matrix.
     pub fn capped_as_printed(mut self) -> Result<Self, Error> {
         if !matches!(self.law, Law::Exponential { .. }) {
             return Err(Error::Unsupported("as-printed is for the anchored learner"));
@@ -225,15 +229,17 @@ impl Anchored {
         self.weigh(norm_square);
     }
 
-    /// Replaces the matrix, but computes only as many of its largest eigenpairs as determine the probabilities.
+    /// Replaces the scatter matrix. Computes only the largest eigenpairs that the probabilities
+    /// require.
     pub(super) fn replace_by_leading(&mut self, matrix: Matrix, norm_square: f64) {
         let stored = if self.as_printed { usize::MAX } else { self.kept };
         self.scatter.replace_by_leading(matrix, stored, self.dimension);
         self.weigh_all(norm_square);
     }
 
-    /// Computes the probabilities with another divisor of the eigenvalues. Computes more eigenpairs until the directions
-    /// that are not stored, and the last stored one, are dropped with certainty.
+    /// Computes the probabilities with a new divisor of the eigenvalues. If only leading eigenpairs
+    /// are stored, computes more of them until the stored direction with the smallest eigenvalue
+    /// and all directions that are not stored are dropped with certainty.
     pub(super) fn weigh_all(&mut self, norm_square: f64) {
         self.norm_square = norm_square;
         self.weigh(norm_square);
@@ -252,7 +258,7 @@ impl Anchored {
         (self.scatter.trace() - values.iter().take(self.kept).sum::<f64>()).max(0.0)
     }
 
-    /// Stores only the leading eigenpairs if the law is the leader, which needs no others, and there are many columns.
+    /// Stores only the leading eigenpairs if the law is the leader and there are many columns.
     fn lead(&mut self) {
         if self.law == Law::Leader {
             self.scatter.lead(self.kept, self.dimension);
@@ -265,7 +271,7 @@ impl Anchored {
         }
     }
 
-    /// Adds to the cost of approximations, a term in the constant of the regret bound.
+    /// Adds to [`Rule::price`]. Only the exponential law has a price.
     pub(super) fn add_price(&mut self, price: f64) {
         if matches!(self.law, Law::Exponential { .. }) {
             self.price += price;

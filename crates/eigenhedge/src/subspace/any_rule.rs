@@ -1,4 +1,4 @@
-//! Enum of all spectrum rules, which gives all learners a common type.
+//! Enum of all spectrum rules. It gives all learners a common type.
 
 use super::rule::Directions;
 use super::{Additive, Anchored, Observed, Perturbed, Rule, Tracking};

@@ -1,14 +1,15 @@
 //! Average of the distributions of a learner over a run, as a fixed hypothesis.
 //!
-//! Update: `sum ← sum + P̄`, where `P̄ = I - V` is the current expected projection of the learner, and the eigenvalues
-//! of V are the probabilities that directions are dropped. Adding the learner before each of T trials and once at the
-//! end gives the average of V_0 … V_T.
+//! Update: `sum ← sum + P̄`, where `P̄ = I - V` is the current expected projection of the learner,
+//! and the eigenvalues of V are the probabilities that directions are dropped. If the learner is
+//! added before each of T trials and once at the end, the result is the average of V_0 … V_T.
 //!
-//! Guarantee: the loss is linear in V, so on any row the loss of the average is the average of the losses. For
-//! independent rows, the expected loss of the average of V_0 … V_{T-1} on a new row is therefore the expected loss of
-//! the run divided by T, and its excess over the best subspace is at most the regret bound of the learner divided by T
-//! (JMLR section 6.3). The perturbed leader has no noise between trials, so the leader without noise is added. Learners
-//! that center are refused, because their losses are quadratic in the center.
+//! Guarantee: the loss is linear in V, so on any row the loss of the average is the average of the
+//! losses. For independent rows, the expected loss of the average of V_0 … V_{T-1} on a new row is
+//! therefore the expected loss of the run divided by T, and its excess over the best subspace is at
+//! most the regret bound of the learner divided by T (JMLR section 6.3). Between trials the
+//! perturbed leader has no noise, so the leader without noise is added. Learners that center are
+//! rejected, because their losses are quadratic in the center.
 //!
 //! Cost: O(n² u + n w u) per learner added, with rows of length n and u explicit directions in w columns. The sum takes
 //! n² numbers.
@@ -45,7 +46,7 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Average {
-    /// Sum `Σ (P̄ - p I)`, where p is the probability of being kept of each direction in the complement.
+    /// Sum `Σ (P̄ - p I)`, where p is the probability that a direction of the complement is kept.
     sum: Matrix,
     common: f64,
     terms: u64,
@@ -79,7 +80,8 @@ impl Average {
         self.terms
     }
 
-    /// Adds the current distribution of the learner. The state of the learner does not change.
+    /// Adds the current distribution of the learner, whose state does not change. Returns `Err` for
+    /// a learner that centers or has another row length.
     pub fn add<R: Rule>(&mut self, learner: &mut Subspace<Ambient, R>) -> Result<(), Error> {
         length("a row of the learner", learner.span.length(), self.sum.rows())?;
         if learner.options.center.is_some() || learner.span.origin().is_some() {
@@ -108,7 +110,8 @@ impl Average {
         Ok(())
     }
 
-    /// Returns the expected loss of the average projection on a row.
+    /// Returns the expected loss of the average projection on a row. Returns `Err` for an invalid
+    /// row.
     pub fn loss(&self, row: &[f64]) -> Result<f64, Error> {
         check_row("row", row, self.sum.rows())?;
         let square = dot(row, row);
@@ -130,7 +133,8 @@ impl Average {
         projection
     }
 
-    /// Returns the `count` directions most likely to be kept on average, as orthonormal columns in descending order.
+    /// Returns the `count` directions most likely to be kept on average, but at most n for rows of
+    /// n numbers. They are orthonormal columns in descending order of probability.
     pub fn subspace(&self, count: usize) -> Matrix {
         let eigen = symmetric_eigen(&self.sum);
         let size = eigen.values.len();

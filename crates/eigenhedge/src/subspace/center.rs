@@ -3,14 +3,15 @@
 use crate::error::{Error, require};
 use serde::{Deserialize, Serialize};
 
-/// Weighted mean of the rows so far, which is subtracted from the next row.
+/// Running center: a weighted mean of the rows so far, which is subtracted from the next row.
 ///
-/// After row t, row s has the weight `forget^(t-s)`: 1 gives the mean of all rows, and 0 the most recent row. A learned
-/// center is the mean of all rows plus a combination of recent rows and forgetting means, relative to that mean, with
-/// learned coefficients (see `subspace/learned_center.rs`).
+/// After row t, row s has the weight `forget^(t-s)`. A factor of 1 gives the mean of all rows, and
+/// 0 gives the most recent row. A learned center is the mean of all rows plus a learned combination
+/// of recent rows and forgetting means, relative to this mean (see `subspace/learned_center.rs`).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RunningCenter {
     /// Weight of the initial center, as a number of imaginary rows (`1/η̃` in JMLR Algorithm 6).
+    /// With 0, the first row sets the center.
     pub prior: f64,
     /// Factor in `[0, 1]` by which each row multiplies the weights of all earlier rows.
     pub forget: f64,
@@ -19,16 +20,17 @@ pub struct RunningCenter {
     pub learned: bool,
 }
 
-/// Smallest positive prior. It ensures that no product of a row with the prior underflows.
+/// Smallest positive prior for which no product of a row with the prior underflows.
 const SMALLEST_PRIOR: f64 = 1e-100;
 
 impl RunningCenter {
     /// Mean of all rows.
     pub const MEAN: Self = Self::forgetting(1.0);
-    /// Mean of all rows plus a learned combination of recent rows and forgetting means, relative to that mean.
+    /// Learned center.
     pub const LEARNED: Self = Self { learned: true, ..Self::MEAN };
 
-    /// Creates a forgetting mean. Each row multiplies the weights of all earlier rows by `forget`.
+    /// Creates a forgetting mean without a prior. Each row multiplies the weights of all earlier
+    /// rows by `forget`.
     pub const fn forgetting(forget: f64) -> Self {
         Self { prior: 0.0, forget, learned: false }
     }
@@ -51,8 +53,8 @@ impl RunningCenter {
         self.forget * weight + own
     }
 
-    /// Returns the share of its distance to the next row by which the center moves. The center has the weight `weight`,
-    /// and the row has the weight `own`.
+    /// Returns the share of the distance from the center to the next row by which the center moves.
+    /// The center has the weight `weight`, and the row has the weight `own`.
     pub(crate) fn step(self, weight: f64, own: f64) -> f64 {
         own / self.next_weight(weight, own)
     }
@@ -62,7 +64,8 @@ impl RunningCenter {
         self.step((0..later).fold(weight, |weight, _| self.next_weight(weight, 1.0)), 1.0)
     }
 
-    /// Returns the factor of a row of weight `own` when it is learned: that of JMLR Theorem 8 for the mean, otherwise 1.
+    /// Returns the factor with which a row of weight `own` is learned: `weight / (weight + own)`
+    /// for the mean (JMLR Theorem 8), otherwise 1.
     pub(crate) fn learned_share(self, weight: f64, own: f64) -> f64 {
         if self.is_mean() { weight / (weight + own) } else { 1.0 }
     }

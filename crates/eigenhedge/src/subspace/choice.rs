@@ -1,4 +1,4 @@
-//! Choice of a trial: the directions that are kept.
+//! Choice in a trial: the directions that are kept.
 
 use crate::linalg::Matrix;
 use crate::num::{dot, kept, kept_all};
@@ -9,9 +9,9 @@ use crate::simplex::{Complement, DrawScratch, Multiplicity, Select, draw};
 /// Directions kept in a trial. Explicit directions are given by index. Directions of the complement are determined only
 /// as far as the rows of the trial require.
 ///
-/// A kept direction of the complement is uniformly distributed in the complement and independent of the row. It is
-/// therefore enough to draw its overlap with the part of the row in the complement. The random generator for these
-/// overlaps is split off before the row is seen. The directions themselves are never needed.
+/// A kept direction of the complement is uniformly distributed in the complement and independent of
+/// the row. It is therefore enough to draw its overlap with the part of the row in the complement.
+/// The random generator for these overlaps is split off before the row is seen.
 #[derive(Debug, Clone, Default)]
 pub(super) struct DrawnDirections {
     pub kept: Vec<usize>,
@@ -75,7 +75,8 @@ impl DrawnDirections {
         self.deferred.count = 0;
     }
 
-    /// Draws `count` normal numbers from the generator of the choice, if a direction of the complement was ever kept.
+    /// Draws `count` normal numbers from the generator of the choice. Returns `None` if no choice
+    /// has kept a direction of the complement.
     pub fn normals(&mut self, count: usize) -> Option<Vec<f64>> {
         let random = self.deferred.random.as_mut()?;
         Some((0..count).map(|_| random.normal()).collect())
@@ -184,9 +185,9 @@ pub(super) struct Outside {
 }
 
 impl Outside {
-    /// Returns the loss of a choice for a point with these coordinates in the explicit directions, and writes its
-    /// coordinates in the kept directions. `part` is the part of the point outside the explicit directions, in
-    /// coordinates of the columns.
+    /// Returns the loss of a choice on a point, and writes the coordinates of the point in the kept
+    /// directions to `kept`. `coordinates` are those in the explicit directions. `part` is the part
+    /// of the point outside the explicit directions, in coordinates of the columns.
     pub fn realise(&self, choice: &mut DrawnDirections, coordinates: &[f64], part: &[f64], kept: &mut Vec<f64>) -> f64 {
         refill(kept, choice.kept.iter().map(|i| coordinates[*i]));
         // Directions that became explicit after the choice belonged to the complement when the choice was made.

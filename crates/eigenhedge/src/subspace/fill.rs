@@ -43,12 +43,13 @@ impl<R: Rule> Subspace<Ambient, R> {
         self.span.begin_column(column, value);
     }
 
-    /// Returns the value of one column at which the center began, or zero without a center.
+    /// Returns the initial value of the center in one column, or zero without a center.
     pub(crate) fn first_value(&self, column: usize) -> f64 {
         self.span.first_value(column)
     }
 
-    /// Returns the mean energy of a row along explicit direction `i`, or an estimate from its probability.
+    /// Returns the mean energy of a row along explicit direction `i`, or an estimate from the
+    /// probability that the direction is kept.
     fn energy(&self, i: usize, scales: Scales) -> f64 {
         let known = self.rule.mean_energy(i, self.trials);
         known.unwrap_or_else(|| kept(self.rule.log_weights()[i]) * scales.signal)
@@ -76,10 +77,11 @@ impl<R: Rule> Subspace<Ambient, R> {
         self.span.write_directions(directions, expanded, basis);
     }
 
-    /// Fills in the missing cells of the row. Computes the leave-one-out errors of the observed cells, and the variances
-    /// of the cells in units of the noise per cell ([`Imputation::errors_without`]). Returns the expected loss of the
-    /// observed cells. The loss assumes that directions are chosen independently, which is exact if the choice is certain
-    /// or no cell is missing.
+    /// Writes the row with its missing cells filled in to `filled`. Computes the leave-one-out
+    /// errors of the observed cells, and the variances of all cells in units of the noise per cell
+    /// ([`Imputation::errors_without`]). Returns the expected loss of the observed cells, as if
+    /// directions were chosen independently. This is exact if the choice is certain or no cell is
+    /// missing.
     pub(crate) fn fill(
         &mut self,
         row: &[f64],
@@ -100,7 +102,8 @@ impl<R: Rule> Subspace<Ambient, R> {
         let common = kept(self.rule.complement().log_weight);
         let mut seen = 0.0;
         for (j, z) in deviation.iter().enumerate().filter(|(j, _)| !row[*j].is_nan()) {
-            // Part of the cell outside the directions, and the mean and variance of the part of the cell that is lost.
+            // Part of the cell outside the directions, and mean and variance of the lost part of
+            // the cell.
             let (mut outside, mut lost, mut variance) = (*z, 0.0, 0.0);
             for (i, (a, p)) in coordinates.iter().zip(&*probabilities).enumerate() {
                 let part = a * basis.column(i)[j];

@@ -3,14 +3,16 @@
 //! Setting: rows x of a batch and the center m of the previous rows. The instance is the scatter matrix `S = Σ (x -
 //! m)(x - m)ᵀ`.
 //!
-//! Update: that of one trial with this instance. A rule that forgets multiplies the previous rows by its factor once
-//! for each row of the batch, and weighs the rows of the batch equally. Then the center moves as after the rows one by
-//! one. A learned center learns its coefficients from these rows with the directions after the batch.
+//! Update: that of one trial with this instance. A rule that forgets multiplies the weights of the
+//! previous rows by its factor once for each row of the batch, and weighs the rows of the batch
+//! equally. Then the center moves as if the rows had been learned one by one. A learned center
+//! learns its coefficients from these rows with the directions after the batch.
 //!
-//! Members of a portfolio share the scatter matrix around the mean μ of the batch: with b rows and `d = μ - m`, theirs
-//! is larger by `b d dᵀ`. A member with a rank cap R, a forgetting factor f and the previous scatter matrix C needs only
-//! the R largest eigenpairs of `fᵇC + S`. They come from the tridiagonal form of this matrix, or from the Gram matrix of
-//! the rows and directions if it is smaller. Other members take two decompositions.
+//! Members of a portfolio share the scatter matrix around the mean μ of the batch. With b rows and
+//! `d = μ - m`, the matrix S of a member is larger by `b d dᵀ`. A member with a rank cap R, a
+//! forgetting factor f and the previous scatter matrix C needs only the R largest eigenpairs of
+//! `fᵇC + S`. They are computed from the tridiagonal form of this matrix, or from the Gram matrix
+//! of the rows and directions if that is smaller. Other members need two decompositions.
 //!
 //! Guarantee: none with a center. Without a center, the bounds hold with the largest eigenvalue of the instance in place
 //! of the squared norm of a row.
@@ -28,18 +30,20 @@ use crate::span::Ambient;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Par};
 
-/// Maximum length of rows for which a whole product is faster than its lower triangle.
+/// Maximum row length for which computing a whole product is faster than computing its lower
+/// triangle.
 const SHORT: usize = 128;
 /// Smallest eigenvalue, as a share of the largest, whose direction in a Gram matrix is accurate.
 const LEAST_FROM_GRAM: f64 = 1e-6;
 
-/// Rows of a batch around their mean, with their scatter matrix and with results that members reuse.
+/// Rows of a batch around their mean, with their scatter matrix and the results that members share.
 #[derive(Debug)]
 pub(crate) struct Lot {
     mean: Vec<f64>,
     /// Rows minus the mean, as columns.
     centered: Matrix,
-    /// Scatter matrix of the rows around their mean. It is empty if a row has many more cells than the batch has rows.
+    /// Scatter matrix of the rows around their mean. Empty if rows have many more cells than the
+    /// batch has rows.
     scatter: Matrix,
     trace: f64,
     last_square: Option<(Vec<f64>, f64)>,
@@ -67,8 +71,8 @@ struct Pairs {
 }
 
 impl Lot {
-    /// Subtracts the mean from the rows. Returns `Err` if a row is invalid. Computes the scatter matrix unless rows have
-    /// more cells than their number plus `largest_span` plus 1.
+    /// Subtracts the mean from the rows. Returns `Err` if a row is invalid. Computes the scatter
+    /// matrix unless `length` exceeds the number of rows plus `largest_span + 1`.
     pub fn new(rows: &[&[f64]], length: usize, largest_span: usize) -> Result<Self, Error> {
         let (mut centered, mut way) = (Matrix::zeros(length, rows.len()), vec![0.0; length]);
         for (j, row) in rows.iter().enumerate() {
@@ -118,8 +122,8 @@ impl Lot {
         square
     }
 
-    /// Returns the energy of the rows along each of the orthonormal directions. It is measured from the center, which
-    /// is the mean minus `offset`.
+    /// Returns the energy of the rows around the center along each of the orthonormal directions.
+    /// The center is the mean minus `offset`.
     fn energies(&self, offset: &[f64], directions: &Matrix) -> Vec<f64> {
         let mut image = Matrix::default();
         let is_whole = self.scatter.columns() > 0;
@@ -174,8 +178,9 @@ impl Lot {
         pairs
     }
 
-    /// Returns the `kept` largest eigenpairs of `F Fᵀ` plus the scatter matrix around the mean, in descending order, for
-    /// F = `factor`. Computes them from the Gram matrix of F and the centered rows. Returns `None` if that is inaccurate.
+    /// Returns the `kept` largest eigenpairs of `F Fᵀ` plus the scatter matrix around the mean, in
+    /// descending order, for F = `factor`. Computes them from the Gram matrix of F and the centered
+    /// rows. Returns `None` if the pairs would be inaccurate.
     fn gram_pairs(&self, factor: &Matrix, kept: usize) -> Option<(Vec<f64>, Matrix)> {
         let (mut all, mut gram) = (factor.clone(), Matrix::default());
         (0..self.rows()).for_each(|j| all.push_column(self.centered.column(j)));
@@ -215,7 +220,7 @@ pub(crate) struct Frozen {
     instance: MemberBatch,
     /// Displacement of the center after the batch.
     way: Vec<f64>,
-    /// Weight of all rows in the center after the batch.
+    /// Total weight of the rows in the center after the batch.
     center_weight: f64,
 }
 
@@ -230,8 +235,8 @@ enum MemberBatch {
 }
 
 impl Subspace<Ambient, AnyRule> {
-    /// Returns the batch relative to the center, without a change of the learned state. Returns `Err` if the instance
-    /// exceeds a given norm bound or its energy overflows.
+    /// Returns the batch relative to the center. The learned state does not change. Returns `Err`
+    /// if the instance exceeds a given norm bound or its energy overflows.
     pub(crate) fn freeze(&mut self, lot: &mut Lot) -> Result<Frozen, Error> {
         let (offset, count) = (self.span.measured_from_origin(&lot.mean), lot.rows());
         let forget = self.options.center.map_or(1.0, |center| center.forget);
@@ -266,8 +271,9 @@ impl Subspace<Ambient, AnyRule> {
         Ok(Frozen { instance, way, center_weight })
     }
 
-    /// Returns the directions of a rule with a rank cap, as vectors. Returns `None` for other rules, for sparse rows, for
-    /// rows so long or short that they must be scaled, and if a direction of the complement may be kept.
+    /// Returns the directions of a rule with a rank cap, as vectors. Returns `None` for other
+    /// rules, for sparse rows, for rows with norms so extreme that they must be scaled, and if a
+    /// direction of the complement may be kept.
     fn shared_directions(&self, trace: f64) -> Option<Matrix> {
         let AnyRule::Anchored(rule) = &self.rule else { return None };
         let (rotation, _, _) = rule.capped_pairs()?;
@@ -335,8 +341,8 @@ impl Subspace<Ambient, AnyRule> {
         rule.replace_pairs(values, dropped, self.scale);
     }
 
-    /// Calls `work` on the learner without a center and origin, for instances that are already relative to the center.
-    /// Then restores both.
+    /// Calls `work` on the learner without its center and origin, for instances that are already
+    /// relative to the center. Then restores both.
     fn around_center<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
         let (center, origin) = (self.options.center.take(), self.span.take_origin());
         let outcome = work(self);

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::linalg::{Matrix, symmetric_eigen};
 use crate::state::length;
 
-/// Instance of a trial. It borrows its points.
+/// Instance of a trial, with borrowed points.
 #[derive(Debug)]
 pub enum Instance<'a, P: ?Sized> {
     /// Single point z, which represents the matrix `z zᵀ`.

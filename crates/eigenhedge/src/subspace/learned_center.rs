@@ -1,20 +1,22 @@
 //! Learned center: the mean of all rows plus a combination of recent rows and forgetting means, with learned
 //! coefficients.
 //!
-//! Setting: the mean m of all rows, and the sources: the last row, the row before it, and forgetting means with factors
-//! 0.5, 0.8 and 0.95 ([`Sources`](crate::span::Sources)). The offset d_j of a source is its difference from m. The
-//! center is `m + Σ b_j d_j`.
+//! Setting: m is the mean of all rows. The sources are the last row, the row before it, and
+//! forgetting means with factors 0.5, 0.8 and 0.95 ([`Sources`](crate::span::Sources)). The offset
+//! d_j of a source is its difference from m. The center is `m + Σ b_j d_j`.
 //!
-//! Update: b is a forgetting ridge regression of the part of a row x that the learner expects to lose. With the expected
-//! projection P on the kept directions, `A = I - (1 - ε) P` and the matrix D of the offsets, all before the row is
-//! learned: `G ← f G + a Dᵀ A D`, `h ← f h + a Dᵀ A (x - m)`, `b = (G + r tr(G)/5 I)⁻¹ h`, with f = [`FORGET`], ε =
-//! [`EXPLAINED`] and r = [`RIDGE`]. The kept directions count a little (ε > 0), because a center that is free along them
-//! diverges.
+//! Update: b is the solution of a forgetting ridge regression of the part of a row x that the
+//! learner expects to lose. With the expected projection P on the kept directions,
+//! `A = I - (1 - ε) P` and the matrix D of the offsets, all before the row is learned:
+//! `G ← f G + a Dᵀ A D`, `h ← f h + a Dᵀ A (x - m)`, `b = (G + r tr(G)/5 I)⁻¹ h`, with f =
+//! [`FORGET`], ε = [`EXPLAINED`] and r = [`RIDGE`]. The weight ε > 0 of the kept directions keeps
+//! the center from diverging along them.
 //!
-//! Outliers: the factor a is the weight of the row, reduced so that its size in the regression is at most
-//! [`LARGEST_SIZE`] times the median of the recent sizes. The size is the larger of the row's energy in A and the mean
-//! energy of the offsets in A. `--clip` limits the distance from the mean at which a row enters the sources. If rows
-//! were clipped around the center itself, the center would follow its own predictions.
+//! Outliers: the factor a is the weight of the row, reduced so that its size in the regression is
+//! at most [`LARGEST_SIZE`] times the median of the recent sizes. The size is the larger of the
+//! row's energy in A and the mean energy of the offsets in A. With `--clip`, a row enters the
+//! sources at a limited distance from the mean. If rows were clipped around the center itself, the
+//! center would follow its own predictions.
 //!
 //! Guarantee: none. The loss of a row is relative to the center before that row.
 //!
@@ -39,8 +41,8 @@ const RIDGE: f64 = 1e-3;
 const LARGEST_SIZE: f64 = 16.0;
 /// Largest absolute value of a coefficient. Larger ones only occur if rows have very different sizes.
 const LARGEST_COEFFICIENT: f64 = 16.0;
-/// Forgetting factors of the sources. The last row has the factor 0. The entry of the row before it has no effect,
-/// because that source takes the previous value of the last row.
+/// Forgetting factors of the sources. The last row has the factor 0. The entry of the row before it
+/// has no effect, because this source takes the previous value of the first source.
 const MEMORIES: [f64; SOURCES] = [0.0, 0.0, 0.5, 0.8, 0.95];
 
 /// Coefficients of a learned center and their regression.
@@ -112,7 +114,8 @@ impl LearnedCenter {
         })
     }
 
-    /// Adds a row of weight `own` to the weights of the sources. Returns the steps of the sources towards the row.
+    /// Adds a row of weight `own` to the weights of the sources. Returns the steps of the sources
+    /// toward the row.
     pub fn steps(&mut self, own: f64) -> [f64; SOURCES] {
         let next = |j: usize| MEMORIES[j] * self.weights[j] + own;
         self.weights = std::array::from_fn(next);

@@ -1,4 +1,5 @@
-//! Trials of a learner whose center is learned: products of its sources with the directions, and moves of the center.
+//! Trials of a learner with a learned center: coordinates of the sources in the directions, and
+//! moves of the center.
 
 use super::learned_center::{EXPLAINED, Working};
 use super::{Rule, Subspace};
@@ -19,8 +20,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         }
     }
 
-    /// Adds the current point to the regression of the center, with the trial's spectrum. Solves the regression if this
-    /// is the last point around the center. Returns the change of the center.
+    /// Adds the current point to the regression of the center, with the probabilities of this
+    /// trial. Solves the regression if `is_last` is true. Returns the change of the center.
     pub(super) fn learn_coefficients(&mut self, is_last: bool) -> Option<SourceMove> {
         let learned = self.learned.as_mut().filter(|_| self.options.center.is_some())?;
         let (sources, before) = (self.span.sources()?, learned.coefficients);

@@ -1,21 +1,25 @@
-//! Merging of learners over the scatter matrix, initialization from moments, and sets of rows learned at once.
+//! Merging of learners based on the scatter matrix, initialization from moments, and sets of rows
+//! learned at once.
 //!
-//! Setting: two learners over plain rows whose rule is a function of the scatter matrix and that do not forget. With
-//! their scatter matrices C and C', total row weights s and t, and means m and m', the scatter matrix of all rows is
-//! `C + C' + s t/(s + t) (m - m')(m - m')ᵀ`. Without a center it is `C + C'`.
+//! Setting: two learners over plain rows that do not forget and whose rule is a function of the
+//! scatter matrix. With their scatter matrices C and C', total row weights s and t, and means m and
+//! m', the scatter matrix of all rows is `C + C' + s t/(s + t) (m - m')(m - m')ᵀ`. Without a center
+//! it is `C + C'`.
 //!
-//! Exact: the count, the center and the scatter matrix are exact, unless there is a rank cap. With a rank cap, dropped
-//! parts add to the price ([`Rule::price`](super::Rule::price)), as for any row. The norm bound is the larger of both,
-//! and at least the distance between the centers. The loss that tunes a rate is the sum of both losses. For a fixed rate
-//! and no rank cap, without a center or with a given norm bound, the merged learner equals, up to rounding, the learner
-//! of all rows in one pass, in any order.
+//! Exactness: the number of rows, the center and, without a rank cap, the scatter matrix are exact
+//! up to rounding. With a rank cap, dropped parts add to the price
+//! ([`Rule::price`](super::Rule::price)), as for any row. The norm bound is the larger of both, and
+//! at least the distance between the centers. The loss that tunes a self-confident rate is the sum
+//! of both losses. Take a fixed rate, no rank cap, and either no center or a given norm bound. The
+//! merged learner then equals, up to rounding, a learner of all rows in one pass, in any order.
 //!
-//! A set of kernel features: the features are taken into the span in blocks, and their scatter matrix in coordinates of
-//! the columns is added to C. The result is that of single rows, up to rounding and to residuals that are not resolved.
-//! Only as many leading eigenpairs are computed as determine the probabilities.
+//! Sets of kernel features: the features are added to the span in blocks, and their scatter matrix
+//! in coordinates of the columns is added to C. The result is that of single rows, up to rounding
+//! and to residuals that are not resolved. Only the leading eigenpairs that determine the
+//! probabilities are computed.
 //!
-//! Cost: O(n w w') for the basis, with rows of length n and w and w' columns, and one decomposition of a matrix with as
-//! many columns as both together, at most n.
+//! Cost: O(n w w') for the basis, with rows of length n and w and w' columns, and one decomposition
+//! of a matrix with at most min(n, w + w' + 1) columns.
 
 use super::aligned::Aligned;
 use super::{AnyRule, Rule, Subspace};
@@ -30,7 +34,8 @@ use crate::span::{Ambient, Feature, Growth, Span, TakenIn};
 pub(crate) struct Learned<'a> {
     pub rows: u64,
     pub weight: f64,
-    /// Mean of the rows, as a fixed point plus a displacement. The field is `None` for a learner without a center.
+    /// Mean of the rows, as a fixed point plus a displacement, or `None` for a learner without a
+    /// center.
     pub mean: Option<(&'a [f64], &'a [f64])>,
     pub scatter: LearnedScatter,
     /// Energy of the rows that the scatter matrix does not contain.
@@ -136,9 +141,9 @@ impl Subspace<Ambient, AnyRule> {
 }
 
 impl<D: Dictionary> Subspace<Feature<D>, AnyRule> {
-    /// Learns a set of points without a prediction. The rule must be a function of the scatter matrix of all rows,
-    /// without a budget or clipping, and the center must be the mean or none. The error contains the position of the
-    /// point. After an error the learner must not be used.
+    /// Learns a set of points without a prediction. The rule must be a function of the scatter
+    /// matrix of all rows, without a budget or clipping, and the center must be the mean or none.
+    /// The error contains the index of the point. After an error the learner must not be used.
     pub(crate) fn learn_set(&mut self, points: &[&D::Point]) -> Result<(), (usize, Error)> {
         let mut rest = points;
         if let (true, Some((first, others))) = (self.fixes_center(), points.split_first()) {

@@ -1,7 +1,9 @@
-//! Subspace learners: a spectrum rule over a span.
+//! Subspace learners: a rule for the probabilities of directions, and a span that contains the
+//! directions.
 //!
-//! [`Subspace`] implements the common parts: loading the instance, drawing a choice, computing its loss, centering and
-//! scaling. The [`Rule`] determines how the spectrum changes. The [`Span`] determines how directions are represented.
+//! [`Subspace`] implements the common parts: loading the instance, drawing a choice, computing its
+//! loss, centering and scaling. The [`Rule`] determines how the probabilities change. The [`Span`]
+//! determines how directions are represented.
 
 mod additive;
 mod align;
@@ -65,7 +67,7 @@ pub(crate) use trial::{Drawn, Trace};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NormBound {
-    /// Largest norm of the rows so far.
+    /// Largest norm of the rows so far, after centering and clipping.
     #[default]
     Running,
     /// Given bound, which all rows must satisfy.
@@ -86,7 +88,8 @@ pub struct Options {
     pub divergence: Option<f64>,
 }
 
-/// Learner over k-dimensional subspaces: a spectrum rule over a span.
+/// Learner over k-dimensional subspaces. The rule `R` updates the probabilities of its directions,
+/// and the span `S` represents the directions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Subspace<S, R> {
     kept: usize,
@@ -99,13 +102,9 @@ pub struct Subspace<S, R> {
     center_weight: f64,
     learned: Option<Box<LearnedCenter>>,
     clip: Clip,
-    /// Total expected loss of the learned rows.
     lost: f64,
-    /// Divisor of the rate in the most recent update: the squared norm bound, unless the rate is self-confident.
     scale: f64,
-    /// Cost of rows that are longer than all previous rows. It is added to the regret bound.
     surprise: f64,
-    /// Number of rows whose parts did not add up to their energy, so that the directions were orthonormalized.
     healed: u64,
     aligned: Aligned,
     #[serde(skip)]
@@ -120,7 +119,7 @@ struct Working {
     /// Probability that each explicit direction is dropped.
     dropped: Vec<f64>,
     kept_coordinates: Vec<f64>,
-    /// Weight of the current row, or 1 for instances of several rows.
+    /// Weight of the current row, or 1 for an instance of several rows.
     row_weight: f64,
     energy: f64,
     /// Largest eigenvalue of the most recently checked instance.
@@ -140,7 +139,8 @@ struct Working {
 pub(crate) const NEGLIGIBLE: f64 = f64::EPSILON;
 /// Maximum difference between the energy of a row and the sum of its parts, as a share of the energy.
 const DEFECT: f64 = 1e-11;
-/// Share by which the square of a norm may exceed that of a given norm bound, to allow for rounding.
+/// Share by which a squared norm may exceed the square of a given norm bound, to allow for
+/// rounding.
 pub(crate) const SLACK: f64 = 1e-12;
 
 pub(crate) fn check_kept(kept: usize, dimension: Multiplicity) -> Result<(), Error> {
@@ -163,7 +163,7 @@ pub(crate) fn uniform(kept: usize, dimension: Multiplicity) -> Complement {
     }
 }
 
-/// Checks the deserialized cost of approximations, which may be infinite.
+/// Checks a deserialized [`Rule::price`], which may be infinite.
 fn price(value: f64) -> Result<(), Error> {
     ensure(value >= 0.0, "the cost of approximations must not be negative")
 }
@@ -238,12 +238,12 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.kept
     }
 
-    /// Returns the span.
+    /// Returns the span, which represents the directions.
     pub fn span(&self) -> &S {
         &self.span
     }
 
-    /// Returns the rule.
+    /// Returns the rule, which updates the probabilities of the directions.
     pub fn rule(&self) -> &R {
         &self.rule
     }
@@ -252,17 +252,19 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.span.announce_filled(filled);
     }
 
-    /// Returns the total expected loss of the learned rows.
+    /// Returns the total expected loss of the learned rows. The loss of each row is multiplied by
+    /// the factor with which the row was learned.
     pub fn lost(&self) -> f64 {
         self.lost
     }
 
-    /// Returns the number of trials.
+    /// Returns the number of trials. A batch around one center counts each of its rows.
     pub fn trials(&self) -> u64 {
         self.trials
     }
 
-    /// Returns the squared norm bound: the given bound, or the largest squared norm so far.
+    /// Returns the squared norm bound: the square of the given bound, or the largest squared norm
+    /// of the rows learned so far.
     pub fn norm_square(&self) -> f64 {
         match self.options.norm_bound {
             NormBound::Running => self.largest_square,
@@ -270,23 +272,26 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         }
     }
 
-    /// Returns the divisor of the rate in the most recent update: the squared norm bound, unless the rate is
-    /// self-confident.
+    /// Returns the divisor of the rate in the most recent update: the squared norm bound, or a
+    /// function of this bound and the loss so far if the rate is self-confident.
     pub fn scale(&self) -> f64 {
         self.scale
     }
 
-    /// Returns the cost of rows that are longer than all previous rows. The cost is added to the regret bound, because
-    /// the theorem assumes a known norm bound. If r is the ratio of the squared norm of such a row to the previous
-    /// squared bound, the cost is `1 - 1/r` times the loss of the row.
+    /// Returns the cost of rows that exceeded the running norm bound. The cost is added to the
+    /// regret bound, because the theorem assumes a known norm bound. If r is the ratio of the
+    /// squared norm of such a row to the previous squared bound, the cost is `1 - 1/r` times the
+    /// loss of the row.
     ///
-    /// The proof gives trial t the factor `c(ηr)` with `c(h) = (1 - e^{-h})/h`, and `c(ηr) ≥ c(η)/r`.
+    /// In the proof, the loss of the row has the factor `c(ηr)` with `c(h) = (1 - e^{-h})/h`, and
+    /// `c(ηr) ≥ c(η)/r`.
     pub fn surprise(&self) -> f64 {
         self.surprise
     }
 
-    /// Returns the number of rows whose parts did not add up to their energy, because rounding errors had accumulated.
-    /// The directions were orthonormalized again before the losses of these rows were computed.
+    /// Returns the number of times that the parts of a row did not add up to its energy, because
+    /// rounding errors had accumulated. The directions were orthonormalized before the loss of the
+    /// row was computed.
     pub fn healed(&self) -> u64 {
         self.healed
     }
@@ -301,8 +306,9 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.scratch.0.energy
     }
 
-    /// Returns true if every row of moderate numbers is accepted: the norm bound is running, the rule has no noise, the
-    /// center is set, the largest squared norm is at least `least_square`, and the energy is at most `largest_energy`.
+    /// Returns true if every row of moderate numbers is valid and the rule has no noise. This
+    /// requires that the norm bound is running, the center is set, the largest squared norm is at
+    /// least `least_square`, and the energy is at most `largest_energy`.
     pub(crate) fn accepts_any_row(&self, least_square: f64, largest_energy: f64) -> bool {
         self.options.norm_bound == NormBound::Running
             && !self.rule.is_noisy()
@@ -317,7 +323,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.scratch.0.choice.clear();
     }
 
-    /// Checks an instance that `other`, a learner with equal options, has just loaded. Reuses its work if possible.
+    /// Checks an instance that `other`, a learner over the same rows, has just checked. Reuses the
+    /// work of `other` if possible.
     pub(crate) fn check_beside(&mut self, instance: &Instance<'_, S::Point>, other: &Self) -> Result<(), Error> {
         let Instance::Point(point) = instance else { return self.check(instance) };
         let square = self.or_negligible(|span| span.load_point_from(point, &other.span))?;
@@ -339,13 +346,15 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         explicit + choice::complement_mass(self.rule.complement())
     }
 
-    /// Returns the coordinates of the last row in its kept directions, by descending probability, padded to length k.
+    /// Returns the coordinates of the most recent row in the directions kept for it, in descending
+    /// order of probability, padded with zeros to length k.
     pub fn kept_coordinates(&self) -> &[f64] {
         &self.scratch.0.kept_coordinates
     }
 
-    /// Returns the explicit directions with a positive probability of being kept, in coordinates of the span's columns,
-    /// and these probabilities, in descending order.
+    /// Returns the explicit directions with a positive probability of being kept, one per column,
+    /// and these probabilities in descending order. The directions are in coordinates of the span's
+    /// columns.
     pub fn directions(&mut self) -> (Matrix, Vec<f64>) {
         self.leading_directions(usize::MAX)
     }
@@ -357,7 +366,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         (directions.clone(), importance.clone())
     }
 
-    /// Copies at most `most` directions to the scratch space, by descending probability, then by descending index.
+    /// Copies at most `most` directions to the scratch space, in descending order of probability,
+    /// then of index.
     fn gather_directions(&mut self, most: usize) {
         let Working { order, directions, importance, .. } = &mut self.scratch.0;
         let weights = self.rule.log_weights();
@@ -369,7 +379,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         directions.resize(self.span.columns(), order.len());
     }
 
-    /// Returns true if the next row only sets the center: the first row of a learner with a center without a prior.
+    /// Returns true if the next row only sets the center. This is the first row of a learner whose
+    /// center has no prior.
     ///
     /// The loss of the row is computed as usual, relative to the initial origin. The row does not affect the
     /// norm bound, rates or summaries, because the initial origin is arbitrary.
@@ -377,7 +388,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.options.center.is_some_and(|center| center.prior == 0.0) && self.trials == 0
     }
 
-    /// Returns the number of clipped rows.
+    /// Returns the number of rows that were clipped: shortened before they were learned.
     pub fn clipped(&self) -> u64 {
         self.clip.clipped
     }

@@ -1,9 +1,11 @@
 //! Learner over pairs of rows. It finds directions of one stream that correlate with directions of another.
 //!
-//! Setting: pairs x in `R^n`, y in `R^m` with `|x| |y| ≤ Q²`, and the matrix `M = x yᵀ`. Its dilation `D = [0 M; Mᵀ 0]`
-//! is symmetric, of dimension `N = n + m`, with the eigenvalues `±|x| |y|`. The learner keeps k directions of `R^N` and
-//! gains `tr(P D)`. For a kept direction `(u; v)/√2` the gain is `(u·x)(v·y)`. With [`Pair::centered`], the mean of the
-//! previous rows of each stream is subtracted, because the directions of independent streams are otherwise their means.
+//! Setting: pairs x in `R^n`, y in `R^m` with `|x| |y| ≤ Q²`, and the matrix `M = x yᵀ`. Its
+//! dilation `D = [0 M; Mᵀ 0]` is symmetric, of dimension `N = n + m`, with the eigenvalues
+//! `±|x| |y|`. The learner keeps k directions of `R^N` and gains `tr(P D)`, where P is the
+//! projection on these directions. For a kept direction `(u; v)/√2` the gain is `(u·x)(v·y)`.
+//! [`Pair::centered`] subtracts the mean of the previous rows of each stream. Without centering,
+//! the directions found for independent streams are their means.
 //!
 //! Update: tracking on the dilation, `log V ← cap(log V - η/(2Q²) D)`, then mixing. The eigenvalues of V are the
 //! probabilities that directions are dropped. Scaled to equal norms, `(x; y)` and `(x; -y)` are the eigenvectors of D,
@@ -76,19 +78,21 @@ struct Working {
 }
 
 impl Pair {
-    /// Creates a learner of `kept` directions for pairs of rows of lengths `left` and `right`. The bound on `|x| |y|` is
-    /// the largest value so far.
+    /// Creates a learner of `kept` directions for pairs of rows of lengths `left` and `right`. The
+    /// bound on `|x| |y|` is the largest value so far. Returns `Err` unless
+    /// `0 < kept < left + right` and `eta` is positive and finite.
     pub fn new(left: usize, right: usize, kept: usize, eta: f64, mixing: Mixing) -> Result<Self, Error> {
         error::at_least_one("the length of the left rows", left)?;
         error::at_least_one("the length of the right rows", right)?;
         let span = Ambient::new(left + right)?;
-        // Divided by Q², the eigenvalues of a dilation range from -1 to 1, twice the range of a dyad.
+        // Divided by Q², the eigenvalues of a dilation are in [-1, 1], twice the range of a dyad.
         let rule = Tracking::new(error::positive("eta", eta)? / 2.0, mixing, kept, span.dimension())?;
         let learner = Subspace::new(kept, span, rule, Options::default())?;
         Ok(Self { lengths: (left, right), learner, centers: None, scratch: Scratch::default() })
     }
 
-    /// Subtracts the mean of the previous rows from the rows of each stream. The first rows are their own centers.
+    /// Enables centering: the mean of the previous rows of each stream is subtracted from the next
+    /// row. The first row of each stream is its own center.
     #[must_use]
     pub fn centered(self) -> Self {
         Self { centers: Some(Centers::default()), ..self }
@@ -114,7 +118,8 @@ impl Pair {
         &self.learner
     }
 
-    /// Runs one trial: check, draw, gain, learn. On an error, learner and generator are unchanged.
+    /// Runs one trial: checks the rows, draws a subspace, computes its gain and learns the pair. On
+    /// an error, learner and generator are unchanged.
     pub fn step(&mut self, x: &[f64], y: &[f64], random: &mut Random) -> Result<PairGain, Error> {
         check_row("left row", x, self.lengths.0)?;
         check_row("right row", y, self.lengths.1)?;
@@ -150,15 +155,16 @@ impl Pair {
         Ok(PairGain { expected: -loss.expected, realised: -loss.realised })
     }
 
-    /// Returns the most recent pair as it was learned: relative to the centers, if there are any.
+    /// Returns the most recent pair as it was learned, relative to the centers if centering is
+    /// enabled. Empty before the first pair.
     pub fn last_pair(&self) -> (&[f64], &[f64]) {
         let [x, y] = &self.scratch.0.rows;
         (x, y)
     }
 
-    /// Returns the explicit directions in descending order of their probability of being kept: their left parts, their
-    /// right parts, and the probabilities. A direction whose parts both have norm `1/√2` is a pair of singular
-    /// directions.
+    /// Returns the explicit directions in descending order of their probability of being kept: the
+    /// left parts and the right parts, one per column, and the probabilities. A direction whose
+    /// parts both have norm `1/√2` is a pair of singular directions.
     pub fn directions(&mut self) -> (Matrix, Matrix, Vec<f64>) {
         let (directions, probabilities) = self.learner.directions();
         let mut vectors = Matrix::default();

@@ -1,14 +1,16 @@
 //! Mixing with the average of all previous matrices V.
 //!
-//! Update in trial t: `V ← (1-α) V + α · mean(V_0 … V_{t-1})`, where the eigenvalues of V are the probabilities that
-//! directions are dropped, V_0 is the uniform start, and the others are the matrices of the previous trials. Their sum
-//! is dense in the coordinates of the columns of the span, with a common eigenvalue outside. If d of N directions are
-//! dropped, every eigenvalue of the result is at least `α d/(N t)`, so the sum need not be in the log domain.
+//! Update in trial t: `V ← (1-α) V + α · mean(V_0 … V_{t-1})`, where the eigenvalues of V are the
+//! probabilities that directions are dropped, V_0 is the uniform start, and V_1 … V_{t-1} are the
+//! matrices of the previous trials. The sum of these matrices is dense in the coordinates of the
+//! columns of the span, with a common eigenvalue outside. If d of N directions are dropped, every
+//! eigenvalue of the result is at least `α d/(N t)`, so logarithms of the sum are not needed.
 //!
 //! Guarantee: none proved for subspaces.
 //!
-//! Cost: one dense eigendecomposition of the columns per trial. All columns ever seen are needed, unless a rank cap
-//! folds the least likely directions into the complement.
+//! Cost: one dense eigendecomposition per trial, of as many dimensions as the span has columns. All
+//! columns ever added are needed, unless a rank cap folds the least likely directions into the
+//! complement.
 //!
 //! References: Bousquet & Warmuth, JMLR 2002; Warmuth & Kuzmin, JMLR 2008, equation (20).
 
@@ -123,7 +125,8 @@ impl PastAverage {
         frame.replace(&eigen.vectors, eigen.values[..kept].iter().map(|v| v.max(f64::MIN_POSITIVE).ln().min(0.0)));
     }
 
-    /// Updates the sum after columns were combined. The trace outside them is spread over the other directions.
+    /// Updates the sum after columns were combined. The trace outside the new columns is spread
+    /// evenly over the other directions.
     pub fn combine(&mut self, rotation: &Matrix, dimension: Multiplicity) {
         let trace = |matrix: &Matrix| (0..matrix.columns()).map(|j| matrix.column(j)[j]).sum::<f64>();
         let (before, columns) = (trace(&self.sum), self.sum.columns());

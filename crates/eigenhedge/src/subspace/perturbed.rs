@@ -8,16 +8,17 @@
 //! complement would couple them to all N dimensions of the space. All other directions have the value 0, so they are
 //! chosen, uniformly, before directions with a negative perturbed value.
 //!
-//! Guarantee: none. It is an open problem whether some noise attains the bound of tracking (JMLR sections 5.1 and 9).
-//! The mean over the noise has no closed form: [`crate::Loss::expected`] is the mean over the directions of the
-//! complement, hence unbiased but random. Between trials the spectrum is that of the leader without noise.
+//! Guarantee: none. It is an open problem whether some noise attains the bound of tracking (JMLR
+//! sections 5.1 and 9). The mean loss over the noise has no closed form. [`crate::Loss::expected`]
+//! is the mean over the directions of the complement only, so it is unbiased but random. Between
+//! trials the probabilities are those of the leader without noise.
 //!
-//! Cost: O(w³), two eigendecompositions, and w²/2 random numbers per trial.
+//! Cost per trial: two eigendecompositions, O(w³), and about w²/2 random numbers.
 //!
-//! Numerics: matrix and noise are scaled so that neither overflows for any η. The columns rotate with the rows, so that
-//! the same seed gives the same losses in rotated coordinates and in a feature space. Each column has its own noise, so
-//! a residual whose square is at most [`RESOLUTION`] of the largest squared norm so far, perhaps a rounding error, gets
-//! no column.
+//! Numerics: matrix and noise are scaled so that neither overflows for any η. The columns rotate
+//! with the rows, so a seed gives the same losses in rotated coordinates and in a feature space.
+//! Each column has its own noise. A residual that may be a rounding error therefore gets no column:
+//! its square is at most [`RESOLUTION`] times the largest squared norm so far.
 //!
 //! References: Kalai & Vempala 2005; Warmuth & Kuzmin, JMLR 2008, sections 4.1, 5.1 and 9; Dwork, Talwar, Thakurta &
 //! Zhang, STOC 2014 (Gaussian symmetric noise).
@@ -37,7 +38,7 @@ use serde::{Deserialize, Serialize};
 /// Share of the largest squared norm below which a squared residual may be a rounding error. It is far below the noise.
 const RESOLUTION: f64 = 1e-12;
 
-/// Perturbed leader: a scatter matrix and its leading subspace, with noise for each choice and without afterwards.
+/// Perturbed leader: a scatter matrix and its leading subspace, with noise only during a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Perturbed {
     eta: f64,

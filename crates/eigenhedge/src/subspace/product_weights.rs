@@ -1,9 +1,10 @@
-//! Drop probabilities of directions if sets of k directions have product weights.
+//! Probabilities that directions are dropped if sets of k kept directions have product weights.
 //!
 //! Setting: weights `e^{g_i}` of the explicit directions, and M further directions of weight 1. The probability of a
 //! set of k directions is proportional to the product of the weights of its members.
 //!
-//! Result: `log v_i`, the log-probability that direction i is not in the set, and the same for each further direction.
+//! Result: `log v_i`, the log-probability that direction i is not in the set, and that of each
+//! further direction.
 //!
 //! Cost: O(w k) for w explicit directions.
 //!
@@ -20,7 +21,8 @@ use crate::simplex::{Complement, Multiplicity};
 #[derive(Debug, Clone, Default)]
 pub(super) struct ProductScratch {
     sets: SetDistribution,
-    /// Log-probability, by count, that a set has that many members among the directions not visited yet.
+    /// Log-probability that j members of the set are among the directions not visited yet, for each
+    /// j.
     reach: Vec<f64>,
     taken: Vec<f64>,
     passed: Vec<f64>,
@@ -54,7 +56,7 @@ pub(super) fn drop_by_products(
         taken.clear();
         passed.clear();
         for (needed, &log_probability) in reach.iter().enumerate() {
-            // An unreachable state has no ratio of neighbouring entries.
+            // The ratio of table entries is undefined for a state of probability zero.
             let shift = log_probability - sets.entry(i + 1, needed);
             let possible = log_probability > f64::NEG_INFINITY;
             passed.push(if possible { shift + sets.entry(i, needed) } else { f64::NEG_INFINITY });
@@ -132,7 +134,8 @@ mod tests {
         drop_by_products(&mut log_weights, &mut complement, 3, &mut ProductScratch::default());
         let total: f64 = log_weights.iter().map(|l| kept_of(*l)).sum::<f64>() + 1e12 * kept_of(complement.log_weight);
         assert!((total - 3.0).abs() <= 1e-9, "{total}");
-        // Weights of all sets without the first direction, divided by the weights of all sets with the first two.
+        // Total weight of all sets without the first direction, divided by that of all sets with
+        // the first two.
         let (block, third) = (1e12 + 2.0, 20f64.exp());
         let wanted = -3000.0 + (block * (block - 1.0) / 2.0 + third * block).ln() - (block + third).ln();
         assert!((log_weights[0] - wanted).abs() < 1e-11 * 3000.0, "{} against {wanted}", log_weights[0]);

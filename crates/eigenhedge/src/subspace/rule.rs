@@ -9,9 +9,11 @@ use crate::simplex::Complement;
 pub struct Observed {
     /// Coordinates, with one column per dyad and one row per column of the span.
     pub coordinates: Matrix,
-    /// Weights of the dyads, negative only in [`super::Pair`]. Rules over a scatter matrix accept no negative ones.
+    /// Weights of the dyads. They are negative only in [`super::Pair`]. Rules based on a scatter
+    /// matrix require nonnegative weights.
     pub weights: Vec<f64>,
-    /// Square of the power of two by which coordinates were divided: 1 unless rows are very long or short.
+    /// Square of the power of two by which coordinates were divided: 1 unless the norms of rows are
+    /// extreme.
     pub unit_square: f64,
     /// Number of rows in the instance. A rule that forgets applies its factor this many times.
     pub rows: i32,
@@ -33,7 +35,8 @@ pub trait Directions {
     /// Returns the coordinates of the most recently observed point.
     fn coordinates(&self) -> &[f64];
 
-    /// Computes only the coordinates of a point in the directions. May replace the most recently observed point.
+    /// Writes the coordinates of a point in the directions to `out`. May replace the most recently
+    /// observed point.
     fn coordinates_of(&mut self, columns: &[f64], out: &mut Vec<f64>) {
         self.observe(columns);
         self.coordinates().clone_into(out);
@@ -53,20 +56,21 @@ pub trait Directions {
     fn select(&mut self, order: &[usize], out: &mut Matrix);
 }
 
-/// Spectrum rule: the probabilities of explicit directions and of their complement, and their update.
+/// Spectrum rule: the probabilities of explicit directions and of their complement, and the update
+/// of these probabilities.
 ///
 /// All vectors are in coordinates of the columns of the span, so that a rule works in any space.
 pub trait Rule {
     /// Returns the explicit directions.
     fn directions(&self) -> &dyn Directions;
 
-    /// Returns the explicit directions, to observe points.
+    /// Returns the explicit directions mutably, to observe points.
     fn directions_mut(&mut self) -> &mut dyn Directions;
 
     /// Sets the number of columns of the span. New columns have the probability of the complement until an update.
     fn grow(&mut self, columns: usize);
 
-    /// Draws the noise of the rule itself before each choice. Most rules have none.
+    /// Draws the noise of the rule before a choice. Most rules have no noise.
     fn perturb(&mut self, _: &mut Random) {}
 
     /// Returns true if [`Self::perturb`] draws noise.
@@ -80,12 +84,13 @@ pub trait Rule {
     /// Returns the complement: the common `log v` of all other directions, and their number.
     fn complement(&self) -> &Complement;
 
-    /// Updates the spectrum with the instance whose dyads were just observed, in order. The rate is divided by
-    /// `norm_square`, in squared units of the input: the squared norm bound, unless the rate is self-confident. Dyads of
-    /// weight zero have no effect.
+    /// Updates the spectrum with the instance whose dyads were just observed, in order. The rate is
+    /// divided by `norm_square`, in squared units of the input. This is the squared norm bound,
+    /// unless the rate is self-confident. Dyads of weight zero have no effect.
     fn update(&mut self, instance: &Observed, norm_square: f64);
 
-    /// Returns the combination that the span should apply next, or `None` below about `max_pending` extra columns.
+    /// Returns the combination that the span should apply now, or `None` if there are fewer than
+    /// about `max_pending` extra columns.
     fn rotation(&mut self, max_pending: usize) -> Option<&Matrix>;
 
     /// Updates the rule after the span has applied the combination of [`Self::rotation`].

@@ -4,24 +4,27 @@
 //! Q²]`. k directions are kept, and `d = N - k` are dropped. `V` is the matrix whose eigenvalues v are the
 //! probabilities that directions are dropped.
 //!
-//! Update: `log V ← cap(log V - (η/Q²) z zᵀ)` with the rate η, then mixing. The state has the eigenvectors of V that
-//! differ from the complement, with their `log v` (`frame`), and the common `log v` of all other directions
-//! (`complement`).
+//! Update: `log V ← cap(log V - (η/Q²) z zᵀ)` with the rate η, then mixing. The state has the
+//! eigenvectors of V whose eigenvalues differ from the common one, with their `log v` (`frame`),
+//! and the common `log v` of all other directions (`complement`).
 //!
-//! Guarantee: without mixing, the total expected loss is at most `(η L* + Q² d log(N/d)) / (1 - e^{-η})` for every
-//! sequence, where L* is the loss of the best fixed subspace (JMLR Theorem 6). For infinite N, `d log(N/d)` is k.
-//! Mixing and the rank cap have a cost, the price ([`Rule::price`]), which adds to `d log(N/d)` in the bound. With
-//! fixed share a bound also holds relative to a comparator that changes
+//! Guarantee: without mixing, the total expected loss is at most
+//! `(η L* + Q² d log(N/d)) / (1 - e^{-η})` for every sequence, where L* is the loss of the best
+//! fixed subspace in hindsight (JMLR Theorem 6). For infinite N, `d log(N/d)` is k. The cost of
+//! mixing and of the rank cap ([`Rule::price`]) adds to `d log(N/d)` in the bound. With fixed share
+//! a bound also holds relative to a comparator that changes
 //! ([`bounds::shifting`](crate::bounds::shifting)).
 //!
-//! Cost: O(n w) for the coordinates and O(w u²) for the rotation, where n is the length of a row, u is the number of
-//! uncapped directions, and w is the number of columns of the span, by default u ≤ w ≤ u + max(8, u/3) + 1. Past-average
-//! mixing: one dense eigendecomposition per trial.
+//! Cost: O(n w) for the coordinates and O(w u²) for the rotation, where n is the length of a row, u
+//! is the number of uncapped directions, and w is the number of columns of the span. For rows of
+//! fewer than 512 numbers, u ≤ w ≤ u + max(8, u/3) + 1. Past-average mixing adds one dense
+//! eigendecomposition per trial.
 //!
-//! Numerics: all weights are logarithms. A direction that reaches the cap together with the complement is equal to it
-//! bit for bit and is merged into it, without any approximation. Fixed share keeps every direction touched by noise
-//! slightly different from the rest. The directions that are cheapest to merge may then be merged too, at a cost of at
-//! most a given share of the cost of mixing ([`Tracking::with_merging`]).
+//! Numerics: all weights are stored as logarithms. If a direction and the complement are both at
+//! the cap, their weights are bit-identical, and the direction is merged into the complement
+//! without any approximation. With fixed share, every direction touched by noise remains slightly
+//! different from the complement. The directions that are cheapest to merge may then also be
+//! merged, at a cost of at most a given share of the cost of mixing ([`Tracking::with_merging`]).
 //!
 //! References: Warmuth & Kuzmin, JMLR 2008, Algorithm 5 and section 8; Kuzmin & Warmuth, ICML 2007, Algorithm 3.
 
@@ -45,13 +48,13 @@ pub struct Tracking {
     kept: usize,
     /// Initial log-weight `log(d/N)` of every direction.
     uniform: f64,
-    /// Explicit directions. Their values are `log v`.
+    /// Explicit directions, with `log v` as values.
     frame: Frame,
     complement: Complement,
     past: Option<PastAverage>,
     #[serde(with = "no_limit")]
     max_rank: usize,
-    /// Cost of mixing and folding, which is added to the constant of the regret bound.
+    /// Cost of mixing and merging, which is added to the constant of the regret bound.
     price: f64,
     /// Largest cost of merging directions in a trial, as a share of the cost of mixing.
     merge: f64,
@@ -65,7 +68,8 @@ struct Working {
     ranking: Vec<f64>,
 }
 
-/// Number of directions up to which none is merged. SIMD instructions process this many at little extra cost.
+/// Number of directions up to which none is merged. This number costs little more than a few
+/// directions, because of SIMD instructions.
 const FEW: usize = 15;
 
 impl Tracking {
@@ -80,9 +84,9 @@ impl Tracking {
         Ok(Self { eta, mixing, kept, uniform, frame, complement, past, max_rank, price, merge, scratch })
     }
 
-    /// Enables merging: directions whose weight is close to that of the complement are merged into it, as long as the
-    /// cost in each trial is at most `share` times the cost of fixed share. No direction is merged while there are at
-    /// most 15 directions, or at most k + 4.
+    /// Enables merging: directions whose weight is close to that of the complement are merged into
+    /// the complement, as long as the cost in each trial is at most `share` times the cost of fixed
+    /// share. No direction is merged while there are at most 15 directions, or at most k + 4.
     pub fn with_merging(mut self, share: f64) -> Result<Self, Error> {
         self.merge = error::not_negative("merge", share)?;
         Ok(self)
@@ -101,12 +105,13 @@ impl Tracking {
         cap(&mut self.frame.values, &mut self.complement, self.kept, &mut self.scratch.0.cap);
     }
 
-    /// Folds directions into the complement, starting with those least likely to be kept: all directions beyond the
-    /// rank cap, and others while the cost is within the allowance. They get the weight of the complement, which is
-    /// adjusted so that the trace stays k.
+    /// Folds directions into the complement, starting with those least likely to be kept: all
+    /// directions beyond the rank cap, and others while the cost is within the allowance. Folded
+    /// directions get the weight of the complement, which is adjusted so that the probabilities of
+    /// being kept still sum to k.
     ///
-    /// The proof of the theorem telescopes over `log V`. Replacing V by V' adds at most the sum of the
-    /// positive eigenvalues of `log V - log V'` to its constant.
+    /// The proof of the theorem telescopes over `log V`. Replacing V by V' adds at most the sum of
+    /// the positive eigenvalues of `log V - log V'` to the constant of the bound.
     fn fold(&mut self, allowance: f64) {
         let common = self.complement.log_weight;
         let ranking = &mut self.scratch.0.ranking;
@@ -168,8 +173,8 @@ impl Tracking {
         let lost = (self.complement.log_weight - mixed).max(0.0);
         price += match self.frame.others() {
             Multiplicity::Finite(others) => others as f64 * lost,
-            // Explicit directions lose the share α of their probabilities. Spread over N directions, it lowers their
-            // log v by α times these probabilities in total.
+            // Explicit directions lose the share α of their probabilities of being kept. Spread
+            // over N → ∞ directions, this mass lowers their log v by the lost mass in total.
             Multiplicity::Infinite => alpha * explicit,
         };
         self.price += price;
@@ -192,7 +197,8 @@ impl State for Tracking {
         match (&self.past, &built.past) {
             (None, None) => spectrum.check(),
             (Some(past), Some(_)) => {
-                // After evictions the sum of past parameters is incomplete, so the total is not checked.
+                // After evictions the sum of the past matrices V is incomplete, so the total is not
+                // checked.
                 spectrum.check_weights()?;
                 past.check_state(self.frame.columns())
             }
@@ -234,7 +240,6 @@ impl Rule for Tracking {
         let paid = self.mix();
         if changed {
             self.fold(self.merge * paid);
-            // Directions equal to the complement are merged into it.
             let common = self.complement.log_weight;
             self.frame.retain(|_, weight| weight != common);
         }
@@ -242,7 +247,7 @@ impl Rule for Tracking {
             // V' ≥ (1-α) V, and the logarithm is operator monotone. Each of the d dropped directions loses at most
             // -log(1-α).
             self.price += match self.frame.dimension() {
-                // Folding directions out of the past has no finite price.
+                // No finite price is known for folding directions of past matrices.
                 _ if self.max_rank != usize::MAX => f64::INFINITY,
                 Multiplicity::Finite(n) => -(-alpha).ln_1p() * (n - self.kept as u64) as f64,
                 Multiplicity::Infinite => f64::INFINITY,
@@ -253,7 +258,8 @@ impl Rule for Tracking {
     }
 
     fn rotation(&mut self, max_pending: usize) -> Option<&Matrix> {
-        // The sum of past parameters is in coordinates of the columns, so without a rank cap it needs all of them.
+        // The sum of the past matrices V is in coordinates of the columns. Without a rank cap it
+        // needs all columns.
         if self.past.is_some() && self.max_rank == usize::MAX { None } else { self.frame.due(max_pending) }
     }
 

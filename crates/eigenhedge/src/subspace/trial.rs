@@ -24,8 +24,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.scale = scale.max(f64::MIN_POSITIVE);
     }
 
-    /// Records the norm of the row. Returns the factor by which the row is shortened before it is learned, or 1 if it is
-    /// not clipped.
+    /// Records the norm of the row. Returns the factor by which the row is shortened before it is
+    /// learned, 1 unless it is clipped.
     fn shorten(&mut self) -> f64 {
         let (times, norm) = (self.options.clip, (self.scratch.0.square / self.scratch.0.row_weight).sqrt());
         let factor = self.clip.factor(times, norm);
@@ -33,8 +33,9 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         factor
     }
 
-    /// Returns the expected and realised loss of a point, in the unit of the instance. The coordinates of the point are
-    /// in `scratch.columns`. `uncarried` is the squared length of the part for which no column was appended.
+    /// Returns the expected and the realized loss of a point, in the unit of the instance. The
+    /// coordinates of the point are in `scratch.columns`. `uncarried` is the squared length of the
+    /// part for which no column was appended.
     fn charge(&mut self, uncarried: f64) -> Loss {
         let square = self.observe();
         let (lost, unresolved) = if self.span.loses_residuals() { (uncarried, 0.0) } else { (0.0, uncarried) };
@@ -52,7 +53,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         Loss { expected, realised }
     }
 
-    /// Returns the loss of the row that sets the center. No direction is explicit yet.
+    /// Returns the loss of the row that sets the center, when no direction is explicit yet.
     fn charge_first(&mut self) -> Loss {
         let Working { choice, kept_coordinates, observed, square, .. } = &mut self.scratch.0;
         let (unit_square, unit) = (observed.unit_square, observed.unit_square.sqrt());
@@ -63,7 +64,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         Loss { expected: self.rule.complement().log_weight.exp() * *square, realised }
     }
 
-    /// Sets the center to the first row, from which nothing else is learned.
+    /// Sets the center to the first row. Nothing else is learned from this row.
     fn begin_center(&mut self, instance: &Instance<'_, S::Point>) {
         let point = match instance {
             Instance::Point(point) => point,
@@ -222,8 +223,7 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
 }
 
 // Record of a trial, from which its choice can be drawn after the learner has learned later rows.
-// The state of a learner does not depend on its choices. A learner can therefore learn several rows first. Its choices
-// are drawn afterwards from the recorded probabilities and coordinates of each row, with bit-identical results.
+// This gives bit-identical results, because the state of a learner does not depend on its choices.
 #[derive(Debug, Clone)]
 pub(crate) struct Trace {
     pub expected: f64,
@@ -259,7 +259,7 @@ impl Default for Trace {
 }
 
 impl<S: Span, R: Rule> Subspace<S, R> {
-    /// Runs a trial without a choice, and records it. The learner must not be about to set its center.
+    /// Runs a trial without a choice, and records it. [`Self::fixes_center`] must be false.
     pub(crate) fn trial_without_choice(&mut self, point: &S::Point, trace: &mut Trace) -> Result<(), Error> {
         let instance = Instance::Point(point);
         self.check(&instance)?;
@@ -277,7 +277,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         Ok(())
     }
 
-    /// Shows `drawn`, a choice drawn from a record of this learner, as its most recent choice.
+    /// Stores `drawn`, a choice drawn from a record of this learner, as its most recent choice.
     pub(crate) fn show(&mut self, drawn: &Drawn) {
         self.scratch.0.kept_coordinates.clone_from(&drawn.coordinates);
         self.scratch.0.square = drawn.square;

@@ -1,25 +1,25 @@
-//! Slow dense oracles: every update as published, with a new eigendecomposition.
+//! Slow dense oracles of the published updates, with a new eigendecomposition in each trial.
 //!
-//! The oracles use one-sided Jacobi rotations, which are as accurate for small eigenvalues as for large ones. A backward
-//! stable dense solver is not: at `log v = -10⁵` it would lose ten digits of the weights near one, and a column in units a
-//! million times smaller than those of another would lose all its digits.
+//! The oracles use one-sided Jacobi rotations, which are as accurate for small eigenvalues as for
+//! large ones. A backward stable dense solver is not. At `log v = -10⁵` it would lose ten digits of
+//! the weights near one. A column in units a million times smaller than those of another column
+//! would lose all its digits.
 
 use super::{cap, product};
 use eigenhedge::internals::{dot, symmetric_eigen};
 use eigenhedge::{Matrix, Mixing};
 
-/// A learner implemented as in its paper.
 pub trait Oracle {
     /// Returns the expected loss of a row, then learns from it. `rate` is the rate of this update.
     fn step(&mut self, z: &[f64], rate: f64) -> f64;
 }
 
-/// Cosine of the angle between two rows that is a rounding error. Rotations converge quadratically.
+/// Largest cosine between two rows that counts as rounding error.
 const ROUNDING: f64 = 1e-15;
-/// Maximum size of a matrix that is decomposed by rotations, which would be slow for larger ones.
+/// Maximum size of a matrix that is decomposed by rotations, which are slow for large ones.
 const ROTATED: usize = 32;
 
-/// Computes eigenvectors of `-G Gᵀ` by rotations of the rows of G. The rotations are applied to the columns of `basis`.
+/// Orthogonalizes the rows of G by rotations, which are also applied to `basis`.
 fn jacobi(rows: &mut [Vec<f64>], basis: &mut Matrix) {
     let n = rows.len();
     for _ in 0..60 {
@@ -51,7 +51,7 @@ fn jacobi(rows: &mut [Vec<f64>], basis: &mut Matrix) {
     }
 }
 
-/// Mirror descent with all N eigenvectors; `log V` is diagonalised in each trial.
+/// Mirror descent with all N eigenvectors. `log V` is diagonalized in each trial.
 pub struct DenseTracking {
     kept: usize,
     mixing: Mixing,
@@ -62,7 +62,6 @@ pub struct DenseTracking {
 }
 
 impl DenseTracking {
-    /// Creates the uniform initial state.
     pub fn new(n: usize, kept: usize, mixing: Mixing) -> Self {
         let share = (n - kept) as f64 / n as f64;
         let mut past = Matrix::identity(n);
@@ -121,18 +120,18 @@ impl Oracle for DenseTracking {
     }
 }
 
-/// Probabilities as a function of the eigenvalues of a scatter matrix.
+/// Function from the eigenvalues of a scatter matrix to probabilities.
 #[derive(Clone, Copy)]
 pub enum Function {
-    /// `log V = cap(-rate · C)`.
+    /// Capped exponential weights: `log V = cap(-rate · C)` for the scatter matrix C.
     Exponential,
     /// Hedge over all sets of k eigenvectors, set by set.
     ProductSets,
-    /// The top k; equal eigenvalues share evenly.
+    /// Keeps the k largest. Equal eigenvalues at the boundary share evenly.
     Leader,
 }
 
-/// Updates the eigenpairs of `diag(values) + a aᵀ` in the basis.
+/// Computes the eigenpairs of `diag(values) + a aᵀ` and rotates the basis accordingly.
 fn add_dyad(values: &mut [f64], a: &[f64], basis: &mut Matrix) {
     let n = values.len();
     if n > ROTATED {
@@ -166,7 +165,7 @@ fn coordinates(basis: &Matrix, z: &[f64]) -> Vec<f64> {
     (0..z.len()).map(|j| dot(basis.column(j), z)).collect()
 }
 
-/// A scatter matrix whose spectrum is recomputed in every trial.
+/// Oracle from a scatter matrix whose eigenvalues are recomputed in every trial.
 pub struct DenseScatter {
     kept: usize,
     function: Function,
@@ -178,7 +177,6 @@ pub struct DenseScatter {
 }
 
 impl DenseScatter {
-    /// Creates an oracle without rows and without forgetting.
     pub fn new(n: usize, kept: usize, function: Function) -> Self {
         let (basis, values) = (Matrix::identity(n), vec![0.0; n]);
         Self { kept, function, rate: 1.0, forget: 1.0, max_rank: n, basis, values }
@@ -189,7 +187,7 @@ impl DenseScatter {
         Self { forget, ..self }
     }
 
-    /// Sets the maximum number of eigenpairs of the matrix.
+    /// Sets the maximum number of nonzero eigenvalues of the matrix.
     pub fn capped(self, max_rank: usize) -> Self {
         Self { max_rank, ..self }
     }
@@ -208,13 +206,11 @@ impl DenseScatter {
         values[..values.len() - n].iter().sum()
     }
 
-    /// Returns the expected projection on the dropped directions.
     pub fn dropped_projection(&self) -> Matrix {
         let dropped = self.dropped();
         sum(&self.basis, |i| dropped[i])
     }
 
-    /// Returns the probability that each direction is dropped.
     fn dropped(&self) -> Vec<f64> {
         let (values, n) = (&self.values, self.values.len());
         match self.function {
@@ -281,14 +277,12 @@ fn sum(basis: &Matrix, value: impl Fn(usize) -> f64) -> Matrix {
     sum
 }
 
-/// Gradient descent on the expected projection.
 pub struct DenseAdditive {
     kept: usize,
     projection: Matrix,
 }
 
 impl DenseAdditive {
-    /// Creates the uniform initial state.
     pub fn new(n: usize, kept: usize) -> Self {
         Self { kept, projection: sum(&Matrix::identity(n), |_| kept as f64 / n as f64) }
     }

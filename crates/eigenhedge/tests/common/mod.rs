@@ -11,12 +11,10 @@ use eigenhedge::simplex::Multiplicity;
 use eigenhedge::streams::leader_trap;
 use eigenhedge::{Kind, Matrix, Mixing, Random, RunningCenter, Spec, streams};
 
-/// Returns the registry entries of learners that combine a rule and a span.
 pub fn subspace_learners() -> impl Iterator<Item = &'static Entry> {
     REGISTRY.iter().filter(|entry| entry.family == Family::Subspace)
 }
 
-/// Computes `A B`.
 pub fn product(a: &Matrix, b: &Matrix) -> Matrix {
     let mut product = Matrix::zeros(a.rows(), b.columns());
     for j in 0..b.columns() {
@@ -27,7 +25,6 @@ pub fn product(a: &Matrix, b: &Matrix) -> Matrix {
     product
 }
 
-/// Returns every subspace learner of the registry, with its variants.
 pub fn specs(kept: usize) -> Vec<Spec> {
     let mut specs = Vec::new();
     for entry in subspace_learners() {
@@ -46,8 +43,8 @@ pub fn specs(kept: usize) -> Vec<Spec> {
     specs
 }
 
-/// Returns [`specs`] for kernels with an infinite-dimensional space. Product sets would keep nothing there and get a finite
-/// dimension.
+/// Returns [`specs`] for kernels with an infinite-dimensional space. Product sets would keep no
+/// direction there, so their dimension is finite.
 pub fn infinite_specs(kept: usize) -> Vec<Spec> {
     let finite = |spec: &mut Spec| {
         if spec.learner == Kind::ProductSets {
@@ -81,12 +78,12 @@ pub fn cap(log_weights: &mut [f64], kept: usize) {
     }
 }
 
-/// Returns every stream with rows of norm at most one, and some degenerate ones.
+/// Returns streams with rows of norm at most one, some of them degenerate.
 pub fn bounded_rows(n: usize, seed: u64) -> Vec<(&'static str, Vec<Vec<f64>>)> {
     let mut random = Random::seeded(seed);
     let mut still: Vec<Vec<f64>> = streams::iid(n, 2, 0.4, 240, seed).rows;
     let repeated = (0..150).map(|t| still[t % 3].clone()).collect();
-    // Shuffled in blocks, with some zero rows and some of maximum norm.
+    // Every fifth row becomes a row of zeros or of norm one.
     for row in still.iter_mut().step_by(5) {
         let norm = dot(row, row).sqrt();
         let size = if random.uniform() < 0.3 { 0.0 } else { 1.0 / norm };

@@ -1,7 +1,8 @@
-//! Random configurations over random streams: whatever they learn is saved, read and continued, and compared bit for bit.
+//! Random configurations over random streams, saved, read and compared bit for bit.
 //!
-//! A case is a random learner, kernel, budget, center, mixing, scale and stream. It runs as a model, as a fleet of models, as a
-//! monitor, as a fleet of monitors, and as moments. A seed and a number determine a case.
+//! A case is a random learner, kernel, budget, center, mixing, scale and stream. It runs as a
+//! model, as a fleet of models, as a monitor, as a fleet of monitors, and as moments. A seed and a
+//! case number determine a case.
 #![allow(clippy::unwrap_used)]
 
 use eigenhedge::kernel::{KERNELS, KernelParameters, TextItems, VectorKernel};
@@ -14,7 +15,6 @@ use eigenhedge::{
 };
 use std::io::{self, Cursor};
 
-/// A configuration and its rows.
 #[derive(Debug)]
 pub struct Case {
     spec: Spec,
@@ -23,15 +23,14 @@ pub struct Case {
     standardize: Standardize,
     door: Door,
     options: MonitorOptions,
-    /// Rows of the monitor and of the moments.
     rows: Vec<Vec<f64>>,
     /// Rows of the model: lists of items if its kernel takes them.
     model_rows: Vec<Vec<f64>>,
-    /// Numbers of the rows before which the state is saved and read, in order.
+    /// Indices of the rows before which the state is saved and read, in ascending order.
     cuts: Vec<usize>,
 }
 
-/// Method of the model that learns the rows.
+/// Method by which the model learns the rows.
 #[derive(Debug, Clone, Copy)]
 enum Door {
     Step,
@@ -40,17 +39,13 @@ enum Door {
     Filled,
 }
 
-/// Maximum number of columns of a monitor.
 const MONITORED: usize = 6;
 
-/// Results of a case.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// Main options of the model.
     pub name: String,
-    /// One sentence for each kind of object that violates a law.
+    /// One message for each kind of object that violates a law.
     pub violated: Vec<String>,
-    /// Sentences of refused rows.
     pub refused: Vec<String>,
 }
 
@@ -58,13 +53,11 @@ fn pick<T: Clone>(random: &mut Random, list: &[T]) -> T {
     list[random.below(list.len())].clone()
 }
 
-/// Returns 10 to a random power in the range.
 fn power(random: &mut Random, low: f64, high: f64) -> f64 {
     10f64.powf(low + (high - low) * random.uniform())
 }
 
 impl Case {
-    /// Returns the case with this number.
     pub fn new(seed: u64, number: u64) -> Self {
         let random = &mut Random::seeded(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(number));
         let length = if random.below(30) == 0 { 20 + random.below(180) } else { 1 + random.below(9) };
@@ -99,7 +92,7 @@ impl Case {
         }
     }
 
-    /// Returns cases in which a state was once saved that could not be read.
+    /// Returns cases whose saved state once could not be read.
     pub fn known() -> Vec<Self> {
         let mut random = Random::seeded(1);
         let mut cases = Vec::new();
@@ -136,7 +129,7 @@ impl Case {
         cases
     }
 
-    /// Runs every kind of saved object over the rows. Returns the violated laws, and the sentences of refused rows.
+    /// Runs every kind of saved object over the rows and reports violated laws.
     pub fn check(&self) -> Report {
         let mut report = Report::default();
         let Spec { kernel, budget, .. } = &self.spec;
@@ -173,8 +166,8 @@ impl Case {
         Ok(model)
     }
 
-    /// Runs over the rows beside a copy that was saved and read. Both must give the same results and the same bytes. A
-    /// refused row must leave the state unchanged.
+    /// Runs an object, and a copy of it that is saved and read, over the rows. Both must give the
+    /// same results and the same bytes. A rejected row must leave the state unchanged.
     fn law<T: Saved>(&self, name: &str, own: T, rows: &[Vec<f64>], report: &mut Report) {
         let run = || self.run(name, own, rows, &mut report.refused);
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
@@ -232,7 +225,7 @@ fn kernel(random: &mut Random, length: usize) -> VectorKernel {
         ..KernelParameters::default()
     };
     let single = |random: &mut Random| {
-        // The kernels that have failed most often come three times.
+        // The kernels that failed most often are three times as likely.
         let often = ["linear", "linear", "polynomial", "polynomial", "sigmoid", "sigmoid"];
         let name = random.below(KERNELS.len() + often.len());
         let name = KERNELS.get(name).map_or_else(|| often[name - KERNELS.len()], |entry| entry.name);
@@ -247,7 +240,7 @@ fn kernel(random: &mut Random, length: usize) -> VectorKernel {
 }
 
 fn spec(random: &mut Random, length: usize, kernel: Option<VectorKernel>) -> Spec {
-    // Hebbian learners come twice.
+    // Hebbian learners are twice as likely.
     let entry =
         REGISTRY.get(random.below(REGISTRY.len() + 3)).unwrap_or(&REGISTRY[REGISTRY.len() - 1 - random.below(3)]);
     let kept = if entry.kind == Kind::Oja { 1 } else { 1 + random.below(3.min(length)) };
@@ -315,7 +308,6 @@ fn options(random: &mut Random) -> MonitorOptions {
         .with_rebaseline(if random.below(3) == 0 { Rebaseline::After(5) } else { Rebaseline::Never })
 }
 
-/// Generates texts of a few words, as lists of items.
 fn texts(random: &mut Random, count: usize) -> Vec<Vec<f64>> {
     let words = ["disk", "fan", "full", "slow", "node", "a", "b", "c"];
     let row = |_| {
@@ -326,7 +318,7 @@ fn texts(random: &mut Random, count: usize) -> Vec<Vec<f64>> {
     (0..count).map(row).collect()
 }
 
-/// Generates rows, most of which are unusual.
+/// Generates a stream that is normal, hard or distorted.
 fn stream(random: &mut Random, length: usize, count: usize, has_gaps: bool) -> Vec<Vec<f64>> {
     let normal = |random: &mut Random| (0..length).map(|_| random.normal()).collect::<Vec<f64>>();
     let mut rows: Vec<Vec<f64>> = if random.below(2) == 0 {
@@ -338,7 +330,7 @@ fn stream(random: &mut Random, length: usize, count: usize, has_gaps: bool) -> V
         distort(random, &mut rows);
     }
     if length > 20 && random.below(2) == 0 {
-        // Sparse enough for sparse columns.
+        // The rows are sparse enough for sparse columns.
         rows.iter_mut().flatten().filter(|_| random.below(50) > 0).for_each(|x| *x = 0.0);
     }
     if has_gaps {
@@ -351,7 +343,6 @@ fn stream(random: &mut Random, length: usize, count: usize, has_gaps: bool) -> V
     rows
 }
 
-/// Changes a stream in one of many ways.
 fn distort(random: &mut Random, rows: &mut [Vec<f64>]) {
     let (count, length) = (rows.len(), rows[0].len());
     let scale = |row: &mut Vec<f64>, factor: f64| row.iter_mut().for_each(|x| *x *= factor);
@@ -391,17 +382,16 @@ fn distort(random: &mut Random, rows: &mut [Vec<f64>]) {
     }
 }
 
-/// An object that learns rows and can be saved.
 trait Saved: Sized {
-    /// Learns a row. Returns the results as text, which has a different form for each value, or the sentence of the
-    /// refusal. Returns `Err` if a result is not a number.
+    /// Learns a row. Returns the results as text that differs for different bits, or the error
+    /// message of a rejected row. The outer `Err` means that a result is not a number.
     fn learn(&mut self, number: usize, row: &[f64]) -> Result<Result<String, String>, String>;
     fn bytes(&mut self) -> Vec<u8>;
     fn read(bytes: &[u8]) -> Result<Self, String>;
     fn summary(&self) -> String;
 }
 
-/// Formats a result, or the sentence of an error.
+/// Formats a result or an error. The outer `Err` means that the result is not a number.
 fn told<T>(outcome: Result<T, Error>, text: impl FnOnce(T) -> String) -> Result<Result<String, String>, String> {
     let told = outcome.map(text).map_err(|error| error.to_string());
     match &told {
@@ -445,7 +435,6 @@ impl Saved for Single {
     }
 }
 
-/// Keys of a fleet, by the number of the row.
 fn key(number: usize) -> &'static str {
     ["left", "right", "rare"][if number.is_multiple_of(7) { 2 } else { number % 2 }]
 }
@@ -470,7 +459,7 @@ fn write_fleet<T: FleetMember>(fleet: &mut Fleet<T>) -> Vec<u8> {
     bytes
 }
 
-/// Reads a fleet of which two members stay in memory.
+/// Reads a fleet that keeps two members in memory.
 fn read_fleet<T: FleetMember>(bytes: &[u8]) -> Result<Fleet<T>, String> {
     let index = Fleet::<T>::index(&mut Cursor::new(bytes)).map_err(|refusal| refusal.to_string())?;
     let parts = index.parts.iter().map(|(_, at, length)| bytes[*at as usize..(at + length) as usize].to_vec());
@@ -505,7 +494,7 @@ struct Watch(Monitor);
 
 impl Saved for Watch {
     fn learn(&mut self, _: usize, row: &[f64]) -> Result<Result<String, String>, String> {
-        // A row without a score has NaN.
+        // NaN is allowed here, because it means that a row has no score.
         Ok(self.0.step(row).map(|verdict| format!("{verdict:?}")).map_err(|error| error.to_string()))
     }
 

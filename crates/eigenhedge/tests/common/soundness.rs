@@ -1,5 +1,6 @@
-//! Laws of every row, for every stream and learner: the loss is between zero and the energy of the row, loss and kept
-//! coordinates satisfy Pythagoras, and columns are orthonormal.
+//! Laws that hold at every row, for all streams and learners. The loss is between zero and the
+//! energy of the row. The loss and the squared kept coordinates add up to the energy. The columns
+//! are orthonormal.
 #![allow(dead_code)]
 
 use eigenhedge::internals::{Ambient, AnyRule, Feature, Span, dot};
@@ -13,40 +14,36 @@ pub const DEFECT: f64 = 1e-9;
 /// Maximum deviation of the Gram matrix of the columns from the identity.
 pub const DRIFT: f64 = 1e-12;
 
-/// Acceptable drift of columns in feature space: it changes losses by at most this relative amount.
+/// Acceptable drift of columns in feature space. It changes losses by at most this relative amount.
 const HARMLESS: f64 = 1e-6;
-/// Rounding errors of an atom's kernel value in an entry of the Gram matrix of columns, per unit of size.
+/// Accepted rounding error in the Gram matrix of columns, in eps times squared terms.
 const ROUNDINGS: f64 = 200.0;
 
 /// Worst measurements over some rows.
 #[derive(Debug, Clone, Default)]
 pub struct Soundness {
-    /// Number of rows measured.
     pub rows: u64,
-    /// Number of rows that violated a law.
     pub violations: u64,
-    /// Largest ratio of an expected or realised loss to the energy of its row.
+    /// Largest ratio of an expected or realized loss to the energy of its row.
     pub loss: f64,
-    /// Largest Pythagoras defect relative to the energy.
+    /// Largest relative gap between energy and loss plus squared coordinates.
     pub defect: f64,
-    /// Largest drift of the columns.
     pub drift: f64,
-    /// First row that violated a law, with the reason.
+    /// Index of the first row that violated a law, and the reason.
     pub first: Option<(u64, String)>,
     /// Largest rounding error of a drift so far.
     known_to: f64,
-    /// Last row that violated a law.
     last: Option<u64>,
 }
 
 impl Soundness {
-    /// Checks one row: its energy `square`, accurate to `known_to`, its loss, and the kept coordinates.
+    /// Checks a row with energy `square`, accurate to `known_to`.
     pub fn row(&mut self, square: f64, known_to: f64, loss: Loss, coordinates: &[f64]) {
         self.row_of_many(square, square, known_to, loss, coordinates);
     }
 
-    /// Checks one row of a portfolio, whose members may have their own centers: `square` is the energy for the chosen member,
-    /// `most` the largest over all members.
+    /// Checks one row of a portfolio, whose members may have their own centers. `square` is the
+    /// energy for the chosen member, and `most` is the largest energy over all members.
     pub fn row_of_many(&mut self, square: f64, most: f64, known_to: f64, loss: Loss, coordinates: &[f64]) {
         let mut broken = Vec::new();
         let Loss { expected, realised } = loss;
@@ -72,8 +69,8 @@ impl Soundness {
         self.note(broken);
     }
 
-    /// Checks the drift of the columns, accurate to `known_to`. Columns whose coefficients cancel when combined keep the
-    /// rounding errors of their terms.
+    /// Checks the drift of the columns, accurate to `known_to`. Columns whose terms have cancelled
+    /// keep their rounding errors, so the largest `known_to` so far counts.
     pub fn columns(&mut self, drift: f64, known_to: f64) {
         self.known_to = self.known_to.max(known_to);
         let known_to = self.known_to;
@@ -83,13 +80,12 @@ impl Soundness {
         }
     }
 
-    /// Counts a row that was rejected or has no loss.
+    /// Counts a rejected row as a violation, with the reason.
     pub fn refused(&mut self, reason: String) {
         self.rows += 1;
         self.note(vec![reason]);
     }
 
-    /// Records the violations of the last row.
     fn note(&mut self, broken: Vec<String>) {
         let row = self.rows - 1;
         if !broken.is_empty() && self.last != Some(row) {
@@ -99,7 +95,6 @@ impl Soundness {
         }
     }
 
-    /// Adds other measurements.
     pub fn join(&mut self, other: &Self) {
         self.rows += other.rows;
         self.violations += other.violations;
@@ -112,12 +107,12 @@ impl Soundness {
     }
 }
 
-/// Returns the larger number; NaN counts as largest.
+/// Returns the larger number, or NaN if one of them is NaN.
 fn largest(a: f64, b: f64) -> f64 {
     if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }
 }
 
-/// A span over rows of numbers, with the accuracy of its measurements.
+/// Span over rows of numbers, with the accuracy of its measurements.
 pub trait Measured: Span<Point = [f64]> {
     /// Returns the rounding error of the energy of a row, for a centered learner.
     fn energy_known_to(&self, row: &[f64]) -> f64;
@@ -139,7 +134,7 @@ impl Measured for Ambient {
     }
 }
 
-/// In feature space both are sums over atoms that cancel: a column for a small residual has large coefficients.
+/// In feature space, energy and drift are sums over atoms whose terms cancel.
 impl Measured for Feature<Vectors> {
     fn energy_known_to(&self, row: &[f64]) -> f64 {
         if self.origin().is_some() { 1e-13 * self.dictionary().kernel().value(row, row) } else { 0.0 }
@@ -171,7 +166,6 @@ impl Measured for Feature<Vectors> {
     }
 }
 
-/// Runs and checks one trial of a subspace learner.
 pub fn judged<S: Measured>(
     learner: &mut Subspace<S, AnyRule>,
     row: &[f64],

@@ -12,7 +12,7 @@ pub const AUTO: &str = "auto";
 pub const FOLLOWING: &str = "tracking + fixed share";
 pub const STEADY: &str = "tracking";
 
-/// Returns the learners by name, with the defaults of `run`; tracking also appears with other mixing rules.
+/// Returns the learners with the defaults of `run`. Tracking also has other mixing rules.
 pub fn learners() -> Vec<(&'static str, Spec)> {
     let spec = |kind| Spec::new(kind, KEPT);
     let tracking = |mixing| Spec { mixing, ..spec(Kind::Tracking) };
@@ -42,7 +42,7 @@ pub struct Outcome {
     pub name: &'static str,
     pub run: Model,
     pub recorder: Recorder,
-    /// Mean and standard deviation of the total realised loss over the draws.
+    /// Mean and standard deviation, over the draws, of the total realised loss.
     pub realised: (f64, f64),
     pub seconds_per_row: f64,
 }
@@ -54,7 +54,8 @@ impl Outcome {
 }
 
 pub fn measure(name: &'static str, spec: &Spec, stream: &[Vec<f64>], args: &DemoArgs) -> Result<Outcome> {
-    // The learned state does not depend on the draws, which share a learner. The first row only sets the center.
+    // All draws share a learner, because its state does not depend on them. The first row only sets
+    // the center, if there is one.
     let mut learner = AnyLearner::new(spec, stream[0].len())?;
     let (first, charged) = stream.split_at(usize::from(spec.center.is_some()));
     for row in first {

@@ -8,7 +8,7 @@ use eigenhedge::{Kind, Model, Random, Spec};
 use eigenhedge_pages::{Block, Curve, Multiples, Page, Steps, Table, Tile};
 
 const STRIDE: usize = 20;
-/// Number of rows in each of the three parts of the two-dimensional example.
+/// Number of points in each of the three parts of the two-dimensional example.
 const PART: usize = 80;
 
 /// Creates the page: a line that follows points in the plane, then the results of all learners on the demo stream.
@@ -42,7 +42,7 @@ pub fn page(stream: &[Vec<f64>], best: Curve, results: &[Outcome], seed: u64) ->
     })
 }
 
-/// Generates points around a line that rotates for a while, and the line to which `auto` commits before each point.
+/// Generates points around a rotating line, and the line that `auto` chooses before each point.
 fn steps(seed: u64) -> Result<Steps> {
     let mut random = Random::seeded(seed);
     let rows: Vec<[f64; 2]> = (0..3 * PART)
@@ -76,7 +76,8 @@ fn steps(seed: u64) -> Result<Steps> {
     Ok(steps)
 }
 
-/// Returns the loss of the best fixed plane through the mean every [`STRIDE`] rows. The first row does not count.
+/// Returns the loss of the best fixed plane so far, every [`STRIDE`] rows and after the last row.
+/// The loss of the first row does not count.
 pub fn best_so_far(stream: &[Vec<f64>]) -> Result<Curve> {
     let mut best = BestSubspace::new(stream[0].len(), true).context("the rows are too long to follow")?;
     let mut curve = Curve { name: "best fixed plane so far".into(), ..Curve::default() };

@@ -1,7 +1,7 @@
-//! A shell command that runs once per notice, without delaying the stream.
+//! Shell command that runs once per notice, without delaying the stream.
 //!
-//! Notices wait in a bounded queue. One thread runs the command for each notice, one at a time. A notice that does not
-//! fit into the queue is dropped and counted.
+//! Notices wait in a bounded queue. One thread runs the command for each of them, one at a time. A
+//! notice that does not fit into the queue is dropped and counted.
 
 use eigenhedge_pages::monitor::Notice;
 use std::io::Write;
@@ -11,7 +11,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 const QUEUE: usize = 64;
-/// Maximum run time of a command. After this time it is killed.
+/// Maximum run time of a command, after which it is killed.
 const PATIENCE: Duration = Duration::from_secs(30);
 const BLINK: Duration = Duration::from_millis(20);
 
@@ -36,7 +36,7 @@ impl Hook {
         self.dropped += u64::from(!sent);
     }
 
-    /// Waits for the queued commands. Returns a message if a command failed or a notice was dropped.
+    /// Waits for the queued runs. Returns a message if a run failed or a notice was dropped.
     pub fn finish(mut self) -> Option<String> {
         self.queue = None;
         let failed = self.worker.take().and_then(|worker| worker.join().ok()).unwrap_or(0);

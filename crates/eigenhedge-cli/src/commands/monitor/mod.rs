@@ -24,7 +24,7 @@ use options::{can_read_again, options};
 
 pub use inspect::inspect;
 
-/// Number of warm-up rows above which it is reported before the rows are read.
+/// Number of warm-up rows above which the length of the warm-up is printed at the start.
 const LONG_WARM_UP: u64 = 400;
 
 #[derive(Debug, thiserror::Error)]
@@ -36,8 +36,8 @@ pub struct Outputs {
     pub events: Destination,
 }
 
-/// Runs the monitor over a table and prints a summary. If the table ends during the warm-up, it is read with a shorter
-/// warm-up: at once if the file states its number of rows, and otherwise again.
+/// Runs the monitor over a table and prints a summary. If the table ends during the warm-up and can
+/// be read again, a shorter warm-up is used.
 pub fn monitor(args: &MonitorArgs) -> Result<()> {
     let mut options = options(args)?;
     let outputs = outputs(args)?;

@@ -20,7 +20,7 @@ pub struct Monitors<'a> {
     pub(super) args: &'a MonitorArgs,
     pub(super) monitors: TableMonitors,
     pub(super) answers: Answers,
-    /// True if results on standard output wait for the first score, because the table may be read again.
+    /// True if results on standard output wait for the first score, as the table may be read again.
     pub(super) holds: bool,
     pub(super) held: Vec<(Verdict, Vec<String>)>,
     pub(super) events: Answers,
@@ -39,7 +39,7 @@ pub struct Watched {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct MonitorState {
-    /// Extent of the list of events that is safely on disk.
+    /// Number of rows and bytes of the list of events that are safely on disk.
     pub events: Position,
     pub journal: String,
     pub is_accepted: bool,

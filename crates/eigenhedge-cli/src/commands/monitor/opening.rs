@@ -33,7 +33,7 @@ struct Begun {
 }
 
 impl Begun {
-    /// Starts at the first row, with new monitors or with those given by `--start-from`.
+    /// Starts at the first row, with new monitors or with those of `--start-from`.
     fn afresh(args: &MonitorArgs, options: &MonitorOptions, source: &Source, layout: &Layout) -> Result<Self> {
         let Some(path) = &args.start_from else {
             let stream = Stream::open(source, layout)?;
@@ -101,9 +101,7 @@ impl Begun {
 const BLOCK_ROWS: usize = 64;
 
 impl<'a> Monitors<'a> {
-    /// Opens a session for the command-line arguments.
-    ///
-    /// `keys` is the number of keys if an earlier pass over the table has counted them.
+    /// Opens a session. `keys` is the number of keys, if an earlier pass over the table found it.
     pub fn session(
         args: &'a MonitorArgs,
         options: &MonitorOptions,
@@ -183,7 +181,7 @@ impl<'a> Monitors<'a> {
     }
 }
 
-/// Returns the option that requires recorded data for a page, or `None` if no page is requested.
+/// Returns the option that requires recorded data for a page, or `None` without such an option.
 fn records_for(args: &MonitorArgs) -> Option<&'static str> {
     match (&args.report, args.live.live) {
         (Some(_), _) => Some("--report"),
@@ -196,7 +194,7 @@ fn most(args: &MonitorArgs) -> usize {
     args.beside.max_groups.map_or(MOST_IN_MEMORY, |most| most as usize)
 }
 
-/// Creates a monitor for this table. With `--train`, the monitor learns the rows of that table first.
+/// Creates a monitor for this table. With `--train`, it first learns the rows of that table.
 fn fresh(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout, stream: &Stream) -> Result<Monitor> {
     let (width, mut monitor) = (stream.columns().len(), fresh_monitor(options, stream, misfit)?);
     let Some(path) = &args.train else { return Ok(monitor) };

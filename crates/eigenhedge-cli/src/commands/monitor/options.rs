@@ -20,7 +20,7 @@ pub fn can_read_again(args: &MonitorArgs) -> bool {
     args.snapshot.is_none() && args.resume.is_none() && !args.inputs.iter().any(|path| is_dash(path))
 }
 
-/// Returns the usual time between two rows in seconds, for an option that was given as a duration.
+/// Returns the usual time between two rows in seconds, because `option` was given as a duration.
 fn step_of(args: &MonitorArgs, option: &str) -> Result<f64> {
     let source = source(&args.inputs)?;
     if !source.is_regular() {

@@ -1,4 +1,4 @@
-//! Summary of one model per key, as text and as JSON.
+//! Summary of the models of `run --group-by`, as text and as JSON.
 
 use anyhow::{Context, Result};
 use eigenhedge::{Fleet, Model, Summary};
@@ -60,7 +60,7 @@ pub struct Total {
     expected_loss: f64,
     loss: f64,
     kept_energy: f64,
-    /// Sum of the best losses of all keys, or `None` if the best loss of a key is unknown.
+    /// Sum of the best losses of all keys, or `None` if one of them is unknown.
     best_loss: Option<f64>,
     seconds: f64,
 }
@@ -81,7 +81,8 @@ impl Total {
     }
 }
 
-/// Returns a line for each key, and the total: only the [`MOST_LINES`] keys with the largest losses are listed.
+/// Returns a line for each key and for the total. Of more than [`MOST_LINES`] keys, only those with
+/// the largest losses are listed.
 pub fn text(groups: &[Group], total: &Total) -> String {
     let mut text = String::new();
     let mut shown: Vec<&Group> = groups.iter().collect();

@@ -88,8 +88,7 @@ impl Engine for ModelsByKey<'_> {
         self.rows
     }
 
-    /// Returns one for a pipe. Otherwise returns several rows per key, within limits, so that a model stays in the
-    /// cache.
+    /// Returns 1 for a pipe, and otherwise several rows per key, so that a model stays in cache.
     fn block_rows(&self) -> usize {
         if !self.plan.source.is_regular() {
             return 1;

@@ -31,7 +31,7 @@ pub struct OneModel<'a> {
     lot: BlockSizes,
     /// True if coordinates are computed only for the rows shown in a plot.
     samples_coordinates: bool,
-    /// True if the results were already complete, so that none may be added.
+    /// True if a file of results was already complete and cannot be continued.
     closed: bool,
     /// Number of rows that the model had learned before this table.
     rows_before: u64,
@@ -213,8 +213,8 @@ impl Engine for OneModel<'_> {
 
 /// Regret per row in the progress display.
 ///
-/// The regret costs an eigendecomposition. It is therefore computed when the number of rows has doubled, and never for
-/// long rows or kernels.
+/// The regret costs an eigendecomposition. It is therefore computed only when the number of rows
+/// has doubled, and not for long rows or kernels.
 struct RegretSoFar {
     per_row: Option<f64>,
     next: u64,
@@ -251,7 +251,7 @@ fn samples_coordinates(plan: &Plan, model: &Model) -> bool {
     !plan.out.is_wanted() && model.block_rows() == 1
 }
 
-/// Opens or resumes a file of results. Returns true if the file is already complete, so that no results may be added.
+/// Opens or resumes a file of results. Returns true if a complete file cannot be continued.
 fn opened(
     target: &Target,
     ended: bool,
@@ -275,20 +275,20 @@ struct BlockSizes {
 }
 
 impl BlockSizes {
-    /// Chooses the initial size of blocks. Rows of a pipe are answered one by one.
+    /// Chooses the initial block size. Rows of a pipe are processed one by one.
     fn new(plan: &Plan, model: &Model) -> Self {
         if !plan.source.is_regular() {
             return Self { rows: 1, fewest: 1, most: 1 };
         }
         let fewest = model.block_rows();
-        // The threads wait for each other at the end of a block.
+        // Threads wait for each other at the end of a block, so larger blocks save time.
         let times = if plan.keep.threads.is_some_and(|count| count.get() > 1) { 4 } else { 1 };
         let most = fewest.max(times * MOST_NUMBERS / model.length().max(1)).min(times * MOST_ROWS);
         Self { rows: fewest.min(most), fewest, most: most.max(fewest) }
     }
 
-    /// Doubles the block size while a block takes little time, and resets it after a long block: signals and progress
-    /// wait for the end of a block.
+    /// Doubles the block size while a block takes little time, and resets it after a long block.
+    /// Signals and the progress display wait for the end of a block.
     fn adapt(&mut self, rows: usize, time: Duration) {
         if time > LONG {
             self.rows = self.fewest;
@@ -298,14 +298,14 @@ impl BlockSizes {
     }
 }
 
-/// Maximum number of rows in a block, unless the learner benefits from larger blocks.
+/// Maximum number of rows in a block with one thread, unless the learner needs larger blocks.
 const MOST_ROWS: usize = 256;
-/// Maximum number of values in a block, unless the learner benefits from larger blocks.
+/// Maximum number of values in a block with one thread, unless the learner needs larger blocks.
 const MOST_NUMBERS: usize = 1 << 16;
 /// Target for the maximum time per block.
 const LONG: Duration = Duration::from_millis(20);
 
-/// Returns true if reading and writing use their own threads: not with `--threads 1` or a single processor.
+/// Returns true if reading and writing use threads of their own. `--threads 1` prevents this.
 fn has_threads(plan: &Plan) -> bool {
     let count = plan.keep.threads.or_else(|| std::thread::available_parallelism().ok());
     count.is_some_and(|count| count.get() > 1)

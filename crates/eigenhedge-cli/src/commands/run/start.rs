@@ -1,4 +1,4 @@
-//! Start of a run: with a new model, with a saved one, or from a snapshot; one model, or one per key.
+//! Start of a run: with a new model, with a saved model, or from a snapshot.
 
 use super::options::{
     SavedRun, agree_on_learner, agree_with_model, in_effect, layout_of_model, options, saved_options, saved_run,
@@ -17,7 +17,7 @@ use eigenhedge_io::{GroupStore, Layout, Stream, open_fleet};
 use std::path::Path;
 
 pub trait Models: Sized {
-    /// Creates the models of a run from a model that has not learned any rows yet.
+    /// Creates the models of a run from a model that has not learned any row.
     fn like(model: Model, plan: &Plan) -> Result<Self>;
 
     fn read(path: &Path, plan: &Plan) -> Result<(Self, Vec<u8>)>;
@@ -164,7 +164,7 @@ impl<M: Models> Start<M> {
     }
 }
 
-/// Maximum number of first rows from which γ of a kernel is computed.
+/// Maximum number of first rows from which γ of the kernel is computed.
 const SCALE_ROWS: usize = 1000;
 
 fn first_rows(plan: &Plan, layout: &Layout) -> Result<Vec<Vec<f64>>> {

@@ -1,4 +1,4 @@
-//! Blocks of rows that are read ahead, for learners that are faster with blocks.
+//! Blocks of rows, for learners that are faster with blocks.
 
 use super::words::by_name;
 use eigenhedge::{Loss, Model};
@@ -11,13 +11,12 @@ const ROW_BYTES: usize = 256;
 pub struct Block {
     rows: Vec<Row>,
     len: usize,
-    /// Error that occurred after the last row. The next read reports it.
+    /// Error after the last row of the block. The next read returns it.
     failure: Option<Error>,
 }
 
 impl Block {
-    /// Reads at most `most` rows. An error after the first row is returned by the next call, so that the rows before it
-    /// are learned.
+    /// Reads at most `most` rows. An error after the first row is returned by the next call.
     pub fn read(&mut self, stream: &mut Stream, most: usize) -> Result<(), Error> {
         self.len = 0;
         if let Some(error) = self.failure.take() {
@@ -43,7 +42,7 @@ impl Block {
         Ok(())
     }
 
-    /// Reads the warm-up rows, from which the model estimates the scale of its columns before it learns them.
+    /// Reads the warm-up rows, which determine the scale of the columns and are learned afterwards.
     pub fn read_warm_up(&mut self, stream: &mut Stream, model: &mut Model) -> anyhow::Result<()> {
         let mut warm = Self::default();
         self.len = 0;
@@ -75,7 +74,8 @@ impl Block {
     }
 }
 
-/// Runs a trial for each row, sparse rows one by one and others in blocks, like [`Model::step_each`].
+/// Runs a trial for each row and calls `each` with its loss. Sparse rows are passed one by one, and
+/// others in blocks.
 pub fn step_rows(
     model: &mut Model,
     rows: &[Row],
@@ -89,7 +89,7 @@ pub fn step_rows(
     })
 }
 
-/// Runs a trial for each row like [`step_rows`], without a result for each row.
+/// Runs a trial for each row like [`step_rows`], but reports no losses.
 pub fn step_all_rows(model: &mut Model, rows: &[Row]) -> Result<(), (usize, eigenhedge::Error)> {
     in_blocks(rows, |block| match block {
         Rows::Sparse(row, filled) => model.step_filled(row, filled).map(drop).map_err(|error| (0, error)),
@@ -102,7 +102,7 @@ enum Rows<'a> {
     Dense(&'a [&'a [f64]]),
 }
 
-/// Calls `learn` with single sparse rows and blocks of dense rows, in order. An error has the position of its row.
+/// Calls `learn` with sparse rows and blocks of dense rows, in order. An error has the row's index.
 fn in_blocks<E>(rows: &[Row], mut learn: impl FnMut(Rows<'_>) -> Result<(), (usize, E)>) -> Result<(), (usize, E)> {
     let mut first = 0;
     while let Some(row) = rows.get(first) {

@@ -1,4 +1,4 @@
-//! A table that is learned from its first row to its last: reading, snapshots, progress and signals.
+//! Session that learns from a table: reading, snapshots, progress and signals.
 //!
 //! `run`, `run --group-by` and `monitor` differ in their [`Engine`] only.
 
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use words::{stopped_early, waits};
 
 pub trait Engine {
-    /// State that the engine adds to that of the session in a snapshot.
+    /// State of the engine that is saved in a snapshot in addition to that of the session.
     type State: Serialize;
 
     fn rows(&self) -> u64;
@@ -30,12 +30,12 @@ pub trait Engine {
         Ok(block.read(stream, most)?)
     }
 
-    /// Learns from a block and writes the results. The stream skips a row that cannot be learned, or returns an error.
+    /// Learns from a block and writes the results. The stream decides if a bad row is an error.
     fn learn(&mut self, rows: &[Row], stream: &mut Stream) -> Result<()>;
 
     fn progress(&mut self) -> String;
 
-    /// Syncs the results to disk. Returns the extent of the answers that is safely on disk, and the engine's own state.
+    /// Syncs the results. Returns the extent of `--out` on disk, and the state of the engine.
     fn sync(&mut self) -> Result<(Position, Self::State)>;
 
     fn write(&mut self, path: &Path, resume_state: Vec<u8>) -> Result<()>;
@@ -65,7 +65,7 @@ pub struct Session<'a, E> {
 }
 
 impl<'a, E: Engine> Session<'a, E> {
-    /// Starts the clock of a session. `before` is the time spent by earlier parts of the run.
+    /// Starts the clock of a session. `before` is the time that earlier parts of the run took.
     pub fn new(engine: E, stream: Stream, snapshots: Snapshots<'a>, options: Options, before: Duration) -> Self {
         Self { engine, stream, snapshots, options, block: Block::default(), before, start: Instant::now() }
     }
@@ -74,7 +74,7 @@ impl<'a, E: Engine> Session<'a, E> {
         self.before + self.start.elapsed()
     }
 
-    /// Learns the rest of the table and saves a snapshot. Returns the reason why the session ended.
+    /// Learns the rest of the table and saves a snapshot if requested. Returns how it ended.
     pub fn learn(&mut self, quiet: bool, answers: &Target, signal: &StopSignal) -> Result<Outcome> {
         let mut progress = Progress::new(quiet, answers, self.engine.rows());
         let ended = self.learn_rows(&mut progress, signal);
@@ -93,11 +93,11 @@ impl<'a, E: Engine> Session<'a, E> {
         })
     }
 
-    /// Learns rows. Returns true at the end of the table, and false after a stop signal.
+    /// Learns from the rows. Returns true at the end of the table, and false after a stop signal.
     fn learn_rows(&mut self, progress: &mut Progress, signal: &StopSignal) -> Result<bool> {
         while !signal.to_stop() {
             match self.step() {
-                // An interrupted read fails; the stream is still after the last complete row.
+                // An interrupted read fails. The stream is still after the last complete row.
                 Err(_) if signal.to_stop() => return Ok(false),
                 Err(error) => return Err(error),
                 Ok(false) => return Ok(true),
@@ -107,7 +107,7 @@ impl<'a, E: Engine> Session<'a, E> {
         Ok(false)
     }
 
-    /// Learns the next block. Blocks end where snapshots are due. Returns false at the end of the table.
+    /// Learns from the next block, which ends where a snapshot is due. Returns false at the end.
     fn step(&mut self) -> Result<bool> {
         let (before, most) = (self.engine.rows(), self.engine.block_rows());
         let most = match self.snapshots.every {
@@ -127,7 +127,7 @@ impl<'a, E: Engine> Session<'a, E> {
         Ok(true)
     }
 
-    /// Saves a snapshot if requested. Results are synced first, so that it never refers to missing bytes.
+    /// Saves a snapshot if requested. Syncs the results first, so that it refers to existing bytes.
     fn save(&mut self, ended: bool) -> Result<()> {
         let Some(path) = self.snapshots.path else { return Ok(()) };
         let seconds = self.elapsed().as_secs_f64();
@@ -141,7 +141,7 @@ impl<'a, E: Engine> Session<'a, E> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     Ended,
-    /// A signal has stopped the session, which cannot be resumed. The results are those of the rows so far.
+    /// A signal stopped the session, which cannot be resumed. The results contain the rows so far.
     Stopped,
     /// There is nothing to complete: no row was learned, or the session can be resumed.
     Left,

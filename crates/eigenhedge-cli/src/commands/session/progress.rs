@@ -1,4 +1,4 @@
-//! Progress of a session: a bar on a terminal, otherwise a line every few seconds.
+//! Progress of a session: a bar on a terminal, or else a line every ten seconds.
 
 use eigenhedge_io::{Progress as Way, Stream, Target};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -13,7 +13,7 @@ pub struct Progress {
     start: Instant,
     next: Instant,
     before: u64,
-    /// Number of rows at the most recent check of the clock.
+    /// Number of rows at the last check of the clock.
     looked: u64,
 }
 
@@ -24,7 +24,7 @@ enum Shown {
 }
 
 impl Progress {
-    /// Starts the display. `rows` is the number of rows of earlier parts of the run.
+    /// Starts the display. `rows` is the number of rows that earlier parts of the run learned.
     pub fn new(quiet: bool, target: &Target, rows: u64) -> Self {
         // A bar and results on one terminal would overwrite each other.
         let shares_terminal = *target == Target::Standard && io::stdout().is_terminal();
@@ -63,7 +63,7 @@ impl Progress {
                 self.next = now + PAUSE;
                 let share = stream.progress().share();
                 let way = share.map_or(String::new(), |share| format!(", {:.0} % of the table", 100.0 * share));
-                // Standard error may be closed, which is not a failure.
+                // It is not an error if standard error is closed.
                 let _ = writeln!(io::stderr(), "eigenhedge: {text}{way}");
             }
             Shown::Bar(bar) => {

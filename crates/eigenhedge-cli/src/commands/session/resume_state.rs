@@ -1,7 +1,7 @@
-//! State of a session in a snapshot: positions in the input and in the results, and the options that affect the results.
+//! State of a session in a snapshot: positions in the input and the results, and the options.
 //!
-//! The state is a JSON object. Readers ignore unknown keys. A snapshot without this object, such as one written by
-//! another program with the library, holds a usable model but cannot be resumed.
+//! The state is a JSON object. Unknown keys are ignored. A snapshot without this object, such as
+//! one that another program wrote with the library, holds a usable model but cannot be resumed.
 
 use anyhow::{Result, anyhow};
 use eigenhedge::kernel::TextItems;
@@ -18,7 +18,7 @@ pub type Options = Map<String, Value>;
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ResumeState<T> {
     pub stream: StreamState,
-    /// Extent of the results that is safely on disk.
+    /// Number of rows and bytes of the results that are safely on disk.
     pub answers: Position,
     pub plan: Options,
     #[serde(default)]
@@ -29,7 +29,7 @@ pub struct ResumeState<T> {
     pub engine: T,
 }
 
-/// Maximum plausible duration of a run in seconds, which is thirty thousand years.
+/// Maximum plausible duration of a run in seconds, about thirty thousand years.
 const LONGEST: f64 = 1e12;
 
 impl<T> ResumeState<T> {
@@ -55,8 +55,7 @@ impl<T> ResumeState<T> {
         Duration::try_from_secs_f64(self.seconds.min(LONGEST)).unwrap_or_default()
     }
 
-    /// Returns an error if an option differs from the saved value. Options that an earlier version did not save are not
-    /// compared.
+    /// Returns an error if a saved option differs from its value in `options`.
     pub fn agree(&self, path: &Path, options: &Options) -> Result<()> {
         for (option, now) in options {
             if let Some(then) = self.plan.get(option).filter(|then| *then != now && option != FIRST_ROW) {
@@ -66,7 +65,7 @@ impl<T> ResumeState<T> {
         Ok(())
     }
 
-    /// Returns an error if the first row differs from the saved one. The columns must have been compared before.
+    /// Returns an error if the first row differs from the saved one. Columns are compared before.
     pub fn agree_on_table(&self, path: &Path, options: &Options) -> Result<()> {
         match (self.plan.get(FIRST_ROW), options.get(FIRST_ROW)) {
             (Some(then), Some(now)) if then != now => {
@@ -81,12 +80,12 @@ pub const FIRST_ROW: &str = "first row";
 
 /// Returns a hash of the first row, which identifies the table. Returns `None` for a pipe or an empty table.
 ///
-/// `reading` describes how the table is read, or was read when the snapshot was saved.
+/// `reading` contains the detected properties of the table, or those that the snapshot saved.
 pub fn first_row(source: &Source, layout: &Layout, reading: Option<Reading>) -> Option<String> {
     if !source.is_regular() {
         return None;
     }
-    // Items are always read as characters here, so that the hash depends on the text only.
+    // Items are read as characters here, so that the hash depends only on the text.
     let items = layout.items.map(|_| TextItems::Chars);
     let layout = Layout { found: reading, on_bad_row: OnBadRow::Skip, items, ..layout.clone() };
     let mut stream = Stream::open(source, &layout).ok()?;

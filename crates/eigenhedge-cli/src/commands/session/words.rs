@@ -10,10 +10,10 @@ use eigenhedge_io::{Format, Stream, printable, printable_path, refusal};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Row length from which a learner without a rank cap is slow: about 4 ms per row at 500 columns, and 20 ms at 1000.
+/// Row length from which a learner without a rank cap is slow: about 4 ms per row at 500 columns.
 const LONG_WITHOUT_CAP: usize = 500;
 
-/// Reports an interrupted run, unless the table has ended. Returns true if the run can be resumed.
+/// Reports an interrupted run, unless the table has ended. Returns true if it can be resumed.
 pub fn waits(snapshot: Option<&Path>, rows: u64, ended: bool) -> bool {
     match snapshot {
         _ if ended => false,
@@ -29,7 +29,7 @@ pub fn waits(snapshot: Option<&Path>, rows: u64, ended: bool) -> bool {
     }
 }
 
-/// Returns the opened session. If a signal has stopped its opening, reports this and returns `None`.
+/// Returns the opened session. If a signal stopped the opening, reports this and returns `None`.
 pub fn unless_stopped<T>(signal: &StopSignal, opened: Result<T>) -> Result<Option<T>> {
     match opened {
         Err(_) if signal.to_stop() => {
@@ -57,7 +57,8 @@ pub fn list_skipped(stream: &Stream) {
     }
 }
 
-/// Returns a sentence if more than a tenth of the rows were bad, and an error if more than half, unless allowed.
+/// Returns a sentence if over a tenth of the rows were bad. If over half were bad and this is not
+/// allowed, returns an error.
 pub fn judge_skipped(stream: &Stream, is_allowed: bool) -> Result<Option<String>> {
     let (bad, rows) = (stream.bad_rows(), stream.rows_read());
     if 10 * bad <= rows {

@@ -1,13 +1,13 @@
-//! Memory limits of fleets (one model or monitor per key). Members that do not fit in memory are stored on disk.
+//! Memory limits of fleets. Members beyond the limit are stored on disk.
 
 use super::outcome::Places;
 use crate::service::memory::measured;
 use eigenhedge::{Fleet, FleetMember};
 use eigenhedge_io::GroupStore;
 
-/// Approximate factor by which a member grows during its first rows.
+/// Approximate growth factor of a member during its first rows.
 const GROWTH: u64 = 4;
-/// Smallest size that is assumed for a member, in bytes.
+/// Minimum size that is assumed for a member, in bytes.
 const LEAST: u64 = 64 << 10;
 
 pub fn keep_in<T: FleetMember>(fleet: &mut Fleet<T>, places: &Places) {
@@ -17,12 +17,12 @@ pub fn keep_in<T: FleetMember>(fleet: &mut Fleet<T>, places: &Places) {
     }
 }
 
-/// Returns the size of a member in memory, in bytes: that of its copy.
+/// Returns the size of a member in bytes, measured with a copy.
 fn size<T: FleetMember>(member: &T) -> u64 {
     measured(|| member.clone()).1.max(0).cast_unsigned()
 }
 
-/// Updates the limit on members in memory if the member of `key` is larger than `largest`.
+/// Updates the number of members in memory if the member of `key` has more than `largest` bytes.
 pub fn limit<T: FleetMember>(fleet: &mut Fleet<T>, key: &str, budget: u64, largest: &mut u64) {
     let Ok(bytes) = fleet.with(key, |member| Ok(size(member))) else { return };
     if bytes > *largest {

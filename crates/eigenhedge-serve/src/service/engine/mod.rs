@@ -1,5 +1,4 @@
-//! The learner of a stream: rows and orders in, answers out. This module depends neither on requests nor on clocks nor
-//! on the store.
+//! Learner of a stream: rows and commands in, results out. It uses no clock and no store.
 
 mod memory;
 mod models;
@@ -57,7 +56,7 @@ impl Engine {
         self.shape.clone()
     }
 
-    /// Returns the number of alarms so far, which is 0 for models.
+    /// Returns the number of alarms so far. It is 0 for models.
     pub fn alarms(&self) -> u64 {
         match &self.learner {
             Some(AnyLearner::Monitors(monitors)) => monitors.journal.totals.alarms,
@@ -65,13 +64,14 @@ impl Engine {
         }
     }
 
-    /// Builds a learner for rows of this shape. Returns its size in memory, in bytes.
+    /// Builds a learner for rows of this shape and drops it. Returns its size in bytes.
     pub fn check(options: &StreamOptions, shape: &Shape) -> Result<u64, Problem> {
         let (learner, bytes) = measured(|| fresh(options, shape));
         learner.map(|_| bytes.max(0).cast_unsigned())
     }
 
-    /// Learns the rows of a request, which came at wall-clock time `at`, in order. A rejected row does not change the learner.
+    /// Learns the rows of a request. `at` is its wall-clock time in seconds since 1970. A rejected
+    /// row does not change the learner.
     pub fn learn(&mut self, rows: &Rows, at: f64) -> Outcome {
         let mut outcome = Outcome::default();
         let rows = &*match self.begin(rows) {
@@ -107,15 +107,15 @@ impl Engine {
         self.look_for_silence(None, at);
     }
 
-    /// Adds notices of silent keys. Silence is measured in stream time. If `since` is given, it is also measured by the
-    /// clock: rows can have arrived since that wall-clock time.
+    /// Adds notices of keys that are silent in stream time and, if `since` is given, in wall-clock
+    /// time `at`. Rows could not arrive before `since`.
     pub fn look_for_silence(&mut self, since: Option<f64>, at: f64) {
         let Some(after) = self.options.rules.silent_after else { return };
         let opened = self.notices.silences.look(after, since.map(|since| (at, since)));
         opened.iter().for_each(|one| self.notices.silence("opened", one, at));
     }
 
-    /// Returns the incidents of the stream or of one key, silences included. Ongoing ones come first, then the latest.
+    /// Returns incidents and silences of the stream or of one key: ongoing ones, then the latest.
     pub fn incidents(&self, key: Option<&str>) -> Value {
         let names = self.names();
         let silences = &self.notices.silences;
@@ -143,7 +143,7 @@ impl Engine {
         counts.collect()
     }
 
-    /// Returns the rows with the columns of the stream. The first request determines the columns.
+    /// Returns the rows with the columns of the stream. The first request determines these columns.
     fn begin<'a>(&mut self, rows: &'a Rows) -> Result<Cow<'a, Rows>, Problem> {
         match (&self.shape, &rows.shape) {
             (Some(shape), _) => rows.fit(shape),
@@ -157,7 +157,7 @@ impl Engine {
         }
     }
 
-    /// Scores rows without learning from them. Returns the answers as lines of JSON.
+    /// Scores rows without learning from them. Returns one line of JSON per row.
     pub fn score(&mut self, rows: &Rows) -> Result<Vec<u8>, Problem> {
         let (Some(learner), Some(shape)) = (&mut self.learner, &self.shape) else {
             return Err(Problem::conflict("the stream must have learned a row before it can score others"));
@@ -175,7 +175,7 @@ impl Engine {
         }
     }
 
-    /// Makes the most recent rows of a monitor its reference. A silent key is forgotten instead.
+    /// Makes the most recent rows of a monitor its reference, or forgets a silent key.
     pub fn accept(&mut self, key: Option<&str>, at: f64) -> Result<(), Problem> {
         if let Some(ended) = self.notices.silences.forget(key.unwrap_or("")) {
             self.notices.silence("closed", &ended, at);
@@ -196,7 +196,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns the names of all columns, or none before the first rows.
+    /// Returns the names of all columns, or an empty list before the first rows.
     fn names(&self) -> Vec<String> {
         self.shape.as_ref().map(|shape| shape.all_names()).unwrap_or_default()
     }
@@ -214,7 +214,7 @@ impl Engine {
         summary.map_err(|error: eigenhedge::Error| Problem::unavailable(error.to_string()))
     }
 
-    /// Adapts the limit on members in memory to the size of the member of the most recent row.
+    /// Adapts the number of members in memory to the size of the member that learned the last row.
     fn look_at_memory(&mut self, rows: &Rows) {
         let budget = self.places.fleet_bytes;
         let Some(learner) = &mut self.learner else { return };
@@ -263,7 +263,7 @@ mod tests {
     use crate::service::rows::BodyForm;
     use serde_json::json;
 
-    /// Rows are read before they wait for earlier requests. In between, the first rows may determine other columns.
+    /// A request may be parsed before earlier requests determine the columns.
     #[test]
     fn rows_that_were_read_before_the_first_ones_are_matched_by_name() {
         let options = Arc::new(StreamOptions::new(&json!({"k": 1, "learner": "leader"})).unwrap());
@@ -316,7 +316,7 @@ mod tests {
         assert!(told.len() > 1, "{told:?}");
     }
 
-    /// The format of snapshots does not describe itself, so that no field of a notice may be left out.
+    /// Snapshots are not self-describing, so no field of a notice may be omitted.
     #[test]
     fn a_snapshot_with_notices_of_every_kind_can_be_read() {
         let given = json!({"kind": "monitor", "warm_up": 100, "silent_after": "1h", "min_severity": "minor"});

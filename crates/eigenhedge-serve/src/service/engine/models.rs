@@ -1,4 +1,4 @@
-//! The single model of a stream, and functions shared with models by key.
+//! Single model of a stream, and functions shared with models by key.
 
 use super::outcome::Outcome;
 use crate::service::problem::Problem;
@@ -54,8 +54,7 @@ impl OneModel {
     }
 }
 
-/// Returns a function that converts the errors of a learner that does not fit the rows. `count` names the number that
-/// limits k.
+/// Returns a conversion from errors to problems. `count` names the quantity that limits k.
 pub fn misfit(count: &str) -> impl Fn(Error) -> Problem {
     move |error| match error {
         Error::Kept { kept, dimension } => {
@@ -95,7 +94,7 @@ pub(super) fn answer(
     outcome.loss += loss.expected;
 }
 
-/// Returns the summary of a model as JSON. `skipped` is the number of rows that the model has not learned.
+/// Returns the summary of a model as JSON. `skipped` is the number of rows that it has not learned.
 pub(super) fn summary_of(model: &Model, skipped: u64) -> Value {
     let mut summary = model.summary();
     summary.skipped_rows = skipped;

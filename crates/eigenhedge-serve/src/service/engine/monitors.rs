@@ -16,14 +16,14 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-/// Builds monitors for rows of this shape: one per key if `by_key` is true, and otherwise a single one.
+/// Builds monitors for rows of this shape: one per key if `by_key` is true, otherwise a single one.
 pub fn fresh(options: &MonitorOptions, shape: &Shape, by_key: bool) -> Result<Fleet<Monitor>, Problem> {
     let fits = misfit("selected columns times lags");
     let monitor = Monitor::new(options.clone(), shape.width).map_err(&fits)?.with_names(shape.names.clone());
     if by_key { Fleet::of_monitors(monitor) } else { Fleet::new(monitor) }.map_err(fits)
 }
 
-/// Returns the key and the time of a row. The key of a single monitor is empty.
+/// Returns the key and the time of row `i` as text, or empty strings without such columns.
 pub fn beside<'a>(rows: &'a Rows, i: usize, shape: &Shape) -> (&'a str, &'a str) {
     let text = |place: usize| rows.texts(i).get(place).map_or("", String::as_str);
     (shape.key.map_or("", text), if shape.has_time { text(0) } else { "" })
@@ -85,7 +85,7 @@ impl Monitors {
         notices.refresh(journal, &names);
     }
 
-    /// Scores rows with copies of the monitors, which do not learn.
+    /// Scores rows with copies of the monitors, so that the monitors do not learn.
     pub fn score(&mut self, rows: &Rows, shape: &Shape, outcome: &mut Outcome) {
         let fleet = &mut self.fleet;
         let columns = verdict_columns(&shape.kept);
@@ -120,7 +120,8 @@ impl Monitors {
         }
     }
 
-    /// Makes a key's most recent rows its reference, before row `next`. Returns the incident that this ends.
+    /// Makes the most recent rows before row `next` the reference of a key. Returns the incident
+    /// that this ends.
     pub fn accept(&mut self, key: &str, next: u64, names: &[String]) -> Result<Option<Occurrence>, Problem> {
         let Self { fleet, journal } = self;
         let Some(place) = fleet.position(key) else {

@@ -1,4 +1,4 @@
-//! Notices of a stream: the most recent ones, and the last reports about ongoing incidents.
+//! Most recent notices of a stream, and the last notice about each ongoing incident.
 
 use super::silence::{Arrival, Silences};
 use crate::service::notice_rules::NoticeRules;
@@ -12,7 +12,7 @@ pub struct Notices {
     pub count: u64,
     /// Most recent notices that are not urgent.
     last: VecDeque<Notice>,
-    /// Most recent urgent notices, each with its wall-clock time.
+    /// Most recent urgent notices, each with its wall-clock time in seconds since 1970.
     urgent: VecDeque<(f64, Notice)>,
     told: BTreeMap<String, Told>,
     pub silences: Silences,
@@ -22,14 +22,14 @@ pub struct Notices {
 struct Told {
     number: u64,
     reported: f64,
-    /// Severity and sentence of the most recent notice, or `None` before the first.
+    /// Severity and sentence of the last notice, or `None` before the first.
     notice: Option<(f64, String)>,
 }
 
 impl Notices {
     pub const REMEMBERED: usize = 1000;
 
-    /// Assigns the next id to a notice and stores the notice, which came at wall-clock time `at`.
+    /// Stores a notice under the next id. `at` is its wall-clock time in seconds since 1970.
     pub fn push(&mut self, mut notice: Notice, at: f64) {
         self.count += 1;
         notice.id = self.count;
@@ -53,12 +53,12 @@ impl Notices {
         found.into_iter()
     }
 
-    /// Returns the stored urgent notices whose ids are greater than `id`, with their wall-clock times.
+    /// Returns the stored urgent notices with ids above `id`, with their wall-clock times.
     pub fn urgent_after(&self, id: u64) -> impl Iterator<Item = &(f64, Notice)> {
         self.urgent.iter().skip_while(move |(_, notice)| notice.id <= id)
     }
 
-    /// Returns the sentences of ongoing incidents that have been reported, and of silences, the most severe first.
+    /// Returns the sentences of reported ongoing incidents and of silences, the most severe first.
     pub fn open(&self) -> Vec<String> {
         let told = self.told.values().filter_map(|told| told.notice.clone());
         let silent = self.silences.open.values().map(|one| (one.strength, sentence(one)));
@@ -67,12 +67,12 @@ impl Notices {
         open.into_iter().map(|(_, sentence)| sentence).collect()
     }
 
-    /// Returns true if an ongoing incident has been told.
+    /// Returns true if an incident is ongoing, reported or not. Silences do not count.
     pub fn has_told(&self) -> bool {
         !self.told.is_empty()
     }
 
-    /// Updates the sentences of ongoing incidents that have been told.
+    /// Updates the sentences of reported ongoing incidents.
     pub fn refresh(&mut self, journal: &Journal, names: &[String]) {
         if !self.has_told() {
             return;
@@ -84,9 +84,9 @@ impl Notices {
         }
     }
 
-    /// Adds the notices of a row: those that are not urgent, `opened` once an incident is as severe and long as the
-    /// rules demand, `worse` if it reaches a higher grade and its severity has grown by at least 1, and `closed` if it
-    /// had been reported.
+    /// Adds the notices of a row. `opened` needs the minimum severity and duration. `worse` needs a
+    /// higher grade than in the last notice and a severity that has grown by at least 1. `closed`
+    /// needs an earlier notice.
     pub fn see(
         &mut self,
         rules: &NoticeRules,
@@ -134,7 +134,7 @@ impl Notices {
         }
     }
 
-    /// Removes the incident of a key that ends. Returns true if it had been reported.
+    /// Removes the ended incident of a key. Returns true if it had been reported.
     fn ends(&mut self, key: &str, notice: &Notice) -> bool {
         let number = notice.incident.as_ref().map(|incident| incident.number);
         if self.told.get(key).map(|told| told.number) != number {
@@ -148,7 +148,7 @@ impl Notices {
         self.push(Notice::of_incident(kind, one, row, time), at);
     }
 
-    /// Adds the notices of a reference that was accepted on request before `row`, and of the incident that this ends.
+    /// Adds the notices of a reference accepted before `row`, and of the incident that this ends.
     pub fn accept(&mut self, key: &str, row: u64, closed: Option<&Occurrence>, at: f64) {
         if let Some(notice) = closed.map(|one| Notice::of_incident("closed", one, row, ""))
             && self.ends(key, &notice)
@@ -158,7 +158,7 @@ impl Notices {
         self.push(Notice::accepted(row, key), at);
     }
 
-    /// Forgets the reports about incidents, because other monitors take over.
+    /// Forgets ongoing incidents, because the monitors were replaced.
     pub fn restart(&mut self) {
         self.told.clear();
     }

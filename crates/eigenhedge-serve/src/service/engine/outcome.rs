@@ -1,4 +1,4 @@
-//! Outcomes of requests, row counts, and storage for fleet members that are not in memory.
+//! Outcomes of requests, counts of rows, and the storage of fleets on disk.
 
 use crate::service::problem::{Problem, cut};
 use crate::service::rows::Rows;
@@ -15,26 +15,26 @@ pub struct Places {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Counts {
-    /// Number of rows received, including bad ones. It is also the number of the next row.
+    /// Number of rows received, including bad ones, and number of the next row.
     pub rows: u64,
     pub skipped: u64,
-    /// Wall-clock time of the most recent rows, in seconds since 1970.
+    /// Wall-clock time of the last rows, in seconds since 1970, or 0 before the first.
     pub last_row: u64,
 }
 
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Outcome {
-    /// Answers, as one line of JSON per row.
+    /// Results as lines of JSON, one per row.
     pub answers: Vec<u8>,
     pub learned: u64,
     /// Number of rows with an alarm, or 0 for models.
     pub alarms: u64,
     pub loss: f64,
-    /// Score of the last row of the request, or `None` for models and for a score that is not finite.
+    /// Score of the last row of the request. `None` for models, and if the score is not finite.
     pub score: Option<f64>,
     /// Problem of the request or of its first rejected row.
     pub refused: Option<Problem>,
-    /// Reason why the learner is unusable: fleet members on disk cannot be read or written.
+    /// Reason why the learner is unusable, such as an error of the disk.
     pub broken: Option<String>,
 }
 
@@ -42,12 +42,13 @@ pub struct KeyCounts {
     pub key: String,
     pub rows: u64,
     pub alarms: u64,
-    /// Severity of the ongoing incident, silence included, or 0 without one.
+    /// Severity of the ongoing incident or silence, or 0 without one.
     pub severity: f64,
 }
 
 impl Outcome {
-    /// Appends an error line for row `row` of the stream, which is row `in_request` of the request.
+    /// Appends an error line for row `row` of the stream, which has index `in_request` in the
+    /// request.
     pub fn refuse(&mut self, row: u64, in_request: u64, sentence: &str, column: Option<String>) {
         let line = serde_json::json!({ "row": row, "error": cut(sentence) });
         self.answers.extend_from_slice(line.to_string().as_bytes());
@@ -55,7 +56,7 @@ impl Outcome {
         self.refused.get_or_insert_with(|| Problem::unsound(sentence).at(Some(in_request), column.as_deref()));
     }
 
-    /// Appends an error line for row `i` of a request, whose first row is number `first` of the stream.
+    /// Appends an error line for row `i`. The first row of the request has number `first`.
     pub fn refuse_row(&mut self, error: &Error, (rows, i, first): (&Rows, usize, u64), shape: &Shape) {
         let column = match error {
             Error::Entry { what: "row", index, .. } => Some(shape.name(*index)),

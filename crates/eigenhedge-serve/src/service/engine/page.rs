@@ -1,4 +1,4 @@
-//! The page of a stream: key figures, curves and tables.
+//! Page of a stream: key figures, curves and tables.
 
 use super::models_by_key::ModelsByKey;
 use super::monitors::Monitors;
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 const KEYS: usize = 50;
 
 impl Engine {
-    /// Returns the page of the stream. It includes the charts of the keys in `open`, which are open in a browser.
+    /// Returns the page of the stream. Only sections in `open` have charts.
     pub fn page(&mut self, name: &str, open: &BTreeSet<String>) -> Page {
         let (rows, columns) = (self.counts.rows, self.names());
         let facts = self.facts(name, columns.clone());

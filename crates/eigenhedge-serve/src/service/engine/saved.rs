@@ -1,4 +1,4 @@
-//! A stream's learner as bytes: in snapshots of the store, and as a model file.
+//! Learner of a stream as bytes: in snapshots of the store, and as a model file.
 
 use super::memory::few_in_memory;
 use super::models::OneModel;
@@ -20,7 +20,7 @@ use std::io::{self, BufWriter, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Saved learner. A fleet (one model or monitor per key) is saved to an unnamed file.
+/// Saved learner in memory or, for fleets, in an unnamed file with its length in bytes.
 pub enum Saved {
     Memory(Vec<u8>),
     File(File, u64),
@@ -88,7 +88,7 @@ fn damaged(reason: impl std::fmt::Display) -> String {
 }
 
 impl Engine {
-    /// Returns the state without the learner as bytes, and the saved learner if there is one.
+    /// Returns the state without the learner as bytes, and the saved learner, if any.
     pub fn save(&mut self) -> Result<(Vec<u8>, Option<Saved>), Problem> {
         let around = Around {
             shape: self.shape.as_deref().cloned(),
@@ -147,7 +147,7 @@ impl Engine {
         self.shape.as_ref().is_some_and(|shape| shape.has_time)
     }
 
-    /// Returns the learner as a file that the command line and Python can read.
+    /// Returns the learner as a file for the command line and Python.
     pub fn model_file(&mut self) -> Result<Saved, Problem> {
         let none = || Problem::conflict("the stream has no model before its first row");
         match &mut self.learner {
@@ -223,7 +223,7 @@ impl AnyLearner {
     }
 }
 
-/// Checks that a model has the options of the stream, except for the seed. The error names the first difference.
+/// Checks that a model has the options of the stream, except for the seed.
 fn agree(setup: &Setup, model: &Model, options: &StreamOptions) -> Result<(), Problem> {
     let misfit = |error: Error| Problem::conflict(error.to_string());
     let wanted = setup.for_rows(model.length()).map_err(misfit)?;
@@ -268,7 +268,7 @@ fn fleet_bytes<T: FleetMember>(fleet: &mut Fleet<T>, folder: &Path) -> Result<Sa
     Ok(Saved::File(file, length))
 }
 
-/// Opens a saved fleet. Its members are read on demand.
+/// Opens a saved fleet, whose members are read on demand.
 fn fleet_of<T: FleetMember>(saved: Saved, places: &Places) -> Result<Fleet<T>, String> {
     let mut file = match saved {
         Saved::File(file, _) => file,
@@ -290,7 +290,7 @@ fn fleet_of<T: FleetMember>(saved: Saved, places: &Places) -> Result<Fleet<T>, S
 fn uploaded<T: FleetMember>(bytes: &[u8], places: &Places) -> Result<Fleet<T>, Problem> {
     let refuse = |reason: String| Problem::unsound(format!("the model {reason}"));
     let mut fleet: Fleet<T> = fleet_of(Saved::Memory(bytes.to_vec()), places).map_err(refuse)?;
-    // Read all members now, so that the client learns of a damaged one.
+    // Read all members now, so that the client receives an error if one is damaged.
     let keys: Vec<String> = fleet.keys().map(str::to_owned).collect();
     for key in keys {
         fleet.with(&key, |_| Ok(())).map_err(|error| refuse(error.to_string()))?;

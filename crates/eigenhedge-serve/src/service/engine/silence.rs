@@ -1,11 +1,12 @@
-//! Devices that fall silent: keys without rows for longer than allowed. A stream without keys is one device.
+//! Silent devices: keys without rows for longer than allowed. A stream without keys is one device.
 //!
-//! Silence is measured in the time of the stream, which goes on with the rows of other keys, and by the clock: the
-//! wall-clock time of an order. A pause of all keys, such as that of a network or of the service, is not the silence of
-//! a device: it counts as at most half of the allowed time.
+//! Silence is measured in stream time, which advances with the rows of all keys, and in wall-clock
+//! time. A pause of all keys, such as a network failure, is not the silence of one device: it
+//! advances stream time by at most half of the allowed time.
 //!
-//! A learned limit is twice the second longest interval between rows of the key, so that one failure does not raise it and
-//! regular pauses do. It is at least ten mean intervals and a minute, and there is none before [`LEARNED`] intervals.
+//! A learned limit is twice the second longest interval between rows of the key, so a single
+//! failure does not raise it but regular pauses do. It is at least ten mean intervals and a minute.
+//! There is none before [`LEARNED`] intervals.
 
 use eigenhedge_io::iso_time;
 use eigenhedge_pages::monitor::{Occurrence, Times};
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
 const LEARNED: u64 = 20;
-/// Severity of a silence: critical.
+/// Severity of a silence (critical).
 const SEVERITY: f64 = 3.0;
 const PAST: usize = 1000;
 
@@ -24,7 +25,7 @@ pub enum SilentAfter {
     Learned,
 }
 
-/// Arrival of a row: its key, number, time as written, time in seconds if known, and wall-clock time.
+/// Arrival of a row: key, number, time as written and in seconds since 1970, and wall-clock time.
 #[derive(Debug, Clone, Copy)]
 pub struct Arrival<'a> {
     pub key: &'a str,
@@ -37,10 +38,10 @@ pub struct Arrival<'a> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Silences {
     keys: BTreeMap<String, Device>,
-    /// Time of the stream in seconds, without pauses of all keys.
+    /// Stream time in seconds, in which pauses of all keys are shortened.
     clock: f64,
     latest: Option<f64>,
-    /// Times of the stream and of the clock before which no further key is silent.
+    /// Stream time and wall-clock time until which no other key can be silent.
     due: [f64; 2],
     pub open: BTreeMap<String, Occurrence>,
     pub past: VecDeque<Occurrence>,
@@ -51,7 +52,7 @@ struct Device {
     row: u64,
     time: String,
     seconds: f64,
-    /// Times of the last row: of the stream, and of the clock.
+    /// Stream time and wall-clock time of the last row.
     last: [f64; 2],
     intervals: u64,
     sum: f64,
@@ -88,12 +89,12 @@ impl Default for Silences {
 }
 
 impl Silences {
-    /// Returns the wall-clock time at which the next key may be silent.
+    /// Returns the wall-clock time until which no other key can be silent.
     pub fn due(&self) -> f64 {
         self.due[1]
     }
 
-    /// Enters a row. Returns the silence that it ends.
+    /// Records a row. Returns the silence that it ends, if any.
     pub fn enter(&mut self, after: SilentAfter, row: &Arrival<'_>) -> Option<Occurrence> {
         let moment = row.seconds.unwrap_or(row.at);
         let is_known = self.keys.contains_key(row.key);
@@ -126,8 +127,8 @@ impl Silences {
         silence
     }
 
-    /// Returns the keys that have become silent. `clock` contains the wall-clock time and the time since when rows can
-    /// have arrived. Without it, only stream time is compared.
+    /// Returns the silences that start now. `clock` is the wall-clock time, and the earliest time
+    /// at which rows could arrive. Without it, only stream time counts.
     pub fn look(&mut self, after: SilentAfter, clock: Option<(f64, f64)>) -> Vec<Occurrence> {
         if self.clock < self.due[0] && clock.is_none_or(|(now, _)| now < self.due[1]) {
             return Vec::new();
@@ -154,7 +155,7 @@ impl Silences {
         opened
     }
 
-    /// Forgets a key that is silent for good. Returns its silence, or `None` if the key is not silent.
+    /// Forgets a key that is silent for good. Returns its silence, or `None` if it is not silent.
     pub fn forget(&mut self, key: &str) -> Option<Occurrence> {
         let ended = self.open.remove(key)?;
         self.keys.remove(key);
@@ -199,7 +200,7 @@ mod tests {
                 assert_eq!(silences.look(after, None), []);
             }
         }
-        // By the clock, the time in which no service ran does not count.
+        // In wall-clock time, the time before the service started does not count.
         assert_eq!(silences.look(after, Some((1e9 + 5000.0, 1e9 + 4500.0))), []);
         assert_eq!(silences.look(after, Some((1e9 + 5101.0, 1e9 + 4500.0))).len(), 2);
         assert!(silences.forget("a").is_some() && silences.open.len() == 1);

@@ -1,4 +1,4 @@
-//! The allocator of the process, which counts the bytes that are allocated.
+//! Allocator of the process, which counts the allocated bytes.
 #![allow(unsafe_code)]
 
 use eigenhedge::{Kind, Model, Monitor, MonitorOptions, Random, Spec};
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 static ALL: AtomicI64 = AtomicI64::new(0);
 
-/// Bytes that threads keep for matrix products, whichever learner they work for.
+/// Bytes that threads keep for matrix products, independently of their learners.
 static WORKING_SPACE: AtomicI64 = AtomicI64::new(0);
 
 thread_local! {
@@ -23,7 +23,7 @@ static ALLOCATOR: Counting = Counting;
 
 fn count(bytes: i64) {
     ALL.fetch_add(bytes, Ordering::Relaxed);
-    // The counter of a thread that is ending is gone.
+    // A thread that is ending has no counter.
     let _ = OF_THREAD.try_with(|counter| counter.set(counter.get() + bytes));
 }
 
@@ -62,7 +62,8 @@ pub fn working_space() -> u64 {
     WORKING_SPACE.load(Ordering::Relaxed).max(0).cast_unsigned()
 }
 
-/// Runs `work` and returns the bytes that it has allocated in this thread and kept, without working space.
+/// Runs `work`. Also returns the net number of bytes allocated in this thread, without working
+/// space.
 pub fn measured<R>(work: impl FnOnce() -> R) -> (R, i64) {
     if !IS_PREPARED.replace(true) {
         let before = OF_THREAD.get();
@@ -74,7 +75,7 @@ pub fn measured<R>(work: impl FnOnce() -> R) -> (R, i64) {
     (result, OF_THREAD.get() - before)
 }
 
-/// Learns a few rows, so that this thread allocates its working space, and drops the learners.
+/// Learns a few rows with temporary learners, so that this thread allocates its working space.
 fn prepare() -> Result<(), eigenhedge::Error> {
     const COLUMNS: usize = 24;
     let mut random = Random::seeded(0);
@@ -94,13 +95,14 @@ unsafe extern "C" {
     fn mallopt(parameter: i32, value: i32) -> i32;
 }
 
-/// Limits the memory that the allocator of GNU keeps after it was freed. By default it has eight arenas per processor, whose
-/// free space is separate, and once a large block was freed, blocks up to that size are taken from the arenas. Gaps between
-/// long-lived blocks then grow for hours. Here, large blocks are returned to the system when they are freed.
+/// Limits the freed memory that glibc keeps. By default, it has eight arenas per processor, whose
+/// free space is separate. After a large block was freed, later blocks of up to that size come from
+/// the arenas, and gaps between them grow for hours. With these settings, freed large blocks return
+/// to the system.
 pub fn configure() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     for (parameter, value) in [(M_MMAP_THRESHOLD, 128 << 10), (M_ARENA_MAX, 2)] {
-        // SAFETY: the function may be called by any thread. It returns 0 for values that it does not accept.
+        // SAFETY: any thread may call the function. It returns 0 for rejected values.
         unsafe { mallopt(parameter, value) };
     }
 }
@@ -110,10 +112,10 @@ const M_MMAP_THRESHOLD: i32 = -3;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const M_ARENA_MAX: i32 = -8;
 
-/// Returns freed pages to the system. The allocator of GNU keeps them otherwise.
+/// Returns freed pages to the system, which glibc would otherwise keep.
 pub fn trim() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: the function has no preconditions and may be called by any thread.
+    // SAFETY: the function has no preconditions, and any thread may call it.
     unsafe {
         malloc_trim(0);
     }

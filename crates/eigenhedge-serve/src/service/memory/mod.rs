@@ -1,18 +1,18 @@
-//! The memory of the service, limited by `--max-memory`.
+//! Memory of the service, limited by `--max-memory`.
 //!
-//! The allocator counts the allocated bytes. The limit is divided as follows, so that the resident memory stays below
-//! the limit plus the program itself, whatever clients do:
+//! The allocator counts allocated bytes. The limit is divided so that resident memory stays below
+//! the limit plus the program itself, for any behavior of clients:
 //!
 //! | share | for | beyond it |
 //! |---|---|---|
 //! | 1/4 | learners, with their pages and stored answers | idle streams are saved and unloaded |
 //! | 1/10 | one stream | its rows are refused (507) |
-//! | 1/5 | bodies, rows, answers that are not yet sent, and growth of learners by waiting rows | 413, 429 |
-//! | 1/5 | snapshots that are read back or wait for the store | a snapshot waits |
+//! | 1/5 | bodies, rows, unsent answers, and growth of learners by waiting rows | 413, 429 |
+//! | 1/5 | snapshots that are verified or wait for the store | a snapshot waits |
 //! | 1/16 | cache of the store | |
 //! | the rest | working space of learners | |
 //!
-//! The program at its start and the working space of threads for matrix products (4 MB each) come in addition.
+//! The program itself and working space for matrix products (4 MB per thread) are not included.
 
 mod allocator;
 mod need;
@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Minimum and maximum size of the store's cache, in bytes.
 const CACHE: (u64, u64) = (4 << 20, 64 << 20);
-/// Minimum limit, in bytes. With less, a request of usual size would be refused.
+/// Minimum memory limit in bytes. A smaller limit would refuse requests of usual size.
 pub const LEAST_MEMORY: u64 = 32 << 20;
 
 #[derive(Debug, Clone)]
@@ -35,20 +35,20 @@ pub struct Memory {
     limit: u64,
     requests: Arc<Share>,
     copies: Arc<Share>,
-    /// Bytes that the program takes without learners: those at its start, and the cache of the store.
+    /// Bytes used without learners: those at the start, and the cache of the store.
     program: u64,
-    /// Bytes that will be freed by streams that are being unloaded.
+    /// Bytes that streams will free when they have been unloaded.
     unloading: Arc<AtomicU64>,
 }
 
-/// Part of the memory that is reserved before it is used.
+/// Share of the memory, from which bytes are reserved before they are used.
 #[derive(Debug)]
 struct Share {
     most: u64,
     taken: AtomicU64,
 }
 
-/// Reserved memory. It is released on drop.
+/// Reserved memory, which is released on drop.
 #[derive(Debug)]
 pub struct Reserved {
     share: Arc<Share>,
@@ -81,12 +81,13 @@ impl Memory {
         )))
     }
 
-    /// Returns the memory of a request, of which nothing is reserved yet.
+    /// Returns an empty reservation for a request.
     pub fn request(&self) -> Reserved {
         Reserved { share: Arc::clone(&self.requests), limit: self.limit, bytes: 0 }
     }
 
-    /// Reserves memory for a snapshot of this size. Returns `None` if other snapshots take the memory.
+    /// Reserves memory for a snapshot of this size in bytes, at most the whole share. Returns
+    /// `None` if other snapshots occupy the share.
     pub fn copy(&self, bytes: u64) -> Option<Reserved> {
         let is_taken = self.copies.take(bytes.min(self.copies.most));
         is_taken.then(|| Reserved {
@@ -96,7 +97,7 @@ impl Memory {
         })
     }
 
-    /// Returns the number of bytes by which the learners would exceed their share if one of this size were loaded.
+    /// Returns the number of bytes by which the learners and `more` bytes exceed their share.
     pub fn excess(&self, more: u64) -> u64 {
         let others = self.requests.taken.load(Ordering::Relaxed) + self.copies.taken.load(Ordering::Relaxed);
         let unloading = self.unloading.load(Ordering::Relaxed);
@@ -104,8 +105,8 @@ impl Memory {
         learners.saturating_sub(self.limit / 4)
     }
 
-    /// Returns an error if the learners and `more` bytes exceed their share by more than half. The caller has unloaded
-    /// idle streams before.
+    /// Returns an error if learners and `more` bytes exceed their share by more than half. The
+    /// caller must have unloaded idle streams before.
     pub fn check_learners(&self, more: u64) -> Result<(), Problem> {
         if self.excess(more) <= self.limit / 8 {
             return Ok(());
@@ -114,14 +115,14 @@ impl Memory {
         Err(Problem::busy(format!("the learners in use take all the memory that --max-memory {limit} MB allows")))
     }
 
-    /// Returns freed pages to the system if the resident memory is much larger than the allocated memory.
+    /// Returns freed pages to the system if they are more than an eighth of the limit.
     pub fn trim(&self, resident: Option<u64>) {
         if resident.is_some_and(|resident| resident > allocated() + self.limit / 8) {
             trim();
         }
     }
 
-    /// Counts bytes that a stream will free. They are counted until the guard is dropped.
+    /// Counts bytes that a stream will free, until the guard is dropped.
     pub fn unloading(&self, bytes: u64) -> Unloading {
         self.unloading.fetch_add(bytes, Ordering::Relaxed);
         Unloading(Arc::clone(&self.unloading), bytes)
@@ -149,7 +150,7 @@ impl Share {
 }
 
 impl Reserved {
-    /// Reserves more bytes. Returns `Err` if they exceed the share, or if other requests have taken them.
+    /// Reserves more bytes. Returns `Err` if the share is too small or occupied.
     pub fn add(&mut self, bytes: u64) -> Result<(), Problem> {
         let (most, limit) = (self.share.most, megabytes(self.limit));
         let wanted = self.bytes.saturating_add(bytes);

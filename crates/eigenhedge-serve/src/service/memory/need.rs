@@ -1,4 +1,4 @@
-//! Upper bounds of the memory that requests and learners need, from their sizes.
+//! Upper bounds on the memory of requests and learners, from their sizes.
 
 use super::Memory;
 use crate::service::options::{Learner, StreamOptions};
@@ -8,20 +8,20 @@ use crate::service::shape::Shape;
 use eigenhedge::Choose;
 use std::collections::HashSet;
 
-/// Longest rows for which a learner has a scatter matrix.
+/// Maximum length of rows for which a learner has a scatter matrix.
 const LONGEST: usize = 4096;
-/// Copies of a row that a learner may store: one direction for each member of `auto`, and its scratch.
+/// Number of copies of a row in a learner: one direction per member of `auto`, and scratch.
 const COPIES: usize = 6;
-/// Copies of a request's numbers: as rows and as a logged order, each in a vector that may double.
+/// Number of copies of a request: as rows and as a command, each in a vector that may double.
 const OF_REQUEST: usize = 4;
-/// Bytes that the page of a monitor stores for each key.
+/// Bytes per key on the page of a monitor.
 const OF_KEY: usize = 4 << 10;
-/// Bytes of a number in an answer, with its name.
+/// Bytes per number in an answer, including its name.
 const NUMBER: usize = 40;
-/// Maximum number of bytes of a character in JSON.
+/// Maximum number of bytes per character in JSON.
 const ESCAPED: usize = 6;
 
-/// Returns the number of values per row that the learner sees: the columns, and their lags.
+/// Returns the number of values per row, including lags. Automatic lags count as one lag.
 fn length(options: &StreamOptions, width: usize) -> usize {
     match &options.learner {
         Learner::Model(_) => width,
@@ -32,15 +32,15 @@ fn length(options: &StreamOptions, width: usize) -> usize {
     }
 }
 
-/// Returns an error if the scatter matrix of a learner, before it is built, exceeds the memory of a stream.
+/// Returns an error if a scatter matrix for `width` columns would exceed the memory of a stream.
 pub fn check_learner(memory: &Memory, options: &StreamOptions, width: usize) -> Result<(), Problem> {
     let length = length(options, width);
     let matrix = if length > LONGEST { 0 } else { length * length };
     memory.check_stream(8 * (matrix + COPIES * length) as u64)
 }
 
-/// Returns an upper bound of the memory of a request: its rows, its answers, and the growth of a learner that has
-/// learned `learned` rows.
+/// Returns an upper bound on the bytes of a request: its rows, its answers, and the growth of a
+/// learner that has learned `learned` rows.
 pub fn need_of_rows(options: &StreamOptions, shape: &Shape, rows: &Rows, learned: u64) -> u64 {
     let (count, length) = (rows.count(), length(options, shape.width));
     let (k, atoms) = match &options.learner {

@@ -1,12 +1,13 @@
 //! Notices that wait to be sent.
 //!
-//! A notice follows from the orders of its stream, so the store has it once the order is durable. For each stream the
-//! store also has the id up to which notices were sent. After a restart, the others wait again. The notices of a stream
-//! are sent in order, each until the receiver takes it or [`GIVE_UP`] has passed, with pauses that double. A crash
-//! between the response and the commit sends a notice twice, with the same idempotency key.
+//! A notice follows from the logged commands of its stream, so it is in the store once its command
+//! is durable. For each stream, the store also has the id up to which notices were sent. The
+//! notices of a stream are sent in order. Each is retried with doubling pauses until the receiver
+//! accepts it, refuses its body, or [`GIVE_UP`] has passed. A crash between the response and the
+//! commit sends a notice twice, with the same idempotency key.
 //!
-//! In quiet hours and above the limit per hour, notices are held back. The next notice that is sent contains their
-//! number. If no notice follows, a digest of the held ones is sent.
+//! Notices are held back in quiet hours and above the limit per hour. The next notice contains the
+//! number of held notices. If no notice follows, a digest of them is sent.
 
 use super::target::{Target, Transport};
 use super::template::{Templates, Told};
@@ -24,12 +25,12 @@ use std::thread;
 use std::time::Duration;
 
 const WAITING: usize = 1000;
-/// Pauses after a failed attempt in seconds: the first, which doubles, and the longest.
+/// Pauses after failed attempts, in seconds: the first, which doubles each time, and the longest.
 const PAUSES: (f64, f64) = (0.25, 300.0);
-/// Time in seconds after which a notice that cannot be sent is dropped.
+/// Time in seconds after which an unsent notice is dropped.
 const GIVE_UP: f64 = 72.0 * 3600.0;
 const BLINK: Duration = Duration::from_millis(100);
-/// Time to wait until the state of a sent notice is stored.
+/// Maximum time to wait until the state of a sent notice is durable.
 const COMMIT: Duration = Duration::from_secs(5);
 const SENTENCES: usize = 10;
 
@@ -39,7 +40,7 @@ pub struct Sent {
     pub upto: u64,
     pub sent: u64,
     pub dropped: u64,
-    /// Number of notices held back since the last one was sent. `held` contains the first of their sentences.
+    /// Number of notices held back since the last one sent. `held` has the first sentences.
     pub held_back: u64,
     held: Vec<String>,
     recent: VecDeque<f64>,
@@ -62,8 +63,8 @@ struct State {
 }
 
 impl Line {
-    /// Creates the waiting line for the notices of a stream. `sent` is the stored state, which is empty for a new
-    /// stream.
+    /// Creates the queue of notices of a stream. `sent` is the stored state, which is empty for a
+    /// new stream. Returns `None` if the URL is invalid.
     pub fn new(stream: (u64, String), hook: &Hook, sent: &[u8]) -> Option<Arc<Self>> {
         let sent: Sent = postcard::from_bytes(sent).unwrap_or_default();
         let state = State { entered: sent.upto, sent, pause: PAUSES.0, ..State::default() };
@@ -75,7 +76,7 @@ impl Line {
         lock(&self.state).entered
     }
 
-    /// Returns the numbers of notices that were sent, dropped, held back since the last one sent, and that wait.
+    /// Returns the numbers of notices: sent, dropped, held since the last one, waiting.
     pub fn counts(&self) -> [u64; 4] {
         let state = lock(&self.state);
         [state.sent.sent, state.sent.dropped, state.sent.held_back, state.waiting.len() as u64]
@@ -99,7 +100,7 @@ impl Line {
         if notice.id <= state.entered {
             return;
         }
-        // Waiting notices are tried again at once.
+        // A new notice ends the pause of waiting notices.
         (state.entered, state.next_try) = (notice.id, 0.0);
         if state.waiting.len() >= WAITING {
             return self.drop_notice(&mut state.sent, notice, "too many notices wait");
@@ -112,7 +113,7 @@ impl Line {
         !state.waiting.is_empty() || state.sent.held_back > 0
     }
 
-    /// Sends, holds back or drops the next notice, if one is due. Returns the new state to be stored.
+    /// Sends, holds back or drops the next notice, if one is due. Returns the new state.
     fn work(&self, transport: &Transport, templates: &Templates) -> Option<Sent> {
         let now = now();
         let (first, sent) = {
@@ -152,7 +153,7 @@ impl Line {
             }
             outcome => {
                 let reason = outcome.as_ref().map_or_else(ToString::to_string, |status| format!("status {status}"));
-                // These statuses are about the body, which would be the same again.
+                // These statuses refuse the body, so a retry would fail too.
                 let is_refused = matches!(outcome, Ok(400 | 413 | 415 | 422));
                 let is_old = first.as_ref().is_some_and(|(at, _)| now - at > GIVE_UP);
                 let Some(notice) = notice.filter(|_| is_refused || is_old) else {
@@ -216,7 +217,7 @@ impl Outbox {
         self.host(target).is_some()
     }
 
-    /// Adds the line of a stream. Its notices wait for ever if its address is no longer allowed.
+    /// Adds the queue of a stream. If its address is not allowed, its notices wait.
     pub fn add(&self, line: &Arc<Line>) {
         self.host(&line.target).into_iter().for_each(|host| lock(&host.lines).all.push(Arc::downgrade(line)));
     }
@@ -246,7 +247,7 @@ impl Host {
                 let all = lines.all.iter().filter_map(Weak::upgrade).filter(|line| line.has_work());
                 let found: Vec<Arc<Line>> = all.collect();
                 if found.is_empty() {
-                    // A notice may come just before this thread waits. The time limit keeps the thread from missing it.
+                    // A notice may arrive just before this thread waits, so the wait is short.
                     drop(self.more.wait_timeout(lines, 10 * BLINK));
                     continue;
                 }
@@ -257,7 +258,7 @@ impl Host {
                 if let Some(sent) = line.work(transport, templates) {
                     is_idle = false;
                     let bytes = postcard::to_stdvec(&sent).unwrap_or_default();
-                    // The state is durable before the next notice is sent: a crash repeats one notice at most.
+                    // Wait until the state is durable, so that a crash repeats at most one notice.
                     let (done, is_stored) = sync_channel(1);
                     let stored = queue.send(Action::Sent { id: line.stream.0, bytes }, move |_| _ = done.send(()));
                     let _ = stored.map(|()| is_stored.recv_timeout(COMMIT));

@@ -1,4 +1,4 @@
-//! Addresses of notices, and one attempt to send one, over HTTP or HTTPS.
+//! Addresses of notices, and single attempts to send a notice over HTTP or HTTPS.
 
 use crate::service::problem::Problem;
 use crate::service::settings::WebhookSettings;
@@ -23,7 +23,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// Parses `http://HOST[:PORT]/PATH` or `https://HOST[:PORT]/PATH`. The default ports are 80 and 443.
+    /// Parses `http://HOST[:PORT]/PATH` or `https://…`. The default ports are 80 and 443.
     pub fn from_text(text: &str) -> Result<Self, Problem> {
         let wrong = || Problem::unsound(format!("webhook must be https://HOST:PORT/PATH or http://…, got {text:?}"));
         let (scheme, rest) = text.split_once("://").ok_or_else(wrong)?;
@@ -55,7 +55,7 @@ impl Target {
 
 #[derive(Debug)]
 pub struct Transport {
-    /// Header lines, by `HOST:PORT`.
+    /// Additional header lines, each with its `HOST:PORT`.
     headers: Vec<(String, String)>,
     /// Certificates of the trusted authorities, or `None` for those of the system.
     authorities: Option<RootCertStore>,
@@ -109,7 +109,7 @@ impl Transport {
         Ok(Arc::clone(self.config.get_or_init(|| Arc::new(config))))
     }
 
-    /// Sends a body once. Returns the status of the response. `key` is the idempotency key.
+    /// Sends a body once. `key` is the idempotency key. Returns the status of the response.
     pub fn send(&self, target: &Target, key: &str, (kind, body): (&str, &str)) -> io::Result<u16> {
         let address = (target.host.as_str(), target.port).to_socket_addrs()?.next().ok_or(io::ErrorKind::NotFound)?;
         let stream = TcpStream::connect_timeout(&address, PATIENCE)?;
@@ -139,7 +139,7 @@ fn exchange(mut stream: impl Read + Write, request: &str) -> io::Result<u16> {
     stream.write_all(request.as_bytes())?;
     stream.flush()?;
     let mut line = String::new();
-    // A status line is short. The limit protects against a faulty server.
+    // The limit protects against a faulty server.
     Read::take(BufReader::new(stream), 256).read_line(&mut line)?;
     line.split(' ').nth(1).and_then(|status| status.parse().ok()).ok_or_else(|| io::ErrorKind::InvalidData.into())
 }

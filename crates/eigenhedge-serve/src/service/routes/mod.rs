@@ -1,4 +1,4 @@
-//! The routes of the service.
+//! Routes of the service.
 
 mod operations;
 mod pages;
@@ -13,7 +13,7 @@ use axum::http::StatusCode;
 use axum::routing::{MethodRouter, get, post};
 use axum::{Router, middleware};
 
-/// Path with its methods, for the router and for the OpenAPI description.
+/// Path with its methods, for the router and the OpenAPI description.
 pub struct Route {
     pub path: &'static str,
     #[cfg_attr(not(test), expect(dead_code, reason = "a test compares it with the description"))]

@@ -22,7 +22,7 @@ pub async fn description(State(app): State<App>) -> Response {
     json(StatusCode::OK, &crate::service::openapi::document(&app.core.settings.webhooks.hosts))
 }
 
-/// Returns the metrics of all streams, or those of the keys of the stream that the parameter `keys` names.
+/// Returns the metrics of all streams, or those of the keys of one stream (parameter `keys`).
 pub async fn metrics(State(app): State<App>, RawQuery(query): RawQuery) -> Answer {
     if app.core.is_starting() {
         return Err(Problem::unavailable("streams are being read from the store, so their numbers are not known yet"));
@@ -41,7 +41,7 @@ pub async fn metrics(State(app): State<App>, RawQuery(query): RawQuery) -> Answe
 
 pub async fn backup(State(app): State<App>) -> Answer {
     let store = app.core.shared.store.clone();
-    // A backup has a cache of its own.
+    // A backup opens a second database, which has its own cache.
     let mut memory = app.core.memory.request();
     memory.add(app.core.memory.cache())?;
     let made = tokio::task::spawn_blocking(move || (store.backup(), memory).0).await;

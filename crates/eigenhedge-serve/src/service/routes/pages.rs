@@ -1,5 +1,5 @@
-//! HTML pages of all streams and of one stream. Their data arrives as server-sent events from paths under `/v1`, which
-//! need a token if the service has tokens.
+//! HTML pages of all streams and of one stream. Their data arrive as server-sent events from `/v1`,
+//! which may need a token.
 
 use super::replies::{Answer, read_body};
 use crate::live::sse;
@@ -43,7 +43,7 @@ pub async fn style() -> Response {
     ([(header::CONTENT_TYPE, "text/css; charset=utf-8"), (header::CACHE_CONTROL, "no-cache")], STYLE).into_response()
 }
 
-/// Returns a page of the service: the shell of a live page, with a toolbar.
+/// Returns the shell of a live page, with a toolbar.
 fn shell(title: &str, feed: &str, stream: Option<&str>) -> Response {
     let page = live::shell(title, assets::FOLDER, feed);
     let head = "<link rel=\"stylesheet\" href=\"/service/service.css\">\n<script src=\"/service/service.js\" defer></script>\n</head>";
@@ -78,7 +78,7 @@ pub async fn login(State(app): State<App>, headers: HeaderMap, body: Body) -> An
     Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response())
 }
 
-/// Returns true if a proxy says that the request came over HTTPS.
+/// Returns true if a proxy reports that the request came over HTTPS.
 fn is_encrypted(headers: &HeaderMap) -> bool {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or("").to_ascii_lowercase();
     let first = |text: &str| text.split(',').next().unwrap_or("").trim().to_owned();
@@ -115,7 +115,7 @@ pub async fn stream_feed(
     feed(&app, &headers, query.as_deref(), state)
 }
 
-/// Responds with the state of a page, and with the new state whenever it changes, as server-sent events.
+/// Sends the state of a page as server-sent events, now and whenever it changes.
 fn feed<F, S>(app: &App, headers: &HeaderMap, query: Option<&str>, state: F) -> Answer
 where
     F: Fn() -> S + Send + Sync + 'static,
@@ -148,7 +148,7 @@ where
     Ok(sse::respond(subscription, app.shutdown.clone()))
 }
 
-/// Returns the sections that are open in the browser, from the `open` parameters of the query.
+/// Returns the open sections of a page, from the `open` parameters of the query.
 fn open_keys(query: Option<&str>) -> impl Iterator<Item = String> {
     query.unwrap_or_default().split('&').filter_map(|pair| pair.strip_prefix("open=")).map(str::to_owned)
 }
@@ -159,7 +159,7 @@ fn of_page(page: &Page, handle: &Handle) -> PageState {
     PageState { title: page.title.clone(), state: "running".into(), note, parts: page.parts() }
 }
 
-/// Returns the page of all streams: a line for each, those with the most open incidents first.
+/// Returns the page of all streams. Streams with the most open incidents come first.
 fn overview(all: &[Arc<Handle>]) -> PageState {
     let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
     let line = |handle: &&Arc<Handle>| {

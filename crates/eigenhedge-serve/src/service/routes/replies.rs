@@ -27,7 +27,7 @@ pub fn json(status: StatusCode, value: &Value) -> Response {
     response
 }
 
-/// Returns a response of JSON lines. Their memory is reserved until they are sent.
+/// Returns a response of JSON lines. Their memory stays reserved until they are sent.
 pub fn lines(bytes: Vec<u8>, mut memory: Reserved) -> Response {
     memory.keep(bytes.capacity() as u64);
     let body = Body::new(Held { body: bytes.into(), _memory: memory });
@@ -59,7 +59,7 @@ impl hyper::body::Body for Held {
     }
 }
 
-/// Reads at most `most` bytes, and reserves their memory as they arrive. A compressed body is an error.
+/// Reads a body and reserves its memory. A compressed body or more than `most` bytes is an error.
 pub async fn read_body(
     app: &App,
     headers: &HeaderMap,
@@ -86,7 +86,7 @@ pub async fn read_body(
             if bytes.len() + piece.len() > most {
                 return Err(too_large());
             }
-            // A vector that grows takes up to twice the memory of its content.
+            // A growing vector takes up to twice the memory of its content.
             memory.add(2 * piece.len() as u64)?;
             bytes.extend_from_slice(&piece);
         }

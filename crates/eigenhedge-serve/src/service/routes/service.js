@@ -1,4 +1,4 @@
-// Toolbar of the service's pages: tokens, links to streams, dropped files, new references.
+// Toolbar of the pages: tokens, links to streams, dropped files, new references.
 (function () {
   "use strict";
   const tools = document.getElementById("tools"), stream = tools.dataset.stream;
@@ -39,7 +39,7 @@
     field.focus();
   }
 
-  // Splits a table at line ends outside of quotes.
+  // Splits a table at line ends outside quotes.
   function records(text) {
     const all = [];
     let open = "";
@@ -53,7 +53,7 @@
     return all;
   }
 
-  // Offers the answers to the rows of a dropped file.
+  // Offers the answers to the rows of a file for download.
   function offer(name, answers) {
     const link = document.getElementById("answers") || add("a", { id: "answers" });
     if (link.href) URL.revokeObjectURL(link.href);
@@ -62,7 +62,7 @@
     link.textContent = "Answers";
   }
 
-  // Sends a large table in pieces, each with the header, so that the page can show the progress.
+  // Sends a table in pieces, each with the header, so that the page can show the progress.
   async function upload(file) {
     const lines = records(await file.text()), answers = [];
     const head = lines[0], step = Math.max(200, Math.ceil(lines.length / 50));

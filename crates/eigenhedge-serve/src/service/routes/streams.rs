@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
-/// Size of a model in memory, in bytes per byte of its file.
+/// Memory of a model, in bytes per byte of its file.
 const IN_MEMORY: u64 = 4;
 
 fn described(handle: &Handle) -> Value {

@@ -1,14 +1,15 @@
-//! The store: streams, their snapshots and the orders since then, in one transactional file.
+//! Store of streams, their snapshots and the commands logged since then, in one transactional file.
 //!
-//! An order is in the store before it is applied. A snapshot truncates the log at its last order. A restart reads the
-//! snapshot and replays the rest of the log, which gives the same state bit for bit.
+//! A command is stored before it is applied. A snapshot replaces the log so far. A restart reads
+//! the snapshot and replays the log, which gives the same state bit for bit.
 //!
-//! A single thread writes ([`queue`]). redb is a copy-on-write B-tree with checksums: after a crash, a transaction is
-//! either complete or absent. It is written in Rust, and readers never wait for the writer, so that a backup can run at
-//! the same time. SQLite would also work, but it needs a C compiler and its writer has to parse statements.
+//! A single thread writes ([`queue`]). redb is a copy-on-write B-tree with checksums: after a
+//! crash, a transaction is either complete or absent. Readers never wait for the writer, so a
+//! backup can run at the same time. SQLite would need a C compiler, and its writer parses
+//! statements.
 //!
-//! The store is checked when it is opened: every page has a checksum, and a second file contains the number of commits,
-//! so that the loss of the most recent ones is noticed. Panics of redb become errors ([`guarded`]).
+//! The store is checked when it is opened. Every page has a checksum, and a second file with the
+//! number of commits reveals lost commits. Panics of redb become errors ([`guarded`]).
 
 mod commits;
 mod queue;
@@ -28,21 +29,21 @@ use std::sync::{PoisonError, RwLock};
 
 /// Table of streams: name → id and options.
 const STREAMS: TableDefinition<'_, &str, (u64, &[u8])> = TableDefinition::new("streams");
-/// Table of states: stream id → log position of the snapshot's last order, and the state without the learner.
+/// Table of states: stream id → last log position in the snapshot, and state without the learner.
 const STATE: TableDefinition<'_, u64, (u64, &[u8])> = TableDefinition::new("state");
-/// Table of saved learners: stream id and position → part of the bytes.
+/// Table of saved learners: stream id and index of the part → part of the bytes.
 const PARTS: TableDefinition<'_, (u64, u32), &[u8]> = TableDefinition::new("parts");
-/// Table of logs: stream id and position → order.
+/// Table of logs: stream id and log position → command.
 const LOG: TableDefinition<'_, (u64, u64), &[u8]> = TableDefinition::new("log");
 /// Table with one entry: the number of commits so far.
 const COMMITS: TableDefinition<'_, (), u64> = TableDefinition::new("commits");
 
-/// Table of notices: stream id → state of those that were sent.
+/// Table of notices: stream id → state of the queue of notices.
 const SENT: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("sent");
 
 const TABLES: usize = 6;
 const PART: usize = 1 << 20;
-/// Disk space in bytes that is kept free, so that snapshots can still be written.
+/// Disk space in bytes that is left free, so that snapshots can still be written.
 const RESERVE: u64 = 1 << 20;
 const FILE: &str = "store.redb";
 
@@ -65,7 +66,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Returns the size of the parts that are in memory, in bytes.
+    /// Returns the number of bytes of the snapshot that are in memory.
     pub fn in_memory(&self) -> usize {
         let learner = if let Some(Saved::Memory(bytes)) = &self.learner { bytes.capacity() } else { 0 };
         self.around.capacity() + learner
@@ -75,7 +76,7 @@ impl Snapshot {
 pub struct Store {
     pub folder: PathBuf,
     cache: usize,
-    /// Database, or `None` after [`Store::close`] and after a disk error that lasts.
+    /// Database, or `None` after [`Store::close`] and after a permanent disk error.
     database: RwLock<Option<Database>>,
 }
 
@@ -83,12 +84,12 @@ fn closed() -> redb::Error {
     redb::Error::Io(io::Error::other("it is closed after an error of the disk; restart the service"))
 }
 
-/// Returns true if a file with this error is damaged. Other errors concern the disk or the access to the file.
+/// Returns true for damage of the file, and false for other errors of the disk.
 fn is_damage(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof)
 }
 
-/// Runs `work`. Converts a panic to an error: redb trusts the pages that it reads, so a damaged file can make it panic.
+/// Runs `work`. A panic becomes an error, because redb panics on some damaged pages.
 fn guarded<T>(work: impl FnOnce() -> Result<T, redb::Error>) -> Result<T, redb::Error> {
     eigenhedge_io::guarded(work).unwrap_or_else(|reason| {
         let line = reason.lines().next().unwrap_or("the database stopped");
@@ -109,14 +110,14 @@ fn all_of(id: u64) -> RangeInclusive<(u64, u64)> {
 }
 
 impl Store {
-    /// Opens or creates the store of a folder, for its owner only. Damage and missing commits are errors.
+    /// Opens or creates the store of a folder. Damage and missing commits are errors.
     pub fn open(folder: &Path, cache: usize) -> Result<Self, String> {
         let name = printable_path(folder);
         private_folder(folder).map_err(|error| format!("{name} cannot be made: {error}"))?;
         let store = Self { folder: folder.to_owned(), cache, database: RwLock::new(None) };
         let database = guarded(|| {
             let mut database = store.database(private_file(&folder.join(FILE))?)?;
-            // The result is false after a repair. A commit that is lost by a repair is noticed by its number.
+            // The result is false after a repair. The number of commits reveals a lost commit.
             database.check_integrity()?;
             if database.begin_read()?.list_tables()?.count() < TABLES {
                 let write = database.begin_write()?;
@@ -154,7 +155,7 @@ impl Store {
         Ok(Database::builder().set_cache_size(self.cache).create_file(file)?)
     }
 
-    /// Closes and reopens the file. After an error, the database accepts no transactions until then.
+    /// Closes and reopens the file, because the database refuses transactions after an error.
     fn reopen(&self) {
         let mut database = self.write_lock();
         drop_guarded(database.take());
@@ -198,8 +199,8 @@ impl Store {
         })
     }
 
-    /// Returns the snapshot of a stream, if any. A learner of one part is read into memory, a larger one into an
-    /// unnamed file.
+    /// Returns the snapshot of a stream. A learner of more than one part is read into an unnamed
+    /// file.
     pub fn snapshot(&self, id: u64) -> Result<Option<Snapshot>, String> {
         self.read(|read| {
             let state = read.open_table(STATE)?;
@@ -228,7 +229,8 @@ impl Store {
         })
     }
 
-    /// Returns the logged orders after `after`, oldest first, with positions: at most about [`PART`] bytes.
+    /// Returns about [`PART`] bytes of logged commands after position `after`, with their
+    /// positions. The list is empty at the end of the log.
     pub fn orders(&self, id: u64, after: u64) -> Result<Vec<(u64, Vec<u8>)>, String> {
         self.read(|read| {
             let (mut orders, mut bytes) = (Vec::new(), 0);
@@ -244,11 +246,11 @@ impl Store {
         })
     }
 
-    /// Copies the store to an unnamed file while it may be written. Returns the file and its length in bytes.
+    /// Copies the store to an unnamed file. Returns the file and its length in bytes.
     pub fn backup(&self) -> Result<(File, u64), Problem> {
         let full = |error: redb::Error| Problem::store_full(format!("the backup cannot be written: {error}"));
         let copied = self.read(|read| {
-            // An error of the copy is not an error of the store.
+            // A failed copy is not an error of the store.
             Ok(guarded(|| {
                 let file = scratch_file(&self.folder)?;
                 let copy = self.database(file.try_clone()?)?;
@@ -274,7 +276,7 @@ impl Store {
     }
 }
 
-/// Returns the free space of the disk in bytes, or `None` if it is unknown.
+/// Returns the free disk space in bytes, or `None` if it is unknown.
 #[cfg(unix)]
 fn free_space(folder: &Path) -> Option<u64> {
     let disk = rustix::fs::statvfs(folder).ok()?;

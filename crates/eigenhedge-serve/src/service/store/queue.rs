@@ -1,7 +1,7 @@
-//! The only writer of the store. It commits waiting orders together.
+//! Only writer of the store, which commits waiting changes together.
 //!
-//! While a commit waits for the disk, new orders queue up, and the next commit takes all of them. A commit costs about
-//! as much for one order as for a thousand.
+//! While a commit waits for the disk, new changes queue up, and the next commit takes all of them.
+//! A commit costs about as much for one change as for a thousand.
 
 use super::commits::CommitFile;
 use super::{COMMITS, Described, LOG, SENT, STREAMS, Store, closed, guarded, remove, write_snapshot};
@@ -19,19 +19,20 @@ use tokio::sync::oneshot;
 
 /// Maximum number of changes in the queue, and in a commit.
 const WAITING: usize = 4096;
-/// Maximum size of a commit, in bytes. A single change may exceed it.
+/// Size of a commit in bytes from which on no more changes are added.
 const COMMIT_BYTES: u64 = 16 << 20;
 
 pub enum Action {
-    /// Adds a stream, unless there are `most`. The result is its id, or that of the stream with this name.
+    /// Adds a stream, unless there are `most`. The result is its id, or the id of a stream of this
+    /// name.
     Create { name: String, options: Vec<u8>, most: usize },
     /// Deletes a stream. The result is its id.
     Delete { name: String, id: u64 },
-    /// Appends an order to the log of a stream. The result is its position.
+    /// Appends a command to the log of a stream. The result is its log position.
     Append { id: u64, bytes: Vec<u8> },
-    /// Replaces the orders up to `upto` by the state after them. The result is `upto`.
+    /// Replaces logged commands up to `upto` by the state after them. The result is `upto`.
     Snapshot { id: u64, upto: u64, around: Vec<u8>, learner: Option<Saved> },
-    /// Replaces the state of the notices of a stream that were sent. The result is its id.
+    /// Replaces the state of the queue of notices of a stream. The result is the id of the stream.
     Sent { id: u64, bytes: Vec<u8> },
 }
 
@@ -62,19 +63,19 @@ pub struct StoreCounts {
     pub nanoseconds: AtomicU64,
 }
 
-/// Queue of changes for the writer thread. All changes of a service pass through it.
+/// Queue of changes for the writer thread. All changes of a service pass through this queue.
 ///
-/// The counterpart of a change in memory belongs into its callback, which the writer calls. A request that waits for
-/// the change may be dropped at any time, because its client has disconnected.
+/// The callback must make the corresponding change in memory. A request that waits for a change may
+/// be dropped at any time, because its client has disconnected.
 #[derive(Clone)]
 pub struct StoreQueue {
-    /// Sender of changes. `None` ends the writer.
+    /// Sender of changes. `None` stops the writer.
     sender: Sender<Option<Op>>,
     pub counts: Arc<StoreCounts>,
 }
 
 impl StoreQueue {
-    /// Starts the writer thread. `streams` are the entries of the store.
+    /// Starts the writer thread. `streams` are the streams in the store.
     pub fn start(store: Arc<Store>, streams: &[Described]) -> Result<(Self, JoinHandle<()>), String> {
         let (sender, receiver) = channel(WAITING);
         let counts = Arc::new(StoreCounts::default());
@@ -91,15 +92,15 @@ impl StoreQueue {
         Ok((Self { sender, counts }, thread))
     }
 
-    /// Submits a change. `done` is called once the change is durable or was not made, in the order of the changes.
-    /// Returns an error and does not call `done` if the queue is full or the writer has stopped.
+    /// Submits a change. `done` is called once the change is durable or was not made, in the order
+    /// of the changes. Returns an error and does not call `done` if the queue is full or has ended.
     pub fn send(&self, action: Action, done: impl FnOnce(Applied) + Send + 'static) -> Result<(), Problem> {
         let op = Op { action, done: Box::new(done) };
         let busy = |_| Problem::busy("too many requests wait for the store already");
         self.sender.try_send(Some(op)).map_err(busy)
     }
 
-    /// Submits a change and waits. `then` is the counterpart of the change in memory.
+    /// Submits a change and waits for it. `then` makes the corresponding change in memory.
     pub async fn change<T: Send + 'static>(
         &self,
         action: Action,
@@ -112,7 +113,7 @@ impl StoreQueue {
     }
 
     pub async fn close(&self) {
-        // An error means that the writer has ended.
+        // An error means that the writer has stopped.
         let _ = self.sender.send(None).await;
     }
 }
@@ -121,7 +122,7 @@ struct Writer {
     store: Arc<Store>,
     commits: u64,
     commit_file: CommitFile,
-    /// True after an error of the disk that left the outcome of a transaction unknown.
+    /// True after a disk error that left the outcome of a transaction unknown.
     has_failed: bool,
     next: HashMap<u64, u64>,
     next_id: u64,
@@ -165,8 +166,8 @@ impl Writer {
         }
     }
 
-    /// Runs one transaction. After an error, opens the database again, and finds out if the transaction is durable. If
-    /// that is unknown, no further transaction is possible, because it might contradict this one.
+    /// Runs one transaction. After an error, finds out if it is durable. If that is unknown, all
+    /// later transactions fail, because they might contradict it.
     fn write(&mut self, group: &mut [Op]) -> Result<Vec<Applied>, Problem> {
         if self.has_failed {
             return Err(Problem::unavailable("the store failed; restart the service"));

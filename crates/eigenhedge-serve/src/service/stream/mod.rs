@@ -1,7 +1,8 @@
-//! A stream: its learner, its waiting orders, and values that can be read without waiting.
+//! A stream: its learner, its waiting jobs, and values that can be read without waiting.
 //!
-//! The rows of a request are read and logged as an order. Once the order is durable, it enters the inbox, in log order.
-//! The pool applies it and returns the answers. Queries use the inbox too, so that they see all earlier orders.
+//! Rows are read and logged as a command. Once it is durable, it enters the inbox, in log order.
+//! The pool applies it and returns the results. Queries use the inbox too, so they see the effect
+//! of all earlier commands.
 
 mod slot;
 
@@ -25,9 +26,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 const TURN: usize = 64;
-/// Time for which a request waits until its stream is loaded.
+/// Maximum time for which a request waits for room to load its stream.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Pause between two attempts to make room for a stream.
+/// Pause between attempts to make room for a stream.
 const BLINK: Duration = Duration::from_millis(10);
 pub const WAITING: usize = 256;
 
@@ -40,13 +41,13 @@ pub struct Shared {
     pub memory: Memory,
     loaded: Mutex<HashMap<u64, Weak<Handle>>>,
     clock: AtomicU64,
-    /// Lock for work on large learners, so that the working space of only one is allocated at a time.
+    /// Lock for work on large learners, so that only one at a time has working space.
     large: Mutex<()>,
     trial: Mutex<()>,
 }
 
 impl Shared {
-    /// Creates the resources of streams of which none is loaded.
+    /// Creates the resources that streams share. No stream is loaded yet.
     pub fn new(
         store: Arc<Store>,
         queue: StoreQueue,
@@ -59,7 +60,8 @@ impl Shared {
         Self { store, queue, pool, places, outbox, memory, loaded, clock, large, trial }
     }
 
-    /// Unloads idle streams, least recently used first, until this size fits. Returns false if none is idle.
+    /// Unloads idle streams, least recently used first, for `bytes` more bytes. Returns false if
+    /// nothing can be unloaded.
     fn make_room(&self, bytes: u64) -> bool {
         let excess = self.memory.excess(bytes);
         if excess == 0 {
@@ -86,10 +88,10 @@ pub struct StreamCounts {
     pub requests: AtomicU64,
     pub snapshots: AtomicU64,
     pub unloads: AtomicU64,
-    /// Number of ongoing incidents that have been reported, silences included.
+    /// Number of reported ongoing incidents, silences included.
     pub incidents: AtomicU64,
     pub silent: AtomicU64,
-    /// Wall-clock time of the most recent rows, in seconds since 1970.
+    /// Wall-clock time of the last rows, in seconds since 1970, or 0 before the first.
     pub last_row: AtomicU64,
 }
 
@@ -100,11 +102,11 @@ pub struct Handle {
     pub counts: StreamCounts,
     pub feed: Feed,
     pub line: Option<Arc<Line>>,
-    /// Sentence of the most severe ongoing incident, or an empty string.
+    /// Sentence of the most severe ongoing incident, or an empty string without one.
     pub worst: Mutex<String>,
-    /// Wall-clock time at which a key may be silent, as bits.
+    /// Wall-clock time until which no key can become silent, as bits of an `f64`.
     silence_due: AtomicU64,
-    /// Time of the row that was read last, as bits, or NaN if it is unknown.
+    /// Time of the last parsed row in seconds since 1970, as `f64` bits, or NaN if unknown.
     last_time: AtomicU64,
     shared: Arc<Shared>,
     inbox: Mutex<Inbox>,
@@ -112,12 +114,12 @@ pub struct Handle {
     shape: RwLock<Option<Arc<Shape>>>,
     repeats: Mutex<Repeats>,
     waiting: AtomicUsize,
-    /// Size of the learner in memory when it was last loaded, in bytes.
+    /// Estimated size of the learner in memory, in bytes. The last value remains after unloading.
     bytes: AtomicU64,
     used: AtomicU64,
     is_loaded: AtomicBool,
     was_loaded: AtomicBool,
-    /// Reason why the learner could not be loaded from the store.
+    /// Reason why the learner could not be loaded from the store, or `None`.
     failed: Mutex<Option<String>>,
     is_unloading: AtomicBool,
     is_deleted: AtomicBool,
@@ -190,9 +192,8 @@ impl Handle {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Loads the learner from the store if it is not in memory. Waits until other streams have made room for it. An
-    /// order must not be logged before, because it would be replayed during loading, and its request would get no
-    /// answer.
+    /// Loads the learner if it is not in memory, and waits for room. Call this before logging a
+    /// command, because loading would replay the command without an answer.
     pub async fn load(self: &Arc<Self>) -> Result<(), Problem> {
         self.used.store(self.shared.clock.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
         if self.is_loaded.load(Ordering::SeqCst) {
@@ -209,7 +210,7 @@ impl Handle {
         self.ask(|_| Ok(())).await
     }
 
-    /// Returns an error with the limit if the learner, or all learners, have no memory to grow.
+    /// Returns an error if this learner, or all learners together, have no memory to grow.
     pub fn check_memory(&self) -> Result<(), Problem> {
         self.shared.memory.check_stream(self.bytes())?;
         self.shared.memory.check_learners(0)
@@ -223,7 +224,8 @@ impl Handle {
         memory.check_stream(Engine::check(&self.options, shape)?)
     }
 
-    /// Tells the stream to save and drop its learner. Returns the bytes that this will free.
+    /// Queues the unloading of the learner. Returns the number of bytes to be freed, or 0 if
+    /// already queued.
     fn unload(self: &Arc<Self>) -> u64 {
         if self.is_unloading.swap(true, Ordering::Relaxed) {
             return 0;
@@ -278,7 +280,7 @@ impl Handle {
         Ok(turn)
     }
 
-    /// Runs `question` after all earlier orders have been applied.
+    /// Runs `question` after all earlier commands have been applied.
     pub async fn ask<R: Send + 'static>(
         self: &Arc<Self>,
         question: impl FnOnce(&mut Engine) -> Result<R, Problem> + Send + 'static,
@@ -293,13 +295,13 @@ impl Handle {
         answer.await.unwrap_or_else(|_| Err(ended()))
     }
 
-    /// Returns the reply to an earlier request with this key, or `None` if there is none.
+    /// Returns the reply to an earlier request with this key, or `None` if there was none.
     pub fn answered(&self, key: &RequestKey) -> Option<Reply> {
         lock(&self.repeats).answer(key)
     }
 
-    /// Logs an order and applies it. A repeated request gets the same answer as the first. `held` is dropped or returned
-    /// after the order has been applied, even if the client disconnects.
+    /// Logs and applies a command. A repeated request has the same answer as the first. `held`
+    /// lives until the command is applied, even if the client disconnects.
     pub async fn order<H: Send + 'static>(self: &Arc<Self>, logged: Logged, held: H) -> Result<(Vec<u8>, H), Problem> {
         if let Some(reply) = logged.key.as_ref().and_then(|key| self.answered(key)) {
             return reply.map(|answers| (answers, held));
@@ -308,7 +310,7 @@ impl Handle {
         let bytes = logged.to_bytes()?;
         let size = bytes.len() as u64;
         let handle = Arc::clone(self);
-        // The client may have disconnected, so nobody may receive the reply.
+        // The client may have disconnected, so the reply may have no receiver.
         let done = move |place: Result<u64, Problem>| match place {
             Ok(place) => {
                 handle.push(Box::new(move |handle, slot| {
@@ -323,14 +325,14 @@ impl Handle {
         answer.await.unwrap_or_else(|_| Err(ended()))
     }
 
-    /// Writes a snapshot if there have been orders since the previous one. Waits until the snapshot is durable.
+    /// Writes a snapshot if there were later commands, and waits until it is durable.
     pub async fn save(self: &Arc<Self>) {
         let (sender, saved) = oneshot::channel();
         self.push(Box::new(move |handle, slot| match slot.log_bytes {
             0 => _ = sender.send(()),
             _ => slot.save(handle, move || _ = sender.send(())),
         }));
-        // A failure is harmless: the log is sufficient to restore the state.
+        // A failure is harmless, because the log is sufficient to restore the state.
         let _ = saved.await;
     }
 
@@ -364,7 +366,7 @@ impl Worked for Handle {
     }
 
     fn panicked(&self) {
-        // The state in memory may be inconsistent, so it will be loaded from the store again.
+        // The state in memory may be inconsistent, so the next job loads it from the store.
         lock(&self.slot).forget(self);
     }
 }
@@ -376,7 +378,7 @@ pub struct Slot {
     pub log_bytes: u64,
     snapshot_bytes: u64,
     is_saving: bool,
-    /// Replies to orders that were replayed while their requests were waiting, by log position.
+    /// Replies to commands that were replayed while their requests were waiting, by log position.
     replayed: HashMap<u64, Reply>,
 }
 
@@ -395,8 +397,8 @@ impl Handle {
         *self.shape.write().unwrap_or_else(PoisonError::into_inner) = engine.shape();
     }
 
-    /// Publishes the state after an order, and queues the urgent notices that are new. `before` is the number of
-    /// notices before the order.
+    /// Publishes the state and queues new urgent notices. `before` is the earlier number of
+    /// notices.
     fn publish(&self, engine: &Engine, before: u64) {
         let (counts, notices) = (engine.counts, &engine.notices);
         let of_stream = &self.counts;
@@ -419,15 +421,14 @@ impl Handle {
         }
     }
 
-    /// Looks for silent keys if one may be silent by the clock. Rows can have arrived since the wall-clock time
-    /// `since`.
+    /// Looks for silent keys if one is due. Rows could not arrive before wall-clock time `since`.
     pub async fn look_for_silence(self: &Arc<Self>, since: f64) {
         let due = f64::from_bits(self.silence_due.load(Ordering::Relaxed));
         let logged = Logged::new(None, Order::Clock { since });
         if logged.at <= due {
             return;
         }
-        // After a failure, the next look tries again.
+        // After a failure, the next call tries again.
         if self.load().await.is_ok() {
             let _ = self.order(logged, ()).await;
         }

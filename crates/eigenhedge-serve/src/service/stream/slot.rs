@@ -1,4 +1,4 @@
-//! The learner of a stream: loaded from the store, changed by orders, saved and unloaded.
+//! Learner of a stream: loaded from the store, changed by commands, saved and unloaded.
 
 use super::{Handle, Shared, Slot, ended};
 use crate::lock;
@@ -14,31 +14,31 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Size in bytes above which the memory of an unloaded learner is returned to the system at once.
+/// Size in bytes above which unloading a learner returns its memory to the system at once.
 const TRIMMED: u64 = 1 << 20;
-/// Minimum log size for a snapshot, in bytes. The log must also be larger than the previous snapshot.
+/// Minimum log size in bytes for a snapshot. The log must also exceed the last snapshot.
 const LOG_BYTES: u64 = 4 << 20;
 
 impl Slot {
-    /// Drops the learner. Requests wait until it is loaded from the store again.
+    /// Drops the learner. The next job loads it from the store again.
     pub fn forget(&mut self, handle: &Handle) {
         *self = Self::default();
         handle.is_loaded.store(false, Ordering::SeqCst);
         lock(&handle.shared.loaded).remove(&handle.id);
     }
 
-    /// Drops the learner of an idle stream if its snapshot is up to date, and otherwise saves it first.
+    /// Drops the learner of an idle stream. If its snapshot is not up to date, saves it instead.
     pub fn unload(&mut self, handle: &Arc<Handle>, unloading: Unloading) {
         if self.engine.is_none() || self.is_saving || handle.waiting() > 0 {
             return;
         }
         if self.log_bytes > 0 {
-            // The stream is unloaded once it is saved, unless others have made room or it is in use again.
+            // If memory is still short after saving, the stream is unloaded then.
             return self.save(handle, move || drop(unloading));
         }
         handle.is_loaded.store(false, Ordering::SeqCst);
         if handle.waiting() > 0 {
-            // A request has come in the meantime and relies on the learner.
+            // A request has arrived in the meantime and relies on the learner.
             return handle.is_loaded.store(true, Ordering::SeqCst);
         }
         self.forget(handle);
@@ -69,7 +69,8 @@ impl Slot {
         self.engine.as_mut().ok_or_else(ended)
     }
 
-    /// Reads the last snapshot and replays later orders. Returns the bytes by which the store's cache has grown.
+    /// Reads the last snapshot and replays later commands. Returns the growth of the cache in
+    /// bytes.
     fn load(&mut self, handle: &Arc<Handle>) -> Result<i64, String> {
         let Shared { store, places, memory, .. } = &*handle.shared;
         *self = Self::default();
@@ -133,7 +134,7 @@ impl Slot {
     pub fn carry_out(&mut self, handle: &Arc<Handle>, place: u64, bytes: u64, logged: &Logged) -> Reply {
         self.engine(handle)?;
         if self.applied >= place {
-            // The learner was loaded again, and the replay has applied this order.
+            // The learner was loaded again, and the replay has already applied this command.
             return self.replayed.remove(&place).unwrap_or_else(|| Err(ended()));
         }
         self.replayed.clear();
@@ -149,7 +150,7 @@ impl Slot {
         handle.bytes.store(handle.bytes().saturating_add_signed(grown), Ordering::Relaxed);
         if let Some(reason) = outcome.broken {
             self.forget(handle);
-            // The order is durable: loading the learner again applies it.
+            // The command is durable, so loading the learner again applies it.
             return match self.engine(handle) {
                 Ok(_) => self.replayed.remove(&place).unwrap_or_else(|| Err(ended())),
                 Err(_) => Err(Problem::unavailable(format!(
@@ -175,10 +176,10 @@ impl Slot {
         reply
     }
 
-    /// Sends a snapshot to the store, unless its memory is taken. Calls `saved` when the write has ended, or drops it
-    /// if there is no write.
+    /// Sends a snapshot to the store, if there is memory. Calls `saved` after the write, or drops
+    /// it if there is no write.
     pub fn save(&mut self, handle: &Arc<Handle>, saved: impl FnOnce() + Send + 'static) {
-        // The second copy is the learner that is read back.
+        // The second copy is the learner that is read back for verification.
         let size = handle.bytes();
         let Some(mut reserved) = handle.shared.memory.copy(2 * size) else { return };
         let Some(engine) = &mut self.engine else { return };
@@ -186,7 +187,7 @@ impl Slot {
         let (options, places) = (Arc::clone(&handle.options), handle.shared.places.clone());
         let copy = learner.as_ref().map(Saved::copy).transpose().map_err(|error| error.to_string());
         if let Err(reason) = copy.and_then(|copy| Engine::load(options, places, &around, copy)) {
-            // The snapshot replaces orders, so it must be readable. The log alone restores the same state.
+            // The snapshot must be readable. The log alone restores the same state.
             event("snapshot_refused", json!({ "stream": handle.name, "reason": reason }));
             self.snapshot_bytes = 2 * self.log_bytes;
             return;

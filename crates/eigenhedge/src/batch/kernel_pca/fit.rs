@@ -10,9 +10,9 @@ use crate::num::dot;
 use faer::Par;
 use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
 
-/// Share of the largest eigenvalue below which an eigenvalue counts as zero.
+/// An eigenvalue below this multiple of the largest one counts as zero.
 const ZERO: f64 = 1e-12;
-/// Largest absolute value of a negative eigenvalue that rounding can cause, as a share of the trace.
+/// Largest absolute value of a negative eigenvalue that rounding can cause, relative to the trace.
 const INDEFINITE: f64 = 1e-8;
 
 impl<D> KernelPca<D> {
@@ -74,7 +74,7 @@ impl<D> KernelPca<D> {
         directions.resize(rank, kept);
         multiply(&mut model.scores, rows.view(), directions.view());
         for j in 0..kept {
-            // The same rule as for the kernel matrix, whose eigenvectors are the scores.
+            // Scores are scaled eigenvectors of the kernel matrix, so their sign rule applies.
             let sign = fix_sign(model.scores.column_mut(j));
             directions.column_mut(j).iter_mut().for_each(|entry| *entry *= sign);
         }
@@ -86,7 +86,7 @@ impl<D> KernelPca<D> {
             let weights = on_pivots(cholesky, column).column(0).to_vec();
             model.mean = Some(Expansion::from_parts(weights, dot(&mean, &mean)));
         }
-        // The part outside the span of the pivots, plus the deviations within it.
+        // Squared distance from the span of the pivots, plus the squared deviation within it.
         model.losses = cholesky.remaining.iter().map(|d| d.max(0.0)).collect();
         for j in 0..rank {
             model.losses.iter_mut().zip(rows.column(j)).for_each(|(loss, entry)| *loss += entry * entry);

@@ -17,9 +17,10 @@
 //! Guarantee: the exact solvers attain the least total loss of any k-dimensional (affine) subspace of the feature space.
 //! The loss of [`Solver::Cholesky`] exceeds it by at most the trace of `K - L Lᵀ`.
 //!
-//! Cost: dense, t²/2 kernel values and an eigendecomposition of size t; partial, t²/2 kernel values and a few products of the
-//! matrix with k columns; Cholesky of rank r, t·r kernel values and t·r² operations. A projection takes one kernel value per
-//! atom: t, or r after Cholesky.
+//! Cost: `Dense` takes t²/2 kernel values and an eigendecomposition of size t. `Partial` takes t²/2
+//! kernel values and a few products of the matrix with k columns, or a tridiagonal form. `Cholesky`
+//! of rank r takes t·r kernel values and t·r² operations. A projection takes one kernel value per
+//! atom: t, or r after `Cholesky`.
 //!
 //! Numerics: an eigenvalue below `1e-12` times the largest, or below the rounding error of the trace of K, counts as
 //! zero. Its component is the zero vector and its scores are zero. The loss of a point is a difference of squares. Its
@@ -49,13 +50,14 @@ use std::borrow::Borrow;
 pub enum Solver {
     /// Full eigendecomposition of the kernel matrix.
     Dense,
-    /// Iteration that computes only the largest eigenvalues. It is replaced by the full eigendecomposition if that is
-    /// faster, or if the iteration converges slowly. A kernel that is not positive semidefinite is not detected,
-    /// because the small eigenvalues are not computed.
+    /// Iteration or tridiagonal form that computes only the k largest eigenpairs. The full
+    /// eigendecomposition is used if it is faster, or if these methods are inaccurate. A kernel
+    /// that is not positive semidefinite may go undetected, because small eigenvalues are not
+    /// checked.
     Partial,
     /// Pivoted Cholesky factor instead of the kernel matrix, for many points.
     Cholesky {
-        /// Residual trace at which the factorization stops, as a share of the total trace.
+        /// Relative residual trace at which the factorization stops, in [0, 1).
         tolerance: f64,
         /// Maximum number of pivots. It must be at least k.
         max_rank: usize,
@@ -79,19 +81,22 @@ pub struct KernelPca<D> {
     /// Inner products `<b_j, μ>` of the components with the mean.
     offsets: Vec<f64>,
     mean: Option<Expansion>,
-    /// The k largest eigenvalues of the (centered) kernel matrix, descending. Those beyond its rank are zero.
+    /// The k largest eigenvalues of the (centered) kernel matrix, in descending order. Those beyond
+    /// its rank are zero.
     pub eigenvalues: Vec<f64>,
-    /// Coordinates of the fitted points, one row per point.
+    /// Coordinates of the fitted points, one row per point and one column per component.
     pub scores: Matrix,
     /// For each fitted point, the squared distance of its features from the subspace.
     pub losses: Vec<f64>,
     total: f64,
-    /// Trace of the kernel matrix outside the span of the pivots, or zero for the exact solvers.
+    /// Unexplained part of the trace of the kernel matrix. Zero for the exact solvers.
     pub trace_error: f64,
 }
 
 impl<D: Dictionary> KernelPca<D> {
-    /// Fits k = `kept` components, at most the number of points. The dictionary must be empty and provides the kernel.
+    /// Fits `kept` components, at least 1 and at most the number of points. With
+    /// [`Solver::Cholesky`], `kept` must not exceed `max_rank`. The dictionary must be empty and
+    /// provides the kernel.
     pub fn fit<P: Borrow<D::Point>>(
         mut dictionary: D,
         points: &[P],
@@ -143,12 +148,14 @@ impl<D: Dictionary> KernelPca<D> {
         self.eigenvalues.iter().filter(|value| **value > 0.0).count()
     }
 
-    /// Returns the mean of the features, projected on the pivots' span after [`Solver::Cholesky`], if centered.
+    /// Returns the mean of the features, or `None` without centering. After [`Solver::Cholesky`],
+    /// the mean is projected onto the span of the pivots.
     pub fn mean(&self) -> Option<&Expansion> {
         self.mean.as_ref()
     }
 
-    /// Returns the variance along each component: its eigenvalue divided by t - 1 if points were centered, else by t.
+    /// Returns the variance along each component. This is its eigenvalue divided by the number of
+    /// points, or by that number minus 1 for several centered points.
     pub fn explained_variance(&self) -> Vec<f64> {
         let t = self.losses.len();
         let divisor = t - usize::from(self.mean.is_some() && t > 1);
@@ -160,7 +167,7 @@ impl<D: Dictionary> KernelPca<D> {
         shares(&self.eigenvalues, self.total)
     }
 
-    /// Returns the coordinates of a point.
+    /// Returns the coordinates of a point along the components.
     pub fn transform(&mut self, point: &D::Point) -> Result<Vec<f64>, Error> {
         Ok(self.look(point)?.0)
     }
@@ -171,7 +178,7 @@ impl<D: Dictionary> KernelPca<D> {
         Ok((square - dot(&coordinates, &coordinates)).max(0.0))
     }
 
-    /// Returns the element `μ + Σ c_j b_j` of the subspace, e.g. for a pre-image.
+    /// Returns the element of the subspace with these coordinates, for example for a pre-image.
     pub fn expand(&self, coordinates: &[f64]) -> Result<Expansion, Error> {
         check_row("coordinates", coordinates, self.eigenvalues.len())?;
         let atoms = self.coefficients.rows();
@@ -188,7 +195,7 @@ impl<D: Dictionary> KernelPca<D> {
         Ok(Expansion::from_parts(weights, square))
     }
 
-    /// Returns the projection of the features of a point on the subspace.
+    /// Returns the projection of the features of a point onto the subspace.
     pub fn project(&mut self, point: &D::Point) -> Result<Expansion, Error> {
         let coordinates = self.transform(point)?;
         self.expand(&coordinates)

@@ -11,10 +11,10 @@ use std::borrow::Borrow;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Criterion {
-    /// Least distance: minimizes `|φ(z) - f|²`.
+    /// Least distance `|φ(z) - f|²` between the candidate z and the expansion f.
     Distance,
-    /// Least angle: maximizes the cosine of the angle between φ(z) and f. The cosine does not depend on the
-    /// norms, so long and short strings are treated alike. A candidate with φ(z) = 0 has cosine 0.
+    /// Least angle between φ(z) and f. It does not depend on the norms, so long and short strings
+    /// are treated equally. A candidate with φ(z) = 0 has cosine 0.
     Angle,
 }
 
@@ -22,13 +22,13 @@ pub enum Criterion {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Candidate {
-    /// Position of the best candidate. If several candidates are tied, this is the first of them.
+    /// Index of the best candidate (from 0), or of the first one in a tie.
     pub index: usize,
     /// Squared distance or cosine, depending on the criterion.
     pub score: f64,
 }
 
-/// Returns the best candidate for `f` under the given criterion.
+/// Returns the best candidate for a pre-image of `expansion`. Returns `Err` without candidates.
 pub fn best_candidate<D, P>(
     dictionary: &mut D,
     expansion: &Expansion,
@@ -65,7 +65,6 @@ mod tests {
     use super::*;
     use crate::kernel::{Items, Kernel};
 
-    /// Kernel that counts shared letters with multiplicity.
     struct Letters;
     impl Kernel<str> for Letters {
         fn value(&self, a: &str, b: &str) -> f64 {

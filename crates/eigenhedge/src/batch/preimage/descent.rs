@@ -1,11 +1,13 @@
 //! Gradient descent for differentiable kernels.
 //!
-//! Update: `z ← z - s ∇`, where `∇` is the gradient of `k(z, z) - 2 f(z)`. The initial step s is computed from the
-//! previous change of the gradient (Barzilai and Borwein). It is halved until the objective decreases by at least a
-//! ten-thousandth of the decrease that the slope predicts (Armijo).
+//! Update: `z ← z - s ∇`, where `∇` is the gradient of `k(z, z) - 2 f(z)`. The first trial value of
+//! s is computed from the previous change of the gradient (Barzilai and Borwein). It is halved
+//! until the objective decreases by at least a ten-thousandth of the decrease that the slope
+//! predicts (Armijo).
 //!
-//! Numerics: near the minimum the objective is constant up to rounding long before the gradient is. A step with a change at
-//! rounding level therefore counts as a decrease if it shortens the gradient.
+//! Numerics: near the minimum, the objective becomes constant up to rounding long before the
+//! gradient vanishes. A step that changes the objective only by rounding is therefore accepted if
+//! it shortens the gradient.
 //!
 //! Cost: one kernel value and one gradient per atom and trial step.
 
@@ -17,10 +19,10 @@ use crate::kernel::Dictionary;
 use crate::num::dot;
 use crate::row::check_row;
 
-/// Minimum decrease of the objective in an accepted step, as a share of the predicted decrease.
+/// Minimum decrease of the objective in an accepted step, relative to the predicted decrease.
 const ENOUGH: f64 = 1e-4;
 const HALVINGS: usize = 60;
-/// Share of the terms of the objective below which a change counts as a rounding error.
+/// A change below this multiple of the objective's terms counts as a rounding error.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
 /// Finds a pre-image by gradient descent from `start`. The kernel must be that of the dictionary.

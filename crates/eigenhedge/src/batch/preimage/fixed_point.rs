@@ -5,10 +5,11 @@
 //! Update: `z ← Σ_i w_i x_i / Σ_i w_i` with `w_i = α_i k(x_i, z)`, the point where the gradient would vanish for constant
 //! weights. The denominator is f(z).
 //!
-//! Safeguards: where `f(z) > 0` the step is an ascent direction (the gradient divided by 2γ f(z)), and it is halved until f
-//! does not decrease. The iteration therefore never gets worse. Where `f(z) ≤ 0`, or is zero up to rounding because z is far
-//! from every atom, the step is meaningless, and the iteration restarts at the atom with the largest f. If that value is not
-//! positive either, the best point seen is returned and marked as not converged.
+//! Safeguards: where `f(z) > 0` the step is an ascent direction (the gradient divided by 2γ f(z)),
+//! and it is halved until f does not decrease. The iteration therefore never gets worse. Where f(z)
+//! is not positive beyond rounding, for example far from every atom, the step is meaningless, and
+//! the iteration restarts at the atom with the largest f. If this value is not positive either, the
+//! best point seen is returned and marked as not converged.
 //!
 //! Cost: one kernel row and one combination of atoms per step. Several searches advance together, so that both are products of
 //! matrices.
@@ -26,7 +27,8 @@ use crate::scratch::refill;
 const HALVINGS: usize = 30;
 const TOGETHER: usize = 64;
 
-/// Finds the best pre-image by fixed-point iteration from `start` and from the `restarts` atoms with the largest f.
+/// Returns the best pre-image found by fixed-point iteration from `start` and from the `restarts`
+/// atoms with the largest values of the expansion. Returns `Err` unless the kernel is RBF.
 pub fn fixed_point(
     dictionary: &mut Vectors,
     expansion: &Expansion,
@@ -217,7 +219,7 @@ mod tests {
         for i in 0..3 {
             let weights = (0..3).map(|j| f64::from(u8::from(i == j))).collect();
             let f = Expansion::new(&dictionary, weights).unwrap();
-            // The second start is so far away that every kernel value underflows; the safeguard finds the atom.
+            // From the second start, all kernel values underflow. The restart finds the atom.
             for start in [vec![0.0; 3], vec![1e3; 3]] {
                 let found = fixed_point(&mut dictionary, &f, &start, 0, Stop::default()).unwrap();
                 assert!(found.converged && gap(&found.point, &atoms[i]) < 1e-9, "{found:?}");

@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Preimage {
-    /// Point z.
+    /// Point z whose features φ(z) are near the expansion f.
     pub point: Vec<f64>,
     /// Squared distance `|φ(z) - f|²` in the feature space.
     pub squared_distance: f64,
@@ -19,7 +19,7 @@ pub struct Preimage {
 pub struct Stop {
     /// Maximum number of steps.
     pub steps: usize,
-    /// Tolerance: the iteration stops when a step is shorter than `tolerance · (1 + |z|)`.
+    /// Tolerance: a step to z of length at most `tolerance · (1 + |z|)` is the last one.
     pub tolerance: f64,
 }
 

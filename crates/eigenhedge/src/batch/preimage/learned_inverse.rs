@@ -22,7 +22,8 @@ pub struct LearnedInverse {
 }
 
 impl LearnedInverse {
-    /// Fits the map from the scores of these points (one row per point) to the points. The kernel compares scores.
+    /// Fits the map from scores (one row per point) to points, with regularization weight `alpha`.
+    /// The kernel compares scores.
     pub fn fit<R: Borrow<[f64]>>(
         kernel: VectorKernel,
         scores: &Matrix,

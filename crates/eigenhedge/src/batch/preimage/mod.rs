@@ -1,4 +1,4 @@
-//! Pre-images: a point whose features are near a given combination of features.
+//! Pre-images: points whose features are near a given combination of features.
 //!
 //! Setting: `f = Σ_i α_i φ(x_i)`, an [`Expansion`]. A point z with `φ(z) = f` rarely exists and need not be unique. The task is
 //! to find a z that makes `|φ(z) - f|² = k(z, z) - 2 f(z) + |f|²` small.
@@ -9,8 +9,9 @@
 //! - [`best_candidate`]: any kernel, among given candidates;
 //! - [`LearnedInverse`]: learned from points and their coordinates, for many fast pre-images.
 //!
-//! Guarantee: the first two find a local minimum no worse than the starting point; the third finds the best of its
-//! candidates; the fourth has no guarantee.
+//! Guarantee: [`descend`] and [`fixed_point`] return a point no worse than the start, up to
+//! rounding. [`best_candidate`] returns the best of its candidates. [`LearnedInverse`] has no
+//! guarantee.
 //!
 //! References: Mika, Schölkopf, Smola, Müller, Scholz and Rätsch, *Kernel PCA and de-noising in feature spaces*, 1999;
 //! Bakır, Weston and Schölkopf, *Learning to find pre-images*, 2004.
@@ -34,7 +35,9 @@ use crate::kernel::{Dictionary, VectorKernel, Vectors};
 use crate::linalg::{Matrix, multiply};
 use crate::state::length;
 
-/// Finds a pre-image of each expansion, from the given starts, or otherwise from the nearest atoms.
+/// Finds a pre-image of each expansion, with [`fixed_point`] for an RBF kernel and [`descend`]
+/// otherwise. `starts` holds one start per expansion. With `None`, each search starts at the
+/// nearest atom.
 pub fn preimages<R: AsRef<[f64]>>(
     dictionary: &mut Vectors,
     expansions: &[Expansion],

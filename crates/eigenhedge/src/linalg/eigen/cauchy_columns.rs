@@ -1,8 +1,8 @@
 //! Cauchy columns of a solved secular equation ([`super::secular`]): the recomputed vector z, the norms of the columns,
 //! and their products with eigenvectors.
 //!
-//! Each lane holds an entry of z or a root. The poles and roots that are combined with it are processed one after the
-//! other, four per division. Lists are padded to a multiple of the number of lanes.
+//! Each SIMD lane holds one entry of z or one root. Loops over poles or roots share one division
+//! among four of them. Lists are padded to a multiple of the number of lanes.
 
 use super::secular_simd::{reciprocals, select};
 use crate::linalg::Matrix;
@@ -47,7 +47,7 @@ pub(super) fn recompute_weights<S: Simd>(
     }
 }
 
-/// Computes the inverse norm of each Cauchy column `w/(d - λ)`. Padding lanes after the last root are undefined.
+/// Computes the inverse norms of the Cauchy columns `w/(d - λ)`. Padding is undefined.
 #[inline(always)]
 pub(super) fn inverse_norms<S: Simd>(
     simd: S,
@@ -92,7 +92,7 @@ pub(super) struct Points<'a> {
     pub scales: &'a [f64],
 }
 
-/// Task that writes one normalized Cauchy column for each listed root, padded to a multiple of the lanes.
+/// Task that writes one normalized and padded Cauchy column for each root in `roots`.
 pub(super) struct Fill<'a> {
     pub points: Points<'a>,
     pub weights: &'a [f64],
@@ -109,7 +109,7 @@ impl WithSimd for Fill<'_> {
         let poles = S::as_simd_f64s(points.poles).0;
         let weights = S::as_simd_f64s(weights).0;
         let mut column = 0;
-        // Four roots share one division.
+        // Four roots share one division per pole.
         while column + 4 <= roots.len() {
             for (lane, (d, w)) in poles.iter().zip(weights).enumerate() {
                 let mut x = [simd.splat_f64s(0.0); 4];
@@ -142,7 +142,7 @@ impl WithSimd for Fill<'_> {
 
 // Product of eigenvectors and Cauchy columns. Like the products of `small_product`, it avoids the packing of a general
 // product and reads columns as whole SIMD vectors, including their padding.
-/// Maximum number of columns of the left matrix, the eigenvectors.
+/// Maximum number of active columns of the eigenvector matrix `q`.
 pub(super) const MOST: usize = 128;
 /// Task that computes `out[:, to[i]] = Σ_p q[:, active[p]] · cauchy[p, i]` for at most [`MOST`] active columns.
 pub(super) struct CauchyProduct<'a> {

@@ -1,10 +1,11 @@
 //! Eigendecomposition of a dense symmetric matrix, with reusable scratch space.
 //!
-//! Numerics: a matrix with very large or very small entries is first divided by a power of two, because the solver
-//! squares entries. The eigenvalues are multiplied back. If the solver does not converge, a multiple of the identity is
-//! added, which changes no eigenvector. The solver's error is the rounding error of the largest eigenvalue.
-//! [`Eigen::compute_graded`] decomposes a scatter matrix again in the directions of its small eigenvalues, so that
-//! columns in small units keep their precision next to columns in large ones.
+//! Numerics: a matrix with very large or very small entries is first divided by a power of two,
+//! because the solver squares entries. The eigenvalues are multiplied back. If the solver does not
+//! converge, a multiple of the identity is added, which changes no eigenvector. The error of each
+//! eigenvalue is about the rounding error of the largest one. [`Eigen::compute_graded`] recomputes
+//! the small eigenvalues of a scatter matrix in the span of their eigenvectors, so that columns in
+//! small units keep their precision.
 
 use crate::linalg::{Matrix, multiplied, multiply, symmetric_times};
 use crate::num::{dot, unit};
@@ -55,19 +56,19 @@ impl Eigen {
     }
 }
 
-/// Absolute value, after the division by a power of two, below which products of an entry and its rounding errors may
-/// underflow.
+/// Absolute value of a scaled entry below which its products in the solver may underflow.
 const TINY: f64 = 1e-100;
 
-/// Share of the largest eigenvalue below which an eigenvalue is computed again, without the larger ones.
+/// Eigenvalues below this multiple of the largest one are recomputed without the larger ones.
 const SMALL: f64 = 1e-8;
 
 impl Eigen {
     /// Decomposes a positive semidefinite matrix whose rows and columns may have very different units. Only the lower
     /// triangle is read. Entries must be finite.
     ///
-    /// The computed eigenvectors of small eigenvalues span their space to working accuracy, and are small where the
-    /// matrix is large. The product with the matrix therefore keeps the precision that the solver loses.
+    /// The computed eigenvectors of small eigenvalues span the correct subspace to working
+    /// accuracy. Their entries are small where the entries of the matrix are large. The products of
+    /// the matrix with them are therefore accurate.
     pub(crate) fn compute_graded(&mut self, matrix: &Matrix) {
         self.compute(matrix.view());
         let least = f64::EPSILON * f64::EPSILON * self.values.last().copied().unwrap_or(0.0);
@@ -92,10 +93,11 @@ impl Eigen {
 
 /// Computes the eigenvalues of a nonempty matrix, and the eigenvectors if `vectors` is given.
 ///
-/// The solver drops an entry next to the diagonal once it is small compared with its neighbours on the diagonal. If these
-/// are rounding errors, or so small that their squares underflow, that may never happen. The matrix plus a multiple of
-/// the identity has a large diagonal, so the solver converges. The solver needs seconds to notice that it does not
-/// converge, so matrices with nonzero entries below [`TINY`] are shifted at once.
+/// The solver drops an off-diagonal entry once it is small compared with the adjacent diagonal
+/// entries. This may never happen if the diagonal entries are rounding errors or their squares
+/// underflow. Adding a multiple of the identity makes the diagonal large, so the solver converges.
+/// The solver needs seconds to detect a failure, so a matrix with a nonzero entry below [`TINY`] is
+/// shifted at once.
 fn decompose(
     matrix: MatRef<'_, f64>,
     values: &mut [f64],
@@ -148,12 +150,12 @@ fn divide<'a>(matrix: MatRef<'_, f64>, unit: f64, quotient: &'a mut Matrix) -> M
 
 fn params() -> Spec<SelfAdjointEvdParams, f64> {
     let mut params: SelfAdjointEvdParams = <SelfAdjointEvdParams as Auto<f64>>::auto();
-    // With the default threshold, orthogonality is 2 to 6 times worse.
+    // With the default threshold, the eigenvectors are 2 to 6 times less orthogonal.
     params.recursion_threshold = 32;
     Spec::new(params)
 }
 
-/// Computes the eigenvalues, ascending, of a symmetric matrix with finite entries. Only the lower triangle is read.
+/// Returns the ascending eigenvalues of a finite symmetric matrix, from its lower triangle.
 pub(crate) fn symmetric_eigenvalues(matrix: MatRef<'_, f64>) -> Vec<f64> {
     let n = matrix.nrows();
     let mut values = vec![0.0; n];
@@ -172,15 +174,15 @@ pub fn symmetric_eigen(matrix: &Matrix) -> Eigen {
     eigen
 }
 
-/// Smallest share of a direction's length that must remain after the basis is projected out, to exceed rounding.
+/// Minimum relative length after projection. A shorter remainder is rounding error.
 const DEPENDENT: f64 = 1e-8;
 
-/// Makes a vector orthogonal to the columns and normalizes it. Returns false if it lies in their span, up to rounding.
+/// Orthonormalizes a vector against orthonormal columns. Returns false if it is in their span.
 pub(crate) fn orthonormal_to(columns: &Matrix, vector: &mut [f64]) -> bool {
     let mut overlaps = Vec::new();
     let mut whole = dot(vector, vector).sqrt();
     let first = whole;
-    // Two passes are enough unless nearly everything cancels. In that case the vector is rejected.
+    // Two passes are enough unless nearly the whole vector cancels. It is then rejected.
     for _ in 0..4 {
         columns.transpose_times(vector, &mut overlaps);
         let left = columns.subtract_times(&overlaps, vector).sqrt();
@@ -202,7 +204,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// Returns the scatter matrix of sparse rows. Filled cells are near 1 in the first row and near `tiny` in the others.
+    /// Returns the scatter matrix of sparse rows with entries near 1 (first row) or `tiny`.
     fn scatter(n: usize, rows: usize, tiny: f64, random: &mut Random) -> Matrix {
         let mut scatter = Matrix::default();
         scatter.resize(n, n);

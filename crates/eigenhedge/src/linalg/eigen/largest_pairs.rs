@@ -2,19 +2,21 @@
 //!
 //! Setting: a positive semidefinite matrix A of size n, of which k ≪ n eigenpairs are needed.
 //!
-//! Update: a basis V and its image AV. Rayleigh–Ritz on V gives the best k + [`EXTRA`] pairs (θ, y) in its span. Their
-//! residuals Ay - θy, orthonormalized, extend V. A full basis is reduced to its best vectors (a thick restart). In exact
-//! arithmetic this is a restarted block Lanczos method. Storing AV costs memory but avoids the loss of orthogonality of
-//! Lanczos. A block as wide as the number of pairs finds multiple eigenvalues.
+//! Method: a basis V and its image AV are stored. Rayleigh–Ritz on V gives the k + [`EXTRA`]
+//! largest Ritz pairs (θ, y). Their orthonormalized residuals Ay - θy extend V. A full basis is
+//! reduced to its best vectors (a thick restart). In exact arithmetic this is a restarted block
+//! Lanczos method. Storing AV costs memory but avoids the loss of orthogonality of Lanczos. A block
+//! as wide as the number of pairs finds multiple eigenvalues.
 //!
-//! Guarantee: every pair found by this method satisfies `|Ay - θy| ≤` [`RESIDUAL`] `· θ₁`, with the largest Ritz value
-//! θ₁. A larger eigenvalue is not excluded by proof, but it is missed only if a random block is orthogonal to its
-//! eigenvector.
+//! Guarantee: every pair found by this method satisfies `|Ay - θy| ≤` [`RESIDUAL`] `· θ₁`, where θ₁
+//! is the largest Ritz value. A larger eigenvalue is not excluded by proof, but it is missed only
+//! if a random block is orthogonal to its eigenvector.
 //!
-//! Cost: one product of A with a block per step, 2n²(k + [`EXTRA`]) operations. Memory for two bases of at most
-//! [`BLOCKS`] blocks. The method is slow if unwanted eigenvalues are close to the wanted ones, as in noise. It stops if
-//! the residuals after [`LOOK`] steps predict more steps than allowed. The pairs then come from the tridiagonal form
-//! ([`reduced_pairs`]), with its guarantee.
+//! Cost: one product of A with a block per step, 2n²(k + [`EXTRA`]) operations. Memory holds two
+//! bases of at most [`BLOCKS`] blocks. The method is slow if unwanted eigenvalues are close to the
+//! wanted ones, as in noise. It stops if the residuals after [`LOOK`] steps predict more steps than
+//! allowed. [`largest_pairs`] then uses the tridiagonal form ([`reduced_pairs`]), with its
+//! guarantee.
 //!
 //! References: Wu and Simon, *Thick-restart Lanczos method for large symmetric eigenvalue problems*, 2000.
 
@@ -29,19 +31,21 @@ use crate::random::Random;
 const EXTRA: usize = 8;
 /// Maximum size of the basis, in blocks of k + EXTRA columns.
 const BLOCKS: usize = 5;
-/// Number of steps in which pairs converge if they are well separated from the others.
+/// Number of steps that is enough for well-separated pairs.
 const FEW_STEPS: usize = 16;
-/// Minimum size of a matrix, in blocks of k + EXTRA columns, for which these steps take a small part of a decomposition.
+/// Minimum matrix size for [`separate_pairs`], in blocks of k + EXTRA columns. For this size,
+/// [`FEW_STEPS`] steps cost much less than a full decomposition.
 const FEW_BLOCKS: usize = 12;
-/// Number of steps after which the number of further steps is predicted.
+/// Number of steps after which the total number of steps is predicted.
 const LOOK: usize = 6;
-/// Maximum residual of a converged pair, as a share of the largest eigenvalue.
+/// Maximum residual of a converged pair, relative to the largest eigenvalue.
 const RESIDUAL: f64 = 1e-13;
-/// Negligible error of a sum of eigenvalues, as a share of the largest eigenvalue.
+/// Error of a sum of eigenvalues that counts as rounding, relative to the largest eigenvalue.
 const ROUNDING: f64 = 1e-15;
 
-/// Returns the `kept` largest eigenpairs in descending order. Returns `None` if a full decomposition is faster, or if no
-/// pairs are accurate enough. Only the lower triangle is read.
+/// Returns the `kept` largest eigenpairs in descending order. Returns `None` if a full
+/// decomposition is faster, or if the pairs are not accurate enough. Only the lower triangle is
+/// read.
 pub(crate) fn largest_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, Matrix)> {
     if 4 * kept > matrix.rows() {
         return None;
@@ -51,7 +55,8 @@ pub(crate) fn largest_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, M
         .or_else(|| reduced_pairs(matrix, kept))
 }
 
-/// Returns the `kept` largest pairs like [`largest_pairs`], or `None` if they do not converge in a few cheap steps.
+/// Returns the `kept` largest pairs like [`largest_pairs`]. Returns `None` if the matrix is small
+/// or the pairs do not converge in [`FEW_STEPS`] steps.
 pub(crate) fn separate_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, Matrix)> {
     if FEW_BLOCKS * (kept + EXTRA) > matrix.rows() {
         return None;
@@ -64,7 +69,7 @@ pub(crate) fn separate_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, 
 pub(crate) fn largest_sum(matrix: &Matrix, kept: usize) -> Option<f64> {
     let steps = matrix.rows() / (2 * (kept + EXTRA));
     let (values, _) = search(matrix, kept, steps, ROUNDING.sqrt(), |values, squares| {
-        // The error of a Ritz value is at most its squared residual divided by its distance to the rest.
+        // A Ritz value's error is at most its squared residual over the eigenvalue gap.
         let beyond = values[values.len() - 1];
         let error: f64 = squares[..kept].iter().zip(values).map(|(square, value)| share(*square, value - beyond)).sum();
         error <= ROUNDING * values[0].abs() || are_small(&squares[..kept], values[0])
@@ -72,7 +77,8 @@ pub(crate) fn largest_sum(matrix: &Matrix, kept: usize) -> Option<f64> {
     Some(values.iter().sum())
 }
 
-/// Returns true if every residual is negligible compared with the largest eigenvalue. `squares` are squared norms.
+/// Returns true if every residual is negligible compared with the largest eigenvalue. `squares`
+/// holds the squared norms of the residuals.
 fn are_small(squares: &[f64], largest: f64) -> bool {
     squares.iter().all(|square| square.sqrt() <= RESIDUAL * largest.abs())
 }
@@ -81,9 +87,10 @@ fn share(square: f64, distance: f64) -> f64 {
     if square == 0.0 { 0.0 } else { square / distance.max(0.0) }
 }
 
-/// Runs at most `steps` Rayleigh–Ritz steps, until `is_done` accepts the Ritz values and the squared norms of their
-/// residuals. Returns `None` if no step is accepted, or if it is predicted that more steps are needed to reduce the
-/// residuals to the share `goal` of the largest value.
+/// Runs at most `steps` Rayleigh–Ritz steps, until `is_done` accepts the Ritz values and the
+/// squared norms of their residuals. Returns `None` if it accepts none, or if more steps are
+/// predicted to be needed for residuals of `goal` times the largest value. Also returns `None` if
+/// the matrix is too small for [`BLOCKS`] blocks.
 fn search(
     matrix: &Matrix,
     kept: usize,
@@ -133,7 +140,7 @@ fn search(
     None
 }
 
-/// Computes all residuals and their squared norms. `block` receives those that are still too large.
+/// Returns the squared norms of all residuals. `block` receives the large residuals.
 fn residuals(values: &[f64], vectors: &Matrix, images: Matrix, block: &mut Matrix) -> Vec<f64> {
     let largest = values.iter().fold(0f64, |a, v| a.max(v.abs()));
     let (mut squares, mut open) = (Vec::with_capacity(values.len()), 0);
@@ -191,7 +198,7 @@ impl Basis {
         added.columns()
     }
 
-    /// Returns the best eigenpairs in the span of the basis, and the products of the matrix with their vectors.
+    /// Returns the `width` largest Ritz pairs, and the products of the matrix with their vectors.
     fn ritz(&mut self, width: usize) -> (Vec<f64>, Matrix, Matrix) {
         multiply(&mut self.product, self.vectors.view().transpose(), self.images.view());
         self.eigen.compute(self.product.view());

@@ -3,10 +3,10 @@
 //! Setting: `diag(d) + z zᵀ` with strictly ascending poles `d` and weights `w = z²`. Its eigenvalues are the
 //! roots of `f(λ) = 1 + Σ w_j / (d_j - λ)`, one in each gap `(d_i, d_{i+1})` and one above the last pole.
 //!
-//! Update: each root is stored as (nearest pole, offset), so that every difference `d_j - λ_i` has full relative
-//! accuracy. This makes the eigenvectors orthogonal (Gu & Eisenstat 1994). The iteration is the "middle way" (Li 1993).
-//! It replaces the sum on each side of the root by one pole. The root stays inside a bracket that shrinks in every
-//! step.
+//! Update: each root is stored as (nearest pole, offset), so that every difference `d_j - λ_i` has
+//! full relative accuracy. This accuracy makes the eigenvectors orthogonal (Gu & Eisenstat 1994).
+//! The iteration is the "middle way" (Li 1993). It replaces the sum on each side of the root by one
+//! pole. The root stays inside a bracket that shrinks in every step.
 //!
 //! Cost: about four evaluations of f per root. Small problems are solved in [`super::secular_batch`].
 //!
@@ -75,7 +75,7 @@ fn inner_root<S: Simd>(simd: S, poles: &[f64], weights: &[f64], i: usize) -> Roo
 #[inline(always)]
 fn last_root<S: Simd>(simd: S, poles: &[f64], weights: &[f64], origin: usize, total: f64) -> Root {
     let mut bracket = (0.0, total * (1.0 + 4.0 * f64::EPSILON));
-    // If all poles were at the last one, the offset would be `total`. With the last pole alone, it would be its weight.
+    // The offset is between the weight of the last pole and the sum of all weights.
     let mut offset = if origin == 0 { total } else { inside(0.5 * (weights[origin] + total), bracket) };
     for _ in 0..if origin == 0 { 0 } else { MOST_STEPS } {
         let sides = pole_sums(simd, poles, weights, Point { pole: poles[origin], offset });
@@ -101,8 +101,9 @@ fn last_root<S: Simd>(simd: S, poles: &[f64], weights: &[f64], origin: usize, to
     Root { origin, offset }
 }
 
-/// Returns the root of `far + low/(-x) + high/(gap - x)`, where x is the offset from the lower end of the gap, as an
-/// offset from the nearer end. `from_low` is true if that is the lower end.
+/// Returns the root of `far + low/(-x) + high/(gap - x)`, where x is the offset from the lower end
+/// of the gap. The result is an offset from the lower end if `from_low` is true, and from the upper
+/// end otherwise.
 #[inline(always)]
 fn first_guess(far: f64, low: f64, high: f64, gap: f64, from_low: bool) -> f64 {
     // far·x² - a·x + b = 0, where x is the offset from the chosen end.
@@ -115,8 +116,8 @@ fn first_guess(far: f64, low: f64, high: f64, gap: f64, from_low: bool) -> f64 {
     if fits(first) { first } else { second }
 }
 
-/// Returns the step x to the root of `c + s/(lower - x) + S/(upper - x)`. The numbers c, s and S are such that the value
-/// and the slopes of both sides at x = 0 are those of f at the current point.
+/// Returns the step x to the root of `c + s/(lower - x) + S/(upper - x)`. The constants c, s and S
+/// match the value of f and the slopes of its two sums at the current point, x = 0.
 #[inline(always)]
 fn middle_way(value: f64, slope_left: f64, slope_right: f64, lower: f64, upper: f64) -> f64 {
     let a = (lower + upper) * value - lower * upper * (slope_left + slope_right);

@@ -1,8 +1,8 @@
 //! Roots of a small secular equation, computed in parallel, one per SIMD lane.
 //!
-//! Setting and iteration are those of [`super::secular`]. Each lane holds a root and the poles are processed one after
-//! the other. No sum crosses lanes, and one square root instruction serves all lanes. This is faster only for few
-//! poles, because the lanes wait for the slowest root.
+//! Setting and iteration are those of [`super::secular`]. Each lane holds a root and the poles are
+//! processed one after the other. No sum crosses lanes, and one square root instruction serves all
+//! lanes. This solver is faster only for few poles, because the lanes wait for the slowest root.
 //!
 //! The root above the last pole needs no special case, because the padding poles above it have zero weight.
 
@@ -13,7 +13,7 @@ use pulp::Simd;
 pub(super) const MOST: usize = 96;
 /// Number of padding entries after the poles, which fill the last SIMD vectors.
 const BEYOND: usize = 16 + 8;
-/// Maximum number of poles for which the small arrays are used, which are faster to clear.
+/// Maximum number of poles for the small arrays, which are faster to clear.
 const FEW: usize = 16;
 
 /// Largest relative change of the other terms across half a gap for which the first guess treats them as constant.
@@ -73,7 +73,7 @@ fn solve_in<S: Simd, const ROOM: usize>(simd: S, poles: &[f64], weights: &[f64],
     }
 }
 
-/// Computes the roots after pole `first` and the next poles, one per lane of `G` groups. Returns their number.
+/// Computes the roots above pole `first` and the next poles. Returns their number.
 #[inline(always)]
 fn solve_lanes<S: Simd, const ROOM: usize, const G: usize>(
     simd: S,
@@ -92,7 +92,7 @@ fn solve_lanes<S: Simd, const ROOM: usize, const G: usize>(
         origins[g] = gaps[g].lower;
         offsets[g] = simd.mul_f64s(simd.splat_f64s(0.5), simd.sub_f64s(gaps[g].upper, gaps[g].lower));
     }
-    // Every root of these lanes lies above the poles up to `first` and below the poles after the last lane's.
+    // These roots are above pole `first` and below pole `first + G * S::F64_LANES`.
     let sides = [(first + 1) / 4, (first + G * S::F64_LANES).div_ceil(4)];
     let sums = evaluate(simd, problem, sides, &origins, &offsets);
     let mut moving = [zero; G];
@@ -139,7 +139,7 @@ fn solve_lanes<S: Simd, const ROOM: usize, const G: usize>(
     solved
 }
 
-/// Computes the nearer pole, the bracket and the first guess of each root from the sums at the midpoints.
+/// Sets the nearer poles and the brackets from sums at the midpoints. Returns first guesses.
 #[inline(always)]
 fn begin<S: Simd>(
     simd: S,
@@ -159,7 +159,7 @@ fn begin<S: Simd>(
     let far = simd.add_f64s(middle, simd.div_f64s(simd.sub_f64s(low_weight, high_weight), half));
     let gap = simd.sub_f64s(gaps.upper, gaps.lower);
     let guess = first_guess(simd, far, [low_weight, high_weight], gap, gaps.side);
-    // If the other poles change the sum noticeably across half the gap, they are included. The slopes show this.
+    // The first guess includes the other poles if the slopes show that they matter.
     let own = simd.div_f64s(simd.add_f64s(low_weight, high_weight), half);
     let others = simd.mul_add_e_f64s(simd.add_f64s(sums.slope_below, sums.slope_above), half, neg(simd, own));
     let crowded = simd.greater_than_f64s(others, simd.mul_f64s(simd.splat_f64s(CROWDED), abs(simd, far)));
@@ -168,7 +168,8 @@ fn begin<S: Simd>(
     inside(simd, select(simd, crowded, joint, guess), gaps)
 }
 
-/// Takes one step in every lane that has not converged. Returns the offsets, and 1 in lanes that must continue.
+/// Takes one step in every lane that has not converged. Returns the new offsets, and a vector that
+/// is 1 in lanes that must continue and 0 elsewhere.
 #[inline(always)]
 fn improve<S: Simd>(
     simd: S,
@@ -254,7 +255,7 @@ fn evaluate<S: Simd, const ROOM: usize, const G: usize>(
     sums
 }
 
-/// Returns `1/(d - λ)` for four poles and the point of each lane.
+/// Returns `1/(d - λ)` for four poles d and the point λ of each lane.
 #[inline(always)]
 fn four<S: Simd>(simd: S, d: &[f64; 4], origin: S::f64s, offset: S::f64s) -> [S::f64s; 4] {
     let x = [
@@ -266,9 +267,9 @@ fn four<S: Simd>(simd: S, d: &[f64; 4], origin: S::f64s, offset: S::f64s) -> [S:
     reciprocals(simd, x)
 }
 
-/// Returns the root of `far + low/(-x) + high/(gap - x)`, where x is the offset from the lower end of the gap, as an
-/// offset from the nearer end. `side` is 1 if that is the lower end, and -1 if it is the upper one. The result is
-/// arbitrary if there is no root.
+/// Returns the root of `far + low/(-x) + high/(gap - x)`, where x is the offset from the lower end
+/// of the gap. The result is an offset from the lower end if `side` is 1, and from the upper end if
+/// `side` is -1. It is arbitrary if there is no root.
 #[inline(always)]
 fn first_guess<S: Simd>(simd: S, far: S::f64s, [low, high]: [S::f64s; 2], gap: S::f64s, side: S::f64s) -> S::f64s {
     let (zero, two) = (simd.splat_f64s(0.0), simd.splat_f64s(2.0));

@@ -1,8 +1,9 @@
 //! SIMD loops over the poles of a secular equation.
 //!
-//! All lists are padded with poles of zero weight to a multiple of the number of lanes. Four poles share one division:
-//! the reciprocal of their product is computed once, and each reciprocal is recovered by multiplication. The callers
-//! scale the problem to unit size, so that the product cannot overflow.
+//! All lists are padded with poles of zero weight to a multiple of the number of lanes. Four poles
+//! share one division: the reciprocal of the product of their four differences `d - λ` is computed
+//! once, and multiplications recover the four reciprocals. The callers scale the problem to unit
+//! size, so that the product cannot overflow.
 
 use pulp::Simd;
 
@@ -17,7 +18,7 @@ pub(super) fn fill_up(poles: &mut Vec<f64>, weights: &mut Vec<f64>) {
     weights.resize(full, 0.0);
 }
 
-// pulp's methods of the same names are not always inlined, and a call costs more than its work.
+// pulp's methods with these names are not always inlined, and a call costs more than the operation.
 
 #[inline(always)]
 pub(super) fn abs<S: Simd>(simd: S, x: S::f64s) -> S::f64s {

@@ -10,7 +10,8 @@
 //! Guarantee: every eigenpair (θ, y) of T that is used satisfies `|Ty - θy| ≤` [`RESIDUAL`] `· |T|`, which is checked,
 //! with the largest absolute row sum |T|. The vectors are orthonormal up to rounding.
 //!
-//! Cost: 4n³/3 operations for T, 2n²k for Q, O(n²) for the values and O(nk²) for the vectors. All pairs cost 9n³.
+//! Cost: 4n³/3 operations for T, 2n²k for Q, O(n²) for the values and O(nk²) for the vectors. A
+//! full decomposition costs 9n³.
 //!
 //! References: Parlett, *The Symmetric Eigenvalue Problem*, chapters 4, 7 and 8; Reinsch, *A stable rational QR
 //! algorithm*, 1971; Jessup and Ipsen, *Improving the accuracy of inverse iteration*, 1992.
@@ -29,21 +30,22 @@ use faer::linalg::householder::{
 use faer::linalg::qr::no_pivoting::factor::recommended_block_size;
 use faer::{Conj, Par};
 
-/// Maximum residual of a pair, as a share of the largest absolute row sum of the tridiagonal matrix.
+/// Maximum residual of a pair, relative to the largest absolute row sum of the tridiagonal matrix.
 const RESIDUAL: f64 = 1e-13;
 /// Maximum size of a matrix that [`reduce`] reduces to tridiagonal form. For a larger one, faer is faster.
 const SMALL: usize = 128;
 const TURNS: usize = 60;
-/// Smallest squared length of a vector that is reflected.
+/// Minimum squared length of the entries to eliminate for which a reflection is applied.
 const LEAST_SQUARE: f64 = 1e-290;
 /// Number of Lanczos steps between two computations of the largest eigenvalue.
 const LOOK_EVERY: usize = 4;
-/// Growth of the largest eigenvalue in [`LOOK_EVERY`] steps, as a share of it, up to which it counts as found.
+/// Maximum relative growth of the largest eigenvalue in [`LOOK_EVERY`] steps at convergence.
 const SETTLED: f64 = 1e-10;
 const STEPS: usize = 5;
 
-/// Returns the `kept` largest eigenvalues in descending order, with their eigenvectors. Returns `None` if a pair is not
-/// accurate. Only the lower triangle is read. Entries must be finite.
+/// Returns the `kept` largest eigenvalues in descending order, with their eigenvectors. Returns
+/// `None` if the matrix has fewer than 3 rows, if `kept` is 0 or exceeds their number, or if a pair
+/// is not accurate. Only the lower triangle is read. Entries must be finite.
 pub(crate) fn reduced_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, Matrix)> {
     let n = matrix.rows();
     if n < 3 || kept == 0 || kept > n {
@@ -122,9 +124,9 @@ fn reflect(reflections: &Matrix, factors: &[f64], columns: &mut Matrix) {
     }
 }
 
-/// Returns the largest eigenvalue of a positive semidefinite matrix of size n. `apply` computes the product of the matrix
-/// with a vector. Runs Lanczos' method with complete orthogonalization until the result grows by at most the share
-/// [`SETTLED`] of itself.
+/// Returns the largest eigenvalue of a positive semidefinite matrix of size n. `apply` computes the
+/// product of the matrix with a vector. Runs the Lanczos method with full reorthogonalization until
+/// the relative growth of the result is at most [`SETTLED`].
 pub(crate) fn largest_value(n: usize, mut apply: impl FnMut(&[f64], &mut Vec<f64>)) -> f64 {
     let mut random = Random::seeded(0x5eed);
     let mut next: Vec<f64> = (0..n).map(|_| random.normal()).collect();
@@ -180,7 +182,7 @@ impl Tridiagonal {
         all_are.then_some((values, vectors))
     }
 
-    /// Returns the length of `T y - x y`.
+    /// Returns the norm of `T y - x y`.
     fn residual(&self, x: f64, y: &[f64]) -> f64 {
         let at = |i: usize| {
             let before = if i > 0 { self.beside[i - 1] * y[i - 1] } else { 0.0 };
@@ -190,7 +192,7 @@ impl Tridiagonal {
         (0..y.len()).map(at).sum::<f64>().sqrt()
     }
 
-    /// Returns the eigenvalues of a normalized matrix, ascending, or `None` if the algorithm does not converge.
+    /// Returns the ascending eigenvalues of a normalized matrix, or `None` without convergence.
     fn values(&self) -> Option<Vec<f64>> {
         let n = self.diagonal.len();
         let mut d = self.diagonal.clone();
@@ -237,7 +239,7 @@ impl Tridiagonal {
         norm * form.values().and_then(|values| values.last().copied()).unwrap_or(1.0)
     }
 
-    /// Returns the vectors of the values, orthonormal. Returns `None` if inverse iteration does not converge.
+    /// Returns orthonormal eigenvectors, or `None` if inverse iteration does not converge.
     fn vectors(&self, values: &[f64]) -> Option<Matrix> {
         let n = self.diagonal.len();
         let mut random = Random::seeded(0x5eed);
@@ -271,10 +273,10 @@ impl Tridiagonal {
     }
 }
 
-/// Triangular factors of `T - x` with row exchanges.
+/// Triangular factors of `T - x I` with row exchanges.
 #[derive(Default)]
 struct Factors {
-    /// Multipliers of the elimination, with true if the two rows were exchanged.
+    /// Multiplier of each elimination step, and true if the two rows were exchanged.
     multipliers: Vec<(f64, bool)>,
     inverses: Vec<f64>,
     /// The two entries of each row to the right of the pivot.

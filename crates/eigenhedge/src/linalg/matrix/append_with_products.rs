@@ -1,4 +1,4 @@
-//! Storage of new vectors in the spare columns of a matrix, with their norms and inner products in the same pass.
+//! Appends vectors to a matrix and computes their norms and inner products in the same pass.
 //!
 //! Cost: the vectors are read and written once. If products are requested, the columns are read once for all vectors.
 
@@ -16,7 +16,7 @@ pub(crate) const WINDOW: usize = 16;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Intake {
-    /// Squared norm of each vector, followed by its inner products with the columns and with the earlier vectors.
+    /// Per vector: its squared norm and its products with the columns and earlier vectors.
     sums: Vec<f64>,
     stride: usize,
     columns: usize,
@@ -64,8 +64,9 @@ impl Intake {
 }
 
 impl Matrix {
-    /// Stores the points minus the origin after the last column and computes their squared norms. If `products` is
-    /// true, also computes their inner products with the columns and with each other.
+    /// Stores the points minus the origin in the spare columns and computes their squared norms. If
+    /// `products` is true, also computes their inner products with the columns and with the earlier
+    /// points.
     pub(crate) fn take_in(&mut self, source: &Source<'_>, products: bool, intake: &mut Intake) {
         let count = source.points.len();
         assert!((1..=WINDOW).contains(&count), "a window of points");
@@ -96,7 +97,6 @@ fn cut<'a>(slots: &mut Slots<'a>, rows: usize) -> Slots<'a> {
     })
 }
 
-/// Input of the rows that one thread processes.
 struct Part<'a> {
     source: &'a Source<'a>,
     columns: Columns<'a>,
@@ -121,7 +121,7 @@ impl Part<'_> {
         block.start - self.first..block.end - self.first
     }
 
-    /// Copies the points minus the origin. The origin moves after each point.
+    /// Copies the points minus the origin. The origin moves by its step after each point.
     fn copy(&self, block: Range<usize>, slots: &mut [&mut [f64]]) {
         let Source { points, origin, steps } = self.source;
         let inner = self.inner(&block);
@@ -229,7 +229,8 @@ impl Matrix {
         room.copy_within(distance * stride..distance * stride + rows, 0);
     }
 
-    /// Computes the products of the last column with `count` spare vectors, the first `distance` columns after it.
+    /// Computes the inner products of the last column with `count` consecutive spare vectors. The
+    /// first one is stored `distance` columns after the last column.
     pub(crate) fn last_times_spares(&self, distance: usize, count: usize, out: &mut Vec<f64>) {
         let from = self.start + (self.columns - 1) * self.stride;
         let vectors = Columns {

@@ -1,7 +1,7 @@
 //! Product of a tall matrix with a small one, in place.
 //!
-//! Cost: the tall matrix is read and written once. A few rows at a time stay in the first-level cache until all their
-//! products are computed. A general product would copy them twice.
+//! Cost: the tall matrix is read and written once. A few rows at a time stay in the first-level
+//! cache until all their products are computed. A general product would copy the rows twice.
 
 use super::{LINE, Matrix};
 use crate::num::dot;
@@ -39,7 +39,7 @@ trait Grid<V> {
     fn put<const B: usize>(&mut self, column: usize, row: usize, values: &[V]);
 }
 
-/// Task that computes `A ← A R` for a matrix A with the given entries, stride and number of rows.
+/// Task that computes `A ← A R` on one thread.
 struct Combine<'a> {
     entries: &'a mut [f64],
     stride: usize,
@@ -190,7 +190,7 @@ impl Matrix {
         }
     }
 
-    /// Computes `y ← y + A x` for this matrix A, which is symmetric. Only the lower triangle is read, once.
+    /// Computes `y ← y + A x` for this symmetric matrix A. Only the lower triangle is read, once.
     pub(crate) fn add_symmetric_product(&self, x: &[f64], y: &mut [f64]) {
         assert_eq!((x.len(), y.len()), (self.rows, self.columns), "one entry for each column");
         Arch::new().dispatch(SymmetricProduct { lower: self, x, y });

@@ -60,21 +60,21 @@ impl Matrix {
         self.data.capacity() * size_of::<f64>()
     }
 
-    /// Returns a column.
+    /// Returns column `j`.
     pub fn column(&self, j: usize) -> &[f64] {
         assert!(j < self.columns, "column {j} of {}", self.columns);
         let at = self.start + j * self.stride;
         &self.data[at..at + self.rows]
     }
 
-    /// Returns a column, mutably.
+    /// Returns column `j`, mutably.
     pub fn column_mut(&mut self, j: usize) -> &mut [f64] {
         assert!(j < self.columns, "column {j} of {}", self.columns);
         let at = self.start + j * self.stride;
         &mut self.data[at..at + self.rows]
     }
 
-    /// Returns two different columns, mutably.
+    /// Returns columns `first` and `second`, mutably. They must differ.
     pub fn column_pair_mut(&mut self, first: usize, second: usize) -> (&mut [f64], &mut [f64]) {
         assert!(first != second && first.max(second) < self.columns, "two different columns");
         let low = self.start + first.min(second) * self.stride;
@@ -151,7 +151,7 @@ impl Matrix {
         let stride = self.stride.max(1);
         let own = &mut self.data[self.start..];
         let mut j = 0;
-        // Four columns at a time: one check of the bounds for four entries.
+        // Copying four columns at a time needs one bounds check for four entries.
         while j + 4 <= other.columns {
             let (a, b, c, d) = (other.column(j), other.column(j + 1), other.column(j + 2), other.column(j + 3));
             let entries = a.iter().zip(b).zip(c.iter().zip(d));
@@ -166,7 +166,7 @@ impl Matrix {
         }
     }
 
-    /// Returns the storage of the columns, and the distance between two columns.
+    /// Returns the storage of the columns, and the stride between columns in entries.
     pub(crate) fn storage(&self) -> (&[f64], usize) {
         (&self.data[self.start..], self.stride)
     }
@@ -264,8 +264,9 @@ impl Matrix {
         }
     }
 
-    /// Orthonormalizes nearly orthonormal columns by two Gram–Schmidt passes per column. A column near the span of the
-    /// earlier ones is replaced by the orthonormalized unit vector farthest from that span.
+    /// Orthonormalizes nearly orthonormal columns by two Gram–Schmidt passes per column. A column
+    /// near the span of the earlier ones is replaced by the coordinate unit vector farthest from
+    /// that span, orthonormalized.
     pub fn orthonormalise(&mut self) {
         self.gram_schmidt(0.5);
     }
@@ -284,7 +285,8 @@ impl Matrix {
         }
     }
 
-    /// Makes column `j` orthogonal to the earlier ones, and unit. Returns the share of its length that remained.
+    /// Orthonormalizes column `j` against the earlier ones. Returns its length before
+    /// normalization, relative to its original length.
     fn remove_earlier(&mut self, j: usize) -> f64 {
         let mut share = 1.0;
         for _ in 0..2 {

@@ -1,8 +1,8 @@
 //! Inner products of many pairs of long vectors.
 //!
-//! Cost: every vector is read once. Blocks of rows stay in the nearest caches.
+//! Cost: every vector is read from memory once. Blocks of rows stay in the nearest caches.
 //!
-//! Numerics: sums run block by block and part by part, so the bits do not depend on how many vectors are processed.
+//! Numerics: sums run block by block, so their bits do not depend on the number of vectors.
 
 use super::subtract_projection::{BLOCK, Columns};
 use crate::threads::share_out;
@@ -149,7 +149,7 @@ pub(super) fn add_up<R: Vectors + Copy + Send>(
     let (stride, parts) = (left.count, length.div_ceil(PART));
     let size = stride * right.count();
     out.clear();
-    // One sum per part. The first part accumulates the others.
+    // One set of sums per part. The other sets are added to the first.
     out.resize(size * parts.max(1), 0.0);
     if size == 0 {
         return;

@@ -1,4 +1,4 @@
-//! Read-only view of columns, and the residual of a vector after subtracting a combination of columns.
+//! Subtraction of a combination of columns from a vector.
 //!
 //! Cost: the columns are read once. Rows are processed in blocks, so that the vector stays in the first-level cache
 //! while the columns are streamed, eight at a time.

@@ -37,7 +37,6 @@ fn growing_and_shrinking_keeps_the_shared_part_and_zeroes_the_rest() {
     assert_eq!(matrix, matrix.clone());
 }
 
-/// Returns a test matrix with varied entries.
 fn numbered(rows: usize, columns: usize) -> Matrix {
     let mut matrix = Matrix::zeros(rows, columns);
     for j in 0..columns {

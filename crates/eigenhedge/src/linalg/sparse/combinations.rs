@@ -1,16 +1,18 @@
 //! Columns that are combinations of stored vectors, dense and sparse.
 //!
-//! Setting: stored vectors V, of which the dense ones are the columns of a matrix that the caller owns, and the sparse
-//! ones are stored here. The columns are `B = V C`. The inner products `H = Vᵀ B` are known as well, because every
-//! product in them was needed to compute the coordinates of a vector.
+//! Setting: V is a list of stored vectors. The caller owns the dense ones as columns of a matrix.
+//! The sparse ones are stored here. The columns are `B = V C` for a coefficient matrix C. The inner
+//! products `H = Vᵀ B` are stored too. They were computed with the coordinates of the stored
+//! vectors.
 //!
-//! With v vectors and w columns, the coordinates `Bᵀ z = Cᵀ (Vᵀ z)`, the products `Vᵀ (z - B c) = Vᵀ z - H c` of a
-//! residual and the Gram matrix `Bᵀ B = Cᵀ H` need no pass over the vectors. A new column or a combination of columns
-//! needs no such pass either.
+//! The coordinates `Bᵀ z = Cᵀ (Vᵀ z)` of a vector z, the products `Vᵀ (z - B c) = Vᵀ z - H c` of
+//! its residual, and the Gram matrix `Bᵀ B = Cᵀ H` need no pass over the stored vectors. Neither
+//! does a new column or a combination of columns.
 //!
-//! Cost: O(v w) per vector, plus the cost of its products with V. This cost is the number of its filled cells times the
-//! number of dense vectors, plus the number of cells that it has in common with the sparse vectors.
-//! [`Combinations::write_out`] costs O(n u w) for u dense vectors of n numbers.
+//! Cost with v stored vectors and w columns: O(v w) per new vector, plus its products with V. For a
+//! sparse vector these take one step per pair of nonzero cell and dense vector, and one step per
+//! cell shared with a sparse vector. [`Combinations::write_out`] costs O(n u w) for u dense vectors
+//! of n numbers.
 
 use super::{Cells, SparseRows};
 use crate::error::Error;
@@ -39,7 +41,7 @@ pub(crate) struct Combinations {
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// Copy of the dense vectors, row by row: a cell of a sparse vector then needs only a few cache lines.
+    /// Row-major copy of the dense vectors, in which a sparse cell touches few cache lines.
     by_row: Vec<f64>,
     by_row_columns: usize,
     some: Vec<f64>,
@@ -54,7 +56,7 @@ pub(crate) fn add_multiple(to: &mut [f64], factor: f64, vector: &[f64]) {
     to.iter_mut().zip(vector).for_each(|(to, x)| *to += factor * x);
 }
 
-/// Copies a matrix row by row. A few rows at a time stay in the cache.
+/// Writes a row-major copy of a matrix. A few rows at a time stay in the cache.
 fn copy_by_row(matrix: &Matrix, by_row: &mut Vec<f64>) {
     const ROWS: usize = 64;
     let columns = matrix.columns();
@@ -68,8 +70,9 @@ fn copy_by_row(matrix: &Matrix, by_row: &mut Vec<f64>) {
 }
 
 impl Combinations {
-    /// Starts with dense vectors only. The first `columns` of them are the columns. The upper triangle of `defect` is
-    /// the Gram matrix of all these vectors, minus 1 on the diagonal entries of the columns.
+    /// Starts with dense vectors only. The columns are the first `columns` of these vectors. The
+    /// upper triangle of `defect` is the Gram matrix of all these vectors, minus 1 on the diagonal
+    /// entries of the columns.
     pub fn begin(&mut self, defect: &Matrix, columns: usize) {
         let vectors = defect.columns();
         self.scratch.0.by_row_columns = 0;
@@ -221,13 +224,13 @@ impl Combinations {
         self.add_sparse(&expanded, out);
     }
 
-    /// Adds combinations of the columns to `out`, but only the contribution of the sparse vectors.
+    /// Adds the part of combinations of columns that comes from sparse vectors to `out`.
     pub fn add_sparse_to(&self, combinations: &Matrix, out: &mut Matrix) {
         let expanded = multiplied(self.coefficients.view(), combinations.view());
         self.add_sparse(&expanded, out);
     }
 
-    /// Replaces the dense vectors in the matrix by the columns, written out.
+    /// Replaces the dense vectors in the matrix by the explicit columns.
     pub fn write_out(&mut self, dense: &mut Matrix) {
         let Working { rotation, working, .. } = &mut self.scratch.0;
         let (mut rotation, mut working) = (std::mem::take(rotation), std::mem::take(working));

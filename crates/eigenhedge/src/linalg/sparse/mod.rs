@@ -9,5 +9,6 @@ pub(crate) use rows::{Cells, filled_cells};
 
 /// Number of consecutive sparse rows after which rows are treated as sparse.
 pub(crate) const STREAK: usize = 4;
-/// Minimum squared norm of a centered sparse row, relative to the row and the center. Below it, rounding would show.
+/// Minimum squared norm of a sparse row minus its center, relative to the sum of their squared
+/// norms. Below it, cancellation would lose too many digits.
 pub(crate) const CANCELLED: f64 = 1e-2;

@@ -27,7 +27,7 @@ struct Index {
 
 #[derive(Debug, Clone, Copy)]
 struct IndexCell {
-    /// Next cell of the chain, which was stored earlier, as one more than its index, or zero at the end.
+    /// One plus the index into `cells` of the next, earlier cell of the chain, or zero at the end.
     before: u32,
     owner: u32,
     value: f64,
@@ -122,7 +122,7 @@ pub(crate) struct Cells {
     pub values: Vec<f64>,
 }
 
-/// Lists the positions of the nonzero cells. Returns false if the list is incomplete: there are more than `most`.
+/// Lists the positions of nonzero cells. Returns false, with a partial list, above `most`.
 pub(crate) fn filled_cells(row: &[f64], most: usize, at: &mut Vec<u32>) -> bool {
     at.clear();
     for (block, cells) in row.chunks(BLOCK).enumerate() {
@@ -139,14 +139,13 @@ pub(crate) fn filled_cells(row: &[f64], most: usize, at: &mut Vec<u32>) -> bool 
     true
 }
 
-/// Number of cells that are tested together.
 const BLOCK: usize = 16;
 
-/// Share of the squared norm of a vector from which the square of a cell makes it one of the largest cells.
+/// Minimum square of a large cell, relative to the squared norm of the vector.
 const LARGE: f64 = 1.0 / 8.0;
 
 impl Cells {
-    /// Returns the largest cells of the sum of two vectors. By the definition of [`LARGE`] there are at most eight.
+    /// Returns the at most eight cells of the sum of two vectors that are large by [`LARGE`].
     pub fn largest_of_sum(a: &[f64], b: &[f64]) -> Self {
         let sum = || a.iter().zip(b).map(|(a, b)| a + b);
         let least = LARGE * sum().map(|x| x * x).sum::<f64>();
@@ -176,7 +175,7 @@ impl Cells {
         }
     }
 
-    /// Sets the vector to the cells of `row` at these positions.
+    /// Sets the vector to the cells of `row` at the positions `at`.
     pub fn take(&mut self, row: &[f64], at: &[u32]) {
         self.at.clear();
         self.values.clear();
@@ -184,7 +183,7 @@ impl Cells {
         self.values.extend(at.iter().map(|i| row[*i as usize]));
     }
 
-    /// Sets the vector to the cells of `row` at these positions minus another sparse vector.
+    /// Sets the vector to the cells of `row` at the positions `at`, minus `other`.
     pub fn take_difference(&mut self, row: &[f64], at: &[u32], other: &Self) {
         self.at.clear();
         self.values.clear();

@@ -17,19 +17,21 @@ pub struct OptionEntry {
     pub placeholder: &'static str,
     /// Help text: one sentence without a full stop.
     pub help: &'static str,
-    /// Default, in words. The string is empty if the option has no effect unless it is set.
+    /// Default in words, or empty if the option has no effect unless it is set.
     pub default: &'static str,
-    /// Example as typed on the command line. Its value changes the model.
+    /// Example of command-line arguments whose value of the option changes the model.
     pub example: &'static str,
-    /// Learners on which the option has an effect. Other learners reject it, unless its value is [`Self::neutral`].
+    /// Learners on which the option has an effect. Other learners reject all values except
+    /// [`Self::neutral`].
     pub readers: Readers,
-    /// Value that all learners accept because it has no effect, or `None` if there is no such value.
+    /// Value that all learners accept because it has no effect, or `None`.
     pub neutral: Option<&'static str>,
-    /// Function that stores a checked value in the settings. Earlier options of the table are already stored.
+    /// Function that stores a checked value. Earlier options of the table are already stored.
     pub set: fn(&mut Setup, &Value),
-    /// Function that returns the value in settings for rows of known length, or `None` if there is none.
+    /// Function that returns the value in settings for rows of known length, or `None` if it is not
+    /// set.
     pub get: fn(&Setup) -> Option<Value>,
-    /// Function that returns a message if this option conflicts with others, called after all options are set.
+    /// Function that returns a message on a conflict with other options, called after all are set.
     pub conflict: fn(&Options, &Setup) -> Option<String>,
 }
 
@@ -38,16 +40,16 @@ pub struct OptionEntry {
 pub enum Readers {
     /// All learners.
     All,
-    /// All learners except these.
+    /// All learners except those listed.
     AllBut(&'static [Kind]),
-    /// Only these learners.
+    /// Only the learners listed.
     Only(&'static [Kind]),
-    /// All learners, provided that a kernel is set.
+    /// All learners, if a kernel is set.
     Features,
 }
 
 impl OptionEntry {
-    /// Creates an entry for an option of all learners, without texts and effects, which the caller adds.
+    /// Creates an entry for an option of all learners. The caller adds texts and effects.
     pub(super) const fn new(name: &'static str, values: Type, placeholder: &'static str) -> Self {
         let (set, get, conflict) = (|_: &mut Setup, _: &Value| {}, |_: &Setup| None, |_: &Options, _: &Setup| None);
         let (help, default, example, readers, neutral) = ("", "", "", Readers::All, None);

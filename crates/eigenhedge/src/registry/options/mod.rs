@@ -1,8 +1,8 @@
 //! Options given by users, and the run they describe.
 //!
-//! [`OPTIONS`] describes every option once. Programs collect option values in [`Options`] and resolve them to a [`Setup`] or to
-//! an error message. Values that only the learner can check, such as a `max-rank` less than k, are checked when the learner is
-//! built.
+//! [`OPTIONS`] describes every option once. Programs collect option values in [`Options`] and
+//! resolve them to a [`Setup`] or to an error message. Values that only the learner can check, such
+//! as a `max-rank` less than k, are checked when the learner is built.
 
 mod entry;
 mod table;
@@ -45,16 +45,18 @@ pub struct Options {
 #[error("{0}")]
 pub struct Misuse(pub String);
 
-/// Spells the name of an option, or `k`, as the program does: `max-rank` may be `--max-rank` or `max_rank`.
+/// Function that spells the name of an option, or `k`, for a program, such as `--max-rank` or
+/// `max_rank` for `max-rank`.
 pub type Spelling = fn(&str) -> String;
 
 /// Basis in which the coordinates of a row are reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Coordinates {
-    /// Directions with the highest probability of being kept before the row, rotated to be nearest to those of the
-    /// previous row. Coordinates are therefore comparable from row to row. A portfolio uses the directions of its
-    /// heaviest member and the center of its first member. The loss is still that of the drawn directions.
+    /// Directions with the highest probability of being kept before the row, rotated to be nearest
+    /// to those of the previous row. Coordinates of different rows are therefore comparable. A
+    /// portfolio uses the directions of its heaviest member and the center of its first member. The
+    /// loss remains that of the drawn directions.
     #[default]
     Aligned,
     /// Directions drawn for the row.
@@ -66,9 +68,9 @@ crate::error::by_name!(Coordinates, "coordinates", 2, Aligned => "aligned", Draw
 /// Resolved settings of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setup {
-    /// Parameters of the learner. The kernel is set once the number of columns is known.
+    /// Parameters of the learner. [`Self::for_rows`] sets a kernel that is given by name.
     pub spec: Spec,
-    /// Maximum number of segments of the best partitions to compare with. 0 means no partitions.
+    /// Maximum number of segments of the best partitions to compare with, or 0 for no partitions.
     pub segments: usize,
     /// Basis of the coordinates.
     pub coordinates: Coordinates,
@@ -95,7 +97,7 @@ impl Options {
         self
     }
 
-    /// Sets a kernel that has no name, such as a function or a sum.
+    /// Sets a kernel that has no name in the table of kernels, such as a function or a sum.
     #[must_use]
     pub fn with_kernel(self, kernel: VectorKernel) -> Self {
         Self { kernel: Some(kernel), ..self }
@@ -106,7 +108,8 @@ impl Options {
         self.given.get("learner").and_then(|value| value.text().parse().ok()).unwrap_or(Kind::Auto)
     }
 
-    /// Resolves the options to the settings of a run. Checks everything that needs neither data nor a built learner.
+    /// Resolves the options to the settings of a run. Returns `Err` for options that are invalid
+    /// for all data. The learner checks the rest when it is built.
     pub fn resolve(&self, spelling: Spelling) -> Result<Setup, Misuse> {
         if let Some(name) = self.given.keys().find(|name| OptionEntry::find(name).is_none()) {
             return Err(Misuse(format!("there is no option {}", spelling(name))));
@@ -151,7 +154,7 @@ pub fn fill(sentence: &str, spelling: Spelling) -> String {
     OPTIONS.iter().fold(sentence.to_owned(), fill)
 }
 
-/// Formats an error. The parameter name is spelled as in the program.
+/// Formats an error, with the parameter name as the program spells it.
 pub fn spelled(error: &Error, spelling: Spelling) -> String {
     match error {
         Error::Parameter { name, rule, value } => format!("{} must be {rule}, got {}", spelling(name), exact(*value)),
@@ -172,7 +175,8 @@ impl Setup {
         Self { spec, segments, coordinates, best, seed: None, kernel: None, parameters, ceiling: None, horizon: None }
     }
 
-    /// Completes the settings for rows of `length` columns: the kernel, a tuned rate, and the start of the center.
+    /// Returns the settings completed for rows of `length` columns: the kernel, a tuned rate, and
+    /// the initial center.
     pub fn for_rows(&self, length: usize) -> Result<Self, Error> {
         let mut setup = self.clone();
         if let Some([number]) = self.spec.start.as_deref() {
@@ -199,7 +203,8 @@ impl Setup {
         self.kernel.is_some_and(reads) && gamma.is_none() && length_scale.is_none()
     }
 
-    /// Sets γ to fit the first rows, if it is needed and not given ([`KernelParameters::for_rows`]).
+    /// Sets γ to fit the first rows, if the kernel needs it and it is not set
+    /// ([`KernelParameters::for_rows`]).
     #[must_use]
     pub fn with_gamma_of<R: AsRef<[f64]>>(mut self, rows: &[R]) -> Self {
         if let Some(kernel) = self.kernel {
@@ -208,12 +213,14 @@ impl Setup {
         self
     }
 
-    /// Returns γ of the kernel, or `None` if it is neither given nor set from rows or a saved kernel.
+    /// Returns γ of the kernel, or `None` if it is not set by the user, from rows, or from a saved
+    /// kernel.
     pub fn gamma(&self) -> Option<f64> {
         self.parameters.gamma
     }
 
-    /// Sets γ and the length scale to those of a saved kernel, if γ is needed and neither is given.
+    /// Sets γ and the length scale to those of a saved kernel, if the kernel needs γ and neither is
+    /// set.
     #[must_use]
     pub fn with_gamma_like(mut self, kernel: Option<&VectorKernel>) -> Self {
         if let (true, Some(saved)) = (self.lacks_gamma(), kernel.map(VectorKernel::parameters)) {
@@ -223,12 +230,12 @@ impl Setup {
         self
     }
 
-    /// Returns the kind of items if each row is a text or a set. Returns `None` for rows of numbers.
+    /// Returns the kind of items if each row is a text or a set, or `None` for rows of numbers.
     pub fn text_items(&self) -> Option<TextItems> {
         VectorKernel::from_name(self.kernel?, &self.parameters, 1)?.text_items()
     }
 
-    /// Returns the options in effect, in table order: those that the learner reads and that have a value.
+    /// Returns the options that the learner reads and that have a value, in table order.
     pub fn values(&self) -> impl Iterator<Item = (&'static OptionEntry, Value)> {
         let read = OPTIONS.iter().filter(|option| option.is_read_by(self.spec.learner));
         read.filter_map(|option| Some((option, (option.get)(self)?)))
@@ -240,7 +247,8 @@ impl Setup {
         self.values().filter(|(option, value)| (option.get)(&defaults).as_ref() != Some(value)).collect()
     }
 
-    /// Returns a message if this is an option of kernels and there is no kernel, or one that does not read it.
+    /// Returns a message if the option is for kernels, but there is no kernel or it does not read
+    /// the option.
     fn features_conflict(&self, option: &OptionEntry) -> Option<String> {
         if !matches!(option.readers, Readers::Features) {
             return None;

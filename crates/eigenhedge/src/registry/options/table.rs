@@ -1,7 +1,7 @@
 //! Table of all options.
 //!
-//! The command line, Python, the resume check, `inspect`, summaries and the book use the options in this order. In texts,
-//! `{name}` is replaced by the option name as the program spells it.
+//! The command line, Python, the resume check, `inspect`, summaries and the book use the options in
+//! this order. In texts, `{name}` is replaced by the option name as the program spells it.
 
 use super::entry::{
     OptionEntry, Readers, best_methods, centers, coordinates, items, kernels, learners, missing_policies, mixing_rules,

@@ -85,7 +85,7 @@ impl Type {
         Some(value)
     }
 
-    /// Returns true for values of this type. Checks and minimums of numbers are not applied.
+    /// Returns true if the value has this type. Checks and minimums of numbers are not applied.
     pub fn accepts(self, value: &Value) -> bool {
         match (self, value) {
             (Self::Number(..), Value::Number(_))
@@ -96,7 +96,7 @@ impl Type {
         }
     }
 
-    /// Returns the word that may replace a number, or `None` if there is no such word.
+    /// Returns the word that may replace a number, or `None` if there is none.
     pub fn word(self) -> Option<&'static str> {
         match self {
             Self::Number(_, word) | Self::Count(_, word) => word,
@@ -132,7 +132,7 @@ impl Type {
 }
 
 impl Value {
-    /// Returns the number, or the number after a word. Returns NaN for other values.
+    /// Returns the number, or the number after a word and a colon. Returns NaN for other values.
     pub fn number(&self) -> f64 {
         match self {
             Self::Number(number) => *number,
@@ -141,7 +141,7 @@ impl Value {
         }
     }
 
-    /// Creates a comma-separated list. If all numbers are equal, the list contains that number only once.
+    /// Creates a comma-separated list, or a single number if all numbers are equal.
     pub fn list(numbers: &[f64]) -> Self {
         let is_one = numbers.iter().all(|number| *number == numbers[0]);
         let written = &numbers[..if is_one { numbers.len().min(1) } else { numbers.len() }];

@@ -1,10 +1,11 @@
-//! Blocks of upcoming points that are already stored after the columns and whose inner products are known.
+//! Blocks of upcoming points that are stored after the columns, with their precomputed inner
+//! products.
 //!
 //! Cost: one pass over the columns for all points together, instead of one per point.
 
 use crate::linalg::{Intake, WINDOW};
 
-/// Block of upcoming points, with their precomputed inner products.
+/// Block of upcoming points.
 #[derive(Debug, Default)]
 pub(super) struct UpcomingBlock {
     points: usize,
@@ -40,7 +41,8 @@ impl UpcomingBlock {
         self.points - self.loaded
     }
 
-    /// Returns the column of the next point, or ends the block and returns `None` if there is none.
+    /// Returns the column index of the next point. If no point is left, ends the block and returns
+    /// `None`.
     pub fn next_column(&mut self) -> Option<usize> {
         if self.left() == 0 {
             self.clear();
@@ -55,7 +57,7 @@ impl UpcomingBlock {
         self.loaded.checked_sub(1)
     }
 
-    /// Copies the inner products of point `point` of the block with all stored vectors to `out`.
+    /// Writes the inner products of point `point` of the block with all stored vectors to `out`.
     pub fn products(&self, point: usize, out: &mut Vec<f64>) {
         self.intake.products(point).clone_into(out);
         out.extend_from_slice(&self.since[point * WINDOW..][..self.stored]);
@@ -75,7 +77,8 @@ impl UpcomingBlock {
         self.stored += 1;
     }
 
-    /// Records that another vector than the point was stored, with its products with the remaining points.
+    /// Records that a vector other than the loaded point was stored. `products` are its inner
+    /// products with the remaining points.
     pub fn store_other(&mut self, products: &[f64]) {
         for (later, product) in (self.loaded..self.points).zip(products) {
             self.since[later * WINDOW + self.stored] = *product;

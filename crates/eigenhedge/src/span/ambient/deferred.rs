@@ -1,17 +1,18 @@
 //! Deferred columns: combinations of stored vectors that are not written out yet.
 //!
-//! The stored vectors V are the written columns, followed by one vector for each deferred column: the point from which
-//! the column was made, or the column itself if it was computed. The columns are `V C` with C upper triangular, so that
-//! no column refers to later vectors. Combinations refer to stored vectors at unit length. The points are stored
-//! unscaled, together with their scale factors.
+//! The stored vectors V are the written columns, followed by one vector for each deferred column:
+//! the point from which the column was made, or the column itself if it was computed. The columns
+//! are `V C`, where C is upper triangular, so no column refers to later vectors. C refers to
+//! vectors scaled to unit length. Points are stored unscaled, together with their scale factors.
 //!
-//! The Gram matrix G of the stored vectors is known, because every product in it was needed anyway: those of a point
-//! for its coordinates, those of the written columns when they were written. Gram–Schmidt can therefore be repeated
-//! without another pass over the vectors ([`Deferred::refine`]). The columns are orthonormal up to the rounding of G
-//! times the squared norm of the coefficients. The defect of the written columns does not grow from one combination to
-//! the next, because it is part of G, and C corrects it.
+//! The Gram matrix G of the stored vectors costs nothing extra, because its entries are needed
+//! anyway: those of a point for its coordinates, and those of the written columns to measure their
+//! defect, the deviation from orthonormality. Gram–Schmidt can therefore be repeated without
+//! another pass over the vectors ([`Deferred::refine`]). The columns are orthonormal up to the
+//! rounding of G times the squared norm of the coefficients. The defect of the written columns does
+//! not grow from one combination to the next, because C corrects it.
 //!
-//! Cost: O(d w) for d deferred columns among w columns. Without deferred columns there is no cost.
+//! Cost: O(d w) per point for d deferred columns among w columns.
 
 use crate::linalg::Matrix;
 use crate::num::dot;
@@ -21,10 +22,12 @@ use serde::{Deserialize, Serialize};
 /// Last columns of a span that are not written out yet. They are stored as combinations of vectors.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Deferred {
-    /// Coefficients of the deferred columns. Column j refers to the stored vectors up to that of deferred column j.
+    /// Coefficients of the deferred columns. In column j, only the stored vectors up to that of
+    /// deferred column j have nonzero coefficients.
     pub(super) combinations: Matrix,
-    /// Gram matrix of the stored vectors minus the identity. Column j holds the products of the stored vector of
-    /// deferred column j with the earlier vectors, and its own squared norm minus 1.
+    /// Gram matrix of the stored vectors minus the identity. Column j holds the products of the
+    /// stored vector of deferred column j with the earlier vectors, and the squared norm of this
+    /// vector minus 1.
     pub(super) gram: Matrix,
     /// Factors that scale the stored vectors of deferred columns to unit length.
     pub(super) factors: Vec<f64>,
@@ -51,9 +54,9 @@ impl Deferred {
         }
     }
 
-    /// Multiplies the entries that belong to deferred columns by the scale factors of their stored vectors. This
-    /// converts inner products with stored vectors to those with unit vectors, and coefficients of unit vectors to
-    /// those of stored vectors.
+    /// Multiplies the entries that belong to deferred columns by the scale factors of their stored
+    /// vectors. This converts inner products with stored vectors to those with the vectors at unit
+    /// length, and coefficients of vectors at unit length to those of stored vectors.
     pub fn scale(&self, numbers: &mut [f64]) {
         let written = numbers.len() - self.columns();
         numbers[written..].iter_mut().zip(&self.factors).for_each(|(number, factor)| *number *= factor);
@@ -75,8 +78,8 @@ impl Deferred {
         }
     }
 
-    /// Computes the products of `z - V x` with the stored vectors, from the products of z with them and x =
-    /// `coefficients`.
+    /// Writes the inner products of `z - V x` with the stored vectors to `left`. `products`
+    /// contains those of z, and x is `coefficients`.
     fn products_left(&self, products: &[f64], coefficients: &[f64], left: &mut Vec<f64>) {
         let written = products.len() - self.columns();
         refill(left, products.iter().zip(coefficients).map(|(product, x)| product - x));
@@ -137,9 +140,9 @@ impl Deferred {
         }
     }
 
-    /// Resets the state after all columns were written out. `defect` is their Gram matrix minus the identity, in the
-    /// upper triangle. A negligible defect is ignored. Otherwise all columns become deferred combinations that correct
-    /// it.
+    /// Resets the state after all columns were written out. The upper triangle of `defect` is their
+    /// Gram matrix minus the identity. Unless the defect is negligible, all columns become deferred
+    /// combinations that correct it.
     pub fn restart(&mut self, defect: &Matrix) {
         self.resize(0, 0);
         self.factors.clear();
@@ -152,7 +155,7 @@ impl Deferred {
         for j in 0..size {
             let defect = &defect.column(j)[..=j];
             self.gram.column_mut(j)[..=j].copy_from_slice(defect);
-            // First-order inverse of the Cholesky factor of 1 + E, with the defect E.
+            // First-order inverse of the Cholesky factor of I + E, where E is the defect.
             let combination = self.combinations.column_mut(j);
             combination.iter_mut().zip(&defect[..j]).for_each(|(out, e)| *out = -e);
             combination[j] = 1.0 - 0.5 * defect[j];
@@ -182,6 +185,6 @@ impl Deferred {
 
 /// Relative overlap with the stored vectors below which a residual counts as orthogonal to them.
 const ORTHOGONAL: f64 = 4e-15;
-/// Largest defect of columns that is ignored. Columns that are deferred later multiply it by at most the squared norm of
-/// their coefficients.
+/// Largest defect of columns that is ignored. Deferred columns amplify it by at most the squared
+/// norm of their coefficients.
 const NEGLIGIBLE: f64 = 4e-15;

@@ -6,7 +6,8 @@ use crate::linalg::{Matrix, multiply};
 use crate::span::Span;
 
 impl Ambient {
-    /// Adds columns until the span contains all vectors. Returns the coordinates of the vectors, one per column.
+    /// Adds columns until the span contains all vectors. Returns the coordinates, one column per
+    /// vector.
     pub(crate) fn take_in_vectors(&mut self, vectors: &Matrix) -> Result<Matrix, Error> {
         let mut coordinates = Matrix::default();
         self.leave_sparse();
@@ -54,8 +55,8 @@ impl Ambient {
         }
     }
 
-    /// Moves the origin by the share `share` of the displacement to the origin of another span. Returns the whole
-    /// displacement.
+    /// Moves the origin by a share of its displacement to the origin of another span. Returns the
+    /// whole displacement.
     pub(crate) fn merge_origin(&mut self, other: &Self, share: f64) -> Vec<f64> {
         self.leave_sparse();
         self.scratch.0.block.clear();
@@ -69,8 +70,8 @@ impl Ambient {
         way
     }
 
-    /// Removes the origin, so that points that are already relative to it can be loaded. Returns it for
-    /// [`Self::restore_origin`].
+    /// Removes and returns the origin, so that points that are already relative to the origin can
+    /// be loaded. [`Self::restore_origin`] undoes this.
     pub(crate) fn take_origin(&mut self) -> Option<MovedOrigin> {
         self.leave_sparse();
         self.scratch.0.block.clear();

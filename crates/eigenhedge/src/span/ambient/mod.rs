@@ -1,20 +1,21 @@
 //! Span of plain vectors: the columns are vectors of n numbers.
 //!
-//! Cost: four passes over the columns per projection, or two if little of the point is in their span. The residual is
-//! computed in the storage of the next column. A combination reads and writes the columns once. Long rows take one
-//! pass. A residual that is not small is known from products alone, so the row itself is stored, and its column is kept
-//! as a combination ([`Deferred`]) until all columns are combined next. Long rows in a block share one pass
-//! ([`UpcomingBlock`]) and are copied directly to their final storage. Rows with few filled cells need no pass at all
-//! ([`Sparse`]). Neither do rows of at least [`LEAST_STANDARD`] numbers once the columns span the whole space: unit
-//! vectors then replace the columns.
+//! Cost: four passes over the columns per projection, or two if little of the point is in their
+//! span. Rows of at least [`LONG`] numbers take one pass unless the residual is small, because the
+//! norm of the residual follows from inner products. The row itself is then stored, and its column
+//! remains a combination ([`Deferred`]) until the columns are next combined. Long rows in a block
+//! share one pass ([`UpcomingBlock`]). Rows with few filled cells need no pass ([`Sparse`]). Rows
+//! of at least [`LEAST_STANDARD`] numbers need none once the columns span the whole space, because
+//! unit vectors then replace the columns. Combining the columns reads and writes them once.
 //!
-//! Numerics: classical Gram–Schmidt, repeated if the residual is shorter than [`REPEAT`] times the point ("twice is
-//! enough"), so that no defect of the columns is amplified by more than the inverse of that factor. If the second pass
-//! more than halves the residual, it is a rounding error and counts as zero. So does a residual below [`ROUNDING`]
-//! times the point. For long rows the second pass uses the Gram matrix of the stored vectors. Its rounding errors are
-//! multiplied by the squared norm of the coefficients. If that norm exceeds [`LARGEST_COEFFICIENTS`], the residual is
-//! computed instead. The drift of the columns is measured whenever long columns are combined, and periodically for
-//! short ones. Above a threshold they are orthonormalized again.
+//! Numerics: classical Gram–Schmidt, repeated if the residual is shorter than [`REPEAT`] times the
+//! point ("twice is enough"). The deviation of the columns from orthonormality is then amplified by
+//! at most the inverse of this factor. A residual counts as zero if the second pass more than
+//! halves it, or if it is shorter than [`ROUNDING`] times the point. For long rows the second pass
+//! uses the Gram matrix of the stored vectors, whose rounding errors are multiplied by the squared
+//! norm of the coefficients of the new column. If this norm exceeds [`LARGEST_COEFFICIENTS`], the
+//! residual is computed as a vector instead. The deviation from orthonormality is measured and
+//! corrected whenever long columns are combined, and periodically for short ones.
 //!
 //! References: Giraud, Langou, Rozložník & van den Eshof, *Rounding error analysis of the classical Gram–Schmidt
 //! orthogonalization process*, Numerische Mathematik 2005; Parlett, *The Symmetric Eigenvalue Problem*, section 6-9.
@@ -45,29 +46,30 @@ use serde::{Deserialize, Serialize};
 use sparse::{Sparse, SparseWorking};
 use std::borrow::Cow;
 
-/// Span of orthonormal vectors in `R^n`, which may be part of a larger space of dimension N.
+/// Span of orthonormal vectors in `R^n`. `R^n` may be part of a larger space of dimension N.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ambient {
     dimension: Multiplicity,
     /// Written columns, followed by the stored vectors of the deferred columns.
     columns: Matrix,
     origin: Option<MovedOrigin>,
-    /// Sources of a learned origin. With such an origin, all rows are treated as dense.
+    /// Sources of a learned origin. With a learned origin, all rows are treated as dense.
     sources: Option<Box<Sources>>,
     combinations: u64,
     #[serde(skip)]
     scratch: Scratch<Working>,
     length: usize,
     deferred: Deferred,
-    /// Columns and origin in the representation by sparse rows, or `None` for dense rows. With sparse rows, the matrix
-    /// `columns` contains the dense vectors, and there are no deferred columns.
+    /// Columns and origin as combinations of sparse rows, or `None` for dense rows. With sparse
+    /// rows, the matrix `columns` contains only dense vectors, and no column is deferred.
     sparse: Option<Box<Sparse>>,
     sparse_streak: usize,
     /// True if the columns are the unit vectors, so that coordinates are cells.
     standard: bool,
 }
 
-/// Origin: a fixed point, whose subtraction rounds once however far rows are from zero, plus a displacement.
+/// Origin: a fixed point plus a displacement. The fixed point is subtracted first, which avoids
+/// cancellation errors for rows far from zero.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct MovedOrigin {
     base: Vec<f64>,
@@ -92,7 +94,8 @@ struct Working {
     square: f64,
     /// Power of two by which the point was divided. `None` means 1.
     unit: Option<f64>,
-    /// Norm of the residual. The residual itself is in the spare column after the last one, unless the point is there.
+    /// Norm of the residual. The residual itself is in the spare column after the last column,
+    /// unless the point is stored there.
     residual_norm: f64,
     block: UpcomingBlock,
     /// Number of columns just after the most recent combination.
@@ -102,9 +105,9 @@ struct Working {
     correction: Vec<f64>,
     /// Buffer for vectors other than the point.
     vector: Vec<f64>,
-    /// Inner products of the point with the stored vectors, which are scaled to unit length.
+    /// Inner products of the point with the stored vectors at unit length.
     products: Vec<f64>,
-    /// Coefficients of the projection in the stored vectors, which are scaled to unit length.
+    /// Coefficients of the projection in terms of the stored vectors at unit length.
     explained: Vec<f64>,
     refinement: Refinement,
     defect: Matrix,
@@ -139,9 +142,10 @@ const TOLERABLE_DRIFT: f64 = 1e-13;
 const LOOK_EVERY: u64 = 32;
 /// Minimum row length for the single-pass method.
 const LONG: usize = 512;
-/// Minimum row length for which complete columns become unit vectors, to save their products with rows.
+/// Minimum row length for which columns that span the whole space are replaced by unit vectors, to
+/// save inner products with rows.
 const LEAST_STANDARD: usize = 129;
-/// Minimum number of points requested for a block.
+/// Minimum number of points that a block requests.
 const SHORTEST_BLOCK: usize = 4;
 const LARGEST_BLOCK: usize = 1 << 22;
 /// Maximum norm of the coefficients of a deferred column.
@@ -166,7 +170,8 @@ impl Ambient {
         })
     }
 
-    /// Sets the dimension N of the whole space, which contains `R^n`. Returns `Err` if N < n.
+    /// Sets the dimension N of the whole space, which contains `R^n`. Returns `Err` if N is less
+    /// than n.
     pub fn within(mut self, dimension: Multiplicity) -> Result<Self, Error> {
         if let Multiplicity::Finite(n) = dimension {
             require(n >= self.length as u64, "feature-dim", "at least the length of a row", n as f64)?;
@@ -182,7 +187,7 @@ impl Ambient {
         Ok(self)
     }
 
-    /// Returns the best number of points of this length to load in one block, or 1 if blocks are not faster.
+    /// Returns the fastest block size for points of this length, or 1 if blocks are not faster.
     pub(crate) fn block_points(length: usize) -> usize {
         if length < LONG { 1 } else { (LARGEST_BLOCK / length).clamp(1, WINDOW) }
     }
@@ -201,7 +206,7 @@ impl Ambient {
         self.length
     }
 
-    /// Returns the origin, or `None` if it is zero.
+    /// Returns the origin, or `None` if there is none.
     pub fn origin(&self) -> Option<Vec<f64>> {
         self.current_origin().map(|origin| origin.base.iter().zip(&origin.way).map(|(b, w)| b + w).collect())
     }
@@ -228,7 +233,8 @@ impl Ambient {
         }
     }
 
-    /// Moves the origin in one column to `value`, which all previous rows had, so that deviations do not change.
+    /// Sets the origin in a column that was missing in all previous rows. The deviations of these
+    /// rows do not change.
     pub(crate) fn begin_column(&mut self, column: usize, value: f64) {
         self.leave_sparse();
         self.scratch.0.sparse.forget_shift();
@@ -241,7 +247,7 @@ impl Ambient {
         self.origin.as_ref().map_or(0.0, |origin| origin.base[column])
     }
 
-    /// Computes combinations of the columns, one per column of `directions`, as vectors in `R^n`.
+    /// Computes combinations of the columns as vectors in `R^n`, one per column of `directions`.
     pub(crate) fn write_directions(&self, directions: &Matrix, expanded: &mut Matrix, out: &mut Matrix) {
         if directions.columns() == 0 {
             return out.resize(self.length, 0);
@@ -259,7 +265,8 @@ impl Ambient {
         multiply(out, self.columns.view(), expanded.view());
     }
 
-    /// Returns the orthonormal vectors. They are copied only if some columns are deferred or rows are sparse.
+    /// Returns the orthonormal columns as vectors in `R^n`. Copies them only if some are deferred
+    /// or rows are sparse.
     pub fn vectors(&self) -> Cow<'_, Matrix> {
         if let Some(sparse) = &self.sparse {
             let mut vectors = Matrix::default();
@@ -320,8 +327,9 @@ impl Ambient {
         square
     }
 
-    /// Copies a point whose squared norm would overflow or lose precision, divided by a power of two. Returns the
-    /// squared norm of the original point, or `Err` if it overflows or underflows.
+    /// Copies a point, divided by a power of two, if its squared norm would overflow or lose
+    /// precision. Returns the squared norm of the original point, or `Err` if it overflows or
+    /// underflows.
     fn copy_scaled(&mut self, point: &[f64]) -> Result<f64, Error> {
         self.scratch.0.block.clear();
         let square = self.copy_point(point);
@@ -407,8 +415,8 @@ impl Ambient {
         Ok(square)
     }
 
-    /// Measures the deviation of the columns from orthonormality, which must all be written out. If it is not
-    /// negligible, deferred combinations correct it.
+    /// Measures the deviation of the columns from orthonormality. All columns must be written out.
+    /// Deferred combinations then correct the deviation, unless it is negligible.
     fn measure(&mut self) {
         let Working { defect, product, .. } = &mut self.scratch.0;
         self.columns.gram_defect(defect, product);

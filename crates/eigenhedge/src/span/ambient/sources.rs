@@ -3,13 +3,15 @@
 //! Setting: the mean m of all rows and the sources c_0 … c_4: the last row, the row before it, and three forgetting
 //! means. The origin is `m + Σ b_j d_j` with the offsets `d_j = c_j - m`. The learner chooses the coefficients b.
 //!
-//! Update: for a row x with `y = x - m` and the step s of the mean, an offset becomes `(1 - s_j) d_j + (g s_j - s) y`,
-//! where s_j is the step of its source, and g < 1 for a clipped row. The offset of the row before the last, d_1, becomes
-//! `d_0 - s y`. Coordinates and inner products of the offsets follow by the same combinations. They are computed anew
-//! whenever the columns are combined, and at least every [`RENEWED`] rows, so that rounding errors do not accumulate.
+//! Update: for a row x with `y = x - m` and the step s of the mean, an offset becomes
+//! `(1 - s_j) d_j + (g s_j - s) y`, where s_j is the step of its source, and g is 1, or less for a
+//! clipped row. The offset of the row before the last, d_1, becomes `d_0 - s y`. Coordinates and
+//! inner products of the offsets are updated by the same combinations. They are recomputed from the
+//! offsets whenever the columns are combined, and at least every [`RENEWED`] rows, so that rounding
+//! errors do not accumulate.
 //!
-//! Cost: two passes over five vectors of n numbers per row, and products with the columns whenever coordinates are
-//! computed anew.
+//! Cost: two passes over five vectors of n numbers per row, and products with the columns whenever
+//! coordinates are recomputed.
 
 use super::{Ambient, Place, Working};
 use crate::error::Error;
@@ -21,10 +23,10 @@ use pulp::Arch;
 use serde::{Deserialize, Serialize};
 
 pub(crate) const SOURCES: usize = 5;
-/// Number of rows after which coordinates and inner products are computed anew.
+/// Number of rows after which coordinates and inner products are recomputed.
 const RENEWED: u32 = 16;
-/// Length of a residual, as a share of the length of the point, below which its products with the offsets are computed
-/// from the new column.
+/// Length of a residual, as a share of the length of the point, below which the coordinates of the
+/// offsets are recomputed. Dividing by such a residual would amplify rounding errors.
 const SHORT: f64 = 1e-5;
 
 /// Offsets of the sources from the mean, with their coordinates in the columns of the span.
@@ -35,9 +37,10 @@ pub struct Sources {
     offsets: [Vec<f64>; SOURCES],
     coordinates: [Vec<f64>; SOURCES],
     pub(crate) gram: [[f64; SOURCES]; SOURCES],
-    /// Number of rows since coordinates and inner products were computed from the offsets.
+    /// Number of rows since coordinates and inner products were recomputed.
     age: u32,
-    /// Inner products of the loaded point, relative to the origin, with the offsets, and its squared norm.
+    /// Inner products of the loaded point minus the origin with the offsets, and the squared norm
+    /// of this difference.
     #[serde(skip)]
     along: Scratch<([f64; SOURCES], f64)>,
 }
@@ -45,21 +48,22 @@ pub struct Sources {
 /// Change of the sources and of the origin after a row.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SourceMove {
-    /// Factor of the row's deviation from the mean when the sources take it in, 1 unless the row is clipped.
+    /// Factor by which the row's deviation from the mean is shortened for the sources, 1 unless the
+    /// row is clipped.
     pub shortening: f64,
-    /// Share by which the mean moves towards the row.
+    /// Share by which the mean moves toward the row.
     pub mean_step: f64,
-    /// Shares by which the sources move towards the row. The share of the second source has no effect: this source
-    /// takes the previous value of the first.
+    /// Shares by which the sources move toward the row. The share of the second source has no
+    /// effect: this source takes the previous value of the first.
     pub steps: [f64; SOURCES],
-    /// Coefficients of the origin before and after the row.
+    /// Coefficients of the origin before the row, and after it.
     pub before: [f64; SOURCES],
     pub after: [f64; SOURCES],
 }
 
 impl SourceMove {
-    /// Returns the factors of the old offset and of the row in the new offset `j`. For the second offset (`j` = 1), the
-    /// old offset is the first one.
+    /// Returns the factors of the old offset and of the row's deviation from the mean in the new
+    /// offset `j`. For `j` = 1, the old offset is that with index 0.
     fn factors(&self, j: usize) -> (f64, f64) {
         match j {
             1 => (1.0, -self.mean_step),
@@ -72,7 +76,7 @@ fn combination(factors: &[f64; SOURCES], values: &[f64; SOURCES]) -> f64 {
     factors.iter().zip(values).map(|(factor, value)| factor * value).sum()
 }
 
-/// Returns the inner products of vectors with a point, in one pass.
+/// Returns the inner products of the vectors with a point, in one pass.
 fn products(vectors: &[Vec<f64>; SOURCES], point: &[f64]) -> [f64; SOURCES] {
     const LANES: usize = 4;
     let whole = point.len() / LANES * LANES;
@@ -99,8 +103,8 @@ impl Sources {
         &self.coordinates[j]
     }
 
-    /// Returns the products of the row, relative to the mean, with the offsets, and its squared norm. `coefficients` are
-    /// those of the origin.
+    /// Returns the inner products of the row minus the mean with the offsets, and the squared norm
+    /// of this difference. `coefficients` are those of the origin.
     pub(crate) fn with_row(&self, coefficients: &[f64; SOURCES]) -> ([f64; SOURCES], f64) {
         let (along, square) = &self.along.0;
         let own = self.gram.map(|row| combination(coefficients, &row));
@@ -133,8 +137,8 @@ impl Sources {
         }
     }
 
-    /// Moves the sources towards the point, which is relative to the origin. Writes the displacement of the new origin to
-    /// `way`.
+    /// Moves the sources toward the point, which is relative to the origin. Writes the displacement
+    /// of the new origin from its fixed point to `way`.
     fn move_offsets(&mut self, change: &SourceMove, point: &[f64], unit: f64, way: &mut [f64]) {
         let n = point.len();
         let step = change.mean_step;
@@ -190,7 +194,7 @@ impl Ambient {
         }
     }
 
-    /// Computes the coordinates and inner products of the offsets anew, from their vectors.
+    /// Recomputes the coordinates and inner products of the offsets from their vectors.
     pub(crate) fn renew_sources(&mut self) {
         let Some(mut sources) = self.sources.take() else { return };
         sources.age = 0;
@@ -209,8 +213,9 @@ impl Ambient {
         self.sources = Some(sources);
     }
 
-    /// Computes the inner products of the loaded point with the offsets, and the coordinates of the offsets in a column
-    /// that was appended. `columns` are the coordinates of the point, divided by `unit`.
+    /// Computes the inner products of the loaded point with the offsets, and the coordinates of the
+    /// offsets in a column appended in this trial, if any. `columns` contains the coordinates of
+    /// the point divided by `unit`.
     pub(super) fn project_on_sources(&mut self, columns: &[f64], unit: f64) {
         let Some(mut sources) = self.sources.take() else { return };
         let own_unit = self.unit();

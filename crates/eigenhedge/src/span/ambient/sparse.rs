@@ -1,19 +1,22 @@
 //! Sparse rows: columns and origin as combinations of sparse rows, at a cost that depends on the filled cells.
 //!
-//! Setting: rows of n cells of which few are filled. The columns are `B = V C` ([`Combinations`]), where the stored
-//! vectors V are dense vectors, and the sparse rows that arrived after the dense vectors were written. The displacement
-//! of the origin is a combination `V a` of the same vectors (field `origin`).
+//! Setting: rows of n cells of which few are filled. The columns are `B = V C` ([`Combinations`]).
+//! The stored vectors V are dense vectors and the sparse rows that arrived after these were
+//! written. The displacement of the origin is the combination `V a` (field `origin`).
 //!
-//! Update: the products of a row with V give its coordinates and the norm of its residual, and the row itself becomes
-//! the next stored vector. About every √n rows the columns are written out as dense vectors. The span changes to this
-//! representation after [`STREAK`](crate::linalg::STREAK) consecutive sparse rows, and back after [`DENSE_STREAK`]
-//! consecutive rows that are not sparse. In between, a row that is not sparse is stored as a dense vector.
+//! Update: the coordinates of a row and the norm of its residual follow from its inner products
+//! with V, and the row itself becomes the next stored vector. About every √n rows the columns are
+//! written out as dense vectors. The span changes to this representation after
+//! [`STREAK`](crate::linalg::STREAK) consecutive sparse rows, and back after [`DENSE_STREAK`]
+//! consecutive rows that are not sparse. In between, a row that is not sparse is stored as a dense
+//! vector.
 //!
-//! Cost: O(f u + v w) per row with f filled cells, u dense and v stored vectors, and w columns. About every √n rows,
-//! O(n u²).
+//! Cost: O(f u + v w) per row with f filled cells, u dense vectors, v stored vectors and w columns.
+//! Writing out the columns costs O(n u²).
 //!
-//! Numerics: Gram–Schmidt is repeated in terms of products, as for deferred columns. A residual that is small in
-//! relation to its coefficients, and a row that nearly equals the origin, are computed from dense vectors instead.
+//! Numerics: the second pass of Gram–Schmidt uses only inner products, as for deferred columns.
+//! Dense vectors are used instead if the residual is small relative to its coefficients, or if the
+//! row nearly equals the origin.
 
 use crate::linalg::{Cells, Combinations, Matrix};
 use serde::{Deserialize, Serialize};
@@ -39,28 +42,27 @@ pub(super) struct SparseWorking {
     /// True if the filled cells of the next point are known.
     pub(super) is_announced: bool,
     pub(super) shortest: Shortest,
-    /// Sparse part of the origin, which is subtracted from all points (`Ambient::shift`). `None` means that it must be
-    /// computed.
+    /// Sparse part of the origin (`Ambient::shift`). `None` means that it must be computed.
     pub(super) shift: Option<Cells>,
-    /// Loaded point minus the shift, and its squared norm.
+    /// Loaded point minus the shift. Its squared norm is `square`.
     pub(super) cells: Cells,
     pub(super) square: f64,
-    /// Inner products of the loaded point with the stored vectors: before centering for a sparse point, after it for a
-    /// dense one.
+    /// Inner products of the loaded point with the stored vectors. The displacement of the origin
+    /// is subtracted only from a dense point.
     pub(super) products: Vec<f64>,
-    /// Inner product of the loaded point, before centering, with the displacement of the origin.
+    /// Inner product of the loaded point minus the shift with the displacement of the origin.
     pub(super) along_origin: f64,
-    /// Inner products of the loaded point, before centering, with the columns.
+    /// Inner products of the loaded point minus the shift with the columns.
     pub(super) with_columns: Vec<f64>,
     /// Inner products of the residual with the stored vectors.
     pub(super) left: Vec<f64>,
-    /// Coefficients of the residual in terms of the stored vectors. The coefficient of a sparse loaded point itself is
-    /// not included.
+    /// Coefficients of the residual in terms of the stored vectors, without that of the loaded
+    /// point itself.
     pub(super) coefficients: Vec<f64>,
     pub(super) correction: Vec<f64>,
     /// Coordinates of the loaded point in the columns.
     pub(super) coordinates: Vec<f64>,
-    /// Residual, if it was computed.
+    /// Residual as a dense vector, if it was computed.
     pub(super) residual: Vec<f64>,
     pub(super) is_stored: bool,
     pub(super) defect: Matrix,
@@ -69,16 +71,17 @@ pub(super) struct SparseWorking {
 
 /// Number of consecutive rows that are not sparse before all rows are treated as dense again.
 pub(super) const DENSE_STREAK: usize = 16;
-/// Number of dense vectors stored since the columns were written out after which they are written out again.
+/// Number of dense vectors that may be added before the columns are written out again.
 const DENSE_VECTORS: usize = 4;
 /// Minimum length of a sparse row.
 #[cfg(not(test))]
 const SHORTEST: usize = 4096;
-/// Inverse of the largest share of filled cells in a sparse row.
+/// Row length divided by the largest number of filled cells of a sparse row.
 pub(super) const SPARSITY: usize = 32;
 /// Maximum norm of the coefficients of a residual, as a multiple of the norm of the residual.
 pub(super) const LARGEST_COEFFICIENTS: f64 = 16.0;
-/// Share of the squared norm of its coefficients up to which a squared residual is treated as a rounding error.
+/// Squared residual, as a share of the squared norm of its coefficients, up to which it is treated
+/// as a rounding error.
 pub(super) const NOTHING: f64 = 1e-14;
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ use crate::scratch::{refill, zero};
 use std::borrow::Cow;
 
 impl Ambient {
-    /// Loads a sparse point. Returns its squared norm, or `None` if it must be loaded as a dense point.
+    /// Loads a sparse point. Returns its squared norm after centering, or `None` if it must be
+    /// loaded as a dense point.
     pub(super) fn load_sparse(&mut self, point: &[f64]) -> Option<f64> {
         if self.scratch.0.sparse.shift.is_none() {
             self.scratch.0.sparse.shift = Some(self.shift());
@@ -50,8 +51,8 @@ impl Ambient {
         self.scratch.0.residual_norm
     }
 
-    /// Computes the coordinates of a sparse point from products. Returns its squared residual, or `None` if products are
-    /// too inaccurate and the residual must be computed from dense vectors.
+    /// Computes the coordinates of a sparse point from inner products. Returns the squared norm of
+    /// its residual, or `None` if inner products are too inaccurate and dense vectors must be used.
     fn project_cells(&mut self, coordinates: &mut Vec<f64>) -> Option<f64> {
         let Self { sparse: Some(sparse), scratch, .. } = self else { return None };
         let Working { sparse: working, square: centered, .. } = &mut scratch.0;
@@ -76,7 +77,7 @@ impl Ambient {
                 residual -= more;
             }
         }
-        // Rounding errors are proportional to the sizes of the parts of which the residual is the sum.
+        // The residual is a sum of parts. Its rounding error is proportional to their size.
         let size_of = |coefficients: &[f64]| -> f64 {
             coefficients.iter().zip(&columns.squares).map(|(x, square)| x * x * square).sum()
         };
@@ -137,7 +138,7 @@ impl Ambient {
         *residual_norm = if is_rounding { 0.0 } else { rest.sqrt() };
     }
 
-    /// Stores the loaded point, or its residual if that was computed.
+    /// Stores the loaded point, or its normalized residual if that was computed.
     fn store_sparse(&mut self) {
         let Self { columns: dense, sparse: Some(sparse), scratch, .. } = self else { return };
         let Working { sparse: working, place, residual_norm, .. } = &mut scratch.0;
@@ -168,7 +169,7 @@ impl Ambient {
         if *place == Place::Cells {
             let factor = 1.0 / *residual_norm;
             coefficients.push(1.0);
-            // The product of the point, before centering, with its residual.
+            // Inner product of the point minus the shift with its residual.
             left.push(*square - *along_origin - dot(coordinates, with_columns));
             coefficients.iter_mut().chain(&mut *left).for_each(|x| *x *= factor);
         } else {
@@ -253,7 +254,7 @@ impl Ambient {
         working.is_sparse = filled_cells(point, most, &mut working.filled);
     }
 
-    /// Takes over the filled cells of a point that another span has loaded.
+    /// Copies the positions of the filled cells of the point that another span has loaded.
     pub(super) fn share_filled_cells(&mut self, other: &Self) {
         let (own, theirs) = (&mut self.scratch.0.sparse, &other.scratch.0.sparse);
         own.is_sparse = theirs.is_sparse;
@@ -271,14 +272,15 @@ impl Ambient {
         Some(Cow::Owned(MovedOrigin { base: origin.base.clone(), way }))
     }
 
-    /// Computes the sparse part of the origin, which is subtracted from all points: its largest cells when the columns
-    /// were last written out. The rest of the origin is the displacement. Without the shift, products of rows would
-    /// cancel if the rows have a few cells that are always far from zero.
+    /// Computes the shift, the sparse part of the origin that is subtracted from all points: the
+    /// largest cells of the origin when the columns were last written out. The rest of the origin
+    /// is the displacement. Without the shift, products of rows would cancel if the rows have a few
+    /// cells that are always far from zero.
     pub(super) fn shift(&self) -> Cells {
         self.origin.as_ref().map_or_else(Cells::default, |origin| Cells::largest_of_sum(&origin.base, &origin.way))
     }
 
-    /// Ends the trial: starts, ends or renews the representation by sparse rows.
+    /// Starts, ends or renews the representation by sparse rows at the end of a trial.
     pub(super) fn end_sparse_trial(&mut self) {
         let is_sparse = self.scratch.0.sparse.is_sparse;
         self.sparse_streak = if is_sparse { (self.sparse_streak + 1).min(STREAK) } else { 0 };
@@ -310,7 +312,8 @@ impl Ambient {
         self.begin_sparse();
     }
 
-    /// Starts again with columns that are written out. The displacement of the origin becomes one more dense vector.
+    /// Starts the representation with columns that are written out. A nonzero displacement of the
+    /// origin becomes one more dense vector.
     fn begin_sparse(&mut self) {
         let columns = self.columns.columns();
         let mut displacement = Vec::new();
@@ -351,7 +354,7 @@ impl Ambient {
         self.origin = origin;
     }
 
-    /// Writes out the columns and the origin, and starts again with them.
+    /// Writes out the columns and the origin, and restarts the representation with them.
     pub(super) fn write_out_sparse(&mut self) {
         self.write_out_columns();
         self.begin_sparse();

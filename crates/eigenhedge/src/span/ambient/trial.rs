@@ -1,4 +1,4 @@
-//! The steps of a trial over a span of plain vectors.
+//! Trial over a span of plain vectors: loading and projection of a point, new columns, maintenance.
 
 use super::{
     Ambient, LARGEST_COEFFICIENTS, LEAST_STANDARD, LOOK_EVERY, MovedOrigin, Place, REPEAT, SHORTEST_BLOCK, SourceMove,
@@ -67,7 +67,8 @@ impl Span for Ambient {
         if !stores_points || block.left() > 0 {
             return;
         }
-        // The next combination cancels the block. It is expected after as many new columns as the previous one.
+        // The next combination of columns cancels the block. It is expected after as many new
+        // columns as the previous one.
         let waited = self.columns.columns().saturating_sub(*combined);
         let most = last_wait.map_or(WINDOW, |last| last.saturating_sub(waited).clamp(SHORTEST_BLOCK, WINDOW));
         let (mut fitting, mut steps, mut count) = ([&[][..]; WINDOW], [0.0; WINDOW], 0);

@@ -1,16 +1,17 @@
 //! Accuracy of columns that are combinations of atoms.
 //!
-//! Setting: a kernel `k(x, y)` is accurate to rounding relative to `√(k(x, x) k(y, y))`. The *size* of a combination of
-//! atoms x_i with coefficients a is `Σ a_i² k(x_i, x_i)`. With the Gram matrix K of the atoms, the error of its
-//! recomputed image `K a` is the machine epsilon times the square root of the size. The error of its squared norm is the
-//! machine epsilon times the size.
+//! Setting: the rounding error of a kernel value `k(x, y)` is the machine epsilon times
+//! `√(k(x, x) k(y, y))`. The *size* of a combination of atoms x_i with coefficients a is
+//! `Σ a_i² k(x_i, x_i)`. Its *image* is `K a` with the Gram matrix K of the atoms. The error of a
+//! recomputed image is the machine epsilon times the square root of the size. The error of the
+//! squared norm of the combination is the machine epsilon times the size.
 //!
 //! State: the size of every column, and the inner products of the errors of the images. Each entry of an error is
 //! divided by the square root of the kernel of its atom with itself.
 //!
-//! Update: errors are linear. A column made of the residual `(z - B c)/ρ` of a point z, with the columns B, inherits
-//! `-c/ρ` times the errors of B, which may cancel. Combined columns combine their errors. Rounding errors are assumed to
-//! be independent.
+//! Update: errors are linear. A column made of the residual `(z - B c)/ρ` of a point z inherits
+//! `-c/ρ` times the errors of the columns B, which may cancel. A combination of columns has the
+//! same combination of their errors. Rounding errors are assumed to be independent.
 //!
 //! Cost: O(w²) to add a column to w others, and O(w³) to combine columns.
 
@@ -41,7 +42,8 @@ struct Working {
 /// Squared relative rounding error of a kernel.
 pub(super) const ROUNDING: f64 = f64::EPSILON * f64::EPSILON;
 
-/// Returns the size `Σ a_i² k(x_i, x_i)` of a combination of atoms. `squares` has the kernels with themselves.
+/// Returns the size `Σ a_i² k(x_i, x_i)` of a combination of atoms. `squares` contains the kernel
+/// of each atom with itself.
 pub(super) fn size(coefficients: &[f64], squares: &[f64]) -> f64 {
     coefficients.iter().zip(squares).map(|(a, square)| a * a * square).sum()
 }
@@ -57,8 +59,8 @@ impl Accuracy {
         self.sizes.iter().copied().fold(0.0, f64::max)
     }
 
-    /// Returns two estimates of the squared error of the image of a residual: with the current images of the columns,
-    /// and with recomputed images. `own` is the size of the residual's own expansion.
+    /// Returns two estimates of the squared error of the image of a residual: with the current
+    /// images of the columns, and with recomputed images. `own` is the size of the residual.
     pub fn of_residual(&mut self, coordinates: &[f64], own: f64) -> (f64, f64) {
         let along = &mut self.scratch.0.along;
         self.errors.transpose_times(coordinates, along);

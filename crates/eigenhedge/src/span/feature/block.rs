@@ -1,12 +1,14 @@
-//! Adding the columns of many points at once.
+//! Addition of the columns of many points at once.
 //!
-//! Setting: points minus the origin, which does not move meanwhile. Blocks of points are projected on the columns that
-//! the span had before, twice, by matrix products. The Gram matrix of the residuals U is then factored, `L Lᵀ`. A
-//! residual that is resolved by the rules of single rows becomes an atom and a column. The columns are `U L⁻ᵀ`, and row
-//! i of L has the coordinates of atom i in them. Other points have coordinates only.
+//! Setting: a set of points minus the origin, which does not move before the last point is added.
+//! Each block of points is projected twice, by matrix products, on the columns that the span had
+//! before the set. The Gram matrix of the residuals U is then factored as `L Lᵀ`. If a residual is
+//! resolved by the rules for single rows, its point becomes an atom with a new column. The new
+//! columns are `U L⁻ᵀ`, and row i of L contains the coordinates of atom i in them. For other points
+//! only coordinates are computed.
 //!
-//! Cost for t atoms: one kernel row and about 2 t² operations per point, nearly all of them in products of matrices and
-//! solutions of triangular systems.
+//! Cost for t atoms: one kernel row and about 2 t² operations per point, nearly all in matrix
+//! products and triangular solves.
 //!
 //! Numerics: errors of images are not estimated. Sizes of columns are bounded as for single rows.
 
@@ -24,7 +26,8 @@ use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_uppe
 /// Atoms and columns that a set of points has added to the span so far. Each new atom has a column.
 #[derive(Debug, Default)]
 pub(crate) struct Growth {
-    /// Coordinates of the new atoms in the columns before the set, one column per atom.
+    /// Coordinates of the new atoms in the columns that the span had before the set, one column per
+    /// atom.
     before: Matrix,
     factor: Matrix,
     /// Inner products of the new atoms with the origin.
@@ -44,25 +47,28 @@ struct ProjectedBlock {
     own: Vec<f64>,
     overlaps: Vec<f64>,
     squares: Vec<f64>,
-    /// Coordinates in the columns before the set, and in those that the set has added.
+    /// Coordinates in the columns that the span had before the set, and (`parts`) in those added
+    /// since.
     before: Matrix,
     parts: Matrix,
-    /// Coefficients of the residuals in the atoms. Each point has the coefficient 1 in its own residual.
+    /// Coefficients of the atoms in the residuals. A point has the coefficient 1 in its own
+    /// residual, which is not included.
     expansions: Matrix,
-    /// Inner products of the residuals with each other, and with the points minus the origin. Only the upper triangles
-    /// are valid.
+    /// Inner products of the residuals with each other, and (`with_points`) with the points minus
+    /// the origin. Only the upper triangles are valid.
     gram: Matrix,
     with_points: Matrix,
-    /// Matrix of the quadratic form that gives the size of a combination of the expansions.
+    /// Matrix of the quadratic form that gives the size of a combination of the residuals.
     sizes: Matrix,
 }
 
 impl<D: Dictionary> Feature<D> {
     pub(crate) const BLOCK: usize = 128;
 
-    /// Adds columns until the span contains a block of points minus the origin, except for residuals that are not
-    /// resolved. There must be no budget. [`Self::end_growth`] must follow the last block. The error contains the
-    /// position of the point. After an error the span must not be used.
+    /// Adds columns until the span contains a block of points minus the origin, except for
+    /// residuals that are not resolved. There must be no budget. [`Self::end_growth`] must follow
+    /// the last block. The error contains the index of the point in the block. After an error the
+    /// span must not be used.
     pub(crate) fn take_in_block(&mut self, to: &mut Growth, points: &[&D::Point]) -> Result<TakenIn, (usize, Error)> {
         let numbers =
             product(&[self.coefficients.columns() + points.len(), 5 * (self.dictionary.len() + points.len())]);
@@ -100,7 +106,8 @@ impl<D: Dictionary> Feature<D> {
         let before = self.project_on_old(&rows);
         let (atoms, old) = (self.images.rows(), self.images.columns());
         let square = self.origin.as_ref().map_or(0.0, |origin| origin.square);
-        // Inner products of the residuals, first with those of the new atoms and then with each other.
+        // Inner products of the residuals, first with the residuals of the new atoms, then with
+        // each other.
         let (mut parts, mut product) = (Matrix::zeros(to.overlaps.len(), own.len()), Matrix::default());
         let mut with_points = Matrix::default();
         for (j, overlap) in overlaps.iter().enumerate() {
@@ -139,8 +146,8 @@ impl<D: Dictionary> Feature<D> {
         Ok(ProjectedBlock { own, overlaps, squares, before, parts, expansions, gram, with_points, sizes })
     }
 
-    /// Returns the coordinates of points in the columns that the span had before the set. `rows` contains the kernels
-    /// with all atoms.
+    /// Returns the coordinates of points in the columns that the span had before the set. `rows`
+    /// contains the kernels of the points with all atoms.
     fn project_on_old(&self, rows: &Matrix) -> Matrix {
         let (atoms, old) = (self.images.rows(), self.images.columns());
         let (mut coordinates, mut correction, mut image) = (Matrix::default(), Matrix::default(), Matrix::default());
@@ -169,7 +176,7 @@ impl<D: Dictionary> Feature<D> {
         let mut expansions = Matrix::zeros(atoms + parts.rows(), count);
         let (mut taken, mut product) = (Matrix::default(), Matrix::default());
         if old > 0 {
-            // The residuals of new atoms contain columns before the set, too.
+            // The residuals of new atoms also contain the columns from before the set.
             multiply(&mut taken, to.before.view(), of_new.view());
             (0..count).for_each(|j| taken.column_mut(j).iter_mut().zip(before.column(j)).for_each(|(t, b)| *t -= b));
             multiply(&mut product, self.coefficients.view().submatrix(0, 0, atoms, old), taken.view());
@@ -187,8 +194,8 @@ impl<D: Dictionary> Feature<D> {
         expansions
     }
 
-    /// Makes residuals orthogonal to each other and appends the resolved ones. Returns the coordinates of the points in
-    /// all columns, and their squared norms.
+    /// Makes the residuals orthogonal to each other and appends the resolved ones. Returns the
+    /// coordinates of the points in all columns, and the squared norms of the points.
     fn append_residuals(&mut self, to: &mut Growth, points: &[&D::Point], block: ProjectedBlock) -> TakenIn {
         let ProjectedBlock { own, overlaps, squares, before, parts, expansions, gram, with_points, sizes } = block;
         let (atoms, columns, count) = (self.dictionary.len(), self.coefficients.columns(), points.len());
@@ -208,7 +215,8 @@ impl<D: Dictionary> Feature<D> {
             column[..old].copy_from_slice(before.column(j));
             column[old..known].copy_from_slice(parts.column(j));
             column[known..][..inner.len()].copy_from_slice(&inner);
-            // The inner product of the residual with its point is a second computation of its squared norm.
+            // The inner product of a residual with its point is the squared norm of the residual,
+            // computed in a second way.
             let same = dot(&combination[..=j], &with_points.column(j)[..=j]);
             sizes.transpose_times(&combination, &mut of_size);
             let reach = dot(&of_size, &combination);

@@ -1,15 +1,16 @@
 //! Eviction of atoms from a dictionary above its budget.
 //!
-//! First all unused atoms are removed: those whose coefficients in all columns and in the origin are at rounding level.
-//! A learner that forgets produces many of them, because coefficients decay with every change of the columns. The Gram
-//! matrix K is formed only if too few atoms are unused. Atoms are then removed one by one, each time the atom whose
-//! removal changes the kept directions least. The part of atom j outside the span of the others has energy
-//! `1/(K⁻¹)_jj`. The cost of removing atom j is therefore `Σ_i p_i a_ji² / (K⁻¹)_jj` over the directions i, where p_i is
-//! the probability that direction i is kept and a_ji its coefficient of atom j, plus the same term for the origin. The
-//! other atoms take over its coefficients.
+//! First, all unused atoms are removed. Their coefficients in all columns and in the origin are at
+//! rounding level. A learner that forgets produces many unused atoms, because coefficients decay
+//! with every change of the columns. The Gram matrix K is formed only if too few atoms are unused.
+//! Atoms are then removed one by one, each time the atom whose removal changes the kept directions
+//! least. The part of atom j outside the span of the others has energy `1/(K⁻¹)_jj`. The cost of
+//! removing atom j is therefore `Σ_i p_i a_ji² / (K⁻¹)_jj` over the directions i, where p_i is the
+//! probability that direction i is kept and a_ji is its coefficient of atom j. The origin adds a
+//! term of this form. The other atoms take over the coefficients of a removed atom.
 //!
-//! Cost for M atoms and w columns: O(M w) in the first case, O(M³ + M² w) in the second. Each case removes at least a
-//! sixteenth of the budget, so the cost per row is O(w) or O(M² + M w).
+//! Cost for M atoms and w columns: O(M w) if enough atoms are unused, otherwise O(M³ + M² w). An
+//! eviction removes at least a sixteenth of the budget, so the cost per row is O(w) or O(M² + M w).
 //!
 //! Numerics: the images are recomputed from K, so that they match the coefficients for any condition number of K.
 //!
@@ -21,7 +22,8 @@ use crate::linalg::{Matrix, multiply};
 use crate::scratch::zero;
 use crate::span::removal::give_up;
 
-/// Norm of an atom's part in all unit columns and the origin up to which the atom counts as unused.
+/// Norm of an atom's parts in all columns and in the origin, each relative to its length, up to
+/// which the atom counts as unused.
 const IDLE: f64 = f64::EPSILON;
 
 impl<D: Dictionary> Feature<D> {
@@ -71,7 +73,8 @@ impl<D: Dictionary> Feature<D> {
         }
     }
 
-    /// Computes the coefficients of the directions, times the roots of their importance, and those of the origin.
+    /// Computes the coefficients of the atoms in the directions, multiplied by the square roots of
+    /// the importance, and in the origin.
     fn weigh(&mut self, directions: &Matrix, importance: &[f64]) {
         let Working { parts, .. } = &mut self.scratch.0;
         multiply(parts, self.coefficients.view(), directions.view());
@@ -86,7 +89,8 @@ impl<D: Dictionary> Feature<D> {
         }
     }
 
-    /// Removes the atom whose removal changes the directions least, one at a time, until `low` are left.
+    /// Removes atoms one at a time until `low` are left, each time the atom whose removal changes
+    /// the directions least.
     fn drop_cheapest(&mut self, low: usize) {
         let Some(budget) = &mut self.budget else { return };
         let Working { parts, costs, going, gram, removal, .. } = &mut self.scratch.0;
@@ -156,7 +160,8 @@ impl<D: Dictionary> Feature<D> {
     }
 }
 
-/// Removes the entries at these positions, which must be descending. The last entry moves to each free position.
+/// Replaces each of these entries by the last remaining one. The positions must be descending. The
+/// caller shortens the list.
 fn swap_remove_all(entries: &mut [f64], places: &[usize]) {
     let mut last = entries.len();
     for place in places {

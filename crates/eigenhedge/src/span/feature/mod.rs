@@ -1,28 +1,30 @@
-//! Span of kernel features: the columns `b = Φ a` are combinations of the features of atoms.
+//! Span of kernel features: the columns are combinations `b = Φ a` of the features Φ of the atoms.
 //!
 //! Setting: a kernel and a [`Dictionary`] of t atoms.
 //!
-//! State: the coefficients A of w columns (`t × w`), the images `G = K A` with the Gram matrix K of the atoms (which is
-//! never stored), and the origin as coefficients μ with its image `K μ`.
+//! State: the coefficients A of w columns (`t × w`), their images `G = K A`, and the origin as
+//! coefficients μ with the image `K μ`. The Gram matrix K of the atoms is not stored.
 //!
-//! Update: let κ be the kernel row of a row x, and z its features minus the origin. Its coordinates are `c = Aᵀ(κ - K
-//! μ)`. The residual has the norm ρ, and its direction has the coefficients `(-μ - A c, 1)/ρ`. Without a budget every
-//! row with a residual becomes an atom.
+//! Update: let κ be the kernel row of a row x, and z its features minus the origin. Its coordinates
+//! are `c = Aᵀ(κ - K μ)`. The residual has the norm ρ, and its direction has the coefficients
+//! `(-μ - A c, 1)/ρ`. Without a budget every row with a resolved residual becomes an atom.
 //!
 //! Cost: one kernel row and O(t w) per row of the stream.
 //!
-//! Numerics: kernel values are accurate up to rounding. The error of a column with coefficients a is therefore the
-//! machine epsilon times its *size* `Σ a_i² k(x_i, x_i)`. No arithmetic can do better. Sizes are therefore bounded by
-//! [`LARGEST_SIZE`]. A residual is *resolved* if it becomes a column. Otherwise it remains part of the complement or,
-//! with a budget, is lost. A residual is not resolved if the size of its column would exceed the bound, or if the error
-//! of its column would exceed both [`KNOWN`] and the rounding error that its size explains. Errors of images are
-//! estimated ([`Accuracy`]). The squared norm of a residual is computed in two ways, as `|z|² - |c|²` and as `eᵀK e`
-//! with the coefficients e of the residual. If the relative difference exceeds [`DOUBTFUL`], the residual is not
-//! resolved. If recomputed images would help, they are computed after the trial. They are also computed once more rows
-//! have passed than there are atoms, and more than 64. Coordinates are computed twice if ρ is below [`REPEAT`] times
-//! the norm of z. After images were recomputed, and after columns were combined, the drift `|AᵀK A - I|` is measured
-//! and removed if it exceeds [`REFRESH`]. Directions whose size then exceeds [`LOST_SIZE`], which can happen after an
-//! eviction, are discarded.
+//! Numerics: kernel values have rounding errors. The resulting error of the squared norm of a
+//! column with coefficients a is the machine epsilon times its *size* `Σ a_i² k(x_i, x_i)`. Sizes
+//! are therefore bounded by [`LARGEST_SIZE`]. A residual is *resolved* if it becomes a column.
+//! Otherwise it remains part of the complement or, with a budget, is lost. A residual is not
+//! resolved if the size of its column would exceed the bound, or if the error of its column would
+//! exceed both [`KNOWN`] and the rounding error due to its size. Errors of images are estimated
+//! ([`Accuracy`]). The squared norm of a residual is computed in two ways, as `|z|² - |c|²` and as
+//! `eᵀK e` with the coefficients e of the residual. If the relative difference exceeds
+//! [`DOUBTFUL`], the residual is not resolved. If recomputed images would help, they are computed
+//! after the trial. Images are also recomputed when the number of rows since the last time exceeds
+//! both 64 and the number of atoms. Coordinates are computed twice if ρ is below [`REPEAT`] times
+//! the norm of z. After images were recomputed or columns were combined, the drift `|AᵀK A - I|` is
+//! measured, and removed if it exceeds [`REFRESH`]. Directions whose size then exceeds
+//! [`LOST_SIZE`] are discarded. This can happen after an eviction.
 //!
 //! References: Kuzmin & Warmuth, ICML 2007, section 5. The span argument given there also applies to tracking.
 
@@ -103,11 +105,11 @@ struct Working {
     combined: bool,
     /// True if recomputed images would have resolved the residual.
     wants_refresh: bool,
-    /// Coefficients of the directions, weighted by their importance. Scratch space of evictions.
+    /// Coefficients of the directions, weighted by their importance, during an eviction.
     parts: Matrix,
-    /// Cost of removing each atom. Scratch space of evictions.
+    /// Cost of removing each atom.
     costs: Vec<f64>,
-    /// Atoms to remove. Scratch space of evictions.
+    /// Atoms to remove.
     going: Vec<usize>,
     removal: Removal,
     product: Matrix,
@@ -117,9 +119,11 @@ struct Working {
     change: Matrix,
 }
 
-/// Smallest squared norm of a resolved residual, as a share of `k(x, x)`. Smaller ones would make large columns.
+/// Smallest squared norm of a resolved residual, as a share of `k(x, x)`. Smaller ones would give
+/// columns of large size.
 const RESOLVED: f64 = 1e-7;
-/// Maximum size of a column. Above it, rounding errors of kernels would determine the direction.
+/// Maximum size of a column. Above this size, rounding errors of kernels would determine the
+/// direction.
 const LARGEST_SIZE: f64 = 2e9;
 /// Size above which a direction is discarded. A combination of columns can be larger than each of them.
 const LOST_SIZE: f64 = 16.0 * LARGEST_SIZE;
@@ -198,14 +202,16 @@ impl<D: Dictionary> Feature<D> {
         self.origin.as_ref().map(|origin| (&origin.coefficients[..], &origin.image[..]))
     }
 
-    /// Computes the missing kernels of atoms with themselves: those of new atoms, or all after deserialization.
+    /// Computes the kernel of each atom with itself, where not yet known: for new atoms, or for all
+    /// after deserialization.
     fn know_squares(&mut self) {
         let (squares, dictionary) = (&mut self.squares.0, &self.dictionary);
         let new = squares.len()..dictionary.len();
         squares.extend(new.map(|atom| dictionary.value_between(atom, dictionary, atom)));
     }
 
-    /// Subtracts the origin from the loaded point, in its kernel row. Returns the squared norm of the difference.
+    /// Subtracts the origin from the loaded point, in its kernel row. Returns the squared norm of
+    /// the difference, or `Err` if it overflows or, without an origin, underflows.
     fn move_to_origin(&mut self) -> Result<f64, Error> {
         let Working { row, own, longest, moved, square, is_atom, .. } = &mut self.scratch.0;
         *is_atom = false;
@@ -232,8 +238,8 @@ impl<D: Dictionary> Feature<D> {
         if self.origin.is_none() && *longest > 0.0 { Err(Error::Underflow { largest: *longest }) } else { Ok(0.0) }
     }
 
-    /// Computes the coefficients of the residual: those of minus the origin and minus the projection. The point itself
-    /// has the coefficient 1, which is not included.
+    /// Computes the coefficients of the atoms in the residual, the point minus the origin minus the
+    /// projection. The point itself has the coefficient 1, which is not included.
     fn expand_residual(&mut self) {
         let Working { expansion, coordinates, taken, .. } = &mut self.scratch.0;
         taken.clone_from(coordinates);
@@ -257,8 +263,9 @@ impl<D: Dictionary> Feature<D> {
         self.accuracy.push(size, error, norm);
     }
 
-    /// Returns the size of the residual in `expansion` plus `rest`, and the squared error of its image. Returns `None`
-    /// if its column would be too inaccurate. In that case, requests recomputed images if they would help.
+    /// Returns the size of the residual and the squared error of its image. The size is that of
+    /// `expansion` plus `rest`. Returns `None` if the column would be too inaccurate, and then
+    /// requests recomputed images if they would help.
     fn resolve(&mut self, rest: f64, norm_square: f64) -> Option<(f64, f64)> {
         let Working { own, expansion, taken, .. } = &mut self.scratch.0;
         let size = rest + size(expansion, &self.squares.0);
@@ -381,9 +388,9 @@ impl<D: Dictionary> Feature<D> {
         (0..2).any(|_| self.drift() > REFRESH && self.orthonormalise(true))
     }
 
-    /// Replaces the columns by the nearest orthonormal ones. Returns true if the dictionary cannot represent all of
-    /// them. If `may_lose` is true, the new columns are then the old ones times `scratch.rotation`, up to drift. If
-    /// `may_lose` is false, nothing has changed.
+    /// Replaces the columns by the nearest orthonormal ones. Returns true if the dictionary cannot
+    /// represent all of them. In this case nothing changes if `may_lose` is false. If it is true,
+    /// the new columns are the old ones times `scratch.rotation`, up to drift.
     fn orthonormalise(&mut self, may_lose: bool) -> bool {
         self.know_squares();
         let columns = self.coefficients.columns();

@@ -37,8 +37,9 @@ impl State for Feature<Vectors> {
 }
 
 impl Feature<Vectors> {
-    /// Checks that coefficients and images are of a size that cannot overflow. Learning keeps them far smaller. They are
-    /// not compared with recomputed ones, which differ by rounding errors of any size when terms cancel.
+    /// Checks that coefficients and images are small enough not to overflow. Learning keeps them
+    /// far smaller. Images are not compared with recomputed ones, because rounding errors can be
+    /// large when terms cancel.
     fn check_sizes(&self) -> Result<(), Error> {
         let center = self.origin.iter().map(|center| (&center.coefficients[..], &center.image[..], LARGEST.sqrt()));
         let columns = (0..self.columns()).map(|j| (self.coefficients.column(j), self.images.column(j), LARGEST_PART));

@@ -65,7 +65,6 @@ impl<D: Dictionary> Span for Feature<D> {
         if (self.lineage, self.trials) == (from.lineage, from.trials) {
             return multiply(out, self.images.view().transpose(), product.view());
         }
-        // Computes the kernels of all atoms with all atoms of the other span.
         let images = &mut self.scratch.0.parts;
         images.reset(self.dictionary.len(), combinations.columns());
         for atom in 0..from.dictionary.len() {
@@ -108,8 +107,8 @@ impl<D: Dictionary> Span for Feature<D> {
         let energy = *square + self.origin.as_ref().map_or(0.0, |origin| origin.square);
         // ⟨residual, φ(x)⟩ = k(x, x) - (μ + A c)·κ
         let own_overlap = own + dot(expansion, row);
-        // The squared norm is computed a second time. If the dictionary is nearly complete, both results are rounding
-        // errors, and a column made from one of them could have any length.
+        // The squared norm is computed a second time. If the atoms nearly span the space, both
+        // results are rounding errors, and a column made from one of them could have any length.
         let same = dot(expansion, residual) + own_overlap;
         let Some((size, error)) = self.resolve(own, residual_square) else { return 0.0 };
         let difference = (same - residual_square).abs();
@@ -133,7 +132,7 @@ impl<D: Dictionary> Span for Feature<D> {
         if self.may_refresh() {
             self.refresh();
             if self.orthonormalise(false) {
-                // Columns must be removed, but only after the trial.
+                // Columns must be removed, but not before the trial ends.
                 self.stale = usize::MAX;
             }
         }

@@ -1,18 +1,20 @@
-//! Frame: a few explicit directions with values that change by rank-one updates. Rules with small spectra use it.
+//! Frame: a few explicit directions with values that change by rank-one updates.
 //!
-//! Setting: a symmetric matrix with eigenvalues `values` along `rotation` (in the coordinates of the columns of the
-//! span) and one common value elsewhere.
+//! Setting: a symmetric matrix with the eigenvalues `values` along the columns of `rotation` (in
+//! coordinates of the columns of the span) and one common eigenvalue elsewhere.
 //!
-//! Update: `+ σ z zᵀ` first makes the part of z outside the directions an explicit direction (with the common value)
-//! and then changes only the explicit block. The rotation of the directions is stored as a factor until the rule has
-//! decided which directions to keep. A sum of many dyads is added by one decomposition.
+//! Update: to add `σ z zᵀ`, the part of z outside the directions becomes an explicit direction with
+//! the common value. Then only the explicit block changes. The rotation of the directions is stored
+//! as a factor until the rule has decided which directions to retain. A sum of many dyads is added
+//! by one decomposition.
 //!
-//! Cost: O(w u) for coordinates, O(w u²) for the rotation, with u directions in w columns, where w ≤ u + max(p, u/3) + 1
-//! for a span with at most p pending columns.
+//! Cost: O(w u) for coordinates and O(w u²) for the rotation, with u directions in w columns. For a
+//! span with at most p pending columns, w ≤ u + max(p, u/3) + 1.
 //!
-//! Numerics: coordinates are computed twice if little of the point is outside ("twice is enough"). If the second pass
-//! more than halves the part outside, that part counts as rounding error. The drift of the rotation is measured every
-//! [`LOOK_EVERY`] updates and removed if it exceeds [`REFRESH`].
+//! Numerics: coordinates are computed twice if little of the point is outside ("twice is enough").
+//! If the second pass more than halves the part outside, this part counts as rounding error. The
+//! drift of the rotation from orthonormality is measured every [`LOOK_EVERY`] updates and removed
+//! if it exceeds [`REFRESH`].
 
 mod state;
 
@@ -48,7 +50,8 @@ struct Working {
     is_rotated: bool,
 }
 
-/// Length, as a share of the point's, below which the part of a point outside the directions is rounding error.
+/// Length, as a share of the point's, below which the part of a point outside the directions counts
+/// as rounding error.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// Length, as a share of the point's, below which the part outside the directions is computed twice.
 const REPEAT: f64 = 0.75;
@@ -167,8 +170,8 @@ impl Frame {
         factor.solve(&mut self.values, sigma, coordinates, working);
     }
 
-    /// Adds `rate` times an instance whose dyads were just observed, in order. Returns false if all weights are zero.
-    /// The last rotation of the directions is left to [`Self::retain`].
+    /// Adds `rate` times an instance whose dyads were just observed, in order. Returns false if all
+    /// weights are zero. [`Self::retain`] must then rotate the directions.
     pub fn change_by_dyads(&mut self, instance: &Observed, rate: f64, common: f64) -> bool {
         if instance.weights.iter().filter(|weight| **weight != 0.0).count() >= AT_ONCE {
             self.change_at_once(instance, rate, common);
@@ -189,7 +192,7 @@ impl Frame {
         changed
     }
 
-    /// Adds `rate` times an instance by one decomposition. Directions are rotated at once.
+    /// Adds `rate` times an instance by one decomposition, which also rotates the directions.
     fn change_at_once(&mut self, instance: &Observed, rate: f64, common: f64) {
         let coordinates = &instance.coordinates;
         let mut vector = Vec::new();
@@ -247,15 +250,16 @@ impl Frame {
         }
     }
 
-    /// Returns the combination to apply to the columns of the span, or `None` if there are not many more columns than
-    /// directions. Additional columns make the coordinates of a row longer but combinations rarer. The best number of
-    /// additional columns is proportional to the number of directions.
+    /// Returns the combination to apply to the columns of the span, or `None` if there are not many
+    /// more columns than directions. More columns give a row more coordinates, but make
+    /// combinations rarer. The best number of additional columns is proportional to the number of
+    /// directions.
     pub fn due(&self, max_pending: usize) -> Option<&Matrix> {
         let directions = self.values.len();
         (self.columns >= directions + max_pending.max(directions / 3)).then_some(&self.rotation)
     }
 
-    /// Updates the frame after the span has combined its columns. The columns are then the directions.
+    /// Updates the frame after the span has replaced its columns by the directions.
     pub fn combined(&mut self) {
         let directions = self.rotation.columns();
         self.columns = directions;
@@ -263,8 +267,8 @@ impl Frame {
         self.rotation.for_each_column(|i, column| column[i] = 1.0);
     }
 
-    /// Updates the frame after the span has lost columns: the matrix is compressed to the remaining ones. Directions
-    /// whose new value is `common` up to rounding are no longer explicit.
+    /// Updates the frame after the span has lost columns. The matrix is restricted to the remaining
+    /// ones. Directions whose new value is `common` up to rounding are no longer explicit.
     pub fn reduce(&mut self, rotation: &Matrix, common: f64) {
         let mut scaled = Matrix::default();
         let reduced = multiplied(rotation.view().transpose(), self.rotation.view());

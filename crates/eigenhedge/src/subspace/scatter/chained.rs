@@ -1,4 +1,4 @@
-//! All eigenpairs of a running scatter matrix, exact after every row.
+//! All eigenpairs of a running scatter matrix, exact up to rounding after every row.
 //!
 //! Update: the state is an older eigenbasis R and the factors E_1 … E_b of the rank-one updates since then, stored as
 //! Cauchy matrices that are not multiplied out. The coordinates of a row z in the current eigenbasis are
@@ -6,9 +6,9 @@
 //! With at most [`TURNED`] columns, every factor is multiplied into R at once, and a new decomposition only removes
 //! accumulated rounding.
 //!
-//! Numerics: all eigenpairs are exact up to rounding after every row for any gaps, because the secular equation is not
-//! sensitive to them. Values that forgetting has reduced to the rounding level of the largest are set to zero, because
-//! they would become subnormal numbers, which are slow.
+//! Numerics: the accuracy does not depend on the gaps between eigenvalues, because the solution of
+//! the secular equation does not. Eigenvalues that forgetting has reduced to the rounding level of
+//! the largest are set to zero. Otherwise they would become subnormal numbers, which are slow.
 
 use super::super::rule::{Directions, Observed};
 use super::row_sum::{ROUNDING, RowSum};
@@ -32,7 +32,8 @@ pub(in super::super) struct Chained {
     scratch: Scratch<Working>,
 }
 
-/// Factors since the most recent decomposition: the first `used`. The others are kept for their memory.
+/// Factors since the most recent decomposition. Only the first `used` are valid. The memory of the
+/// others is reused.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Chain {
     factors: Vec<Factor>,
@@ -50,7 +51,7 @@ struct Working {
     eigen: Eigen,
     working: FactorScratch,
     coordinates: Vec<f64>,
-    /// Buffer for a direction. It is separate because the coordinates of the point are needed until the update.
+    /// Buffer for a direction, separate from `coordinates`, which are needed until the update.
     of_direction: Vec<f64>,
     of_directions: Matrix,
     product: Matrix,
@@ -60,8 +61,8 @@ struct Working {
 
 /// Maximum number of columns for which every factor is multiplied into the basis.
 const TURNED: usize = 128;
-/// Number of dyads above which those of an instance are added by one decomposition, or half of [`longest_chain`] if that
-/// is more.
+/// Number of dyads of an instance above which one decomposition adds them, or half of
+/// [`longest_chain`] if that is more.
 const AT_ONCE: usize = 8;
 /// Number of rows between two decompositions if factors are multiplied into the basis.
 const TURNS: usize = 256;
@@ -87,7 +88,8 @@ impl State for Chained {
     }
 }
 
-/// The directions are always nearly orthonormal, and contain every point.
+/// The directions are always nearly orthonormal and span all columns, so no part of a point is
+/// outside them.
 impl Directions for Chained {
     fn columns(&self) -> usize {
         self.values.len()
@@ -129,7 +131,6 @@ impl Directions for Chained {
         out.extend_from_slice(&coordinates[size..]);
     }
 
-    /// Each factor is multiplied out once for all directions.
     fn select(&mut self, order: &[usize], out: &mut Matrix) {
         let Working { working, of_directions: coordinates, product, .. } = &mut self.scratch.0;
         coordinates.reset(self.values.len(), order.len());
@@ -222,8 +223,8 @@ impl Chained {
         all
     }
 
-    /// Returns the eigenvectors and the sum of rows, if no row was added since the decomposition and there are many
-    /// columns.
+    /// Returns the eigenvectors and the sum of rows, or `None` if a row was added since the
+    /// decomposition or there are few columns.
     pub(super) fn decomposed(&self) -> Option<(&Matrix, &RowSum)> {
         let is_long = self.values.len() > TURNED && self.basis.columns() == self.values.len();
         (is_long && self.sum.recent() == 0 && self.chain.used == 0).then_some((&self.basis, &self.sum))
@@ -247,8 +248,8 @@ fn fade(values: &mut [f64], factor: f64) {
     }
 }
 
-/// Returns the maximum number of factors for w = `size` columns, about `√w`. Applying them to all rows since the last
-/// decomposition then costs as much as a new one, O(w³).
+/// Returns the maximum number of factors for w = `size` columns, about `√w`. Applying them to all
+/// rows since the last decomposition then costs as much as a new decomposition, O(w³).
 fn longest_chain(size: usize) -> usize {
     ((size as f64).sqrt() as usize).max(4)
 }

@@ -4,21 +4,23 @@
 //! eigenpairs are computed, or k + [`EXTRA_IF_DENSE`] if the k-th eigenvalue is in a dense part of the spectrum of a
 //! large matrix, as in noise.
 //!
-//! Update: Rayleigh–Ritz. The basis V of the previous row is extended by the part of the new row z outside V, and then
-//! by residuals and by products with C (a Krylov space), until the k leading Ritz pairs (θ, y) are accurate. The images
-//! CV change by a multiple of z per direction, so that each extension costs one product of C with a vector. In a dense
-//! part of the spectrum, residuals of earlier rows remain after [`CHAIN`] extensions. If they are too large, all
-//! residuals extend the basis at once, by one matrix product.
+//! Update: Rayleigh–Ritz. The basis V of the previous row is extended by the part of the new row z
+//! outside V, and then by residuals and by products with C (a Krylov space), until the k leading
+//! Ritz pairs (θ, y) are accurate. A row changes each column of the image CV by a multiple of z, so
+//! each extension costs one product of C with a vector. In a dense part of the spectrum, residuals
+//! of earlier rows remain after [`CHAIN`] extensions. If they are too large, all residuals extend
+//! the basis at once, by one matrix product.
 //!
-//! Guarantee: each of the k pairs satisfies `|C y - θ y|² ≤ ε (θ - θ') tr C`, where θ' is the smallest Ritz value that
-//! is stored, and ε is [`TOLERANCE`], or [`TOLERANCE_IF_DENSE`] in a dense part of the spectrum. The energy of all rows
-//! in the k directions is then less than the largest possible one by at most kε of the total. If the eigenvalues k and
-//! k + 1 differ by the share g of the trace, the loss of a row differs from that of a full decomposition by at most `2
-//! √(kε/g)` of its energy. If the pairs are not accurate after [`MOST`] more vectors, or 4k if that is more, all
-//! eigenpairs are computed instead ([`Chained`]).
+//! Guarantee: each of the k pairs satisfies `|C y - θ y|² ≤ ε (θ - θ') tr C`, where θ' is the
+//! smallest Ritz value that is stored, and ε is [`TOLERANCE`], or [`TOLERANCE_IF_DENSE`] in a dense
+//! part of the spectrum. The energy of all rows along the k directions is then less than the
+//! largest possible energy by at most kε of the total. If the k-th and the next eigenvalue differ
+//! by the share g of the trace, the loss of a row differs from that of a full decomposition by at
+//! most `2 √(kε/g)` of its energy. If the pairs are not accurate after [`MOST`] more vectors, or 4k
+//! if that is more, all eigenpairs are computed instead ([`Chained`]).
 //!
-//! Cost: w² per extension with w columns, and O(w (k + EXTRA)²). One or two extensions suffice outside dense parts of
-//! the spectrum.
+//! Cost per row with w columns: w² for each extension, and O(w (k + EXTRA)²). One or two extensions
+//! suffice outside dense parts of the spectrum.
 //!
 //! References: Parlett, *The Symmetric Eigenvalue Problem*, chapters 11 to 13.
 
@@ -35,9 +37,9 @@ use crate::simplex::Multiplicity;
 use crate::state::{LARGEST, State, energy, ensure};
 use serde::{Deserialize, Serialize};
 
-/// Number of pairs in addition to the k wanted ones.
+/// Number of pairs stored in addition to the k wanted ones.
 pub(super) const EXTRA: usize = 16;
-/// Number of these pairs in a dense part of the spectrum.
+/// Like [`EXTRA`], in a dense part of the spectrum.
 const EXTRA_IF_DENSE: usize = 32;
 /// Relative distance from the k-th to the smallest stored eigenvalue below which the spectrum is dense.
 const DENSE: f64 = 0.3;
@@ -45,11 +47,12 @@ const DENSE: f64 = 0.3;
 const LARGE: usize = 512;
 /// Maximum energy that a wanted direction may miss, as a share of the total energy of all rows.
 const TOLERANCE: f64 = 1e-12;
-/// [`TOLERANCE`] in a dense part of the spectrum. A single row among a million changes as large a share of the energy.
+/// Like [`TOLERANCE`], in a dense part of the spectrum. One row among a million changes the energy
+/// by this share.
 const TOLERANCE_IF_DENSE: f64 = 1e-6;
 /// Number of extensions by single vectors in a dense part of the spectrum.
 const CHAIN: usize = 3;
-/// Number of vectors added to the basis for one row after which the attempt ends, or 4k if that is more.
+/// Maximum number of vectors added to the basis for one row, or 4k if that is more.
 const MOST: usize = 48;
 /// Minimum distance between the k-th eigenvalue and the smallest one that is stored, as a share of the former.
 const APART: f64 = 0.01;
@@ -72,7 +75,7 @@ pub(in super::super) struct Leading {
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// Extended basis, its images, and the matrix in this basis.
+    /// Extended basis. `images` are its images, and `inner` is the matrix in this basis.
     basis: Matrix,
     images: Matrix,
     inner: Matrix,
@@ -97,8 +100,9 @@ impl State for Leading {
 }
 
 impl Leading {
-    /// Creates the leading pairs of a matrix that has just been decomposed. Returns `None` unless there are many more
-    /// columns than stored pairs, and the smallest stored eigenvalue is clearly below the `kept`-th.
+    /// Creates the leading pairs of a matrix that has just been decomposed. Returns `None` unless
+    /// there are many more columns than pairs to store, and the smallest stored eigenvalue is
+    /// clearly below the `kept`-th.
     pub fn of(all: &Chained, kept: usize, dimension: Multiplicity) -> Option<Self> {
         let (vectors, sum) = all.decomposed()?;
         let (values, size) = (&all.values, all.values.len());
@@ -116,8 +120,8 @@ impl Leading {
         Some(Self::of_pairs(sum.clone(), values[first..].iter().copied(), directions, dimension, values.iter().sum()))
     }
 
-    /// Computes the `stored` leading pairs of the sum. Returns the sum if there are too few columns for this to be faster
-    /// than a full decomposition, or if the pairs are not accurate.
+    /// Computes the `stored` leading pairs of the sum. Returns the sum as `Err` if a full
+    /// decomposition is about as fast, or if the pairs are not accurate.
     pub(super) fn of_sum(mut sum: RowSum, stored: usize, dimension: Multiplicity) -> Result<Self, Box<RowSum>> {
         let matrix = sum.collect();
         let trace = (0..matrix.columns()).map(|j| matrix.column(j)[j]).sum();
@@ -125,7 +129,7 @@ impl Leading {
             return Err(Box::new(sum));
         }
         let Some((values, vectors)) = largest_pairs(matrix, stored) else { return Err(Box::new(sum)) };
-        // Reverses the pairs, which are then in ascending order.
+        // Reverses the order of the pairs to ascending.
         let (values, vectors) = top(&values, &vectors, stored);
         Ok(Self::of_pairs(sum, values.into_iter(), vectors, dimension, trace))
     }
@@ -305,9 +309,9 @@ fn extend_by_residuals(sum: &RowSum, basis: &mut Matrix, images: &mut Matrix, re
     (0..added.columns()).for_each(|j| images.push_column(residuals.column(j)));
 }
 
-/// Computes the residuals of the `kept` leading pairs. Returns the largest of the energies that their directions may
-/// miss, which are the squared residuals divided by the distances from the smallest of `stored` Ritz values, and its
-/// index.
+/// Computes the residuals of the `kept` leading pairs. Returns the index of the pair whose
+/// direction may miss the most energy, and this energy: the squared residual divided by the
+/// distance from the smallest of `stored` Ritz values.
 fn worst_residual(
     eigen: &Eigen,
     (basis, images): (&Matrix, &Matrix),

@@ -90,9 +90,9 @@ impl Scatter {
         }
     }
 
-    /// Computes `C ← forget · C + Σ a z zᵀ` for an instance of points z with weights a. The last one must be the most
-    /// recently observed point. Returns the sum of the dropped eigenvalues. The `kept` leading eigenpairs of the result
-    /// are always accurate.
+    /// Computes `C ← forget · C + Σ a z zᵀ` for an instance of points z with weights a. The last
+    /// one must be the most recently observed point. Returns the sum of the dropped eigenvalues.
+    /// Without a rank cap, the `kept` leading eigenpairs of the result are always accurate.
     pub fn add(&mut self, forget: f64, instance: &Observed, kept: usize) -> f64 {
         match self {
             Self::Full(full) => full.add(forget, instance),
@@ -106,7 +106,8 @@ impl Scatter {
         0.0
     }
 
-    /// Stores only the leading eigenpairs if there are many columns, for a learner that keeps the `kept` largest.
+    /// Stores only the leading eigenpairs if there are many columns, for a learner that keeps the
+    /// `kept` largest ones.
     pub fn lead(&mut self, kept: usize, dimension: Multiplicity) {
         if let Self::Full(full) = self
             && let Some(leading) = Leading::of(full, kept, dimension)
@@ -137,7 +138,8 @@ impl Scatter {
         0.0
     }
 
-    /// Replaces the matrix, and computes its `kept` largest eigenpairs and a few more, or all if that is as fast.
+    /// Replaces the matrix. Computes its `kept` largest eigenpairs and a few more, or all if that
+    /// is as fast.
     pub fn replace_by_leading(&mut self, matrix: Matrix, kept: usize, dimension: Multiplicity) {
         *self = Self::of_sum(RowSum::from(matrix), kept.saturating_add(leading::EXTRA), dimension);
     }
@@ -201,10 +203,11 @@ impl Scatter {
     }
 }
 
-// Largest eigenpairs of a running scatter matrix: at most R directions with positive eigenvalues. All others are zero.
-// Update: a rank-one update of the [`Frame`]. Then the smallest eigenvalues beyond R, and those at the rounding level
-// of the largest, are dropped. The stored matrix never exceeds the true one: `0 ≤ C' ≤ C`.
-// Cost: that of the frame, O(w R²), where w is R plus the pending columns, and O(n R) memory in the span.
+// Largest eigenpairs of a running scatter matrix: at most R directions with positive eigenvalues.
+// All other eigenvalues are zero. Update: a rank-one update of the [`Frame`]. Then the smallest
+// eigenvalues beyond R, and those at the rounding level of the largest, are dropped. The stored
+// matrix C' never exceeds the true one: `0 ≤ C' ≤ C`. Cost: that of the frame, O(w R²), where w is
+// R plus the pending columns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(in super::super) struct CappedScatter {
     /// Directions with their eigenvalues, in ascending order.
@@ -240,7 +243,7 @@ impl CappedScatter {
         dropped
     }
 
-    /// Returns the directions in coordinates of the columns, their values, and the largest number of them.
+    /// Returns the directions in coordinates of the columns, their values, and the rank cap.
     pub fn pairs(&self) -> (&Matrix, &[f64], usize) {
         (&self.frame.rotation, &self.frame.values, self.max_rank)
     }

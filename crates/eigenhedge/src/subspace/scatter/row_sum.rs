@@ -1,4 +1,5 @@
-//! Sum of weighted dyads of rows. The most recent rows are stored, and are added in blocks by one matrix product.
+//! Sum of weighted dyads of rows. The most recent rows are stored and later added by one matrix
+//! product.
 
 use crate::error::Error;
 use crate::linalg::checks::{energies, shape};
@@ -160,9 +161,9 @@ impl RowSum {
 /// Share of the trace below which an eigenvalue may be a rounding error.
 const LOST: f64 = 64.0 * f64::EPSILON;
 
-/// Computes `C ← Rᵀ C R` for C = `matrix` and R = `rotation`, after the span has lost columns. If a lost direction had
-/// most of the energy, the remaining entries are rounding errors of its entries. Eigenvalues at the level of these
-/// errors, and negative ones, are therefore set to zero.
+/// Computes `C ← Rᵀ C R` for C = `matrix` and R = `rotation`, after the span has lost columns. If a
+/// lost direction had most of the energy, the remaining entries may be rounding errors. Eigenvalues
+/// at the level of these errors, and negative ones, are therefore set to zero.
 pub(in super::super) fn restrict(matrix: &mut Matrix, rotation: &Matrix, eigen: &mut Eigen) {
     let trace: f64 = (0..matrix.columns()).map(|j| matrix.column(j)[j]).sum();
     let half = multiplied(rotation.view().transpose(), matrix.view());

@@ -1,18 +1,20 @@
 //! Eigensystem of `diag(d) + σ z zᵀ`, stored as an orthogonal factor that is multiplied out only on request.
 //!
-//! Setting: eigenvalues `d` of u directions, the coordinates `z` of a new row in the eigenvectors, and `σ` of either
-//! sign.
+//! Setting: eigenvalues `d` of u directions, the coordinates `z` of a new row in the eigenvectors,
+//! and a factor `σ` of either sign.
 //!
-//! Update: first, some directions are deflated: those whose entry of `z` is at rounding level, and one of each pair
-//! with nearly equal `d`, after a rotation that makes its entry of `z` vanish. Then the secular equation is solved for
-//! the other directions, and `z` is recomputed from the roots (Gu & Eisenstat 1994). The factor is
-//! `rotations × (Cauchy matrix ⊕ identity) × permutation`, stored in O(u).
+//! Update: a direction whose entry of `z` is at rounding level is deflated. Of two directions with
+//! nearly equal `d`, one is deflated after a rotation that makes its entry of `z` vanish. The
+//! secular equation is solved for the other directions, and `z` is recomputed from the roots (Gu &
+//! Eisenstat 1994). The factor is `rotations × (Cauchy matrix ⊕ identity) × permutation`, stored in
+//! O(u).
 //!
 //! Cost: O(u²) to solve and to apply to a vector, and O(w u²) to rotate a `w × u` matrix.
 //!
-//! Numerics: with the recomputed `z` the computed roots are the exact eigenvalues of a nearby matrix, so the vectors
-//! are orthogonal to working accuracy for any gaps. The deflation criterion is relative to the entries involved, not to
-//! the largest entry. For values from 0 to -10⁶ the small ones keep their accuracy.
+//! Numerics: with the recomputed `z` the computed roots are the exact eigenvalues of a nearby
+//! matrix, so the vectors are orthogonal to working accuracy for any gaps between eigenvalues. The
+//! deflation criterion is relative to the entries involved, not to the largest entry. Small
+//! eigenvalues therefore keep their accuracy, for example in a spectrum from -10⁶ to 0.
 //!
 //! References: Gu & Eisenstat, *A stable and efficient algorithm for the rank-one modification of the symmetric
 //! eigenproblem*, SIAM J. Matrix Anal. Appl. 15 (1994); Li, LAPACK Working Note 89 (1993).
@@ -55,7 +57,7 @@ pub struct Factor {
     active: Vec<usize>,
     /// Poles, padded to a multiple of the number of lanes with poles of zero weight.
     poles: Vec<f64>,
-    /// Recomputed weights z. The list is padded with zeros like the poles.
+    /// Recomputed vector z, padded with zeros to the number of poles.
     weights: Vec<f64>,
     origins: Vec<f64>,
     offsets: Vec<f64>,
@@ -82,13 +84,14 @@ pub struct FactorScratch {
     places: Vec<usize>,
 }
 
-/// Squared weight up to which a direction of a problem scaled to size 1 is neglected. Products of four smaller numbers
-/// could underflow.
+/// Squared weight at or below which a direction is deflated, in a problem scaled to size 1.
+/// Products of four smaller numbers could underflow.
 const NEGLIGIBLE: f64 = 1e-50;
 
 impl Factor {
-    /// Solves the eigenvalue problem of `diag(values) + sigma·z zᵀ`. The eigenvalues replace `values`, ascending for
-    /// positive `sigma` and descending for negative `sigma`. The output directions are in the order of the eigenvalues.
+    /// Solves the eigenvalue problem of `diag(values) + sigma·z zᵀ`. The eigenvalues replace
+    /// `values`, ascending for `sigma ≥ 0` and descending for negative `sigma`. The output
+    /// directions are in the same order.
     pub fn solve(&mut self, values: &mut [f64], sigma: f64, z: &[f64], scratch: &mut FactorScratch) {
         assert_eq!(values.len(), z.len(), "one coordinate for each value");
         self.size = values.len();
@@ -126,7 +129,7 @@ impl Factor {
         self.active.clear();
         deflated.clear();
         let energy: f64 = z.iter().map(|x| x * x).sum();
-        // Compared with values of size 1, a change of less than NEGLIGIBLE has no effect, and its inverse could overflow.
+        // Relative to `size`, a change below NEGLIGIBLE is ignored. Its inverse could overflow.
         let size = match (sorted.first(), sorted.last()) {
             (Some(&a), Some(&b)) => (values[b] - values[a]).max(values[a].abs()).max(values[b].abs()),
             _ => 0.0,
@@ -142,7 +145,7 @@ impl Factor {
             if let Some(p) = pending {
                 let gap = values[j] - values[p];
                 let near = 4.0 * f64::EPSILON * values[p].abs().max(values[j].abs()) + NEGLIGIBLE * size;
-                // As `|cos·sin| ≤ 1/2`, the test of the gap alone usually decides, without the rotation.
+                // If neither holds, `gap·|cos·sin|` exceeds `near`, because `norm² ≤ energy`.
                 let (norm, cos, sin) = if 0.5 * gap <= near || gap * (z[p] * z[j]).abs() <= near * energy {
                     let norm = z[p].hypot(z[j]);
                     (norm, z[j] / norm, z[p] / norm)
@@ -152,8 +155,9 @@ impl Factor {
                 if gap * (cos * sin).abs() <= near {
                     self.rotations.push(Rotation { deflated: p, kept: j, cos, sin });
                     (z[p], z[j]) = (0.0, norm);
-                    // Both values move towards each other by `gap·sin²`, or equivalently cross and move by `gap·cos²`.
-                    // The smaller displacement loses less precision and keeps the value of `j` above all active ones.
+                    // Both values move toward each other by `gap·sin²`. Equivalently, they swap and
+                    // then move by `gap·cos²`. The smaller displacement is more precise and keeps
+                    // the value of `j` above all active ones.
                     let (low, high) = (values[p], values[j]);
                     (values[p], values[j]) = if sin * sin <= 0.5 {
                         (low + gap * sin * sin, high - gap * sin * sin)
@@ -170,7 +174,7 @@ impl Factor {
         self.active.extend(pending);
     }
 
-    /// Computes roots, recomputed z and column norms of the active directions. Returns the scale of the poles.
+    /// Computes the roots, z and the inverse column norms. Returns the scale factor of the poles.
     fn find_roots(&mut self, sigma: f64, scratch: &mut FactorScratch) -> f64 {
         scratch.roots.clear();
         self.poles.clear();
@@ -208,8 +212,8 @@ impl Factor {
         Arch::new().dispatch(CauchyRows { factor: self, input, terms, out });
     }
 
-    /// Computes `X ← E X` for the first `size` rows of X, like [`Self::apply`] on every column, as a single matrix
-    /// product.
+    /// Computes `X ← E X` for this factor E and the first `size` rows of X. One matrix product
+    /// replaces a call of [`Self::apply`] per column.
     pub fn apply_to_columns(&self, x: &mut Matrix, scratch: &mut FactorScratch) {
         let FactorScratch { gathered, cauchy, turned, kept_roots, places, input: image, .. } = scratch;
         kept_roots.clear();
@@ -327,7 +331,6 @@ impl Factor {
     }
 }
 
-/// Vectorized part of [`Factor::find_roots`].
 struct Solve<'a> {
     factor: &'a mut Factor,
     squares: &'a [f64],
@@ -348,7 +351,7 @@ impl WithSimd for Solve<'_> {
             factor.origins.push(factor.poles[root.origin]);
             factor.offsets.push(root.offset);
         }
-        // Padding roots are far from all poles, so the values in their lanes are harmless.
+        // Padding roots are far from all poles, so the values in their lanes are finite.
         factor.origins.resize(full, factor.poles[full - 1]);
         factor.offsets.resize(full, 4.0);
         factor.weights.resize(full, 0.0);
@@ -359,7 +362,6 @@ impl WithSimd for Solve<'_> {
     }
 }
 
-/// Vectorized part of [`Factor::apply_transpose`].
 struct CauchyRows<'a> {
     factor: &'a Factor,
     input: &'a [f64],

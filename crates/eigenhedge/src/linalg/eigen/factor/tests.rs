@@ -2,7 +2,6 @@ use super::*;
 use crate::Random;
 use crate::linalg::symmetric_eigen;
 
-/// Computes the factor as a matrix, by rotating the identity.
 fn matrix_of(factor: &Factor, scratch: &mut FactorScratch) -> Matrix {
     let mut q = Matrix::identity(factor.size);
     factor.rotate(&mut q, &vec![true; factor.size], scratch);
@@ -20,8 +19,8 @@ fn largest_gap_to_identity(q: &Matrix) -> f64 {
     largest
 }
 
-/// Returns random values and coordinates of the given kind, such as graded values, repeated values or
-/// zero coordinates.
+/// Returns random eigenvalues and coordinates. `kind` selects normal, graded, repeated, half-zero
+/// or nearly equal eigenvalues. Kind 2 also has zero coordinates.
 fn case(n: usize, kind: usize, random: &mut Random) -> (Vec<f64>, Vec<f64>) {
     let value = |random: &mut Random| match kind {
         0 => random.normal(),
