@@ -38,9 +38,8 @@ mod at_start {
         CLOSED.store(flags.is_err(), Ordering::Relaxed);
     }
 
-    // SAFETY: the loader calls the functions in this section one after the other, before `main`.
-    // This one makes a system call and stores a byte. It uses nothing that the runtime must
-    // initialize.
+    // SAFETY: the loader calls the functions in this section one after the other, before `main`. This one makes a
+    // system call and stores a byte. It uses nothing that the runtime must initialize.
     #[used]
     #[unsafe(link_section = ".init_array")]
     static LOOK: extern "C" fn() = look;

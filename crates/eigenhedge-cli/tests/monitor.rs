@@ -409,8 +409,7 @@ fn a_state_is_accepted_at_a_row_and_the_stop_between_changes_nothing() {
 #[test]
 fn modes_are_suggested_and_rows_after_a_change_have_no_score() {
     let place = Place::new();
-    // The mode changes every 60 rows, and its level is reached after 6 rows. A column is biased in
-    // rows 1570 to 1579.
+    // The mode changes every 60 rows, and its level is reached after 6 rows. A column is biased in rows 1570 to 1579.
     let (mut table, mut random) = ("a,b,c,d,mode\n".to_owned(), Random::seeded(1));
     for t in 0..1800 {
         let mode = t / 60 % 2;

@@ -219,10 +219,9 @@ impl Columns {
         self.features().iter().map(|position| self.typed(*position)).collect()
     }
 
-    /// Creates the error for columns that are not numeric. `bad` contains their positions and
-    /// examples. `by_position` makes the advice refer to positions. `is_line` means that other
-    /// lines may hold numbers there. `time` is a column that may contain times. The advice ends
-    /// with `further`.
+    /// Creates the error for columns that are not numeric. `bad` contains their positions and examples. `by_position`
+    /// makes the advice refer to positions. `is_line` means that other lines may hold numbers there. `time` is a column
+    /// that may contain times. The advice ends with `further`.
     pub fn not_numeric(
         &self,
         place: &str,

@@ -1,9 +1,8 @@
 //! Input of rows from tables, and output of one row of results per input row.
 //!
-//! [`Stream`] reads a table of numbers one row at a time, in any supported format. [`Answers`]
-//! writes results row by row. Both can be stopped after any row and resumed. The written file then
-//! has the same bytes as that of an uninterrupted run. [`Stream::state`] and [`Answers::sync`]
-//! return the state as plain values that can be saved.
+//! [`Stream`] reads a table of numbers one row at a time, in any supported format. [`Answers`] writes results row by
+//! row. Both can be stopped after any row and resumed. The written file then has the same bytes as that of an
+//! uninterrupted run. [`Stream::state`] and [`Answers::sync`] return the state as plain values that can be saved.
 //!
 //! | I want to | use |
 //! |---|---|

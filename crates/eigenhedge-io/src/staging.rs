@@ -215,8 +215,7 @@ pub(crate) fn cut_from_target(place: &Place, bytes: u64, lines: u64) -> Result<(
     cut().map_err(|error| place.refuse(error))
 }
 
-/// Private file that is written in pieces and replaces its target at the end. A device is written
-/// in place.
+/// Private file that is written in pieces and replaces its target at the end. A device is written in place.
 pub(crate) struct WholeFile(Sink);
 
 enum Sink {

@@ -183,8 +183,7 @@ fn round_step(step: f64) -> (f64, i32) {
     }
 }
 
-/// Returns about `wanted` powers of ten that enclose the range, with 2 and 5 times each if they are
-/// few.
+/// Returns about `wanted` powers of ten that enclose the range, with 2 and 5 times each if they are few.
 fn decade_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
     let first = low.log10().floor() as i32;
     let last = high.log10().ceil() as i32;

@@ -1,7 +1,6 @@
 //! Charts as data, independent of how they are drawn.
 //!
-//! Values leave a gap in a line if they are not finite, beyond ±10³⁰⁰, or not positive on a
-//! logarithmic axis.
+//! Values leave a gap in a line if they are not finite, beyond ±10³⁰⁰, or not positive on a logarithmic axis.
 
 use crate::axis::Extent;
 use crate::number::{grouped, short};
@@ -22,8 +21,7 @@ pub struct Chart {
     pub focus_x: Option<(f64, f64)>,
     /// Initial vertical range, such as the range without outliers, or `None` for the whole range.
     pub focus_y: Option<(f64, f64)>,
-    /// Initial vertical range of the linear axis of a logarithmic chart, or `None` for the whole
-    /// range.
+    /// Initial vertical range of the linear axis of a logarithmic chart, or `None` for the whole range.
     pub focus_plain: Option<(f64, f64)>,
     /// Alternative horizontal axis. All series must then have the same number of points.
     pub other_x: Option<OtherAxis>,
@@ -224,8 +222,7 @@ impl Chart {
         (count > 0).then(|| format!("{} {verb} outside the range that is shown first: {ends}.", grouped(count)))
     }
 
-    /// Returns the number of points that cannot be drawn. NaN does not count, because it marks a
-    /// gap.
+    /// Returns the number of points that cannot be drawn. NaN does not count, because it marks a gap.
     pub fn undrawable(&self) -> usize {
         let (horizontal, vertical) = (Extent::empty(self.log_x), Extent::empty(self.log_y));
         let lost = |extent: &Extent, value: f64| !value.is_nan() && !extent.admits(value);

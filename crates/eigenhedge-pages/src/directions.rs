@@ -30,9 +30,8 @@ impl Directions {
         number.or(share).ok_or_else(|| "must be a whole number, or a share between 0 and 1".to_owned())
     }
 
-    /// Chooses the number of directions for a table, unless the user gave it. Returns 1 for an
-    /// unreadable table, because the caller reports the error. Rows of texts or sets need a given
-    /// number.
+    /// Chooses the number of directions for a table, unless the user gave it. Returns 1 for an unreadable table,
+    /// because the caller reports the error. Rows of texts or sets need a given number.
     pub fn of_table(asked: Option<Self>, source: &Source, layout: &Layout, how: Standardize) -> Result<Chosen, String> {
         if let Some(Self::Number(k)) = asked {
             return Ok((k, None));

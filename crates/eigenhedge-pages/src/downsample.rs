@@ -23,8 +23,7 @@ pub enum Keep {
     First,
     /// Row with the largest first value, for values whose peaks matter, such as the loss of a row.
     Largest,
-    /// Smallest values for the first half of the curves and largest for the second half, at the
-    /// first row.
+    /// Smallest values for the first half of the curves and largest for the second half, at the first row.
     Extremes,
 }
 
@@ -106,8 +105,7 @@ impl Downsampler {
         }
     }
 
-    /// Returns true if this row would start a bucket. [`Keep::First`] needs only such rows and the
-    /// last.
+    /// Returns true if this row would start a bucket. [`Keep::First`] needs only such rows and the last.
     pub fn would_keep(&self, row: u64) -> bool {
         let Some((first, last)) = self.ends else { return true };
         let bucket = |row: u64| (row - first) >> self.shift;

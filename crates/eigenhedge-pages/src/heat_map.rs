@@ -28,9 +28,8 @@ pub struct HeatMap {
     /// Increasing start positions of the cells. A cell ends at the next one. The last has no width.
     pub places: Vec<f64>,
     pub lines: Vec<(String, Vec<f64>)>,
-    /// Ends of the scale of shades. Values at or below the low end are blank, and on a linear scale
-    /// also those in the first sixteenth of the range. Values above the high end have the darkest
-    /// shade.
+    /// Ends of the scale of shades. Values at or below the low end are blank, and on a linear scale also those in the
+    /// first sixteenth of the range. Values above the high end have the darkest shade.
     pub range: (f64, f64),
     /// True if shades are linear in the value. Otherwise they are logarithmic.
     pub linear: bool,

@@ -1,10 +1,9 @@
 //! Records, plots and HTML pages of models and monitors. Records are made in bounded memory.
 //!
-//! [`run::Recorder`] records a model. [`monitor::Journal`] records one monitor, or one monitor per
-//! key. [`run::page`] and [`monitor::page`] turn records into a [`Page`]: charts, sentences and
-//! tables in a self-contained HTML file. [`svg`] draws a [`Chart`] as a self-contained picture. The
-//! command line, the service and Python share this crate, so all three show the same page for a
-//! stream.
+//! [`run::Recorder`] records a model. [`monitor::Journal`] records one monitor, or one monitor per key. [`run::page`]
+//! and [`monitor::page`] turn records into a [`Page`]: charts, sentences and tables in a self-contained HTML file.
+//! [`svg`] draws a [`Chart`] as a self-contained picture. The command line, the service and Python share this crate, so
+//! all three show the same page for a stream.
 //!
 //! Equal data gives equal bytes, except for the times in a comparison. Names, labels and titles may
 //! contain any text, such as `</script>`, because all output passes through [`escape`].

@@ -17,8 +17,7 @@ pub fn readable(value: f64) -> String {
     format!("{value:.*}", 5usize.saturating_sub(whole))
 }
 
-/// Formats a number with at most `digits` significant digits. Numbers below 1e-4 and from 1e15 have
-/// an exponent.
+/// Formats a number with at most `digits` significant digits. Numbers below 1e-4 and from 1e15 have an exponent.
 pub fn significant(value: f64, digits: usize) -> String {
     if !value.is_finite() || value == 0.0 {
         return if value == 0.0 { "0".into() } else { value.to_string() };

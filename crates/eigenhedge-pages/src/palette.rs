@@ -1,5 +1,4 @@
-//! Colors and dash patterns that are distinct with red-green color blindness, on dark screens and
-//! on paper.
+//! Colors and dash patterns that are distinct with red-green color blindness, on dark screens and on paper.
 //!
 //! There are eight series colors, each with a dash pattern. From the ninth series on, the colors
 //! repeat with other dashes, so that 64 series have distinct combinations. Series colors have a

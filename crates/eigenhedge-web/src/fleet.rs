@@ -43,9 +43,8 @@ impl Group {
         Self { names: names_of(fleet.fresh()), members: Members::Monitors(fleet, journal), rows: 0 }
     }
 
-    /// Learns rows with the members of their keys. The input is the number of bytes of the keys
-    /// (`u32`, little-endian), the keys as JSON, and the rows. On an error, earlier rows have been
-    /// learned.
+    /// Learns rows with the members of their keys. The input is the number of bytes of the keys (`u32`, little-endian),
+    /// the keys as JSON, and the rows. On an error, earlier rows have been learned.
     pub fn update(&mut self, input: &[u8]) -> Reply {
         let (length, rest) = input.split_first_chunk().ok_or("the keys are missing")?;
         let (keys, cells) =
@@ -114,8 +113,7 @@ impl Group {
         })
     }
 
-    /// Returns the page of all keys. The input is a JSON array of the title and the name of the
-    /// keys.
+    /// Returns the page of all keys. The input is a JSON array of the title and the name of the keys.
     pub fn report(&mut self, input: &[u8]) -> Reply {
         let Members::Monitors(fleet, journal) = &self.members else {
             return Err("report needs a fleet of monitors".into());

@@ -146,8 +146,7 @@ pub extern "C" fn output_length() -> usize {
     MODULE.with_borrow(|module| module.output.len())
 }
 
-/// Adds a file with the input as its name. Returns the address for its bytes, or null without
-/// memory.
+/// Adds a file with the input as its name. Returns the address for its bytes, or null without memory.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn add_file(size: usize) -> *mut u8 {
     MODULE.with_borrow_mut(|module| {

@@ -88,8 +88,7 @@ impl LearnerOptions {
     }
 }
 
-/// Adds the options that are given as text. `spelling` returns the names in `texts`, and `typed`
-/// the names in messages.
+/// Adds the options that are given as text. `spelling` returns the names in `texts`, and `typed` the names in messages.
 pub fn given_options(
     options: Options,
     texts: &[(String, String)],

@@ -1,8 +1,7 @@
 //! Time per row of tracking compared with the limits of the machine, up to rows of a million numbers.
 //!
-//! `cargo bench -p eigenhedge --bench roofline` prints all tables. `-- limits`, `-- length` or
-//! `-- threads` prints one. `-- row 64` runs many rows of 64 numbers, for a profiler. The bench
-//! `growth` measures the growth of every learner.
+//! `cargo bench -p eigenhedge --bench roofline` prints all tables. `-- limits`, `-- length` or `-- threads` prints one.
+//! `-- row 64` runs many rows of 64 numbers, for a profiler. The bench `growth` measures the growth of every learner.
 //!
 //! The lower limit is the time to read the n × u basis twice per row, once for the coordinates and
 //! once for the residual. Rows of at least 512 numbers mostly need only the first pass, and blocks

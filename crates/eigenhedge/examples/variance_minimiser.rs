@@ -1,9 +1,8 @@
 //! Variance minimizer: tracking with k = n - 1 on covariance matrices.
 //!
-//! Each trial has a covariance matrix with eigenvalues in [0, 1]. Before the matrix is revealed,
-//! the learner commits to one unit vector (the dropped direction). Its loss is the variance along
-//! that vector. The best vector in hindsight is the eigenvector of the smallest eigenvalue of the
-//! sum of all matrices.
+//! Each trial has a covariance matrix with eigenvalues in [0, 1]. Before the matrix is revealed, the learner commits to
+//! one unit vector (the dropped direction). Its loss is the variance along that vector. The best vector in hindsight is
+//! the eigenvector of the smallest eigenvalue of the sum of all matrices.
 //!
 //! Run it with `cargo run --release -p eigenhedge --example variance_minimiser`.
 

@@ -1,8 +1,7 @@
 //! Cancellation of long batch computations from another thread.
 //!
-//! Each computing thread has its own flag. The loops of batch methods check the flag for every
-//! kernel row or iteration and return [`Error::Cancelled`] once it is set. A single dense
-//! decomposition does not check the flag.
+//! Each computing thread has its own flag. The loops of batch methods check the flag for every kernel row or iteration
+//! and return [`Error::Cancelled`] once it is set. A single dense decomposition does not check the flag.
 
 use crate::error::Error;
 use std::cell::RefCell;

@@ -1,5 +1,4 @@
-//! Error type of the crate. Errors about values name the item, the rule that it violates and the
-//! value.
+//! Error type of the crate. Errors about values name the item, the rule that it violates and the value.
 
 use crate::num::LARGEST_TOTAL;
 use std::{fmt, io, sync::Arc};
@@ -319,15 +318,13 @@ pub(crate) fn every(
     }
 }
 
-/// Returns the norm bound if it is positive and its square is a normal number. Otherwise returns
-/// `Err`.
+/// Returns the norm bound if it is positive and its square is a normal number. Otherwise returns `Err`.
 pub fn norm_bound(bound: f64) -> Result<f64, Error> {
     let is_normal = positive("norm-bound", bound)?.powi(2).is_normal();
     require(is_normal, "norm-bound", "a number whose square is between 2.3e-308 and 1.7e308", bound)
 }
 
-/// Returns the total plus the squared norm of a row. Returns `Err` for NaN, or if sums over all
-/// rows could overflow.
+/// Returns the total plus the squared norm of a row. Returns `Err` for NaN, or if sums over all rows could overflow.
 pub(crate) fn add_square(total: f64, square: f64) -> Result<f64, Error> {
     if total + square < LARGEST_TOTAL { Ok(total + square) } else { Err(Error::Total { square, total }) }
 }

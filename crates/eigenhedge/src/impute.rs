@@ -8,15 +8,13 @@
 //! when `r = δ/s²`. The leave-one-out error of an observed cell is `e/(1 - h)`, where e is its
 //! residual and h its leverage, a diagonal entry of `B_Ω (B_ΩᵀB_Ω + diag r)⁻¹ B_Ωᵀ`.
 //!
-//! Cost: O(n w² + w³) for rows of n cells. If only m < w cells are missing, one system of size m is
-//! enough ([`Imputation::fill_few`]). By `B_ΩᵀB_Ω = I - B_MᵀB_M` and Woodbury's identity, the
-//! missing cells x solve `(I - G) x = B_M D⁻¹ B_Ωᵀz_Ω` with `D = I + diag r` and
-//! `G = B_M D⁻¹ B_Mᵀ`. This costs O(n w + m² w + m³). Consecutive rows with the same missing cells
-//! share one factorization.
+//! Cost: O(n w² + w³) for rows of n cells. If only m < w cells are missing, one system of size m is enough
+//! ([`Imputation::fill_few`]). By `B_ΩᵀB_Ω = I - B_MᵀB_M` and Woodbury's identity, the missing cells x solve
+//! `(I - G) x = B_M D⁻¹ B_Ωᵀz_Ω` with `D = I + diag r` and `G = B_M D⁻¹ B_Mᵀ`. This costs O(n w + m² w + m³).
+//! Consecutive rows with the same missing cells share one factorization.
 //!
-//! Numerics: the normal equations are solved by a Cholesky factorization. The columns of B_Ω have
-//! at most unit length and r is at least [`LEAST_RIDGE`], so that every pivot is well above
-//! rounding.
+//! Numerics: the normal equations are solved by a Cholesky factorization. The columns of B_Ω have at most unit length
+//! and r is at least [`LEAST_RIDGE`], so that every pivot is well above rounding.
 
 use crate::linalg::{Matrix, multiply};
 use crate::num::dot;
@@ -47,8 +45,7 @@ struct Few {
     solution: Vec<f64>,
 }
 
-/// Smallest pivot with which the system of missing cells is used. Rounding errors are divided by
-/// the pivots.
+/// Smallest pivot with which the system of missing cells is used. Rounding errors are divided by the pivots.
 const LEAST_PIVOT: f64 = 1e-6;
 /// Minimum ridge factor r_i of a squared coordinate.
 const LEAST_RIDGE: f64 = 1e-12;
@@ -90,10 +87,9 @@ impl Imputation {
         }
     }
 
-    /// Fills in the cells `missing` of the row, which must be zero, from orthonormal directions.
-    /// `products` are the inner products of the directions with the row. `basis` and `ridge` must
-    /// be equal in all calls. Returns false and leaves the row unchanged if [`Self::fill`] is
-    /// faster or more accurate.
+    /// Fills in the cells `missing` of the row, which must be zero, from orthonormal directions. `products` are the
+    /// inner products of the directions with the row. `basis` and `ridge` must be equal in all calls. Returns false and
+    /// leaves the row unchanged if [`Self::fill`] is faster or more accurate.
     pub fn fill_few(
         &mut self,
         basis: &Matrix,

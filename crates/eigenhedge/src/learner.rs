@@ -3,8 +3,7 @@
 use crate::error::Error;
 use crate::random::Random;
 
-/// Loss of one trial, in squared units of the learned row. With standardized columns, these are
-/// standard units.
+/// Loss of one trial, in squared units of the learned row. With standardized columns, these are standard units.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Loss {
     /// Expected loss over the learner's own randomness.

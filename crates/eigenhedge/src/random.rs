@@ -46,8 +46,7 @@ impl Random {
         rand_distr::ChiSquared::new(degrees).map_or(0.0, |distribution| self.0.sample(distribution))
     }
 
-    /// Returns a new generator, seeded from this one, for draws that may happen later or not at
-    /// all.
+    /// Returns a new generator, seeded from this one, for draws that may happen later or not at all.
     pub fn split(&mut self) -> Self {
         Self::seeded(self.0.random())
     }

@@ -13,8 +13,7 @@ const ENOUGH: usize = 10;
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct RecentMedian {
-    /// Most recent numbers: a ring buffer, once it is full, whose oldest number has the index
-    /// `oldest`.
+    /// Most recent numbers: a ring buffer, once it is full, whose oldest number has the index `oldest`.
     ring: Vec<f64>,
     oldest: usize,
     /// Numbers of `ring` in ascending order. The list is empty after deserialization until the next use.

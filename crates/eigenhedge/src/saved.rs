@@ -134,8 +134,7 @@ pub const VERSION: u32 = 1;
 const MAGIC: [u8; 8] = *b"\x89EHG\r\n\x1a\n";
 const HEAD: usize = 28;
 
-/// Computes the checksum of all bytes except the magic number and the checksum. The header must be
-/// complete.
+/// Computes the checksum of all bytes except the magic number and the checksum. The header must be complete.
 fn checksum(bytes: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&bytes[8..24]);

@@ -190,8 +190,7 @@ fn a_batch_around_a_center_is_charged_to_the_state_before_it() {
     }
 }
 
-/// With a rank cap, a batch is learned from a few eigenpairs of one matrix. Rows of low rank lose
-/// nothing by the cap.
+/// With a rank cap, a batch is learned from a few eigenpairs of one matrix. Rows of low rank lose nothing by the cap.
 #[test]
 fn a_batch_with_a_rank_cap_loses_what_it_loses_without_if_nothing_is_dropped() {
     let (n, rank, kept) = (60, 5, 3);
@@ -202,8 +201,7 @@ fn a_batch_with_a_rank_cap_loses_what_it_loses_without_if_nothing_is_dropped() {
         .collect();
     for center in [RunningCenter::MEAN, RunningCenter::forgetting(0.0), RunningCenter::forgetting(0.9)] {
         for (kind, forget) in [(Kind::Leader, 1.0), (Kind::ForgettingLeader, 0.99), (Kind::ForgettingLeader, 0.5)] {
-            // Batches have more rows than columns, fewer, or so few that their Gram matrix is
-            // small.
+            // Batches have more rows than columns, fewer, or so few that their Gram matrix is small.
             for count in [120, 56, 20] {
                 let spec = Spec { center: Some(center), forget, ..Spec::bare(kind, kept) };
                 let (mut all, mut capped) = (run(&spec, n), run(&Spec { max_rank: Some(rank), ..spec.clone() }, n));

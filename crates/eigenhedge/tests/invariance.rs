@@ -1,6 +1,5 @@
-//! Scale and translation invariance of all learners of the registry and their summaries, without
-//! and with kernels. Rows in other units have equal losses in those units, and a translation does
-//! not affect a centered learner.
+//! Scale and translation invariance of all learners of the registry and their summaries, without and with kernels. Rows
+//! in other units have equal losses in those units, and a translation does not affect a centered learner.
 #![allow(clippy::unwrap_used)]
 
 use eigenhedge::internals::dot;

@@ -40,8 +40,7 @@ fn portfolio(rows: &[Vec<f64>], count: usize, block: usize) -> (Model, Vec<(Loss
     (model, answers)
 }
 
-/// Returns a portfolio after these rows, learned in blocks, their losses, and the last coordinates
-/// of each block.
+/// Returns a portfolio after these rows, learned in blocks, their losses, and the last coordinates of each block.
 fn portfolio_ahead(rows: &[Vec<f64>], count: usize, block: usize) -> (Model, Vec<Loss>, Vec<Vec<f64>>) {
     set_threads(count.try_into().unwrap());
     let spec = Spec { center: Some(RunningCenter::MEAN), ..Spec::new(Kind::Auto, 3) };

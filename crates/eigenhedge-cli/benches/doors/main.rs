@@ -1,8 +1,7 @@
 //! Time per row on the paths that users take, compared with the bare learner: `cargo xtask bench doors [--quick]`.
 //!
-//! The paths ("doors") are the learner, the readers of tables, and the program with several tables
-//! and outputs. Times are processor times, medians over interleaved laps. The program with two
-//! threads is measured by wall time.
+//! The paths ("doors") are the learner, the readers of tables, and the program with several tables and outputs. Times
+//! are processor times, medians over interleaved laps. The program with two threads is measured by wall time.
 
 mod doors;
 mod measure;

@@ -71,8 +71,7 @@ pub struct MonitorArgs {
     /// Also list events (groups of nearby alarms), changes and acceptances in the file of --events
     #[arg(long, requires = "events")]
     pub events_detail: bool,
-    /// Report, notify and count only incidents of at least this severity: minor, major, critical or
-    /// a number
+    /// Report, notify and count only incidents of at least this severity: minor, major, critical or a number
     #[arg(long, value_name = "SEVERITY", default_value = "minor", value_parser = least::<Severity>)]
     pub min_severity: Severity,
     /// Report, notify and count only incidents of at least this many rows or this duration (30min)

@@ -19,9 +19,8 @@ pub struct TableArgs {
     /// Read the first line as a row, not as a header
     #[arg(long)]
     pub no_header: bool,
-    /// Columns to use: names, patterns such as `sensor_*`, or positions from 0; an integer is always a
-    /// position. The word `numeric` alone selects all columns with a number in the first rows [default:
-    /// numeric]
+    /// Columns to use: names, patterns such as `sensor_*`, or positions from 0; an integer is always a position. The
+    /// word `numeric` alone selects all columns with a number in the first rows [default: numeric]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub columns: Vec<String>,
     /// Columns to leave out, in the same form as --columns
@@ -54,9 +53,8 @@ pub struct TableArgs {
     /// table with a column for each tag
     #[arg(long, value_name = "TIME,TAG,VALUE", value_delimiter = ',', num_args = 1)]
     pub pivot: Vec<String>,
-    /// With --pivot: interval whose values form one row, such as 1min. A cell is the last value up
-    /// to the end of the interval, or with `1min:mean` the mean within it [default: values with
-    /// equal times form one row]
+    /// With --pivot: interval whose values form one row, such as 1min. A cell is the last value up to the end of the
+    /// interval, or with `1min:mean` the mean within it [default: values with equal times form one row]
     #[arg(long, value_name = "DURATION", requires = "pivot", value_parser = every)]
     pub every: Option<Every>,
     /// Name of the array in an npz archive [default: the only array]
@@ -65,9 +63,8 @@ pub struct TableArgs {
     /// Number of columns of a libsvm table [default: the largest index of the file]
     #[arg(long, value_name = "N")]
     pub dim: Option<usize>,
-    /// Standardize columns to mean 0 and standard deviation 1: none, running (by the previous rows), or
-    /// warmup:ROWS (by the first ROWS rows, which are buffered). Losses are then in standard units [default:
-    /// none]
+    /// Standardize columns to mean 0 and standard deviation 1: none, running (by the previous rows), or warmup:ROWS (by
+    /// the first ROWS rows, which are buffered). Losses are then in standard units [default: none]
     #[arg(long, value_name = "HOW", value_parser = named::<Standardize>)]
     pub standardize: Option<Standardize>,
     /// Handling of bad rows: infinity, too few cells, a row that the learner rejects, or a missing

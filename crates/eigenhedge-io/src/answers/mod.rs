@@ -1,12 +1,11 @@
 //! Output tables, such as the losses and coordinates of rows. A file is either complete or absent.
 //!
-//! A file is written under a temporary name in the target's folder and renamed when it is complete
-//! (see `staging`). The name is derived from the target's name, so that a new run finds the output
-//! of a killed run. [`Answers::sync`] flushes the output to disk and returns its size.
-//! [`Answers::open`] with that position truncates the file to that size and continues. The
-//! resulting bytes are those of an uninterrupted run. A failed run keeps the staging file if it was
-//! synced, and removes it otherwise. If a complete run is resumed from an earlier state, the target
-//! is truncated instead. This is impossible for Parquet and NPY.
+//! A file is written under a temporary name in the target's folder and renamed when it is complete (see `staging`). The
+//! name is derived from the target's name, so that a new run finds the output of a killed run. [`Answers::sync`]
+//! flushes the output to disk and returns its size. [`Answers::open`] with that position truncates the file to that
+//! size and continues. The resulting bytes are those of an uninterrupted run. A failed run keeps the staging file if it
+//! was synced, and removes it otherwise. If a complete run is resumed from an earlier state, the target is truncated
+//! instead. This is impossible for Parquet and NPY.
 //!
 //! The staging file is locked during a run. A second run with the same target gets an error.
 //!

@@ -11,8 +11,7 @@ pub fn answer_columns(copied: &[String], k: usize) -> Vec<Column> {
     std::iter::once(row).chain(texts).chain(numbers.map(|name| (name, CellKind::Number))).collect()
 }
 
-/// Returns the cells for the loss and the coordinates of the row with index `row`. `texts` contains
-/// its copied cells.
+/// Returns the cells for the loss and the coordinates of the row with index `row`. `texts` contains its copied cells.
 pub fn answer_cells<'a>(row: u64, texts: &'a [String], loss: Loss, coordinates: &[f64]) -> Vec<Cell<'a>> {
     let numbers = [loss.expected, loss.realised].into_iter().chain(coordinates.iter().copied());
     let texts = texts.iter().map(|text| Cell::Text(text));

@@ -1,9 +1,8 @@
 //! Columns, header and times of a CSV table, determined from the first lines.
 //!
 //! **Header.** Without an option, the first line is a header if columns are selected by name, if it
-//! contains the column names of a model, or if its selected cells contain a word and neither a
-//! number nor a time. Numbers that look like labels, such as years above measurements, are an
-//! error.
+//! contains the column names of a model, or if its selected cells contain a word and neither a number nor a time.
+//! Numbers that look like labels, such as years above measurements, are an error.
 //!
 //! **Text.** If the table has a header, a column is left out if none of its cells in the first rows
 //! is a number. A column of two words is read as 0 and 1 instead. Row counters, and the parts of a
@@ -50,8 +49,7 @@ pub struct FirstLines<'a> {
 }
 
 impl FirstLines<'_> {
-    /// Determines the properties of the table, which must continue one with the columns `like`, if
-    /// any.
+    /// Determines the properties of the table, which must continue one with the columns `like`, if any.
     pub fn settle(&self, like: Option<&Columns>) -> Result<Settled, Error> {
         let names: Vec<String> = self.first.iter().map(|cell| unquoted(&text_of(cell)).to_owned()).collect();
         match like {

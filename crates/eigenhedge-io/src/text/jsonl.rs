@@ -1,11 +1,10 @@
 //! JSON lines: one array of numbers, or one object of numbers keyed by column, per line. An array of rows, and rows
 //! over several lines, are converted before (`json_values`).
 //!
-//! The first line determines whether rows are arrays or objects, and the first lines determine the
-//! columns. Later objects may have their keys in any order. A key that they lack is a missing cell.
-//! A later object with a new key is a bad row, unless columns are selected or given by a model.
-//! True and false are read as 1 and 0, and a string that contains a number as the number. The keys
-//! of an object inside an object become columns such as `pump.flow`.
+//! The first line determines whether rows are arrays or objects, and the first lines determine the columns. Later
+//! objects may have their keys in any order. A key that they lack is a missing cell. A later object with a new key is a
+//! bad row, unless columns are selected or given by a model. True and false are read as 1 and 0, and a string that
+//! contains a number as the number. The keys of an object inside an object become columns such as `pump.flow`.
 
 use super::json_row::{Cell, Cells, First, FirstRow, RowCells, parse};
 use super::line_reader::{LineParser, LineReader, LineTable};

@@ -205,8 +205,7 @@ impl Charged {
     }
 }
 
-/// Line of the result table: the best fixed subspace, then PCA, then the learners by increasing
-/// loss.
+/// Line of the result table: the best fixed subspace, then PCA, then the learners by increasing loss.
 struct Line<'a> {
     name: String,
     loss: f64,

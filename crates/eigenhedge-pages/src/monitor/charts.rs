@@ -16,17 +16,15 @@ const COLUMNS: usize = 30;
 const GAP: f64 = 10.0;
 
 struct Across {
-    /// Nondecreasing times of some rows in seconds since 1970. If `None`, the axis shows row
-    /// numbers.
+    /// Nondecreasing times of some rows in seconds since 1970. If `None`, the axis shows row numbers.
     times: Option<Curve>,
     /// Rows of the most severe incidents, each with its time if known.
     marks: Vec<(Mark, Option<f64>)>,
 }
 
 impl Record {
-    /// Returns the charts and the table of a monitor. `time` is the name of the time column, and
-    /// `listed` are the entries of the monitor. If `all` is true, Q, T² and contributions are
-    /// included.
+    /// Returns the charts and the table of a monitor. `time` is the name of the time column, and `listed` are the
+    /// entries of the monitor. If `all` is true, Q, T² and contributions are included.
     pub fn blocks(&self, columns: &[String], time: Option<&str>, listed: &[&Occurrence], all: bool) -> Vec<Block> {
         let times = time.filter(|_| self.is_in_order).map(|name| self.rows.curve(name, NUMBERS - 1));
         let marks = most_severe(listed, MARKED).into_iter().map(mark).collect();
@@ -80,8 +78,7 @@ impl Record {
         chart
     }
 
-    /// Plots a statistic with its limit and marked points. `place` is its index among the recorded
-    /// values.
+    /// Plots a statistic with its limit and marked points. `place` is its index among the recorded values.
     fn statistic(&self, place: usize, title: &str, name: &str, caption: &str, marked: Vec<Series>) -> Chart {
         let mut chart = Chart::new(title, "row", name);
         chart.series.push(self.rows.curve(name, place).series(Kind::Line));

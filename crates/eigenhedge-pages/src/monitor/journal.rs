@@ -80,8 +80,7 @@ impl Journal {
         Self { rows: totals.rows, filled_rows, totals, listed, tracks, least: self.least, records: None }
     }
 
-    /// Starts recording chart data for rows with `width` cells. `by_key` gives fewer points per
-    /// monitor.
+    /// Starts recording chart data for rows with `width` cells. `by_key` gives fewer points per monitor.
     pub fn with_charts(mut self, width: usize, by_key: bool) -> Self {
         self.records = Some(Records::new(width, by_key));
         self
@@ -104,9 +103,8 @@ impl Journal {
         self.tracks.iter().any(|track| !track.recent.is_empty())
     }
 
-    /// Passes a row to the monitor and records the result. `place` is the index of the key, or the
-    /// number of keys for a new key. If `accepts` is true and there are enough rows, the most
-    /// recent rows become the reference.
+    /// Passes a row to the monitor and records the result. `place` is the index of the key, or the number of keys for a
+    /// new key. If `accepts` is true and there are enough rows, the most recent rows become the reference.
     pub fn step(
         &mut self,
         (place, key): (usize, &str),
@@ -237,8 +235,7 @@ impl Journal {
         Ok(closed)
     }
 
-    /// Ends the ongoing event, and an incident that is over but could reopen. Returns their
-    /// entries.
+    /// Ends the ongoing event, and an incident that is over but could reopen. Returns their entries.
     pub fn close(&mut self, place: usize, monitor: &mut Monitor, names: &[String]) -> Vec<Occurrence> {
         let before = monitor.totals();
         let (event, incident) = (monitor.close_event(), monitor.close_incident());

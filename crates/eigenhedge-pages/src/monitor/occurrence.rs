@@ -26,9 +26,8 @@ pub struct Told {
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Occurrence {
-    /// Kind of entry: `incident` (or `unreported` below the minimum severity or duration),
-    /// `alarms`, `stuck` or `moved` for an event, `rise` or `fall` for a change, `accepted` for a
-    /// new reference.
+    /// Kind of entry: `incident` (or `unreported` below the minimum severity or duration), `alarms`, `stuck` or `moved`
+    /// for an event, `rise` or `fall` for a change, `accepted` for a new reference.
     pub kind: String,
     /// Key of the monitor, or an empty string for a single monitor.
     pub key: String,

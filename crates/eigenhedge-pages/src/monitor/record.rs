@@ -54,8 +54,7 @@ impl Records {
         Self { width, by_key, records: Vec::new() }
     }
 
-    /// Returns the record of the key with this index, created if necessary, or `None` beyond
-    /// [`KEYS`] keys.
+    /// Returns the record of the key with this index, created if necessary, or `None` beyond [`KEYS`] keys.
     pub fn of(&mut self, place: usize) -> Option<&mut Record> {
         let (points, cells) = if self.by_key { (KEY_POINTS, KEY_CELLS) } else { (POINTS, CELLS) };
         while self.records.len() <= place && self.records.len() < KEYS {

@@ -98,8 +98,7 @@ impl TableMonitors {
         }
     }
 
-    /// Counts a row of this key. Returns true for the first `settle` rows after a change of the
-    /// key.
+    /// Counts a row of this key. Returns true for the first `settle` rows after a change of the key.
     fn settles(&mut self, key: &str) -> bool {
         match &mut self.current {
             Some((last, rows)) if last == key => *rows += 1,
@@ -120,12 +119,10 @@ impl TableMonitors {
         Ok(last)
     }
 
-    /// Returns a warm-up length for rereading a table that was too short, or `None` if none would
-    /// help.
+    /// Returns a warm-up length for rereading a table that was too short, or `None` if none would help.
     ///
-    /// It is a third of the number of rows, or the minimum length if that is larger. If the user
-    /// gave a length, only a table with keys is read again, with the same length, because the
-    /// number of keys is then known.
+    /// It is a third of the number of rows, or the minimum length if that is larger. If the user gave a length, only a
+    /// table with keys is read again, with the same length, because the number of keys is then known.
     pub fn shorter_warm_up(&self, rows: u64, knows_keys: bool) -> Option<u64> {
         let (options, width) = (self.fleet.fresh().options(), self.fleet.fresh().width());
         if options.warm_up.is_some() || options.mode != Mode::Adapt {
@@ -165,9 +162,8 @@ impl TableMonitors {
         ))
     }
 
-    /// Returns facts about the table and the monitors. `by` is the name of the key column,
-    /// `trained` that of the table with the reference, and `started` that of the file with the
-    /// saved monitors.
+    /// Returns facts about the table and the monitors. `by` is the name of the key column, `trained` that of the table
+    /// with the reference, and `started` that of the file with the saved monitors.
     pub fn facts(
         &self,
         stream: &Stream,

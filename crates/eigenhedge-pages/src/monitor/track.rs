@@ -31,8 +31,7 @@ pub struct Track {
     pub limit: Option<f64>,
     /// True if the reference is too short to distinguish faults from normal wandering.
     pub is_short: bool,
-    /// Indices of columns with fewer decimals than in the reference, with the first such row of
-    /// each.
+    /// Indices of columns with fewer decimals than in the reference, with the first such row of each.
     pub rounded: BTreeMap<usize, u64>,
     pub incident: Option<Incident>,
     pub open: Option<Event>,

@@ -44,8 +44,7 @@ pub fn assets() -> Vec<Asset> {
     ]
 }
 
-/// Returns the HTML page, which loads its parts from `feed` and its assets from `folder`, such as
-/// `/live/`.
+/// Returns the HTML page, which loads its parts from `feed` and its assets from `folder`, such as `/live/`.
 pub fn shell(title: &str, folder: &str, feed: &str) -> String {
     let (title, folder, feed) = (markup(title), markup(folder), markup(feed));
     let colours = markup(&data::colours().to_string());

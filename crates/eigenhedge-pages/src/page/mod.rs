@@ -179,8 +179,7 @@ fn heading(text: &str) -> String {
     if text.trim().is_empty() { String::new() } else { format!("<h2>{}</h2>\n", markup(text)) }
 }
 
-/// Returns a block as HTML, optionally with static pictures. `count` is the number of charts so
-/// far.
+/// Returns a block as HTML, optionally with static pictures. `count` is the number of charts so far.
 fn draw(block: &Block, count: &mut usize, with_pictures: bool) -> String {
     match block {
         Block::Table(table) => table.html(),

@@ -55,8 +55,7 @@ impl OverviewLine {
         )
     }
 
-    /// Draws the positive values, if at least two, as a line on a logarithmic scale, with alarms as
-    /// points.
+    /// Draws the positive values, if at least two, as a line on a logarithmic scale, with alarms as points.
     fn picture(&self) -> String {
         let height = |value: f64| if value > 0.0 { value.log10() } else { f64::NAN };
         let known: Vec<f64> = self.values.iter().map(|value| height(*value)).filter(|y| y.is_finite()).collect();

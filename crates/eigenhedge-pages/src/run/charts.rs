@@ -83,8 +83,7 @@ impl Recorder {
         self.totals.curve("no learning", 1).map(|energy| energy * chance(run))
     }
 
-    /// Plots the percentage of energy kept by the learner, by the best fixed and by random
-    /// directions.
+    /// Plots the percentage of energy kept by the learner, by the best fixed and by random directions.
     fn kept_share(&self, run: &Model) -> Chart {
         let (lost, energy) = (self.totals("so far"), self.totals.curve("", 1));
         let recent = gains("lately", &thinned(lost.clone()), |from, to| energy.at(to) - energy.at(from));
@@ -101,8 +100,7 @@ impl Recorder {
         chart
     }
 
-    /// Plots the loss per row in segments, for the learner and for best fixed and random
-    /// directions.
+    /// Plots the loss per row in segments, for the learner and for best fixed and random directions.
     fn loss_per_row(&self, run: &Model, unit: &str) -> Chart {
         let rows = |from: f64, to: f64| to - from;
         let learner = gains(run.spec().learner.entry().name, &thinned(self.totals("")), rows);

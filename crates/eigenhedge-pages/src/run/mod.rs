@@ -1,11 +1,10 @@
 //! Data for the page of a run, recorded in bounded memory.
 //!
-//! Curves are downsampled to a fixed number of points. Expensive values (probabilities, weights)
-//! are computed only at the rows that a curve keeps. For n columns, the best fixed subspace in
-//! hindsight and the bound cost a few products with an n × n matrix ([`LeadingDirections`]). They
-//! are computed at no more than `CHECKPOINTS` rows, evenly spaced and at least n rows apart, and
-//! for kernels only at the end. Directions are recorded in the same way, at no more than `LOOKS`
-//! rows.
+//! Curves are downsampled to a fixed number of points. Expensive values (probabilities, weights) are computed only at
+//! the rows that a curve keeps. For n columns, the best fixed subspace in hindsight and the bound cost a few products
+//! with an n × n matrix ([`LeadingDirections`]). They are computed at no more than `CHECKPOINTS` rows, evenly spaced
+//! and at least n rows apart, and for kernels only at the end. Directions are recorded in the same way, at no more than
+//! `LOOKS` rows.
 //!
 //! The record depends only on the rows, not on the clock. It can be saved, so the page of a stopped
 //! and resumed run has the same bytes.

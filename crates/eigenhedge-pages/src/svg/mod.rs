@@ -67,8 +67,7 @@ pub(crate) fn inline(chart: &Chart) -> String {
     document(&chart.title, &panel.description, (WIDTH, panel.height), &panel.body, false)
 }
 
-/// Wraps SVG elements in a picture of this size in pixels, with its own style sheet if `alone` is
-/// true.
+/// Wraps SVG elements in a picture of this size in pixels, with its own style sheet if `alone` is true.
 pub(crate) fn document(title: &str, description: &str, (width, height): (f64, f64), body: &str, alone: bool) -> String {
     let height = number(height.ceil());
     let size = if alone { format!(" width=\"{width}\" height=\"{height}\"") } else { String::new() };

@@ -1,8 +1,7 @@
 //! Simplification of lines without visible change.
 //!
-//! First, each column half a pixel wide keeps only its first, lowest, highest and last point. Then
-//! the Ramer–Douglas–Peucker algorithm removes points within a quarter of a pixel of the line
-//! through the remaining points.
+//! First, each column half a pixel wide keeps only its first, lowest, highest and last point. Then the
+//! Ramer–Douglas–Peucker algorithm removes points within a quarter of a pixel of the line through the remaining points.
 
 /// Maximum distance, in pixels, between the resulting line and a point removed in the second step.
 const TOLERANCE: f64 = 0.25;

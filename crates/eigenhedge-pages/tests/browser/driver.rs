@@ -130,8 +130,7 @@ impl Browser {
         self.post("/execute/sync", &json!({"script": format!("return {expression};"), "args": []}))
     }
 
-    /// Waits until an expression in the page is true, for at most `longest`. Returns the time
-    /// waited.
+    /// Waits until an expression in the page is true, for at most `longest`. Returns the time waited.
     pub fn wait_for(&self, expression: &str, longest: Duration) -> Duration {
         let began = Instant::now();
         while self.value(expression) != Value::Bool(true) {

@@ -1,5 +1,4 @@
-//! Pages and plots in a real browser: on screens of any width, light and dark, in print and without
-//! scripts.
+//! Pages and plots in a real browser: on screens of any width, light and dark, in print and without scripts.
 //!
 //! Requires `chromium` and `chromedriver` in `PATH`. Otherwise, the tests are skipped, or fail if
 //! EIGENHEDGE_BROWSER is `required`. With EIGENHEDGE_SCREENSHOTS=FOLDER, each view is saved there.

@@ -1,9 +1,8 @@
 //! Newest state of a page, and the browsers that show it.
 //!
-//! The program publishes a [`PageState`], which replaces the previous one. A new browser receives
-//! all parts, and later only changed parts. Parts inside a section are sent only to browsers in
-//! which the section is open. [`Feed::wanted`] lists these sections, so that the program can skip
-//! the others.
+//! The program publishes a [`PageState`], which replaces the previous one. A new browser receives all parts, and later
+//! only changed parts. Parts inside a section are sent only to browsers in which the section is open. [`Feed::wanted`]
+//! lists these sections, so that the program can skip the others.
 
 use super::sse::{Event, Source};
 use crate::lock;
@@ -37,8 +36,7 @@ pub struct Feed(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    /// Prefix of event ids from the time of creation, so that ids of an earlier process do not
-    /// match.
+    /// Prefix of event ids from the time of creation, so that ids of an earlier process do not match.
     run: String,
     states: watch::Sender<(u64, Arc<PageState>)>,
     interest: Mutex<Interest>,
@@ -84,8 +82,7 @@ impl Feed {
         lock(&self.0.interest).wanted()
     }
 
-    /// Waits at most `time` until the version exceeds `seen`. Returns the open sections and the
-    /// version.
+    /// Waits at most `time` until the version exceeds `seen`. Returns the open sections and the version.
     pub fn wait(&self, seen: u64, time: Duration) -> Watch {
         let interest = lock(&self.0.interest);
         let waited = self.0.changed.wait_timeout_while(interest, time, |interest| interest.version <= seen);
@@ -98,9 +95,8 @@ impl Feed {
         self.0.changed.notify_all();
     }
 
-    /// Subscribes a browser that shows the sections `open`. If its last event `last_seen` had the
-    /// newest state and no section is open, the state is not sent again. Returns `None` if
-    /// [`WATCHERS`] browsers are already connected.
+    /// Subscribes a browser that shows the sections `open`. If its last event `last_seen` had the newest state and no
+    /// section is open, the state is not sent again. Returns `None` if [`WATCHERS`] browsers are already connected.
     pub fn subscribe(&self, last_seen: Option<&str>, open: impl IntoIterator<Item = String>) -> Option<Subscription> {
         let open: BTreeSet<String> = open.into_iter().filter(|place| place.len() <= NAME).take(OPEN).collect();
         let mut interest = lock(&self.0.interest);

@@ -54,8 +54,7 @@ impl Guard {
         }
     }
 
-    /// Returns true for `localhost`, loopback addresses, additional names and, optionally, any IP
-    /// address.
+    /// Returns true for `localhost`, loopback addresses, additional names and, optionally, any IP address.
     fn knows(&self, host: &str, any_address: bool) -> bool {
         let (name, port) = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
             Some((name, port)) if name.contains(':') => (name, port),

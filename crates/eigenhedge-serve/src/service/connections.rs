@@ -1,9 +1,8 @@
 //! Open connections of a service, up to a limit.
 //!
-//! A connection is *known* after an accepted request with a token, or in a service without tokens
-//! after a GET request that needs read permission. At the limit, the oldest unknown connection is
-//! closed in favor of a new one. Slow or silent clients therefore never keep out clients with a
-//! token.
+//! A connection is *known* after an accepted request with a token, or in a service without tokens after a GET request
+//! that needs read permission. At the limit, the oldest unknown connection is closed in favor of a new one. Slow or
+//! silent clients therefore never keep out clients with a token.
 
 use crate::lock;
 use std::collections::BTreeMap;

@@ -131,8 +131,7 @@ impl Core {
         Ok(())
     }
 
-    /// Loads all streams once, to find out if they can be used. If memory is short, idle ones are
-    /// unloaded.
+    /// Loads all streams once, to find out if they can be used. If memory is short, idle ones are unloaded.
     pub async fn load_all(&self) {
         for handle in self.all() {
             // A failure is reported to the clients of the stream.

@@ -204,8 +204,7 @@ fn model(fields: &Fields<'_>) -> Result<Setup, Problem> {
     Ok(setup)
 }
 
-/// Checks the values of options with a trial learner. The size of the real learner is checked with
-/// the first rows.
+/// Checks the values of options with a trial learner. The size of the real learner is checked with the first rows.
 fn try_out(setup: &Setup) -> Result<(), Error> {
     let mut trial = setup.clone();
     if trial.spec.learner == Kind::Apex {

@@ -64,9 +64,8 @@ impl Repeats {
     /// Returns the answer to the first request with this key, or `None` for a new key. The answer
     /// is an error if the first request had another body or if its answer is no longer stored.
     ///
-    /// Requests are checked before they are logged, to save space, and when they are applied,
-    /// because two requests with the same key may run at the same time. The second check decides,
-    /// and a replay repeats it.
+    /// Requests are checked before they are logged, to save space, and when they are applied, because two requests with
+    /// the same key may run at the same time. The second check decides, and a replay repeats it.
     pub fn answer(&self, request: &RequestKey) -> Option<Reply> {
         let (digest, state) = self.states.get(&request.key)?;
         let conflict = |sentence: &str| Err(Problem::conflict(sentence));

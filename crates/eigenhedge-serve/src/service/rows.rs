@@ -109,9 +109,8 @@ impl Rows {
         8 * (self.cells.len() + self.times.len() + self.numbers.len()) + texts
     }
 
-    /// Reads a body and reserves its memory. Without a shape, the rows are the first of the stream.
-    /// `last` is the time of the previous row, if known, which resolves times at the end of summer
-    /// time.
+    /// Reads a body and reserves its memory. Without a shape, the rows are the first of the stream. `last` is the time
+    /// of the previous row, if known, which resolves times at the end of summer time.
     pub fn read(
         options: &StreamOptions,
         (shape, last): (Option<&Shape>, Option<f64>),

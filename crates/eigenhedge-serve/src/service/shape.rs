@@ -40,8 +40,7 @@ impl Shape {
         (0..self.width).map(|column| self.name(column)).collect()
     }
 
-    /// Returns the index of each column of `stream` among these columns, matched by name if both
-    /// have names.
+    /// Returns the index of each column of `stream` among these columns, matched by name if both have names.
     pub fn places_of(&self, stream: &Self) -> Result<Vec<usize>, Problem> {
         let (Some(found), Some(wanted)) = (&self.names, &stream.names) else { return Ok((0..self.width).collect()) };
         let missing =

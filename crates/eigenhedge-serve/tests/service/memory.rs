@@ -249,8 +249,7 @@ fn options_take_no_memory_whatever_they_ask_for() {
 
 #[test]
 fn wide_streams_and_unfinished_bodies_do_not_exceed_the_limit() {
-    // Limit, streams, columns, bodies, and bytes sent of each body. `cargo xtask soak memory` sets
-    // the variable.
+    // Limit, streams, columns, bodies, and bytes sent of each body. `cargo xtask soak memory` sets the variable.
     let (limit, streams, width, bodies, bytes) = match std::env::var("EIGENHEDGE_SOAK_SECONDS") {
         Ok(_) => (256 << 20, 30, 1500, 100, 29 << 20),
         Err(_) => (LIMIT, 16, 700, 16, 4 << 20),

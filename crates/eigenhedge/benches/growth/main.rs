@@ -5,12 +5,11 @@
 //! the measured times. The exit status is 1 if a learner grows faster than documented, or if a learner of the registry has no
 //! case.
 //!
-//! An exponent is fitted by least squares between logarithms, over at least three sizes. It may
-//! exceed the documented exponent by the effect of a time that is wrong by a factor of [`ERROR`] at
-//! one end: `ln(ERROR) / ln(largest size / smallest size)`. Runs on a busy machine differ by that
-//! much. A larger exponent is measured again. Documented exponents are upper bounds, so slower
-//! growth is accepted. For short rows, work that does not depend on n takes a visible part of the
-//! time.
+//! An exponent is fitted by least squares between logarithms, over at least three sizes. It may exceed the documented
+//! exponent by the effect of a time that is wrong by a factor of [`ERROR`] at one end:
+//! `ln(ERROR) / ln(largest size / smallest size)`. Runs on a busy machine differ by that much. A larger exponent is
+//! measured again. Documented exponents are upper bounds, so slower growth is accepted. For short rows, work that does
+//! not depend on n takes a visible part of the time.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -43,9 +42,8 @@ struct Grown {
 }
 
 impl Grown {
-    /// Measures until the bound holds or [`PATIENCE`] has passed. For each size, the shortest time
-    /// counts. A slow phase of the machine looks like growth, but it does not recur at the same
-    /// size.
+    /// Measures until the bound holds or [`PATIENCE`] has passed. For each size, the shortest time counts. A slow phase
+    /// of the machine looks like growth, but it does not recur at the same size.
     fn measured(name: &'static str, axis: &Axis, measure: impl Fn() -> Samples) -> Self {
         let (first, last) = (axis.sizes[0], axis.sizes[axis.sizes.len() - 1]);
         let tolerance = ERROR.ln() / (last as f64 / first as f64).ln();

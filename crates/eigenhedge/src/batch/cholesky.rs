@@ -17,10 +17,9 @@
 //!
 //! Cost for rank r: r kernel rows, t·r² operations, and memory for t·r numbers.
 //!
-//! Numerics: the diagonal entries decrease by subtraction. Entries below the rounding error of the
-//! largest initial entry therefore count as zero, and the factorization ends when all entries are
-//! that small. A clearly negative entry proves that the kernel is not positive semidefinite and
-//! causes an error.
+//! Numerics: the diagonal entries decrease by subtraction. Entries below the rounding error of the largest initial
+//! entry therefore count as zero, and the factorization ends when all entries are that small. A clearly negative entry
+//! proves that the kernel is not positive semidefinite and causes an error.
 //!
 //! References: Harbrecht, Peters and Schneider, *On the low-rank approximation by the pivoted Cholesky decomposition*,
 //! 2012.

@@ -1,24 +1,21 @@
 //! Maximum mean discrepancy of two samples, and a two-sample test.
 //!
-//! Setting: with weights `a_i = 1/m` for the points of the first sample and `-1/n` for those of the
-//! second, the squared distance between the mean features of the samples is `aᵀ K a`, where K is
-//! the kernel matrix of all points. This is the squared maximum mean discrepancy. For a
-//! characteristic kernel, such as RBF, the discrepancy of two distributions is zero if and only if
-//! they are equal.
+//! Setting: with weights `a_i = 1/m` for the points of the first sample and `-1/n` for those of the second, the squared
+//! distance between the mean features of the samples is `aᵀ K a`, where K is the kernel matrix of all points. This is
+//! the squared maximum mean discrepancy. For a characteristic kernel, such as RBF, the discrepancy of two distributions
+//! is zero if and only if they are equal.
 //!
 //! The test: if both samples come from one distribution, all splits of the points into m and n are
 //! equally likely. The p-value is the fraction of splits, the observed one and random ones, whose
 //! samples are at least as far apart as observed. The probability of a p-value of at most α is
 //! therefore at most α, for any distribution and any number of points.
 //!
-//! Cost: (m + n)²/2 kernel values. A test multiplies each block of kernel values with the weights
-//! of at most [`SPLITS`] splits and stores none. It computes the kernel values again for every
-//! further [`SPLITS`] splits.
+//! Cost: (m + n)²/2 kernel values. A test multiplies each block of kernel values with the weights of at most [`SPLITS`]
+//! splits and stores none. It computes the kernel values again for every further [`SPLITS`] splits.
 //!
-//! Numerics: values that rounding makes negative are returned as zero, except for the unbiased
-//! discrepancy, which is negative for about half of all pairs of samples from the same
-//! distribution. If the distance of a split equals the observed one up to rounding, the split
-//! counts as at least as far apart.
+//! Numerics: values that rounding makes negative are returned as zero, except for the unbiased discrepancy, which is
+//! negative for about half of all pairs of samples from the same distribution. If the distance of a split equals the
+//! observed one up to rounding, the split counts as at least as far apart.
 //!
 //! References: Gretton, Borgwardt, Rasch, Schölkopf and Smola, *A kernel two-sample test*, 2012.
 
@@ -33,9 +30,8 @@ use std::borrow::Borrow;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Discrepancy {
-    /// Squared distance between the mean features of the two samples, never negative. As an
-    /// estimate for their distributions, it has a bias of order 1/m + 1/n for samples of m and n
-    /// points.
+    /// Squared distance between the mean features of the two samples, never negative. As an estimate for their
+    /// distributions, it has a bias of order 1/m + 1/n for samples of m and n points.
     pub biased: f64,
     /// Unbiased estimate of the squared distance between the mean features of the two
     /// distributions. It can be negative. `None` if a sample has only one point.

@@ -66,10 +66,9 @@ where
     Ok(())
 }
 
-/// Adds every point to the empty dictionary. Calls `take(first, rows, own)` for each block of
-/// points. Column j of `rows` holds the kernel of point `first + j` with all points before it,
-/// followed by zeros. Each pair is evaluated once. A block is checked before its points become
-/// atoms.
+/// Adds every point to the empty dictionary. Calls `take(first, rows, own)` for each block of points. Column j of
+/// `rows` holds the kernel of point `first + j` with all points before it, followed by zeros. Each pair is evaluated
+/// once. A block is checked before its points become atoms.
 pub(super) fn each_triangle<D, P>(
     dictionary: &mut D,
     points: &[P],

@@ -1,9 +1,8 @@
 //! Batch methods, which see all points at once.
 //!
-//! This module contains PCA, kernel PCA, kernel ridge regression with Gaussian-process variances,
-//! kernel means, a two-sample test, and pre-images (points whose features are near a given
-//! combination of features). The methods serve as comparators for the online learners and are
-//! useful on their own.
+//! This module contains PCA, kernel PCA, kernel ridge regression with Gaussian-process variances, kernel means, a
+//! two-sample test, and pre-images (points whose features are near a given combination of features). The methods serve
+//! as comparators for the online learners and are useful on their own.
 //!
 //! Kernel methods take an empty [`Dictionary`], which provides the kernel, and points of any type that the kernel
 //! accepts. The fitted model owns the dictionary afterwards.

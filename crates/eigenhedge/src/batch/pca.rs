@@ -7,9 +7,8 @@
 //!
 //! Guarantee: the least total loss of any k-dimensional (affine) subspace.
 //!
-//! Cost: with `s = min(n, t)`, n t s operations for the smaller of the scatter and the Gram matrix,
-//! plus its eigenvalues. For a matrix of at least [`LARGE`] rows, only the k largest eigenpairs are
-//! computed if that is faster.
+//! Cost: with `s = min(n, t)`, n t s operations for the smaller of the scatter and the Gram matrix, plus its
+//! eigenvalues. For a matrix of at least [`LARGE`] rows, only the k largest eigenpairs are computed if that is faster.
 //!
 //! Numerics: eigenvalues have an absolute error of a few rounding errors of the largest eigenvalue, so singular values
 //! below `1e-8` of the largest are lost. The first row is subtracted from all rows before their mean is computed, so
@@ -170,9 +169,8 @@ pub(crate) fn of_scatter(scatter: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     (values, components)
 }
 
-/// Returns the `kept` largest eigenpairs of `X Xᵀ`, with the vectors `X u / √λ` for eigenvectors u
-/// of the Gram matrix `Xᵀ X`. For a pair without energy, the eigenvalue is zero and the direction
-/// is an arbitrary orthogonal one.
+/// Returns the `kept` largest eigenpairs of `X Xᵀ`, with the vectors `X u / √λ` for eigenvectors u of the Gram matrix
+/// `Xᵀ X`. For a pair without energy, the eigenvalue is zero and the direction is an arbitrary orthogonal one.
 pub(crate) fn of_factor(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     let mut gram = Matrix::zeros(columns.columns(), columns.columns());
     add_lower_product(&mut gram, columns.view().transpose(), columns.view());

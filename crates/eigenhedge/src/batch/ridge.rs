@@ -18,10 +18,9 @@
 //! for a variance; t³/3 operations for all leave-one-out errors. Points are predicted in blocks, by
 //! matrix products and triangular solves with many columns.
 //!
-//! Numerics: the relative error of α is about the condition number `(λ₁ + ρ)/ρ` times the machine
-//! epsilon, where λ₁ is the largest eigenvalue of K. A variance is computed as a difference, and
-//! negative results are returned as zero. It is the variance of f. The variance of a new
-//! observation is larger by ρ.
+//! Numerics: the relative error of α is about the condition number `(λ₁ + ρ)/ρ` times the machine epsilon, where λ₁ is
+//! the largest eigenvalue of K. A variance is computed as a difference, and negative results are returned as zero. It
+//! is the variance of f. The variance of a new observation is larger by ρ.
 //!
 //! Not done: fitting ρ or the parameters of the kernel. The leave-one-out errors and the likelihood can be used to
 //! choose them.

@@ -88,9 +88,8 @@ fn exponential(eta: f64, best: f64, divergence: f64, scale: f64) -> f64 {
 /// Returns the bound of Hedge from the uniform start (JMLR Theorem 1): the total expected loss is
 /// at most `(η L* + log n) / (1 - e^{-η})`.
 ///
-/// Hypotheses: the losses of the n experts are in `[0, 1]`, and `best` (L*) is the loss of any
-/// expert. The bound also holds in expectation for the perturbed leader with one dropped expert,
-/// whose choices have the same distribution.
+/// Hypotheses: the losses of the n experts are in `[0, 1]`, and `best` (L*) is the loss of any expert. The bound also
+/// holds in expectation for the perturbed leader with one dropped expert, whose choices have the same distribution.
 ///
 /// ```
 /// use eigenhedge::bounds::{capped_hedge, hedge};
@@ -196,11 +195,10 @@ pub fn shift_cost(kept: usize, dimension: Multiplicity, alpha: f64) -> Option<f6
     (alpha > 0.0 && alpha <= 1.0 && lowest.is_finite()).then(|| -kept * (alpha.ln() + lowest))
 }
 
-/// Returns the bound of the learner `tracking` with fixed share, relative to a comparator that
-/// changes its subspace `changes` times (S): the total expected loss is at most
-/// `(η L_S + Q² (D + S k log(N/(α d)) + price)) / (1 - e^{-η})`. Here L_S is `best`, and the price
-/// is [`Setting::price`], which includes the cost of fixed share itself. Returns `None` unless
-/// `k < N` and `0 < α ≤ 1`.
+/// Returns the bound of the learner `tracking` with fixed share, relative to a comparator that changes its subspace
+/// `changes` times (S): the total expected loss is at most
+/// `(η L_S + Q² (D + S k log(N/(α d)) + price)) / (1 - e^{-η})`. Here L_S is `best`, and the price is
+/// [`Setting::price`], which includes the cost of fixed share itself. Returns `None` unless `k < N` and `0 < α ≤ 1`.
 ///
 /// Hypotheses: those of [`uncentered`], with fixed share of rate `alpha` after each trial. `best` is the loss of any partition
 /// of the trials into S + 1 segments with any subspace for each.
@@ -327,9 +325,8 @@ pub fn centered(setting: &Setting, best: f64, prior: f64, offset: f64, rows: u64
 /// Corollary 9): the total expected loss is at most `(η L* + Q² D) / (1 - e^{-η}) + Q² log T + R²`,
 /// where `D` is the [`divergence`]. Returns `None` unless `k < N`.
 ///
-/// Hypotheses: no two rows are further apart than Q. `first_square` is `R²`, the squared distance
-/// of the first row from the initial center or any larger number. The learner need not know the
-/// location of the rows in advance.
+/// Hypotheses: no two rows are further apart than Q. `first_square` is `R²`, the squared distance of the first row from
+/// the initial center or any larger number. The learner need not know the location of the rows in advance.
 ///
 /// ```
 /// use eigenhedge::{bounds::{Setting, centered_on_the_mean, uncentered}, simplex::Multiplicity};

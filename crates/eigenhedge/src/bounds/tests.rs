@@ -98,8 +98,7 @@ fn every_bound_grows_to_that_of_infinite_dimension() {
 
 #[test]
 fn a_change_of_the_additive_comparator_can_cost_twice_k() {
-    // With P' orthogonal to P = P̄ in a space of 2k directions, |P' - P̄|² - |P - P̄|² = 2k, more than 2 k(N-k)/N =
-    // k.
+    // With P' orthogonal to P = P̄ in a space of 2k directions, |P' - P̄|² - |P - P̄|² = 2k, more than 2 k(N-k)/N = k.
     let (kept, dimension) = (3, Multiplicity::Finite(6));
     let setting = Setting::new(0.5, kept, dimension);
     let each = additive(&setting, 0.0, 1, 0.0).unwrap() - additive(&setting, 0.0, 0, 0.0).unwrap();

@@ -72,10 +72,9 @@ impl Best {
     }
 }
 
-// For a pair of rows x and y, let `D = [0 M; Mᵀ 0]` be the dilation of `M = x yᵀ`. The gain is the
-// largest total `tr(P D)` over k-dimensional projections P. The eigenvalues of the dilation of
-// `Σ x yᵀ` are the singular values of this sum, their negatives, and `|n - m|` zeros. The gain is
-// the sum of the k largest.
+// For a pair of rows x and y, let `D = [0 M; Mᵀ 0]` be the dilation of `M = x yᵀ`. The gain is the largest total
+// `tr(P D)` over k-dimensional projections P. The eigenvalues of the dilation of `Σ x yᵀ` are the singular values of
+// this sum, their negatives, and `|n - m|` zeros. The gain is the sum of the k largest.
 //
 // Cost, for rows x of n and y of m numbers: n m operations per pair, memory for n m numbers, and
 // one singular value decomposition per evaluation.
@@ -120,8 +119,7 @@ impl BestPair {
             unreachable!("the singular values of a finite matrix converge");
         };
         let first: f64 = singular.iter().take(kept).sum();
-        // In descending order, the zeros and then the negative singular values follow the positive
-        // ones.
+        // In descending order, the zeros and then the negative singular values follow the positive ones.
         let negative = kept.saturating_sub(singular.len() + left.abs_diff(right));
         first - singular.iter().rev().take(negative).sum::<f64>()
     }

@@ -1,8 +1,7 @@
 //! The best fixed subspace in hindsight.
 //!
-//! Setting: all rows x, read once. Result: the least total `|x - m - P(x - m)|²` over k-dimensional
-//! projections P (and centers m). It is the sum of the n-k smallest eigenvalues of the (centered)
-//! scatter matrix.
+//! Setting: all rows x, read once. Result: the least total `|x - m - P(x - m)|²` over k-dimensional projections P (and
+//! centers m). It is the sum of the n-k smallest eigenvalues of the (centered) scatter matrix.
 //!
 //! Cost: n² operations per row, memory for n² numbers, and one eigendecomposition per evaluation.
 
@@ -32,8 +31,7 @@ impl BestSubspace {
     /// Maximum length of rows for [`Self::new`]. The scatter matrix then takes 128 MiB.
     pub const LONGEST: usize = 4096;
 
-    /// Creates a comparator for rows of `length` numbers, or returns `None` above
-    /// [`Self::LONGEST`].
+    /// Creates a comparator for rows of `length` numbers, or returns `None` above [`Self::LONGEST`].
     pub fn new(length: usize, centered: bool) -> Option<Self> {
         let charged = || RunningScatter::new(length, centered);
         (length <= Self::LONGEST).then(|| Self { charged: charged(), uncharged: None })

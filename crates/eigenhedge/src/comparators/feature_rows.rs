@@ -4,13 +4,11 @@
 //! `|φ(x) - m - P(φ(x) - m)|²` over k-dimensional projections P (and centers m). It is the sum of
 //! all but the k largest eigenvalues of the (centered) kernel matrix.
 //!
-//! Cost: the rows are stored, up to [`FeatureRows::MOST`] numbers and [`FeatureRows::MOST_ROWS`]
-//! rows in total. Beyond that the result is unknown, and memory does not grow. Evaluation takes one
-//! dense eigendecomposition of the kernel matrix for up to [`FeatureRows::EXACT`] rows. For more
-//! rows, a pivoted Cholesky factor L of low rank gives a lower and an upper bound on the loss.
-//! `K - L Lᵀ` is positive semidefinite with a known trace δ. The sum of the k largest eigenvalues
-//! of K is therefore at least that of `L Lᵀ`, and at most δ larger. This remains true with
-//! centering.
+//! Cost: the rows are stored, up to [`FeatureRows::MOST`] numbers and [`FeatureRows::MOST_ROWS`] rows in total. Beyond
+//! that the result is unknown, and memory does not grow. Evaluation takes one dense eigendecomposition of the kernel
+//! matrix for up to [`FeatureRows::EXACT`] rows. For more rows, a pivoted Cholesky factor L of low rank gives a lower
+//! and an upper bound on the loss. `K - L Lᵀ` is positive semidefinite with a known trace δ. The sum of the k largest
+//! eigenvalues of K is therefore at least that of `L Lᵀ`, and at most δ larger. This remains true with centering.
 
 use super::best::Best;
 use super::best_loss;
@@ -50,8 +48,7 @@ impl FeatureRows {
 
     /// Maximum number of rows for an exact eigendecomposition.
     pub const EXACT: usize = 1500;
-    /// Maximum number of stored values (128 MiB). At most [`Self::EXACT`] lists of items are
-    /// stored.
+    /// Maximum number of stored values (128 MiB). At most [`Self::EXACT`] lists of items are stored.
     pub const MOST: usize = 1 << 24;
     /// Maximum number of stored numeric rows, which also limits the size of the factor.
     pub const MOST_ROWS: usize = 1 << 14;
@@ -92,8 +89,7 @@ impl FeatureRows {
         }
     }
 
-    /// Returns the total loss of the best subspace of dimension `kept`, or `None` if there were too
-    /// many rows to store.
+    /// Returns the total loss of the best subspace of dimension `kept`, or `None` if there were too many rows to store.
     pub fn best(&self, kept: usize) -> Option<Best> {
         if self.full {
             return None;

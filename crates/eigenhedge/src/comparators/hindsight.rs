@@ -38,9 +38,8 @@ pub enum Hindsight {
 }
 
 impl Hindsight {
-    /// Creates an exact comparator for rows of at most [`BestSubspace::LONGEST`] numbers, and
-    /// otherwise a sketch. For `kept` directions, the interval of the sketch is at most a seventh
-    /// of the best loss wide.
+    /// Creates an exact comparator for rows of at most [`BestSubspace::LONGEST`] numbers, and otherwise a sketch. For
+    /// `kept` directions, the interval of the sketch is at most a seventh of the best loss wide.
     pub fn new(length: usize, centered: bool, kept: usize) -> Result<Self, Error> {
         match BestSubspace::new(length, centered) {
             Some(exact) => Ok(Self::Exact(Box::new(exact))),
@@ -85,9 +84,8 @@ impl Hindsight {
         }
     }
 
-    /// Sets the base point of the running mean to a row whose loss does not count. Must be called
-    /// before the first row. This corresponds to a learner that centers on the mean and starts at
-    /// this row. Has no effect without centering.
+    /// Sets the base point of the running mean to a row whose loss does not count. Must be called before the first row.
+    /// This corresponds to a learner that centers on the mean and starts at this row. Has no effect without centering.
     pub fn begin_at(&mut self, row: &[f64]) {
         match self {
             Self::Exact(best) => best.charged.mean.iter_mut().for_each(|mean| mean.begin_at(row)),
@@ -146,8 +144,7 @@ impl Hindsight {
         }
     }
 
-    /// Returns the total loss of the best subspace of dimension `kept`, or `None` if there were too
-    /// many rows to store.
+    /// Returns the total loss of the best subspace of dimension `kept`, or `None` if there were too many rows to store.
     pub fn best(&self, kept: usize) -> Option<Best> {
         match self {
             Self::Exact(best) => Some(Best::Exact(best.loss(kept))),

@@ -1,20 +1,17 @@
 //! Lower and upper bounds on the loss of the best fixed subspace in hindsight, at the cost of a few matrix products.
 //!
-//! Setting: a scatter matrix S that grows row by row and is evaluated from time to time. Result: an
-//! interval that contains `tr S` minus the sum of the k largest eigenvalues of S, without an
-//! eigendecomposition of S.
+//! Setting: a scatter matrix S that grows row by row and is evaluated from time to time. Result: an interval that
+//! contains `tr S` minus the sum of the k largest eigenvalues of S, without an eigendecomposition of S.
 //!
-//! Update (subspace iteration with a warm start): let V (field `basis`) be the p = k + 8 directions
-//! of the previous evaluation, and `Y = S V`. The eigenvalues θ of `Vᵀ Y` are Ritz values. The
-//! orthonormalized Y is the next V. An evaluation takes at most [`PASSES`] passes, and only one if
-//! the interval is then narrow.
+//! Update (subspace iteration with a warm start): let V (field `basis`) be the p = k + 8 directions of the previous
+//! evaluation, and `Y = S V`. The eigenvalues θ of `Vᵀ Y` are Ritz values. The orthonormalized Y is the next V. An
+//! evaluation takes at most [`PASSES`] passes, and only one if the interval is then narrow.
 //!
-//! Guarantee: the loss of the k leading Ritz vectors is that of a subspace, so the upper end is
-//! valid. In the basis of V and its complement `S = [Θ Rᵀ; R S₂₂]`, and for every ε > 0,
-//! `S ⪯ (Θ + RᵀR/ε) ⊕ (S₂₂ + ε I)`. The j largest eigenvalues of `S₂₂` sum to at most `√j ‖S₂₂‖`
-//! (Frobenius) and to at most its trace, so the k largest of S sum to at most
-//! `max_j (θ₁ + … + θ_{k-j} + min(√j ‖S₂₂‖, tr S₂₂) + j ε) + ‖R‖²/ε`. This gives the lower end,
-//! evaluated for two ε.
+//! Guarantee: the loss of the k leading Ritz vectors is that of a subspace, so the upper end is valid. In the basis of
+//! V and its complement `S = [Θ Rᵀ; R S₂₂]`, and for every ε > 0, `S ⪯ (Θ + RᵀR/ε) ⊕ (S₂₂ + ε I)`. The j largest
+//! eigenvalues of `S₂₂` sum to at most `√j ‖S₂₂‖` (Frobenius) and to at most its trace, so the k largest of S sum to at
+//! most `max_j (θ₁ + … + θ_{k-j} + min(√j ‖S₂₂‖, tr S₂₂) + j ε) + ‖R‖²/ε`. This gives the lower end, evaluated for two
+//! ε.
 //!
 //! Cost: 2n²p operations per pass, and memory for n p numbers.
 //!

@@ -1,17 +1,14 @@
 //! The best subspace for each segment of a stream: the loss of a comparator that may switch.
 //!
-//! Setting: the rows are divided into s segments, each with its own k-dimensional subspace (and, if
-//! centered, center). [`between`] takes given cuts. [`Blocks::best`] finds the best cuts at
-//! multiples of `b` rows.
+//! Setting: the rows are divided into s segments, each with its own k-dimensional subspace (and, if centered, center).
+//! [`between`] takes given cuts. [`Blocks::best`] finds the best cuts at multiples of `b` rows.
 //!
-//! Result: let `loss(i, j)` be the sum of the n-k smallest eigenvalues of the scatter matrix of
-//! blocks `i..j`. The least total loss over s segments that end at block j is
-//! `F(s, j) = min_i F(s-1, i) + loss(i, j)`, computed by dynamic programming. It is exact on the
-//! grid. Cuts between grid points can save at most the loss of their blocks.
+//! Result: let `loss(i, j)` be the sum of the n-k smallest eigenvalues of the scatter matrix of blocks `i..j`. The
+//! least total loss over s segments that end at block j is `F(s, j) = min_i F(s-1, i) + loss(i, j)`, computed by
+//! dynamic programming. It is exact on the grid. Cuts between grid points can save at most the loss of their blocks.
 //!
-//! Cost, for m blocks: memory for m n² numbers; n² operations per row; then m²/2 sums and
-//! eigendecompositions of n × n matrices, and s m² comparisons. A hundred columns and a hundred
-//! blocks take seconds.
+//! Cost, for m blocks: memory for m n² numbers; n² operations per row; then m²/2 sums and eigendecompositions of n × n
+//! matrices, and s m² comparisons. A hundred columns and a hundred blocks take seconds.
 //!
 //! Numerics: the scatter of a segment is a sum over blocks, never a difference of prefix sums,
 //! which would lose the small eigenvalues of late segments. Centered scatters are merged through

@@ -1,9 +1,8 @@
 //! The best partitions of a stream of plain rows or kernel features.
 //!
-//! Setting: as in [`partition`](super::partition). The rows are stored, up to [`Partitions::MOST`]
-//! numbers, and the best cuts on a grid are then refined to single rows. Beyond that, only a grid
-//! of 48 to 95 blocks is kept for plain rows of up to [`Partitions::SHORT`] numbers. For longer
-//! rows and features, there is then no result.
+//! Setting: as in [`partition`](super::partition). The rows are stored, up to [`Partitions::MOST`] numbers, and the
+//! best cuts on a grid are then refined to single rows. Beyond that, only a grid of 48 to 95 blocks is kept for plain
+//! rows of up to [`Partitions::SHORT`] numbers. For longer rows and features, there is then no result.
 //!
 //! Longer rows and features are first reduced to a few coordinates: those of a pivoted Cholesky factor of their kernel matrix.
 //! The residual of the factor is added to the loss in every partition. The losses are therefore those of actual subspaces, and
@@ -171,9 +170,8 @@ impl Partitions {
         found
     }
 
-    /// Returns the coordinates of the rows, one column per row, and the energy of the residual.
-    /// Long rows and features are reduced to at most 8k + 64 coordinates. Returns `None` if the
-    /// reduction fails.
+    /// Returns the coordinates of the rows, one column per row, and the energy of the residual. Long rows and features
+    /// are reduced to at most 8k + 64 coordinates. Returns `None` if the reduction fails.
     fn coordinates(&self, rows: &Matrix, kept: usize) -> Option<(Matrix, f64)> {
         let mut moved = rows.clone();
         if let (None, Some(base)) = (&self.kernel, &self.base) {
@@ -203,15 +201,13 @@ fn add_to_grid(blocks: &mut Blocks, row: &[f64], base: &[f64]) {
     }
 }
 
-// Refinement of the cuts of a partition to single rows. All rows are available, and the cuts are
-// optimal on a coarse grid. Each cut in turn moves to the position that minimizes the total loss of
-// the two segments it separates. This is repeated until no cut moves, at most four times. The loss
-// never increases.
+// Refinement of the cuts of a partition to single rows. All rows are available, and the cuts are optimal on a coarse
+// grid. Each cut in turn moves to the position that minimizes the total loss of the two segments it separates. This is
+// repeated until no cut moves, at most four times. The loss never increases.
 //
-// The first step tries about sixteen evenly spaced positions around the cut. Each further step
-// narrows the range to one spacing on either side of the best position, until the spacing is one
-// row. The loss as a function of the cut is not convex, so the best row can be missed. The loss is
-// then usually only slightly larger.
+// The first step tries about sixteen evenly spaced positions around the cut. Each further step narrows the range to one
+// spacing on either side of the best position, until the spacing is one row. The loss as a function of the cut is not
+// convex, so the best row can be missed. The loss is then usually only slightly larger.
 const POSITIONS: usize = 16;
 const PASSES: usize = 4;
 

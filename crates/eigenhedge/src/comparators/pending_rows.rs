@@ -1,9 +1,8 @@
 //! Sparse rows of a sketch, summarized by a small sketch of their own.
 //!
-//! Setting: as in [`sketch`](super::sketch), for rows with few nonzero cells. The columns of the
-//! small sketch are combinations of the rows, which are stored as they are ([`Combinations`]). Its
-//! mean is a combination as well. From time to time the small sketch is merged into the large one,
-//! like the sketch of another stream.
+//! Setting: as in [`sketch`](super::sketch), for rows with few nonzero cells. The columns of the small sketch are
+//! combinations of the rows, which are stored as they are ([`Combinations`]). Its mean is a combination as well. From
+//! time to time the small sketch is merged into the large one, like the sketch of another stream.
 //!
 //! Cost: O(v ℓ) per row, with v stored rows and ℓ retained directions. It does not depend on the length of a row.
 //!
@@ -54,9 +53,8 @@ impl PendingRows {
         (0..self.count()).map(|j| (self.columns.sparse.row(j), self.weights[j]))
     }
 
-    /// Adds a row of `row_length` entries with a weight. A full sketch is first reduced to
-    /// `retained` directions. Returns false without adding the row if it nearly equals the mean,
-    /// because products would cancel.
+    /// Adds a row of `row_length` entries with a weight. A full sketch is first reduced to `retained` directions.
+    /// Returns false without adding the row if it nearly equals the mean, because products would cancel.
     pub fn add(&mut self, cells: &Cells, row_length: usize, weight: f64, is_centered: bool, retained: usize) -> bool {
         let Self { columns, mean, mean_products, scratch, .. } = self;
         let Working { products, none, .. } = &mut scratch.0;

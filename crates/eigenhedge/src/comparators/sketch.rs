@@ -3,11 +3,10 @@
 //! Setting: rows x of n numbers, seen once. An n × n matrix does not fit into memory, but nℓ numbers do. With `C` the
 //! (centered) scatter matrix, the best loss is `tr C` minus its k largest eigenvalues.
 //!
-//! Update (frequent directions): rows are collected as columns of `B` (field `buffer`). When there
-//! are 2ℓ columns, `B` is replaced by its scaled principal directions. Let `δ` be the (ℓ+1)-th
-//! largest eigenvalue of `B Bᵀ`. It is subtracted from every eigenvalue, so at most ℓ columns
-//! remain. `Δ = Σ δ` is the field `shrinkage`, and the diagonal of C is the field `energies`.
-//! Centering weights each row as [`BestSubspace`](super::BestSubspace) does.
+//! Update (frequent directions): rows are collected as columns of `B` (field `buffer`). When there are 2ℓ columns, `B`
+//! is replaced by its scaled principal directions. Let `δ` be the (ℓ+1)-th largest eigenvalue of `B Bᵀ`. It is
+//! subtracted from every eigenvalue, so at most ℓ columns remain. `Δ = Σ δ` is the field `shrinkage`, and the diagonal
+//! of C is the field `energies`. Centering weights each row as [`BestSubspace`](super::BestSubspace) does.
 //!
 //! Guarantee: `B Bᵀ ⪯ C ⪯ B Bᵀ + Δ I`. With `top` the sum of the k largest eigenvalues, `high = tr C - top(B Bᵀ)` and `low =
 //! high - min(k Δ, tr C - tr B Bᵀ)` always enclose the best loss. Each step removes at least `(ℓ+1) δ` from `B`, hence `(ℓ+1-k)

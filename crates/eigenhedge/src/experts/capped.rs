@@ -13,8 +13,7 @@
 //!
 //! Cost: `O(n)` per trial while the order of the weights changes little, `O(n log n)` at worst.
 //!
-//! Numerics: weights are stored as logarithms without a lower limit. Without mixing, a weight can
-//! fall to `e^{-10000}`.
+//! Numerics: weights are stored as logarithms without a lower limit. Without mixing, a weight can fall to `e^{-10000}`.
 //!
 //! References: Freund & Schapire 1997; Warmuth & Kuzmin, JMLR 2008, Algorithms 1 and 3, and section
 //! 8 for mixing. The normalizer printed in Algorithm 3 lacks the factor `w_j`.
@@ -77,9 +76,8 @@ impl TryFrom<Saved> for CappedHedge {
     }
 }
 
-/// Creates a Hedge learner. In each trial it draws one expert with exponential weights and incurs
-/// the loss of this expert. Returns `Err` for fewer than two experts, or if `eta` is not positive
-/// and finite.
+/// Creates a Hedge learner. In each trial it draws one expert with exponential weights and incurs the loss of this
+/// expert. Returns `Err` for fewer than two experts, or if `eta` is not positive and finite.
 ///
 /// ```
 /// use eigenhedge::{Random, experts::hedge, trial};
@@ -94,9 +92,8 @@ pub fn hedge(experts: usize, eta: f64) -> Result<CappedHedge, Error> {
 }
 
 impl CappedHedge {
-    /// Creates a learner that keeps `kept` of `experts` experts at learning rate `eta`, with
-    /// systematic sampling and no mixing. Returns `Err` unless `0 < kept < experts` and `eta` is
-    /// positive and finite.
+    /// Creates a learner that keeps `kept` of `experts` experts at learning rate `eta`, with systematic sampling and no
+    /// mixing. Returns `Err` unless `0 < kept < experts` and `eta` is positive and finite.
     pub fn new(experts: usize, kept: usize, eta: f64) -> Result<Self, Error> {
         check_kept(kept, experts)?;
         error::positive("eta", eta)?;
@@ -134,8 +131,7 @@ impl CappedHedge {
         self.price
     }
 
-    /// Returns the indices of the experts dropped in the most recent trial. Empty before the first
-    /// trial.
+    /// Returns the indices of the experts dropped in the most recent trial. Empty before the first trial.
     pub fn dropped(&self) -> &[usize] {
         &self.scratch.0.1.dropped
     }

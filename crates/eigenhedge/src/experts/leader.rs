@@ -1,9 +1,8 @@
 //! Follow the leader: drops the experts with the smallest total loss so far. The setting is that of the
 //! [module](super).
 //!
-//! Update: `total ← total + loss`. The `d` experts with the smallest totals are dropped. Experts
-//! with exactly equal totals share the remaining places evenly. This is the limit of capped Hedge
-//! as `η → ∞`.
+//! Update: `total ← total + loss`. The `d` experts with the smallest totals are dropped. Experts with exactly equal
+//! totals share the remaining places evenly. This is the limit of capped Hedge as `η → ∞`.
 //!
 //! Guarantee: none. If the dropped experts always have loss 1, the learner loses `d` per trial. The
 //! learner is a baseline that shows the benefit of hedging.
@@ -48,8 +47,7 @@ struct Working {
 }
 
 impl Leader {
-    /// Creates a learner that keeps `kept` of `experts` experts. Returns `Err` unless `0 < kept <
-    /// experts`.
+    /// Creates a learner that keeps `kept` of `experts` experts. Returns `Err` unless `0 < kept < experts`.
     pub fn new(experts: usize, kept: usize) -> Result<Self, Error> {
         check_kept(kept, experts)?;
         Ok(Self { kept, totals: vec![0.0; experts], scratch: Scratch::default() })
@@ -60,8 +58,7 @@ impl Leader {
         &self.totals
     }
 
-    /// Returns the indices of the experts dropped in the most recent trial. Empty before the first
-    /// trial.
+    /// Returns the indices of the experts dropped in the most recent trial. Empty before the first trial.
     pub fn dropped(&self) -> &[usize] {
         &self.scratch.0.choice.dropped
     }

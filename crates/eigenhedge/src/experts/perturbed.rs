@@ -1,9 +1,8 @@
 //! Follow the perturbed leader: drops the experts with the smallest total losses after adding random noise. The setting
 //! is that of the [module](super).
 //!
-//! Update: `total ← total + loss`. Each trial draws independent Gumbel noise `G_i = -log(-log
-//! U_i)`, with `U_i` uniform in `[0, 1)`, and drops the `d` experts with the smallest `total_i -
-//! G_i/η`.
+//! Update: `total ← total + loss`. Each trial draws independent Gumbel noise `G_i = -log(-log U_i)`, with `U_i` uniform
+//! in `[0, 1)`, and drops the `d` experts with the smallest `total_i - G_i/η`.
 //!
 //! Guarantee: with `d = 1` the drawn expert has exactly the distribution of Hedge with rate `η`,
 //! and therefore Hedge's bound `(η L* + log n)/(1 - e^{-η})` in expectation. With `d > 1` the set
@@ -24,8 +23,7 @@ use crate::learner::{Learner, Loss};
 use crate::random::Random;
 use crate::scratch::{Scratch, refill};
 
-/// Follow-the-perturbed-leader: drops the `d = n - k` experts with the smallest total losses after
-/// adding Gumbel noise.
+/// Follow-the-perturbed-leader: drops the `d = n - k` experts with the smallest total losses after adding Gumbel noise.
 ///
 /// ```
 /// use eigenhedge::{Random, experts::PerturbedLeader, trial};
@@ -63,8 +61,7 @@ impl PerturbedLeader {
         &self.totals
     }
 
-    /// Returns the indices of the experts dropped in the most recent trial. Empty before the first
-    /// trial.
+    /// Returns the indices of the experts dropped in the most recent trial. Empty before the first trial.
     pub fn dropped(&self) -> &[usize] {
         &self.scratch.0.dropped
     }

@@ -1,18 +1,16 @@
 //! Hedge over all sets of experts, with product weights. The setting is that of the [module](super).
 //!
-//! Update: `log w ← log w - η loss` (field `log_weights`). The probability of dropping a set is
-//! proportional to the product of the weights of its members. This is exactly Hedge over the `C(n,
-//! d)` sets.
+//! Update: `log w ← log w - η loss` (field `log_weights`). The probability of dropping a set is proportional to the
+//! product of the weights of its members. This is exactly Hedge over the `C(n, d)` sets.
 //!
 //! Guarantee: the losses of sets are in `[0, d]`, so Hedge's bound is `Σ expected ≤ d (η L* + log
 //! C(n, d)) / (1 - e^{-ηd})`. Capped Hedge avoids the factor `d`.
 //!
 //! Cost: `O(n d)` time per trial, and `O(n d)` memory.
 //!
-//! Numerics: entry `F[i][j]` of the table is the log of the elementary symmetric polynomial of
-//! degree `j` in the first `i` weights, a sum of positive terms. Inclusion probabilities and
-//! samples are computed in one backward pass over ratios of neighboring entries, without
-//! cancellation.
+//! Numerics: entry `F[i][j]` of the table is the log of the elementary symmetric polynomial of degree `j` in the first
+//! `i` weights, a sum of positive terms. Inclusion probabilities and samples are computed in one backward pass over
+//! ratios of neighboring entries, without cancellation.
 //!
 //! References: Warmuth & Kuzmin, JMLR 2008, section 4.1; Takimoto & Warmuth 2003 (product weights by dynamic
 //! programming).
@@ -75,8 +73,7 @@ impl SetDistribution {
         }
     }
 
-    /// Returns the log of the elementary symmetric polynomial of degree `degree` in the first
-    /// `index` weights.
+    /// Returns the log of the elementary symmetric polynomial of degree `degree` in the first `index` weights.
     pub(crate) fn entry(&self, index: usize, degree: usize) -> f64 {
         self.table[index * (self.size + 1) + degree]
     }
@@ -176,8 +173,7 @@ impl ProductSets {
         &self.log_weights
     }
 
-    /// Returns the indices of the experts dropped in the most recent trial. Empty before the first
-    /// trial.
+    /// Returns the indices of the experts dropped in the most recent trial. Empty before the first trial.
     pub fn dropped(&self) -> &[usize] {
         &self.scratch.0.choice.dropped
     }

@@ -1,8 +1,6 @@
-//! Trials of a block of rows. The rows of a key are processed together, and different keys on
-//! several threads.
+//! Trials of a block of rows. The rows of a key are processed together, and different keys on several threads.
 //!
-//! The models of different keys are independent. Results are therefore bit-identical for every
-//! number of threads.
+//! The models of different keys are independent. Results are therefore bit-identical for every number of threads.
 
 use super::{Fleet, member};
 use crate::error::Error;
@@ -49,16 +47,14 @@ impl<'a> Group<'a> {
 }
 
 impl Fleet<Model> {
-    /// Runs a trial for each row with the model of its key. The results are those of calling
-    /// [`Self::step`] in order. The rows of a key are processed together, so each model is loaded
-    /// from memory or from the store only once. The models of different keys learn on several
-    /// threads ([`set_threads`](crate::set_threads)) if the models of all keys in the block fit
-    /// into memory.
+    /// Runs a trial for each row with the model of its key. The results are those of calling [`Self::step`] in order.
+    /// The rows of a key are processed together, so each model is loaded from memory or from the store only once. The
+    /// models of different keys learn on several threads ([`set_threads`](crate::set_threads)) if the models of all
+    /// keys in the block fit into memory.
     ///
-    /// `answer` is called with the index of each row and its result: the loss and the coordinates,
-    /// or the error. Coordinates are in the drawn directions, unless aligned coordinates were
-    /// requested ([`Self::ask_for_coordinates`]). An invalid row does not stop the trials. Only an
-    /// error of the store does.
+    /// `answer` is called with the index of each row and its result: the loss and the coordinates, or the error.
+    /// Coordinates are in the drawn directions, unless aligned coordinates were requested
+    /// ([`Self::ask_for_coordinates`]). An invalid row does not stop the trials. Only an error of the store does.
     pub fn step_all(
         &mut self,
         keys: &[&str],

@@ -34,8 +34,7 @@ pub trait FleetMember: Clone {
     /// Returns `Err` if the member cannot be the template of a fleet.
     fn check_fresh(&self) -> Result<(), Error>;
 
-    /// Returns `Err` if the options of both members differ. The error of models names the first
-    /// option that differs.
+    /// Returns `Err` if the options of both members differ. The error of models names the first option that differs.
     fn check_alike(&self, other: &Self) -> Result<(), Error>;
 
     /// Returns `Err` if members cannot be merged, because their state depends on the order of rows.

@@ -9,9 +9,8 @@ impl<T: FleetMember> Fleet<T> {
     /// If both fleets have a key, its members are merged ([`Model::merge`](crate::Model::merge)).
     /// Their state must then not depend on the order of rows.
     ///
-    /// If options or columns differ, or members of a common key depend on the order of rows, the
-    /// fleet is unchanged. After any other error, such as one of the store, the merge is
-    /// incomplete.
+    /// If options or columns differ, or members of a common key depend on the order of rows, the fleet is unchanged.
+    /// After any other error, such as one of the store, the merge is incomplete.
     pub fn merge(&mut self, other: &mut Self) -> Result<(), Error> {
         let (own, theirs) = (&self.fresh, &other.fresh);
         length("a row of the other fleet", theirs.width(), own.width())?;

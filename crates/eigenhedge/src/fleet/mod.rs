@@ -1,14 +1,12 @@
-//! Fleets: one model or monitor per key, for sensors, machines or customers whose rows arrive in
-//! one stream.
+//! Fleets: one model or monitor per key, for sensors, machines or customers whose rows arrive in one stream.
 //!
 //! Setting: every row has a key. All members have the same options, and each learns only from the
 //! rows of its own key. Results of models are bit-for-bit those of a separate stream of these rows.
 //! Monitors of new keys may borrow a shared reference ([`Fleet::with_pool`]).
 //!
-//! Cost per row: one step of a member and one lookup of the key. Memory: one member per key. With a
-//! [`Store`], only a limited number of recently used members is in memory. The others are saved as
-//! bytes and loaded when their key returns. A quarter of the members is evicted at a time, so that
-//! choosing them costs O(1) per row.
+//! Cost per row: one step of a member and one lookup of the key. Memory: one member per key. With a [`Store`], only a
+//! limited number of recently used members is in memory. The others are saved as bytes and loaded when their key
+//! returns. A quarter of the members is evicted at a time, so that choosing them costs O(1) per row.
 
 mod blocks;
 mod member;
@@ -99,16 +97,14 @@ impl<T: FleetMember> Fleet<T> {
         })
     }
 
-    /// Limits the number of members in memory to `most`, at least 1. All other members are saved in
-    /// the store.
+    /// Limits the number of members in memory to `most`, at least 1. All other members are saved in the store.
     #[must_use]
     pub fn with_store(mut self, most: usize, store: Box<dyn Store>) -> Self {
         self.set_store(most, store);
         self
     }
 
-    /// Sets the store and the limit as [`Self::with_store`] does. Must be called before the first
-    /// row.
+    /// Sets the store and the limit as [`Self::with_store`] does. Must be called before the first row.
     pub fn set_store(&mut self, most: usize, store: Box<dyn Store>) {
         (self.most, self.store) = (most.max(1), Some(store));
     }

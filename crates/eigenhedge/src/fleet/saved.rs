@@ -37,9 +37,8 @@ pub fn checked_bytes<T: FleetMember>(member: &T) -> Result<Vec<u8>, Error> {
 }
 
 impl<T: FleetMember> Fleet<T> {
-    /// Writes the fleet and the resume state of the calling program. If writing fails, or if the
-    /// saved form of a member in memory cannot be read again, returns `Err`, and the output is
-    /// incomplete.
+    /// Writes the fleet and the resume state of the calling program. If writing fails, or if the saved form of a member
+    /// in memory cannot be read again, returns `Err`, and the output is incomplete.
     pub fn write(&mut self, resume_state: &[u8], out: &mut dyn Write) -> Result<(), Error> {
         let mut fresh = self.fresh.clone();
         *fresh.resume_state_mut() = resume_state.to_vec();
@@ -126,9 +125,8 @@ pub struct FleetIndex<T> {
 }
 
 impl<T: FleetMember> FleetIndex<T> {
-    /// Creates the fleet with at most `most` members in memory. The store must already contain the
-    /// bytes of each part i, under the number `place(i)`. Also returns the resume state of the
-    /// calling program.
+    /// Creates the fleet with at most `most` members in memory. The store must already contain the bytes of each part
+    /// i, under the number `place(i)`. Also returns the resume state of the calling program.
     pub fn open(
         mut self,
         most: usize,

@@ -1,13 +1,12 @@
 //! Limit on the number of atoms, which is enforced by merging atoms.
 //!
-//! When there is one atom too many, an atom m is merged into its nearest neighbor n. In every
-//! weight vector, the feature φ(x_m) is replaced by its projection `g φ(x_n)` with
-//! `g = k(m,n)/k(n,n)`, where k(m,n) is the kernel of the two atoms. The squared displacements of
-//! the vectors in the feature space sum to `Σ_p (ψ_p α_pm)² · (k(m,m) - k(m,n)²/k(n,n))`, where
-//! `ψ_p α_pm` is the coefficient of atom m in vector p. A center counts as one more vector. The
-//! atom m that minimizes this sum is merged. It may be the newest atom, so a point that the other
-//! atoms already represent costs nothing. The neighbor takes over the coefficient, so vectors keep
-//! their length even when steps are small.
+//! When there is one atom too many, an atom m is merged into its nearest neighbor n. In every weight vector, the
+//! feature φ(x_m) is replaced by its projection `g φ(x_n)` with `g = k(m,n)/k(n,n)`, where k(m,n) is the kernel of the
+//! two atoms. The squared displacements of the vectors in the feature space sum to
+//! `Σ_p (ψ_p α_pm)² · (k(m,m) - k(m,n)²/k(n,n))`, where `ψ_p α_pm` is the coefficient of atom m in vector p. A center
+//! counts as one more vector. The atom m that minimizes this sum is merged. It may be the newest atom, so a point that
+//! the other atoms already represent costs nothing. The neighbor takes over the coefficient, so vectors keep their
+//! length even when steps are small.
 //!
 //! Cost per trial with M atoms and P vectors: O(MP), and O(M) for every atom whose nearest neighbor
 //! was removed. Memory: M² kernel values, so that none is computed twice.

@@ -1,9 +1,8 @@
 //! Weight vectors in the feature space of a kernel: `w_p = ψ_p Σ_i α_pi φ(x_i)` over the atoms of a dictionary.
 //!
-//! Shrinking a vector changes only the number ψ_p. The simultaneous rule also subtracts earlier
-//! vectors from later ones. For the coefficients, this is a combination of columns, so no earlier
-//! output is recomputed. A center `m = Σ_i μ_i φ(x_i)` is one more expansion. A centered row
-//! `φ(x) - m` then changes the coefficients of every atom.
+//! Shrinking a vector changes only the number ψ_p. The simultaneous rule also subtracts earlier vectors from later
+//! ones. For the coefficients, this is a combination of columns, so no earlier output is recomputed. A center
+//! `m = Σ_i μ_i φ(x_i)` is one more expansion. A centered row `φ(x) - m` then changes the coefficients of every atom.
 //!
 //! Cost per trial with t atoms and P vectors: one kernel row, O(tP) for the outputs, and O(tP) more
 //! if the rule deflates or rows are centered. Every row that moves a vector or the center becomes
@@ -79,9 +78,8 @@ impl<D: Dictionary> FeatureWeights<D> {
         })
     }
 
-    /// Limits the number of atoms. Beyond the limit, the atom whose removal moves the weight
-    /// vectors least is merged into its nearest neighbor. Returns `Err` if `atoms` is 0. Panics if
-    /// the dictionary is not empty.
+    /// Limits the number of atoms. Beyond the limit, the atom whose removal moves the weight vectors least is merged
+    /// into its nearest neighbor. Returns `Err` if `atoms` is 0. Panics if the dictionary is not empty.
     pub fn with_budget(mut self, atoms: usize) -> Result<Self, Error> {
         at_least_one("budget", atoms)?;
         assert!(self.dictionary.is_empty(), "the budget is set before the first row");

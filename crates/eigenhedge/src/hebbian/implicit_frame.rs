@@ -96,9 +96,8 @@ impl ImplicitFrame {
         distance(square, coordinates)
     }
 
-    /// Computes the coordinates, leaving out each vector whose part outside the span of the earlier
-    /// ones is shorter than `apart` times its length. Uses Gram–Schmidt on the columns of R, twice
-    /// per column.
+    /// Computes the coordinates, leaving out each vector whose part outside the span of the earlier ones is shorter
+    /// than `apart` times its length. Uses Gram–Schmidt on the columns of R, twice per column.
     fn project_dependent(&mut self, products: &[f64], apart: f64, coordinates: &mut Vec<f64>) {
         let Self { triangle, scratch: Scratch(Working { basis, inner, .. }) } = self;
         let rows = triangle.rows();

@@ -29,11 +29,10 @@
 //!
 //! Rows much longer than recent ones can be clipped for learning. The loss is still that of the original row.
 //!
-//! References: Oja 1982, 1992; Sanger 1989; Kung and Diamantaras 1990; Kashima, On-line Kernel
-//! Principal Component Analysis, 2001. Kashima's shrink factors (18)–(25), (40) and (60) lack η. In
-//! (10), (11), (43) and (44) every `y^(p)` must be the output with its lateral part, and the last
-//! sign of (11) and (44) must be a plus. As printed, the lateral weights diverge. If only the sign
-//! is corrected, every vector converges to the first component.
+//! References: Oja 1982, 1992; Sanger 1989; Kung and Diamantaras 1990; Kashima, On-line Kernel Principal Component
+//! Analysis, 2001. Kashima's shrink factors (18)–(25), (40) and (60) lack η. In (10), (11), (43) and (44) every `y^(p)`
+//! must be the output with its lateral part, and the last sign of (11) and (44) must be a plus. As printed, the lateral
+//! weights diverge. If only the sign is corrected, every vector converges to the first component.
 
 mod ambient;
 mod budget;

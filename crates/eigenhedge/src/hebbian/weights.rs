@@ -20,9 +20,8 @@ pub trait Weights {
     /// Returns the number of vectors.
     fn count(&self) -> usize;
 
-    /// Computes the inner product of the centered point with every vector. Returns the squared norm
-    /// of the centered point. Returns `Err` if the point is invalid. The vectors and the center do
-    /// not change.
+    /// Computes the inner product of the centered point with every vector. Returns the squared norm of the centered
+    /// point. Returns `Err` if the point is invalid. The vectors and the center do not change.
     fn load_point(&mut self, point: &Self::Point, outputs: &mut Vec<f64>) -> Result<f64, Error>;
 
     /// Appends a vector: `scale` times the most recently loaded point.

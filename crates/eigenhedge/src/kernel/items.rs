@@ -1,9 +1,8 @@
 //! Items: texts, sets and other lists as rows of numbers, and custom kernels on such rows.
 //!
-//! Setting: a row is a list of *items* of any length, and each item is a number. [`TextItems`]
-//! splits a text into items. [`item_number`] returns the number of a word or of any other text: a
-//! 53-bit hash. Two items collide with a probability of about 10⁻¹⁶. The numbers only identify
-//! items. They are the same on every machine.
+//! Setting: a row is a list of *items* of any length, and each item is a number. [`TextItems`] splits a text into
+//! items. [`item_number`] returns the number of a word or of any other text: a 53-bit hash. Two items collide with a
+//! probability of about 10⁻¹⁶. The numbers only identify items. They are the same on every machine.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -1,11 +1,10 @@
 //! Measures of two vectors: inner products, distances, cosines and discordant pairs, in vectorized loops.
 //!
-//! Numerics: distances are sums of squared differences, never `|a|² + |b|² - 2 a·b`, whose terms
-//! cancel. The differences cost little compared with loading the entries. In return, equal vectors
-//! have distance exactly zero, and the distance of nearly equal vectors is accurate. The sums use
-//! all lanes of the processor, so their last bits differ between processors. On one processor, a
-//! kernel row and a single value have the same bits. A block of points adds the entries in another
-//! order, so its values may differ by rounding.
+//! Numerics: distances are sums of squared differences, never `|a|² + |b|² - 2 a·b`, whose terms cancel. The
+//! differences cost little compared with loading the entries. In return, equal vectors have distance exactly zero, and
+//! the distance of nearly equal vectors is accurate. The sums use all lanes of the processor, so their last bits differ
+//! between processors. On one processor, a kernel row and a single value have the same bits. A block of points adds the
+//! entries in another order, so its values may differ by rounding.
 
 use crate::linalg::Matrix;
 use crate::scratch::{refill, zero};

@@ -97,9 +97,8 @@ pub trait Dictionary {
     /// Returns the dimension N of the feature space.
     fn dimension(&self) -> Multiplicity;
 
-    /// Writes the kernel values of the point with all atoms, by index, to `row`. Returns the kernel
-    /// of the point with itself. Returns `Err` for an invalid point, a non-finite kernel value or
-    /// `k(x, x) < 0`. The atoms do not change.
+    /// Writes the kernel values of the point with all atoms, by index, to `row`. Returns the kernel of the point with
+    /// itself. Returns `Err` for an invalid point, a non-finite kernel value or `k(x, x) < 0`. The atoms do not change.
     fn row(&mut self, point: &Self::Point, row: &mut Vec<f64>) -> Result<f64, Error>;
 
     /// Computes kernel rows of several points at once. Column j of `rows` is the kernel row of

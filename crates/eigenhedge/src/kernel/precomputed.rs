@@ -9,9 +9,8 @@ use serde::{Deserialize, Serialize};
 
 /// Kernel given by its Gram matrix. Points are indices into the matrix.
 ///
-/// The matrix must be square, finite and symmetric, without negative diagonal entries. Eigenvalues
-/// are not checked, because that would cost more than most uses of the kernel.
-/// [`Kernel::positive_definite`] therefore returns false.
+/// The matrix must be square, finite and symmetric, without negative diagonal entries. Eigenvalues are not checked,
+/// because that would cost more than most uses of the kernel. [`Kernel::positive_definite`] therefore returns false.
 ///
 /// ```
 /// use eigenhedge::kernel::{Dictionary, Items, Precomputed};
@@ -33,9 +32,8 @@ pub struct Precomputed(Matrix);
 const ASYMMETRY: f64 = 1e-6;
 
 impl Precomputed {
-    /// Creates a kernel from a Gram matrix. Returns `Err` if the matrix is not square, finite and
-    /// symmetric, or has a negative diagonal entry. Mirrored entries that are equal up to rounding
-    /// become their mean.
+    /// Creates a kernel from a Gram matrix. Returns `Err` if the matrix is not square, finite and symmetric, or has a
+    /// negative diagonal entry. Mirrored entries that are equal up to rounding become their mean.
     pub fn new(mut gram: Matrix) -> Result<Self, Error> {
         let size = gram.rows();
         length("row of the Gram matrix", gram.columns(), size)?;

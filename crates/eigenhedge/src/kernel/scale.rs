@@ -22,9 +22,8 @@ const STRANGERS: f64 = 0.01;
 const ALIKE: f64 = 0.999;
 
 impl KernelParameters {
-    /// Sets γ from the rows if it is `None` and the kernel with this name depends on it. A Matérn
-    /// kernel with a given length scale does not depend on γ. γ stays `None` if no distance or norm
-    /// of the rows is positive.
+    /// Sets γ from the rows if it is `None` and the kernel with this name depends on it. A Matérn kernel with a given
+    /// length scale does not depend on γ. γ stays `None` if no distance or norm of the rows is positive.
     ///
     /// ```
     /// use eigenhedge::kernel::KernelParameters;

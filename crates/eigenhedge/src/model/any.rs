@@ -137,10 +137,9 @@ impl AnyLearner {
         Ok(())
     }
 
-    /// Builds a new learner with which [`Self::check_state`] compares a deserialized one. For
-    /// `auto` it has the saved members, because another version of the program may choose different
-    /// ones. Each must be a subspace learner with the k, kernel, center prior, clipping and
-    /// missing-cell rule of the spec.
+    /// Builds a new learner with which [`Self::check_state`] compares a deserialized one. For `auto` it has the saved
+    /// members, because another version of the program may choose different ones. Each must be a subspace learner with
+    /// the k, kernel, center prior, clipping and missing-cell rule of the spec.
     fn twin(&self, spec: &Spec, length: usize) -> Result<Self, Error> {
         if spec.learner.entry().family != Family::Portfolio {
             return Self::new(spec, length);
@@ -178,15 +177,13 @@ impl AnyLearner {
         if let Self::Plain(portfolio) = self { Some(portfolio) } else { None }
     }
 
-    /// Returns the number of explicit directions, summed over all members, or the number of weight
-    /// vectors.
+    /// Returns the number of explicit directions, summed over all members, or the number of weight vectors.
     pub fn columns(&self) -> usize {
         self.inside().columns()
     }
 
-    /// Returns the squared norm of the most recent row after centering. A portfolio uses the center
-    /// of the chosen member. After a batch, returns the largest eigenvalue of the scatter matrix of
-    /// its rows.
+    /// Returns the squared norm of the most recent row after centering. A portfolio uses the center of the chosen
+    /// member. After a batch, returns the largest eigenvalue of the scatter matrix of its rows.
     pub fn last_square(&self) -> f64 {
         self.inside().last_row().square
     }
@@ -196,8 +193,7 @@ impl AnyLearner {
         self.inside().members()
     }
 
-    /// Returns the current weights of the members of a portfolio. The list is empty for a single
-    /// learner.
+    /// Returns the current weights of the members of a portfolio. The list is empty for a single learner.
     pub fn member_weights(&self) -> Vec<f64> {
         self.inside().member_weights()
     }
@@ -235,8 +231,7 @@ impl Learner<Instance<'_, [f64]>> for AnyLearner {
 /// Results of the most recent trial. For a portfolio, these are the results of the chosen member.
 pub(super) struct LastRow<'a> {
     pub coordinates: &'a [f64],
-    /// Coordinates in the aligned basis. `None` for Hebbian learners, and unless they were
-    /// requested.
+    /// Coordinates in the aligned basis. `None` for Hebbian learners, and unless they were requested.
     pub aligned: Option<&'a [f64]>,
     pub rank: usize,
     pub square: f64,

@@ -1,8 +1,7 @@
 //! Orthonormal directions and a center, the basis of an [`Embedding`](super::Embedding).
 //!
-//! Subspace learners give combinations of the columns of a span. Hebbian learners give weight
-//! vectors, which need not be orthonormal. Both are converted to vectors, or to coefficients over
-//! atoms.
+//! Subspace learners give combinations of the columns of a span. Hebbian learners give weight vectors, which need not
+//! be orthonormal. Both are converted to vectors, or to coefficients over atoms.
 
 use crate::batch::fix_sign;
 use crate::hebbian::weights::Weights;
@@ -129,8 +128,7 @@ pub(super) trait RowWeights: Weights {
         Vec::new()
     }
 
-    /// Returns the total distance by which the budget has moved the vectors, summed over the
-    /// removed atoms.
+    /// Returns the total distance by which the budget has moved the vectors, summed over the removed atoms.
     fn budget_error(&self) -> f64 {
         0.0
     }

@@ -12,18 +12,15 @@ use crate::state::length;
 use crate::subspace::{Instance, NormBound, Symmetric};
 
 impl Model {
-    /// Runs one trial for several rows: one choice, the sum of the losses, one update. If weights
-    /// are given, there is one per row, finite and not negative. A row of weight w counts w times.
-    /// On an error nothing changes.
+    /// Runs one trial for several rows: one choice, the sum of the losses, one update. If weights are given, there is
+    /// one per row, finite and not negative. A row of weight w counts w times. On an error nothing changes.
     ///
-    /// Without a center, bounds hold with the largest eigenvalue of `Σ w z zᵀ` over the rows z in
-    /// place of the squared norm of a row. The square of a given norm bound must be at least this
-    /// eigenvalue.
+    /// Without a center, bounds hold with the largest eigenvalue of `Σ w z zᵀ` over the rows z in place of the squared
+    /// norm of a row. The square of a given norm bound must be at least this eigenvalue.
     ///
-    /// With a center, all rows of the batch are learned around the present center, and there is no
-    /// bound. If the model has learned fewer rows than the batch has, its center is not reliable
-    /// yet, and it learns the batch row by row. A batch of several rows around a center needs plain
-    /// rows, and no weights, norm bound, clipping or segments.
+    /// With a center, all rows of the batch are learned around the present center, and there is no bound. If the model
+    /// has learned fewer rows than the batch has, its center is not reliable yet, and it learns the batch row by row. A
+    /// batch of several rows around a center needs plain rows, and no weights, norm bound, clipping or segments.
     ///
     /// ```
     /// use eigenhedge::{Kind, Model, Spec};
@@ -154,11 +151,10 @@ impl Model {
         self.spec.kernel.is_none() && self.spec.center.is_none() && self.segments == 0
     }
 
-    /// Runs one trial with a symmetric positive semidefinite matrix S, such as a daily covariance
-    /// matrix. The loss is `tr(S V)`, the part of S along the dropped directions, where the
-    /// eigenvalues of V are the probabilities that directions are dropped. A row z corresponds to
-    /// the matrix `z zᵀ`, and a norm bound Q allows eigenvalues up to Q². If only one direction is
-    /// dropped, the loss is the variance along it (online variance minimization).
+    /// Runs one trial with a symmetric positive semidefinite matrix S, such as a daily covariance matrix. The loss is
+    /// `tr(S V)`, the part of S along the dropped directions, where the eigenvalues of V are the probabilities that
+    /// directions are dropped. A row z corresponds to the matrix `z zᵀ`, and a norm bound Q allows eigenvalues up to
+    /// Q². If only one direction is dropped, the loss is the variance along it (online variance minimization).
     ///
     /// The matrix counts as `rows` rows: 1, or the number of rows whose dyads were summed. The
     /// coordinates are zero. On an error nothing changes.
@@ -180,8 +176,7 @@ impl Model {
         self.step_scaled_matrix(matrix, rows)
     }
 
-    /// Runs one trial like [`Self::step_matrix`], with a matrix of rows that the caller has scaled
-    /// to standard units.
+    /// Runs one trial like [`Self::step_matrix`], with a matrix of rows that the caller has scaled to standard units.
     pub fn step_scaled_matrix(&mut self, matrix: &Matrix, rows: u64) -> Result<Loss, Error> {
         if !self.takes_matrices() {
             return Err(Error::Unsupported("a matrix needs a learner over plain rows without center and segments"));

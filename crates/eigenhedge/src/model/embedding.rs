@@ -10,12 +10,11 @@
 //!
 //! Cost: O(n k) per row. For kernels, one kernel row and O(t k) over t atoms.
 //!
-//! Numerics: if fewer than k directions are known, plain embeddings are completed with unit vectors
-//! made orthogonal to them, and embeddings of features with zeros. Directions beyond the length of
-//! rows (if the dimension was given) are zero. The entry of largest absolute value of a direction
-//! (coefficient, for features) is positive. Directions are in descending order of probability, and
-//! equally likely ones in descending order of energy. The basis of aligned coordinates is neither
-//! completed nor ordered.
+//! Numerics: if fewer than k directions are known, plain embeddings are completed with unit vectors made orthogonal to
+//! them, and embeddings of features with zeros. Directions beyond the length of rows (if the dimension was given) are
+//! zero. The entry of largest absolute value of a direction (coefficient, for features) is positive. Directions are in
+//! descending order of probability, and equally likely ones in descending order of energy. The basis of aligned
+//! coordinates is neither completed nor ordered.
 
 use super::basis::EmbeddingBasis;
 use crate::batch::Expansion;
@@ -67,8 +66,7 @@ pub struct Embedding {
 }
 
 impl Embedding {
-    /// Creates an embedding in a basis. `inclusion` has the probability of each direction. Missing
-    /// probabilities are 0.
+    /// Creates an embedding in a basis. `inclusion` has the probability of each direction. Missing probabilities are 0.
     pub(super) fn new(basis: EmbeddingBasis, mut inclusion: Vec<f64>) -> Self {
         inclusion.resize(basis.columns.columns(), 0.0);
         let (mut shift, mut center_square) = (Vec::new(), 0.0);
@@ -109,15 +107,13 @@ impl Embedding {
         self.basis.dictionary.is_none().then_some(&self.basis.center)
     }
 
-    /// Returns the dictionary and the coefficients of the directions over its atoms. Returns `None`
-    /// for plain rows.
+    /// Returns the dictionary and the coefficients of the directions over its atoms. Returns `None` for plain rows.
     pub fn expansion(&self) -> Option<(&Vectors, &Matrix)> {
         Some((self.basis.dictionary.as_deref()?, &self.basis.columns))
     }
 
-    /// Computes the coordinates of a row. Returns the squared reconstruction error of the observed
-    /// cells, in standard units if columns are standardized. A missing cell is an error unless the
-    /// model fills in missing cells.
+    /// Computes the coordinates of a row. Returns the squared reconstruction error of the observed cells, in standard
+    /// units if columns are standardized. A missing cell is an error unless the model fills in missing cells.
     pub fn transform(&mut self, raw: &[f64], coordinates: &mut Vec<f64>) -> Result<f64, Error> {
         if self.standardizer.how() == Standardize::None {
             return self.transform_scaled(raw, coordinates);
@@ -132,11 +128,10 @@ impl Embedding {
         outcome
     }
 
-    /// Computes the coordinates of several rows and appends them to `coordinates`. Calls `each`
-    /// with the squared reconstruction error of every row if `with_losses` is true. Otherwise
-    /// `each` may not be called. Several plain rows without missing cells are multiplied by the
-    /// directions as one matrix. The results are those of [`Self::transform`] up to rounding. An
-    /// error comes with the index of its row.
+    /// Computes the coordinates of several rows and appends them to `coordinates`. Calls `each` with the squared
+    /// reconstruction error of every row if `with_losses` is true. Otherwise `each` may not be called. Several plain
+    /// rows without missing cells are multiplied by the directions as one matrix. The results are those of
+    /// [`Self::transform`] up to rounding. An error comes with the index of its row.
     pub fn transform_block(
         &mut self,
         rows: &[&[f64]],
@@ -244,8 +239,7 @@ impl Embedding {
         Some(mean)
     }
 
-    /// Returns the divisor of each of `length` columns, or 0 for a column that has been constant
-    /// under a running scale.
+    /// Returns the divisor of each of `length` columns, or 0 for a column that has been constant under a running scale.
     pub fn scale(&self, length: usize) -> Vec<f64> {
         match self.standardizer.how() {
             Standardize::None => vec![1.0; length],

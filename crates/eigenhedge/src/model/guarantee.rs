@@ -13,23 +13,20 @@
 //! The theorems of the papers are about spaces of finite dimension. Their limits for infinite
 //! dimension are derived here and have names of their own.
 //!
-//! Around the running mean the first row x₀ only sets the center, and its loss does not count. From
-//! then on the learner is that of Theorem 8 with one prior row at x₀ (ε = 1). For a comparator
-//! around the mean m of the T - 1 counted rows, the prior row costs `(x₀ - m)ᵀ V (x₀ - m)`, minus
-//! the gain from a better center. The difference is at most `|x₀ - m|² (T-1)/T`, which is added to
-//! the loss of the comparator. The price of the moving center, `Q² Σ_{t=2}^{T} 1/t`, is at most
-//! `Q² log T`. The term R² of Corollary 9, the loss of the first row, does not occur.
+//! Around the running mean the first row x₀ only sets the center, and its loss does not count. From then on the learner
+//! is that of Theorem 8 with one prior row at x₀ (ε = 1). For a comparator around the mean m of the T - 1 counted rows,
+//! the prior row costs `(x₀ - m)ᵀ V (x₀ - m)`, minus the gain from a better center. The difference is at most
+//! `|x₀ - m|² (T-1)/T`, which is added to the loss of the comparator. The price of the moving center,
+//! `Q² Σ_{t=2}^{T} 1/t`, is at most `Q² log T`. The term R² of Corollary 9, the loss of the first row, does not occur.
 //!
-//! The bound of anchored also holds if the norm bound is the largest norm so far. Its rates then
-//! never increase, which the proof requires, and rows longer than all previous ones have an extra
-//! cost ([`Subspace::surprise`]).
+//! The bound of anchored also holds if the norm bound is the largest norm so far. Its rates then never increase, which
+//! the proof requires, and rows longer than all previous ones have an extra cost ([`Subspace::surprise`]).
 //!
-//! The bound of anchored also holds for merged runs without a center and with a given rate. The
-//! proof telescopes the potential `Φ(C) = min_V [η tr(V C)/Q² + Δ(V, V₀)]` of the scatter matrix C
-//! of the rows, where Δ is the divergence from the initial V₀, at most D. Then
-//! `Φ(C) + Φ(C') ≤ Φ(C + C') + D`, because each of the two minima is at most the value at the
-//! minimizer of the sum. Every merge therefore adds D to the constant. This is not true for
-//! tracking, whose proof telescopes with one rate.
+//! The bound of anchored also holds for merged runs without a center and with a given rate. The proof telescopes the
+//! potential `Φ(C) = min_V [η tr(V C)/Q² + Δ(V, V₀)]` of the scatter matrix C of the rows, where Δ is the divergence
+//! from the initial V₀, at most D. Then `Φ(C) + Φ(C') ≤ Φ(C + C') + D`, because each of the two minima is at most the
+//! value at the minimizer of the sum. Every merge therefore adds D to the constant. This is not true for tracking,
+//! whose proof telescopes with one rate.
 //!
 //! Learners that are not in the table have no theorem. All theorems concern the expected loss of a
 //! drawn subspace. A deterministic choice (`select top`) has no theorem for any spectrum.
@@ -132,10 +129,9 @@ pub enum Reason {
 /// Maximum relative rounding error of sums over a long run.
 const ROUNDING: f64 = 1e-10;
 
-/// Compares a total expected loss with a bound that increases with the best loss. Returns
-/// `Ok(true)` if the loss is at most the bound. `Ok(false)` means that the implementation or the
-/// theorem is wrong. Returns `Err` if the interval that contains the best loss is too wide to
-/// decide, or if there is no bound.
+/// Compares a total expected loss with a bound that increases with the best loss. Returns `Ok(true)` if the loss is at
+/// most the bound. `Ok(false)` means that the implementation or the theorem is wrong. Returns `Err` if the interval
+/// that contains the best loss is too wide to decide, or if there is no bound.
 ///
 /// ```
 /// use eigenhedge::comparators::Best;

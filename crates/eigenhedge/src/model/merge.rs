@@ -5,11 +5,10 @@
 //! rows of both models in one pass, except for the norm bound around a center (see
 //! `subspace/merge.rs`). Other learners depend on the order of rows and cannot be merged.
 //!
-//! Summary: the losses of the two models are added. The best fixed subspace in hindsight is that of
-//! all counted rows. It is exact, or for long rows between the bounds of a sketch. The bound on the
-//! loss is proved only for `anchored` without a center and with a given rate. Each merge then adds
-//! D, the divergence from the initial distribution, to the constant of the theorem (see
-//! `guarantee`).
+//! Summary: the losses of the two models are added. The best fixed subspace in hindsight is that of all counted rows.
+//! It is exact, or for long rows between the bounds of a sketch. The bound on the loss is proved only for `anchored`
+//! without a center and with a given rate. Each merge then adds D, the divergence from the initial distribution, to the
+//! constant of the theorem (see `guarantee`).
 
 use super::{AnyLearner, Comparators, Model};
 use crate::bounds;
@@ -24,9 +23,8 @@ use crate::subspace::{Learned, NormBound};
 const MERGEABLE: [Kind; 3] = [Kind::Leader, Kind::Anchored, Kind::ProductSets];
 
 impl Model {
-    /// Merges two models. The result has learned the rows of both, and continues the random draws
-    /// of the first. Returns `Err` if their options differ or their learner depends on the order of
-    /// rows.
+    /// Merges two models. The result has learned the rows of both, and continues the random draws of the first. Returns
+    /// `Err` if their options differ or their learner depends on the order of rows.
     ///
     /// ```
     /// use eigenhedge::{Kind, Model, Spec, streams};
@@ -88,9 +86,8 @@ impl Model {
         Ok(self)
     }
 
-    /// Returns true if rows can be learned as [`Moments`](crate::Moments) instead of one by one.
-    /// For rows of up to 4096 numbers both give the same state up to rounding. Longer rows are
-    /// learned from a sketch.
+    /// Returns true if rows can be learned as [`Moments`](crate::Moments) instead of one by one. For rows of up to 4096
+    /// numbers both give the same state up to rounding. Longer rows are learned from a sketch.
     pub fn takes_moments(&self) -> bool {
         let Spec { norm_bound, max_rank, as_printed, .. } = &self.spec;
         let is_usual = matches!(norm_bound, NormBound::Running) && max_rank.is_none() && !as_printed;
@@ -106,9 +103,8 @@ impl Model {
         self.totals.rows > 0 && self.totals.charged() == 0 && self.totals.first_row_loss.is_none()
     }
 
-    /// Returns true if [`Self::learn_set`] is possible. It requires a leader or anchored learner
-    /// over kernel features whose state does not depend on the order of rows, without a budget, a
-    /// rank limit or comparators.
+    /// Returns true if [`Self::learn_set`] is possible. It requires a leader or anchored learner over kernel features
+    /// whose state does not depend on the order of rows, without a budget, a rank limit or comparators.
     pub fn learns_sets(&self) -> bool {
         let Spec { kernel, learner, budget, max_rank, .. } = &self.spec;
         let fixed_scale = !matches!(self.columns.standardizer.how(), Standardize::Running);
@@ -123,11 +119,10 @@ impl Model {
             && spec.check_mergeable().is_ok()
     }
 
-    /// Learns a set of rows at once, without predicting them, at the cost of a Cholesky
-    /// factorization and of a few leading eigenpairs. The learned state is that after learning the
-    /// rows one by one, up to rounding and to the accuracy of a leader's directions. Only a
-    /// self-confident rate differs, because it uses the loss of the best subspace instead of the
-    /// losses of single rows. The rows are counted, but have no losses. On an error nothing
+    /// Learns a set of rows at once, without predicting them, at the cost of a Cholesky factorization and of a few
+    /// leading eigenpairs. The learned state is that after learning the rows one by one, up to rounding and to the
+    /// accuracy of a leader's directions. Only a self-confident rate differs, because it uses the loss of the best
+    /// subspace instead of the losses of single rows. The rows are counted, but have no losses. On an error nothing
     /// changes, and the error comes with the index of the row.
     ///
     /// ```

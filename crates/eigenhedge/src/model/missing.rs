@@ -2,19 +2,17 @@
 //!
 //! Setting: NaN cells were not observed.
 //!
-//! Update: the learner fills in the cells from its directions, incurs the loss of the observed
-//! cells, and learns the filled row. A row without any value is skipped. A center without prior
-//! rows is set by the first row if that row is complete. Otherwise the first observed cell of each
-//! column sets the center of that column.
+//! Update: the learner fills in the cells from its directions, incurs the loss of the observed cells, and learns the
+//! filled row. A row without any value is skipped. A center without prior rows is set by the first row if that row is
+//! complete. Otherwise the first observed cell of each column sets the center of that column.
 //!
 //! Guarantee: none. Once a row was filled in, the summary has no bound.
 //!
 //! Cost: O(n w²) more than a complete row, for each member with w directions. Complete rows have
 //! the same cost and bit-identical results with and without this option.
 //!
-//! Not done: the best fixed subspace in hindsight on the observed cells, which is not an eigenvalue
-//! problem. The summary has no best loss once a row was filled in. Energies are those of the filled
-//! rows.
+//! Not done: the best fixed subspace in hindsight on the observed cells, which is not an eigenvalue problem. The
+//! summary has no best loss once a row was filled in. Energies are those of the filled rows.
 
 use super::any::FILLS;
 use super::{Model, Working};
@@ -139,9 +137,8 @@ impl Model {
         }
     }
 
-    /// Returns the most recent row with its missing cells filled in, as it was learned, in units of
-    /// the input. Returns `None` if no cell was missing. A cell of a column without any value so
-    /// far is NaN.
+    /// Returns the most recent row with its missing cells filled in, as it was learned, in units of the input. Returns
+    /// `None` if no cell was missing. A cell of a column without any value so far is NaN.
     ///
     /// ```
     /// use eigenhedge::{Kind, Missing, Model, Spec};
@@ -162,9 +159,8 @@ impl Model {
         Some(&self.scratch.0.fill).filter(|fill| !fill.row.is_empty())
     }
 
-    /// Fills in the missing cells of a row without learning it. The result is what [`Self::filled`]
-    /// would return after learning it. Returns `Err` for a wrong length or an infinite cell, and
-    /// for kernels and Hebbian learners.
+    /// Fills in the missing cells of a row without learning it. The result is what [`Self::filled`] would return after
+    /// learning it. Returns `Err` for a wrong length or an infinite cell, and for kernels and Hebbian learners.
     pub fn fill(&mut self, raw: &[f64]) -> Result<Filled, Error> {
         check_cells("row", raw, self.length)?;
         if self.learner.plain_mut().is_none() {
@@ -226,8 +222,7 @@ impl Model {
     }
 }
 
-/// Adds the rule "unless missing is skip or fill" to an error about a NaN cell. Returns other
-/// errors unchanged.
+/// Adds the rule "unless missing is skip or fill" to an error about a NaN cell. Returns other errors unchanged.
 pub(super) fn name_option(error: Error) -> Error {
     match error {
         Error::Entry { what: what @ "row", index, rule: "finite", value } if value.is_nan() => {

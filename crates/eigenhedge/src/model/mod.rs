@@ -69,8 +69,7 @@ pub struct Model {
     /// its center. Otherwise empty.
     unseen: Vec<usize>,
     columns: Columns,
-    /// Bytes that the calling program saves with the model, in a format of its own, or empty. The
-    /// next row clears them.
+    /// Bytes that the calling program saves with the model, in a format of its own, or empty. The next row clears them.
     pub resume_state: Vec<u8>,
     #[serde(skip)]
     scratch: Scratch<Working>,
@@ -94,8 +93,7 @@ struct Working {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Comparators {
-    /// True to track the best fixed subspace. Costs O(n²) per row of n columns, or O(n k) for more
-    /// than 4096 columns.
+    /// True to track the best fixed subspace. Costs O(n²) per row of n columns, or O(n k) for more than 4096 columns.
     pub hindsight: bool,
     /// Method for computing the best fixed subspace of plain rows.
     pub best: BestMethod,
@@ -105,9 +103,8 @@ pub struct Comparators {
 }
 
 impl Comparators {
-    /// Value of `segments` that chooses the number of segments, up to 12. The chosen number has the
-    /// smallest bound relative to a changing comparator. Without such a bound, it has the smallest
-    /// loss plus cost of the changes.
+    /// Value of `segments` that chooses the number of segments, up to 12. The chosen number has the smallest bound
+    /// relative to a changing comparator. Without such a bound, it has the smallest loss plus cost of the changes.
     pub const AUTO: usize = AUTO_SEGMENTS;
 
     /// Creates comparators: the best fixed subspace if `hindsight` is true, and partitions into at
@@ -139,8 +136,7 @@ impl fmt::Debug for Model {
 }
 
 impl Model {
-    /// Creates a model for rows of `length` columns. It also tracks the best fixed subspace in
-    /// hindsight.
+    /// Creates a model for rows of `length` columns. It also tracks the best fixed subspace in hindsight.
     pub fn new(spec: Spec, length: usize, seed: u64) -> Result<Self, Error> {
         Self::with_comparators(spec, length, seed, Comparators::default())
     }
@@ -319,9 +315,8 @@ impl Model {
         rows
     }
 
-    /// Returns the coordinates of the most recent row, padded with zeros to k numbers. They refer
-    /// to the directions drawn for the row, or to the aligned basis if requested
-    /// ([`Self::ask_for_coordinates`], [`Coordinates`]).
+    /// Returns the coordinates of the most recent row, padded with zeros to k numbers. They refer to the directions
+    /// drawn for the row, or to the aligned basis if requested ([`Self::ask_for_coordinates`], [`Coordinates`]).
     pub fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
     }
@@ -370,9 +365,8 @@ impl Model {
         self.hindsight.is_some()
     }
 
-    /// Returns the basis for the coordinates of the next row, for use without learning. This is the
-    /// aligned basis. If coordinates refer to drawn directions, the next draw is unknown, and the
-    /// most likely directions are returned.
+    /// Returns the basis for the coordinates of the next row, for use without learning. This is the aligned basis. If
+    /// coordinates refer to drawn directions, the next draw is unknown, and the most likely directions are returned.
     pub fn next_embedding(&mut self) -> Embedding {
         let embedding = match self.coordinates {
             Coordinates::Aligned if self.spec.missing == Missing::Fill => {
@@ -392,8 +386,7 @@ impl Model {
         self.hindsight.as_ref()?.energies(embedding.components()?)
     }
 
-    /// Returns the summary of the rows so far. It costs one or two eigendecompositions, and many
-    /// more with partitions.
+    /// Returns the summary of the rows so far. It costs one or two eigendecompositions, and many more with partitions.
     pub fn summary(&self) -> Summary {
         Summary::of(self, self.best(), self.segments)
     }

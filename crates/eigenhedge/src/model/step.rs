@@ -136,10 +136,9 @@ impl Model {
         }
     }
 
-    /// Runs a trial for each row, in order. The results are bit-identical to those of
-    /// [`Self::step`], but long rows are processed faster. After every row, `each` is called with
-    /// the updated model and the loss. The first invalid row ends the loop, and its index is
-    /// returned with the error. The rows before it have been learned.
+    /// Runs a trial for each row, in order. The results are bit-identical to those of [`Self::step`], but long rows are
+    /// processed faster. After every row, `each` is called with the updated model and the loss. The first invalid row
+    /// ends the loop, and its index is returned with the error. The rows before it have been learned.
     pub fn step_each(&mut self, rows: &[&[f64]], mut each: impl FnMut(&Self, Loss)) -> Result<(), (usize, Error)> {
         let has_gaps = || self.spec.missing != Missing::Fail && rows.iter().any(|row| row.iter().any(|x| x.is_nan()));
         let standardize = self.columns.standardizer.how();
@@ -167,9 +166,8 @@ impl Model {
         outcome.and(refused.map_or(Ok(()), Err))
     }
 
-    /// Runs a trial for each row, in order, with the results of [`Self::step_each`]. The model is
-    /// not available between rows, so that members of a portfolio can learn on several threads
-    /// ([`set_threads`](crate::set_threads)).
+    /// Runs a trial for each row, in order, with the results of [`Self::step_each`]. The model is not available between
+    /// rows, so that members of a portfolio can learn on several threads ([`set_threads`](crate::set_threads)).
     pub fn step_all(&mut self, rows: &[&[f64]], mut each: impl FnMut(Loss)) -> Result<(), (usize, Error)> {
         let (mut first, is_simple) = (0, self.unseen.is_empty() && !self.scratch.0.reconstructs);
         if let (Some(row), true) = (rows.first(), self.learner.inside().fixes_center()) {

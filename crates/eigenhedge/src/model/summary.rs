@@ -14,16 +14,14 @@ use crate::state::{count, energy, ensure};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Summary of a model. Losses are in squared units of the learned rows: units of the input, or
-/// standard units if columns are standardized. The JSON output has the same field names, and null
-/// for `None`.
+/// Summary of a model. Losses are in squared units of the learned rows: units of the input, or standard units if
+/// columns are standardized. The JSON output has the same field names, and null for `None`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Summary {
     /// Number of learned rows.
     pub rows: u64,
-    /// Number of rows skipped because of missing cells. The caller adds rows that could not be
-    /// read.
+    /// Number of rows skipped because of missing cells. The caller adds rows that could not be read.
     pub skipped_rows: u64,
     /// Number of columns.
     pub dim: usize,
@@ -33,13 +31,11 @@ pub struct Summary {
     pub k: usize,
     /// Name of the learner.
     pub learner: &'static str,
-    /// Learning rate. The field is `None` if the learner has no rate, or tunes its rate to the
-    /// loss.
+    /// Learning rate. The field is `None` if the learner has no rate, or tunes its rate to the loss.
     pub eta: Option<f64>,
     /// Options in effect, by name. Hyphens in names are replaced by underscores.
     pub options: BTreeMap<String, Value>,
-    /// Number of learned rows whose loss does not count: first rows that set a center, and rows not
-    /// predicted.
+    /// Number of learned rows whose loss does not count: first rows that set a center, and rows not predicted.
     pub uncharged_rows: u64,
     /// Expected loss of the first row, if that row only set the center. After merges, the sum over
     /// all runs. No other number includes this loss.
@@ -241,8 +237,7 @@ fn advice(run: &Model) -> Option<String> {
 /// Maximum number of segments if their number is chosen automatically.
 const MOST_SEGMENTS: usize = 12;
 
-/// Returns the best partitions into at most `segments` segments, and the smallest bound if a
-/// theorem gives one.
+/// Returns the best partitions into at most `segments` segments, and the smallest bound if a theorem gives one.
 fn partitions(run: &Model, inputs: &BoundInputs, segments: usize) -> (Vec<Partition>, Option<ShiftingBound>) {
     let Some(followed) = run.partitions.as_ref().filter(|_| segments > 0 && inputs.filled_rows == 0) else {
         return (Vec::new(), None);
@@ -311,8 +306,7 @@ pub struct Totals {
     pub merges: u64,
     /// Number of batches of several rows that were learned around a fixed center.
     pub frozen: u64,
-    /// Total expected loss of the first rows that only set the center, one per merged run, or
-    /// `None` without such rows.
+    /// Total expected loss of the first rows that only set the center, one per merged run, or `None` without such rows.
     pub first_row_loss: Option<f64>,
     /// Total expected loss.
     pub expected_loss: f64,

@@ -17,8 +17,7 @@ use crate::subspace::{Learned, LearnedScatter, NormBound, SLACK};
 pub(super) struct Asked {
     pub scatter: LearnedScatter,
     pub energy: f64,
-    /// Upper bound on the energy that the sketch misses along each column, or empty if the matrix
-    /// is exact.
+    /// Upper bound on the energy that the sketch misses along each column, or empty if the matrix is exact.
     slack: Vec<f64>,
     deviations: Option<Vec<f64>>,
 }
@@ -104,10 +103,9 @@ impl Moments {
         Ok(model.with_columns(Columns::new(self.columns.names.clone(), standardizer)))
     }
 
-    /// Learns all rows without predicting them, and returns the model. The rows must be in standard
-    /// units of the model. Names, scale and random generator of the model stay. If
-    /// [`Model::takes_moments`], the learned state is that after the rows one by one, in any order.
-    /// Costs one decomposition, and another one if the model has rows.
+    /// Learns all rows without predicting them, and returns the model. The rows must be in standard units of the model.
+    /// Names, scale and random generator of the model stay. If [`Model::takes_moments`], the learned state is that
+    /// after the rows one by one, in any order. Costs one decomposition, and another one if the model has rows.
     ///
     /// ```
     /// use eigenhedge::{Kind, Model, Moments, Spec, streams};
@@ -200,8 +198,7 @@ impl Moments {
     }
 }
 
-/// Smallest energy along a kept direction, as a share of the largest, for which the direction is
-/// accurate to 1e-8.
+/// Smallest energy along a kept direction, as a share of the largest, for which the direction is accurate to 1e-8.
 const ACCURATE: f64 = 1e-8;
 
 /// Directions that a new model would keep after all rows, with the energy of the rows along each of them.
@@ -209,16 +206,14 @@ const ACCURATE: f64 = 1e-8;
 pub struct Principal {
     /// Directions and center. The probabilities of the directions are unknown and set to 0.
     pub embedding: Embedding,
-    /// Energy of the rows along each direction, and in total, or `None` if the energies are not
-    /// known exactly.
+    /// Energy of the rows along each direction, and in total, or `None` if the energies are not known exactly.
     pub energies: Option<(Vec<f64>, f64)>,
 }
 
 impl Moments {
-    /// Returns the directions that a model without rows would keep after [`Self::add_to`], at the
-    /// cost of the k leading eigenpairs instead of all. Returns `None` if the model has rows, if
-    /// there are too few rows for k directions, or if the energies along the directions differ too
-    /// much for accuracy.
+    /// Returns the directions that a model without rows would keep after [`Self::add_to`], at the cost of the k leading
+    /// eigenpairs instead of all. Returns `None` if the model has rows, if there are too few rows for k directions, or
+    /// if the energies along the directions differ too much for accuracy.
     pub fn principal(&self, model: &Model) -> Option<Principal> {
         if model.totals().rows > 0 || self.rows == 0 || model.length() != self.length {
             return None;

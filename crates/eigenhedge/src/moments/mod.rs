@@ -1,23 +1,20 @@
 //! Moments of rows: count, mean and scatter matrix. Parts of a table are reduced to moments on any
 //! machine, in any order, and merged into one model.
 //!
-//! Setting: weighted rows in any number of parts. Nothing is predicted and no loss is recorded.
-//! Each part adds its rows ([`Moments::update`]). The states are merged ([`Moments::merge`]) in a
-//! tree of any shape. The result becomes a learner ([`Moments::finish`]), centered or not,
-//! standardized or not.
+//! Setting: weighted rows in any number of parts. Nothing is predicted and no loss is recorded. Each part adds its rows
+//! ([`Moments::update`]). The states are merged ([`Moments::merge`]) in a tree of any shape. The result becomes a
+//! learner ([`Moments::finish`]), centered or not, standardized or not.
 //!
 //! Rows of up to [`BestSubspace::LONGEST`] numbers: the weight W, the mean m and the scatter matrix
-//! `C = Σ w (x - m)(x - m)ᵀ` are exact. Up to n/2 rows of n numbers are stored as a factor of C, so
-//! that a few rows need no n × n matrix. For two parts with weights s and t and means m and m', C
-//! is the sum of both scatter matrices plus `s t/(s + t) (m - m')(m - m')ᵀ`. The scatter around
-//! zero is `C + W m mᵀ`. That of standardized rows is `S⁻¹ C S⁻¹`, where S contains the standard
-//! deviations. Neither needs a second pass.
+//! `C = Σ w (x - m)(x - m)ᵀ` are exact. Up to n/2 rows of n numbers are stored as a factor of C, so that a few rows
+//! need no n × n matrix. For two parts with weights s and t and means m and m', C is the sum of both scatter matrices
+//! plus `s t/(s + t) (m - m')(m - m')ᵀ`. The scatter around zero is `C + W m mᵀ`. That of standardized rows is
+//! `S⁻¹ C S⁻¹`, where S contains the standard deviations. Neither needs a second pass.
 //!
-//! Longer rows: a frequent-directions sketch B ([`Sketch`]) with a known error Δ,
-//! `B Bᵀ ⪯ C ⪯ B Bᵀ + Δ I`, and the exact diagonal of C. On these rows, the loss of the finished
-//! model is at most the upper end of [`Moments::best`], and no subspace has a loss below the lower
-//! end. In standard units the error is `Δ S⁻²`, so columns with little variance widen the interval
-//! between the two ends.
+//! Longer rows: a frequent-directions sketch B ([`Sketch`]) with a known error Δ, `B Bᵀ ⪯ C ⪯ B Bᵀ + Δ I`, and the
+//! exact diagonal of C. On these rows, the loss of the finished model is at most the upper end of [`Moments::best`],
+//! and no subspace has a loss below the lower end. In standard units the error is `Δ S⁻²`, so columns with little
+//! variance widen the interval between the two ends.
 //!
 //! Cost: O(n²) per row as a matrix product, or O(nℓ) for a sketch of ℓ = 8k + 16 directions.
 //! Serialized size: 8 n² bytes, or up to 16 nℓ.
@@ -136,8 +133,7 @@ impl Moments {
         self.columns.names.as_deref()
     }
 
-    /// Returns `Err` for a row of the wrong length or with invalid cells. The error contains the
-    /// index of the row.
+    /// Returns `Err` for a row of the wrong length or with invalid cells. The error contains the index of the row.
     pub fn check(&self, rows: &[&[f64]]) -> Result<(), Error> {
         let check = if self.missing == Missing::Fail { check_row } else { check_cells };
         for (i, row) in rows.iter().enumerate() {
@@ -149,9 +145,8 @@ impl Moments {
         Ok(())
     }
 
-    /// Adds rows. If weights are given, there is one per row, finite and not negative. A row of
-    /// weight w counts w times. On an error nothing changes, and the error contains the index of
-    /// the row.
+    /// Adds rows. If weights are given, there is one per row, finite and not negative. A row of weight w counts w
+    /// times. On an error nothing changes, and the error contains the index of the row.
     pub fn update(&mut self, rows: &[&[f64]], weights: Option<&[f64]>) -> Result<(), Error> {
         if let Some(weights) = weights {
             length("the weights of the rows", weights.len(), rows.len())?;
@@ -173,8 +168,7 @@ impl Moments {
         Ok(())
     }
 
-    /// Creates empty moments for rows in the standard units of a model. [`Self::add_to`] adds them
-    /// to this model later.
+    /// Creates empty moments for rows in the standard units of a model. [`Self::add_to`] adds them to this model later.
     pub fn for_model(model: &Model) -> Result<Self, Error> {
         let spec = model.spec();
         Self::new(model.length(), spec.kept, spec.missing)
@@ -194,8 +188,7 @@ impl Moments {
         self.update(&scaled.iter().map(Vec::as_slice).collect::<Vec<_>>(), None)
     }
 
-    /// Replaces stored rows by their scatter matrix, unless there is room for `more` rows. Long
-    /// rows keep their sketch.
+    /// Replaces stored rows by their scatter matrix, unless there is room for `more` rows. Long rows keep their sketch.
     fn make_room(&mut self, more: usize) {
         if let Held::Sketched(sketch) = &self.held
             && self.length <= BestSubspace::LONGEST

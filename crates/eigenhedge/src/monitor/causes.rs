@@ -1,10 +1,9 @@
 //! Columns that cause a score.
 //!
-//! Columns are *ranked* by the squared standardized deviation of each from its prediction by the
-//! other columns of the row (`factor_model`). This ranking finds the faulty sensor more often than
-//! contributions to Q or T². Contributions to T² spread a fault over all correlated columns. With
-//! lags, the deviations of a column are summed over its lags. The *share* of a column is its
-//! deviation divided by the sum over all columns.
+//! Columns are *ranked* by the squared standardized deviation of each from its prediction by the other columns of the
+//! row (`factor_model`). This ranking finds the faulty sensor more often than contributions to Q or T². Contributions
+//! to T² spread a fault over all correlated columns. With lags, the deviations of a column are summed over its lags.
+//! The *share* of a column is its deviation divided by the sum over all columns.
 //!
 //! Contributions to Q are stored for plots. For column j, the contribution is `c_j e_j` with the
 //! centered row c and its residual e. Contributions sum to Q, but a single one can be negative.
@@ -84,8 +83,7 @@ impl Causes {
         self.contributions.iter_mut().zip(&row.contributions).for_each(|(sum, part)| *sum += part);
     }
 
-    /// Returns the [`NAMED`] columns with the largest ranks, in descending order, or fewer if fewer
-    /// columns deviate.
+    /// Returns the [`NAMED`] columns with the largest ranks, in descending order, or fewer if fewer columns deviate.
     pub fn named(&self) -> [Option<Cause>; NAMED] {
         let mut named = [None; NAMED];
         let sum: f64 = self.ranks.iter().sum();
@@ -106,8 +104,7 @@ impl Causes {
     }
 }
 
-/// Returns the contributions of the cells of a row, including lags, to Q and to T². They sum to Q
-/// and to T².
+/// Returns the contributions of the cells of a row, including lags, to Q and to T². They sum to Q and to T².
 pub(super) fn contributions(shape: &Shape, parts: &Parts) -> (Vec<f64>, Vec<f64>) {
     let of_q = parts.centered.iter().zip(&parts.residual).map(|(c, e)| c * e).collect();
     let mut of_t2 = vec![0.0; parts.centered.len()];

@@ -1,9 +1,8 @@
 //! Change points: times at which the level of the score changes, each reported once.
 //!
-//! Setting: the score s is normalized to `g = (s^{1/3} - median)/deviation` and clipped to
-//! ±[`CAP`]. The cube root makes scores nearly normal. Median and deviation are computed from a
-//! baseline: at first the scores of the warm-up, and after each change the scores of the next
-//! [`RENEWAL`] rows.
+//! Setting: the score s is normalized to `g = (s^{1/3} - median)/deviation` and clipped to ±[`CAP`]. The cube root
+//! makes scores nearly normal. Median and deviation are computed from a baseline: at first the scores of the warm-up,
+//! and after each change the scores of the next [`RENEWAL`] rows.
 //!
 //! Rule: a generalized likelihood ratio over the last [`WINDOW`] rows,
 //! `max_L (Σ of the last L g)²/(2 v_L)`, where L is at least [`SHORTEST`] so that a single row is
@@ -153,8 +152,7 @@ impl Changes {
         Some(Change { start, reported: row, strength, is_rise: sum > 0.0, columns })
     }
 
-    /// Returns the index in the ring buffers of the row that is `back` rows before the most recent
-    /// one.
+    /// Returns the index in the ring buffers of the row that is `back` rows before the most recent one.
     fn place(&self, back: usize) -> usize {
         ((self.rows - 1 - back as u64) % WINDOW as u64) as usize
     }
@@ -185,9 +183,8 @@ impl Changes {
         length * self.tau - excess + MEDIAN * length * length * self.tau / self.baseline_rows
     }
 
-    /// Refines the estimated number of rows since the change, by at most [`NEAR`] rows. The result
-    /// maximizes the fit of the main causing column by two means, one before and one after the
-    /// change.
+    /// Refines the estimated number of rows since the change, by at most [`NEAR`] rows. The result maximizes the fit of
+    /// the main causing column by two means, one before and one after the change.
     fn refined(&self, length: usize, columns: [Option<Cause>; NAMED]) -> usize {
         let held = self.held();
         let gain = |length: usize| -> f64 {

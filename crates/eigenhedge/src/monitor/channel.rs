@@ -2,19 +2,17 @@
 //! both with the shape of the warm-up.
 //!
 //! **Reference score** v: score of `x - mean` for a row x. **Recent score** q: score of
-//! `x - level`, with `level ← level + (x - level)/50` for every row. A row is an alarm if v exceeds
-//! the limit that a tenth of the warm-up exceeded, and q exceeds the limit that the requested share
-//! of the most recent rows exceeded. The second condition determines the rate, because the most
-//! recent rows reflect the levels, autocorrelation and bursts of the stream. The first excludes
-//! rows that are common in the warm-up, such as the return from a fault. With [`Mode::Freeze`], v
-//! alone is compared with a fixed limit.
+//! `x - level`, with `level ← level + (x - level)/50` for every row. A row is an alarm if v exceeds the limit that a
+//! tenth of the warm-up exceeded, and q exceeds the limit that the requested share of the most recent rows exceeded.
+//! The second condition determines the rate, because the most recent rows reflect the levels, autocorrelation and
+//! bursts of the stream. The first excludes rows that are common in the warm-up, such as the return from a fault. With
+//! [`Mode::Freeze`], v alone is compared with a fixed limit.
 //!
 //! A burst of alarms raises the recent limit while it lasts, so that in the long run at most three
 //! times the requested share of rows are alarms.
 //!
-//! The parts of `level - mean` along and outside the directions follow the recursion of the level.
-//! Subtracting them from the parts of `x - mean` gives those of `x - level` without further
-//! products.
+//! The parts of `level - mean` along and outside the directions follow the recursion of the level. Subtracting them
+//! from the parts of `x - mean` gives those of `x - level` without further products.
 //!
 //! Every row updates the level and the recent limit. If only rows without an alarm did, a cluster
 //! of normal rows above the limit would cause alarms forever.
@@ -50,8 +48,7 @@ pub(super) struct Channel {
     level_outside: Vec<f64>,
     /// Limit of the reference score that a tenth of normal rows exceed.
     pub reference_limit: f64,
-    /// Limit of the reference score with [`Mode::Freeze`]. At most the requested share of normal
-    /// rows exceed it.
+    /// Limit of the reference score with [`Mode::Freeze`]. At most the requested share of normal rows exceed it.
     pub fixed_limit: f64,
     limits: Recent,
     /// Logarithm of the factor by which bursts of alarms have raised the limit of the most recent rows. It decays.
@@ -70,9 +67,8 @@ pub(super) struct Scored {
     pub score: f64,
     pub q: f64,
     pub t2: f64,
-    /// Ratio of score to limit, above 1 for an alarm. With [`Mode::Adapt`], the smaller of the
-    /// ratios of both scores. With [`Mode::Freeze`], the ratio of the reference score to the fixed
-    /// limit.
+    /// Ratio of score to limit, above 1 for an alarm. With [`Mode::Adapt`], the smaller of the ratios of both scores.
+    /// With [`Mode::Freeze`], the ratio of the reference score to the fixed limit.
     pub ratio: f64,
     /// Score relative to the level of the most recent rows.
     recent: f64,

@@ -33,8 +33,7 @@ impl Event {
         2 * self.stuck >= self.alarms
     }
 
-    /// Returns true if a column that was constant in the warm-up had a different value in at least half of
-    /// the alarms.
+    /// Returns true if a column that was constant in the warm-up had a different value in at least half of the alarms.
     pub fn is_moved(&self) -> bool {
         2 * self.moved >= self.alarms
     }
@@ -64,8 +63,7 @@ impl Events {
         Self { open: None, last: 0, peak: 0.0, causes: Causes::new(width) }
     }
 
-    /// Ends the event if more than `gap` rows separate its last alarm from `position`. Returns the
-    /// event if it ended.
+    /// Ends the event if more than `gap` rows separate its last alarm from `position`. Returns the event if it ended.
     pub fn close_before(&mut self, position: u64, gap: u64) -> Option<Event> {
         self.open.filter(|_| position.saturating_sub(self.last) > gap + 1).and_then(|_| self.close())
     }

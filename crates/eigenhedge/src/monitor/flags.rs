@@ -1,11 +1,9 @@
-//! Flags: columns with the same value in nearly every row, such as constants, switches and counters
-//! of rare events.
+//! Flags: columns with the same value in nearly every row, such as constants, switches and counters of rare events.
 //!
-//! Such a column has no scale, so the shape leaves it out. At its common value a flag adds nothing
-//! to the score. At any other value it adds `-2 log p`, where p is the share of other values in the
-//! warm-up. The rule of succession estimates p as `(m + 1)/(n + 2)` for m other values among n. For
-//! the recent score, p is the recent share if that is larger, so that a flag that stays raised soon
-//! adds little.
+//! Such a column has no scale, so the shape leaves it out. At its common value a flag adds nothing to the score. At any
+//! other value it adds `-2 log p`, where p is the share of other values in the warm-up. The rule of succession
+//! estimates p as `(m + 1)/(n + 2)` for m other values among n. For the recent score, p is the recent share if that is
+//! larger, so that a flag that stays raised soon adds little.
 //!
 //! A column that was constant in the warm-up therefore adds `2 log(n + 2)` when it moves, about 12
 //! after 400 rows, which is enough for an alarm.

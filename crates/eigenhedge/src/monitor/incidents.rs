@@ -1,19 +1,16 @@
 //! Incidents: stretches of rows in which something was wrong, each reported once.
 //!
 //! **Opening.** An incident opens when a score of `scales` exceeds its limit, or when a column is
-//! stuck, silent, or was constant and moved. The score of a single row or of a jump must exceed
-//! [`SINGLE`] times its limit. A score that has opened an incident must be usual again before it
-//! can open another one.
+//! stuck, silent, or was constant and moved. The score of a single row or of a jump must exceed [`SINGLE`] times its
+//! limit. A score that has opened an incident must be usual again before it can open another one.
 //!
 //! **Raised limits.** Limits from a warm-up of n rows have relative errors of about 1/√n. Each
-//! incident therefore raises the logarithm of the limits that it exceeds by [`RAISE`]`/√n`, up to a
-//! sum of [`MOST_RAISED`]. One raise decays in [`FORGETTING`] times the requested time between
-//! false incidents. A stream whose limits were too low on some time scale has a few incidents, then
-//! none.
+//! incident therefore raises the logarithm of the limits that it exceeds by [`RAISE`]`/√n`, up to a sum of
+//! [`MOST_RAISED`]. One raise decays in [`FORGETTING`] times the requested time between false incidents. A stream whose
+//! limits were too low on some time scale has a few incidents, then none.
 //!
 //! **End.** The first score, in the order of `scales`, that exceeded its limit determines the end.
-//! The level of four rows replaces that of a single row. The incident ends when this score is
-//! usual:
+//! The level of four rows replaces that of a single row. The incident ends when this score is usual:
 //!
 //! - below the value that a certain share of normal scores exceeds (`scales`),
 //! - or below [`UNCERTAIN`]`/√n` of the limit,
@@ -61,16 +58,14 @@ const LIKELY: f64 = 0.3;
 const GAP: u64 = 32;
 /// Number of rows after the report of an incident in which alarms of single rows are suppressed.
 const QUIET: u64 = 250;
-/// Factor by which a ratio of score to limit must exceed earlier ones of an incident to open
-/// another.
+/// Factor by which a ratio of score to limit must exceed earlier ones of an incident to open another.
 const WORSE: f64 = 10.0;
 /// Number of rows per block. Scores are compared with earlier blocks, so that an incident that
 /// slowly becomes worse remains one incident.
 const AGAIN: u64 = 50;
 /// Logarithm of the factor by which limits are raised while the reference is borrowed.
 const BORROWED: f64 = 1.5;
-/// Maximum number of recent row indices that are stored, to report the index of an incident's first
-/// row.
+/// Maximum number of recent row indices that are stored, to report the index of an incident's first row.
 const REMEMBERED_ROWS: usize = 129;
 /// Maximum number of rows of a spike. A longer incident is a shift or a drift.
 const SPIKE_ROWS: u64 = 5;
@@ -125,8 +120,7 @@ pub struct Incident {
     pub severity: f64,
     /// Number of rows from the report to the last row, both included.
     pub rows: u64,
-    /// Number of rows since the report whose score exceeded the alarm limit. Suppressed alarms
-    /// count.
+    /// Number of rows since the report whose score exceeded the alarm limit. Suppressed alarms count.
     pub alarms: u64,
     signs: [bool; 6],
     /// Columns with the largest deviations at the peak, largest share first.
@@ -176,9 +170,8 @@ impl Columns {
         self.stuck.is_some() || self.moved.is_some_and(|(_, is_new)| is_new) || self.silent.is_some()
     }
 
-    /// Returns the severity of the faults. A run at its limit has a probability of about 1e-6. A
-    /// run of x times the limit has the severity `6 (x - 1)`, at most 6. A moved column has at
-    /// least severity 1.
+    /// Returns the severity of the faults. A run at its limit has a probability of about 1e-6. A run of x times the
+    /// limit has the severity `6 (x - 1)`, at most 6. A moved column has at least severity 1.
     fn severity(&self) -> f64 {
         let runs = [self.stuck, self.silent].into_iter().flatten();
         let of_runs = runs.map(|(_, excess)| (6.0 * (excess - 1.0)).clamp(0.0, 6.0)).fold(0.0, f64::max);
@@ -275,8 +268,7 @@ impl Incidents {
         self.numbers.clone_from(&earlier.numbers);
     }
 
-    /// Moves the reference to these column means of another stream, raises the limits, and forgets
-    /// all incidents.
+    /// Moves the reference to these column means of another stream, raises the limits, and forgets all incidents.
     pub fn lend(&mut self, means: &[f64]) {
         self.scales.move_to(means);
         *self = Self { is_borrowed: true, ..Self::new(self.scales.clone(), self.time) };

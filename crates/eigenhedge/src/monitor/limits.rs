@@ -5,10 +5,9 @@
 //! ρ_h of the ranks at lags h = 1, 2, … up to the first that is not positive.
 //!
 //! **Limit for a share α** of n_e independent scores: the `1 - α'` quantile with
-//! `α' = (α(n_e + 1/3) - 2/3)/n_e`, or the largest score if α' is at most `1/(n + 1)`.
-//! [`Limit::Conformal`] uses the rank `⌈(n + 1)(1 - α)⌉` instead. If the largest score is used, a
-//! moving limit is also at least the limit that Student's distribution gives for the cube roots of
-//! the scores.
+//! `α' = (α(n_e + 1/3) - 2/3)/n_e`, or the largest score if α' is at most `1/(n + 1)`. [`Limit::Conformal`] uses the
+//! rank `⌈(n + 1)(1 - α)⌉` instead. If the largest score is used, a moving limit is also at least the limit that
+//! Student's distribution gives for the cube roots of the scores.
 //!
 //! **Moving limit** ([`Recent`]): the quantile of recent scores. Every score counts, but a score
 //! above [`CLIP`] times the limit is clipped to that value. A limit that learned only from rows

@@ -7,14 +7,12 @@
 //! - **Incident**: the row is part of a stretch in which something is wrong, on one of several time
 //!   scales.
 //!
-//! Update: columns are standardized ([`Columns`]), nearly constant columns become `flags`, and
-//! earlier rows are appended (`lags`). The warm-up determines directions (`shape`), tail
-//! probabilities of the parts along and outside them (`tails`), and limits (`warm_up`). `channel`
-//! scores each row relative to the reference and to the level of the most recent rows. `scales`
-//! scores running means of the rows, and `incidents` opens and closes incidents by these scores.
-//! Other modules detect repeated and missing values (`repeats`), coarser values (`rounding`) and
-//! change points of the score (`changes`), find the columns that cause a score (`causes`), and
-//! group nearby alarms (`events`).
+//! Update: columns are standardized ([`Columns`]), nearly constant columns become `flags`, and earlier rows are
+//! appended (`lags`). The warm-up determines directions (`shape`), tail probabilities of the parts along and outside
+//! them (`tails`), and limits (`warm_up`). `channel` scores each row relative to the reference and to the level of the
+//! most recent rows. `scales` scores running means of the rows, and `incidents` opens and closes incidents by these
+//! scores. Other modules detect repeated and missing values (`repeats`), coarser values (`rounding`) and change points
+//! of the score (`changes`), find the columns that cause a score (`causes`), and group nearby alarms (`events`).
 //!
 //! Guarantee: none. The book reports measured rates of false alarms for many kinds of streams.
 //!
@@ -110,8 +108,7 @@ pub struct Monitor {
     is_borrowed: bool,
     fitted: Option<Box<Fitted>>,
     totals: MonitorTotals,
-    /// Bytes that the calling program saves with the monitor, in a format of its own. Empty by
-    /// default.
+    /// Bytes that the calling program saves with the monitor, in a format of its own. Empty by default.
     pub resume_state: Vec<u8>,
     #[serde(skip)]
     row: Scratch<Vec<f64>>,
@@ -313,8 +310,7 @@ impl Monitor {
         self.fitted.as_ref().and_then(|fitted| fitted.events.open())
     }
 
-    /// Ends the ongoing event, for example at the end of a table. Returns the event, or `None` if
-    /// no event is ongoing.
+    /// Ends the ongoing event, for example at the end of a table. Returns the event, or `None` if no event is ongoing.
     pub fn close_event(&mut self) -> Option<Event> {
         let event = self.fitted.as_mut().and_then(|fitted| fitted.events.close());
         self.totals.events += u64::from(event.is_some());
@@ -353,9 +349,8 @@ impl Monitor {
         copy
     }
 
-    /// Returns the contributions of cells to Q and to T² of the most recently scored row. Entry
-    /// `l · width + j` belongs to column j, l rows earlier. The contributions sum to Q and to T².
-    /// Both lists are empty before the first score.
+    /// Returns the contributions of cells to Q and to T² of the most recently scored row. Entry `l · width + j` belongs
+    /// to column j, l rows earlier. The contributions sum to Q and to T². Both lists are empty before the first score.
     pub fn contributions(&self) -> (Vec<f64>, Vec<f64>) {
         self.fitted.as_ref().map_or_else(Default::default, |fitted| {
             causes::contributions(&fitted.levels.shape, &fitted.levels.reference_parts.0)
@@ -394,8 +389,7 @@ impl Monitor {
         Ok(missing == raw.len() || missing > 0 && self.options.missing == Missing::Skip)
     }
 
-    /// Scores a row like [`Self::step`]. Verdicts, events, incidents and changes use `number` as
-    /// the index of the row.
+    /// Scores a row like [`Self::step`]. Verdicts, events, incidents and changes use `number` as the index of the row.
     pub fn step_numbered(&mut self, number: u64, raw: &[f64]) -> Result<Verdict, Error> {
         if self.is_passed_over(raw)? {
             self.totals.rows += 1;

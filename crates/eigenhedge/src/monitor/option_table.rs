@@ -1,8 +1,6 @@
-//! Option table of monitors. Each option occurs once, with its texts and its field of
-//! [`MonitorOptions`].
+//! Option table of monitors. Each option occurs once, with its texts and its field of [`MonitorOptions`].
 //!
-//! The command line, the service and Python take names, help texts, defaults and checks from this
-//! table.
+//! The command line, the service and Python take names, help texts, defaults and checks from this table.
 
 use super::options::{Choose, MonitorOptions};
 use super::shape::Kept;
@@ -63,8 +61,7 @@ impl MonitorOption {
     }
 }
 
-/// All options of a monitor. Callers set options in this order, so that `k` takes precedence over
-/// `share`.
+/// All options of a monitor. Callers set options in this order, so that `k` takes precedence over `share`.
 pub const MONITOR_OPTIONS: &[MonitorOption] = &[
     MonitorOption {
         set: |options, text| {

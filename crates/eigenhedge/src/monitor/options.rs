@@ -17,9 +17,8 @@ const MOST_LAGS: usize = 100;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Mode {
-    /// Updates the recent level and its limit with every row. The reference of the row scores is
-    /// fixed. If a column changes slowly within the warm-up, the baseline of incidents follows the
-    /// rows slowly.
+    /// Updates the recent level and its limit with every row. The reference of the row scores is fixed. If a column
+    /// changes slowly within the warm-up, the baseline of incidents follows the rows slowly.
     #[default]
     Adapt,
     /// Does not adapt. Alarms depend only on the reference. The value is the number of first rows
@@ -33,8 +32,7 @@ crate::error::by_name_or_rows!(Mode, "mode", Adapt => "adapt"; Freeze => "freeze
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Limit {
-    /// Quantile of recent scores. The value is the share of later rows that should exceed the
-    /// limit.
+    /// Quantile of recent scores. The value is the share of later rows that should exceed the limit.
     Auto(f64),
     /// Conformal rank of recent scores. The value is the maximum share of later rows that exceed
     /// the limit, if rows are exchangeable.
@@ -93,8 +91,7 @@ impl fmt::Display for Limit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Rebaseline {
-    /// No automatic acceptance. Only [`Monitor::accept`](super::Monitor::accept) sets a new
-    /// reference.
+    /// No automatic acceptance. Only [`Monitor::accept`](super::Monitor::accept) sets a new reference.
     #[default]
     Never,
     /// Acceptance of long incidents. The value is the number of rows that an incident must last.
@@ -256,8 +253,7 @@ impl MonitorOptions {
         }
     }
 
-    /// Returns the minimum number of rows for a reference: 20, plus the number of previous rows
-    /// that are appended.
+    /// Returns the minimum number of rows for a reference: 20, plus the number of previous rows that are appended.
     pub fn least_warm_up(&self, columns: usize) -> usize {
         LEAST_WARM_UP + self.lags(columns)
     }

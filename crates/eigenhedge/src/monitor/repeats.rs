@@ -1,10 +1,9 @@
 //! Detection of stuck sensors, whose repeated values need not affect Q or T².
 //!
-//! A column is stuck if its value has been the same for more rows than its limit. The limit is the
-//! largest of three numbers: [`FEWEST`]; `2 L + 3`, where L is the longest run in the warm-up; and
-//! the length of a run with probability [`CHANCE`] if each row repeats the previous one with
-//! probability p. The probability p is the share of repeats in the warm-up, or the share for the
-//! most common value if it is larger. Missing cells neither count nor end a run.
+//! A column is stuck if its value has been the same for more rows than its limit. The limit is the largest of three
+//! numbers: [`FEWEST`]; `2 L + 3`, where L is the longest run in the warm-up; and the length of a run with probability
+//! [`CHANCE`] if each row repeats the previous one with probability p. The probability p is the share of repeats in the
+//! warm-up, or the share for the most common value if it is larger. Missing cells neither count nor end a run.
 //!
 //! Four rules prevent false reports of values that are often constant:
 //!
@@ -23,8 +22,7 @@ use serde::{Deserialize, Serialize};
 const FEWEST: u64 = 5;
 /// Probability of a run by chance below which its column counts as stuck.
 const CHANCE: f64 = 1e-6;
-/// Weight, in rows, of the share of repeats of all values in the estimated share of the most common
-/// value.
+/// Weight, in rows, of the share of repeats of all values in the estimated share of the most common value.
 const PRIOR: f64 = 20.0;
 /// Maximum number of decimals that are distinguished. A value with more decimals counts as one with this many.
 const DECIMALS: usize = 6;
@@ -96,8 +94,7 @@ impl Repeats {
         Self { columns: (0..width).map(column).collect() }
     }
 
-    /// Adds a row, in units of the input. NaN cells neither count in a run of equal values nor end
-    /// it.
+    /// Adds a row, in units of the input. NaN cells neither count in a run of equal values nor end it.
     pub fn push(&mut self, raw: &[f64]) {
         for (column, x) in self.columns.iter_mut().zip(raw) {
             if x.is_nan() {
@@ -125,9 +122,8 @@ impl Repeats {
         self.longest(|column| column.missing as f64 / column.missing_limit as f64)
     }
 
-    /// Multiplies the rank of each column by up to 2 as its run approaches its limit. Columns that
-    /// depend on each other exactly have equal deviations. The one that repeats its value is then
-    /// the likeliest cause.
+    /// Multiplies the rank of each column by up to 2 as its run approaches its limit. Columns that depend on each other
+    /// exactly have equal deviations. The one that repeats its value is then the likeliest cause.
     pub fn suspect(&self, ranks: &mut [f64]) {
         for (rank, column) in ranks.iter_mut().zip(&self.columns) {
             *rank *= 1.0 + (column.rows.saturating_sub(1) as f64 / column.limit as f64).min(1.0);
@@ -186,8 +182,7 @@ impl Runs {
         (self.repeats + 1) as f64 / (self.rows.saturating_sub(1) + 2) as f64
     }
 
-    /// Returns the limit of later runs, if each cell repeats the previous one with probability
-    /// `share`.
+    /// Returns the limit of later runs, if each cell repeats the previous one with probability `share`.
     fn limit(&self, share: f64) -> u64 {
         let by_chance = (CHANCE.ln() / share.ln()).ceil() as u64;
         let is_constant = self.repeats + 1 >= self.rows;

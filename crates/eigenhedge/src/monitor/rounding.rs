@@ -1,5 +1,4 @@
-//! Changes of resolution: columns whose values have become coarser than in the warm-up, because a
-//! source rounds them.
+//! Changes of resolution: columns whose values have become coarser than in the warm-up, because a source rounds them.
 //!
 //! A column is coarse if its last [`ROWS`] values have at least [`COARSER`] decimals fewer than
 //! those of the warm-up. Rounding adds noise of up to half a step, which is not a fault.
@@ -35,8 +34,7 @@ impl Column {
 }
 
 impl Rounding {
-    /// Determines the decimals of the warm-up rows, in units of the input. `scales` has the divisor
-    /// of each column.
+    /// Determines the decimals of the warm-up rows, in units of the input. `scales` has the divisor of each column.
     pub fn fit(rows: &[Vec<f64>], scales: &[f64]) -> Self {
         let column = |j: usize| {
             let cells: Vec<f64> = rows.iter().map(|row| row[j]).filter(|x| !x.is_nan()).collect();
@@ -47,8 +45,7 @@ impl Rounding {
         Self { columns: (0..rows.first().map_or(0, Vec::len)).map(column).collect() }
     }
 
-    /// Treats each column as coarse until its first fine value, because a new table may be rounded
-    /// differently.
+    /// Treats each column as coarse until its first fine value, because a new table may be rounded differently.
     pub fn begin_table(&mut self) {
         self.columns.iter_mut().for_each(|column| (column.run, column.decimals) = (ROWS, 0));
     }

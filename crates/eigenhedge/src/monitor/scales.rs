@@ -1,9 +1,8 @@
 //! Evidence of a fault on several time scales, for incidents.
 //!
-//! Setting: x is a row in standard units, and b is the baseline, at first the mean of the warm-up.
-//! P are directions that contain a share `1 - 1/√n` of the energy of the n warm-up rows, at most
-//! [`LARGEST_SHARE`]. For rows of at least 512 values, P are the directions of the row scores
-//! (`channel`).
+//! Setting: x is a row in standard units, and b is the baseline, at first the mean of the warm-up. P are directions
+//! that contain a share `1 - 1/√n` of the energy of the n warm-up rows, at most [`LARGEST_SHARE`]. For rows of at least
+//! 512 values, P are the directions of the row scores (`channel`).
 //!
 //! **Scores.** A *level* is a running mean of the rows with a memory of 1, 4, 16 or 64 rows. Its
 //! score is that of `level - b` (Q, T² and M by `shape`, tail probabilities by `tails`). An
@@ -45,15 +44,13 @@ const LARGEST_SHARE: f64 = 0.995;
 const USUAL: f64 = 0.15;
 /// Largest share of normal values above a limit.
 const MOST_OVER: f64 = 0.05;
-/// Multiple of the 95 % point at which the scores of the warm-up are clipped before a limit is
-/// fitted.
+/// Multiple of the 95 % point at which the scores of the warm-up are clipped before a limit is fitted.
 const CAP: f64 = 4.0;
 /// Minimum residual energy of a column in the jumps, as a share of the mean over the columns.
 const LEAST_RESIDUAL: f64 = 0.03;
 /// Length of the warm-up, in autocorrelation times of a column, below which the column wanders.
 const WANDER: f64 = 8.0;
-/// Length of the warm-up, in mean autocorrelation times of the columns, below which it is too
-/// short.
+/// Length of the warm-up, in mean autocorrelation times of the columns, below which it is too short.
 const FEW: f64 = 10.0;
 /// Shortest memory of a baseline that follows the rows.
 const LEAST_MEMORY: f64 = 64.0;
@@ -364,8 +361,7 @@ impl Bar {
     }
 }
 
-/// Returns the spread, the tail probabilities and the scores of the differences between consecutive
-/// rows.
+/// Returns the spread, the tail probabilities and the scores of the differences between consecutive rows.
 fn fit_jumps(shape: &Shape, rows: &Matrix) -> (Split, Tails, Vec<f64>) {
     let (d, k, count) = (rows.rows(), shape.basis.columns(), rows.columns());
     let mut spread = Split { along: vec![0.0; k], outside: vec![0.0; d] };

@@ -3,17 +3,14 @@
 //! Setting: weighted rows x of d numbers. `mean` and C are their weighted mean and covariance. P
 //! are the k leading directions of C, with variances s².
 //!
-//! Statistics of a row relative to a level l, with `c = x - l`, `t = Pᵀc` and `e = c - P t`: Q is
-//! the squared length of e, `T² = Σ t²/s²` and `M = max_j e_j²/r_j²`. Here r_j² is the energy of
-//! column j outside the directions, at least [`LEAST_RESIDUAL`] of its mean over the columns. M
-//! detects a fault in one of many columns, which Q dilutes.
+//! Statistics of a row relative to a level l, with `c = x - l`, `t = Pᵀc` and `e = c - P t`: Q is the squared length of
+//! e, `T² = Σ t²/s²` and `M = max_j e_j²/r_j²`. Here r_j² is the energy of column j outside the directions, at least
+//! [`LEAST_RESIDUAL`] of its mean over the columns. M detects a fault in one of many columns, which Q dilutes.
 //!
-//! The shape is not updated after the warm-up, because a model that adapts to its rows learns a
-//! fault.
+//! The shape is not updated after the warm-up, because a model that adapts to its rows learns a fault.
 //!
-//! Cost: O(dk) for the statistics of a row. O(min(d, n)³) for the directions of n rows. If there
-//! are fewer rows than columns, these come from the Gram matrix of the rows, unless they are
-//! inaccurate.
+//! Cost: O(dk) for the statistics of a row. O(min(d, n)³) for the directions of n rows. If there are fewer rows than
+//! columns, these come from the Gram matrix of the rows, unless they are inaccurate.
 //!
 //! Not done: more than [`LARGEST`] numbers per row, including lags. The eigenproblem would take too
 //! much memory and time.
@@ -85,13 +82,11 @@ pub(super) struct Sample<'a> {
     /// Number of directions of a similar fit, if known. It speeds up the fit if these directions
     /// have much larger variances than the others.
     pub near: Option<usize>,
-    /// Directions of a similar fit, if known. They are then kept, and only their variances are
-    /// fitted.
+    /// Directions of a similar fit, if known. They are then kept, and only their variances are fitted.
     pub within: Option<&'a Matrix>,
 }
 
-/// Shape of the warm-up, and for each of [`FOLDS`] contiguous folds the shape of the rows outside
-/// it.
+/// Shape of the warm-up, and for each of [`FOLDS`] contiguous folds the shape of the rows outside it.
 #[derive(Debug, Clone)]
 pub(super) struct Folds {
     pub shape: Shape,

@@ -3,9 +3,8 @@
 use super::{Monitor, Verdict};
 
 impl Monitor {
-    /// Returns the contribution of each column, summed over lags, to the Q of the most recent row.
-    /// The contributions sum to Q. `verdict` must be that of the most recent row. The list is empty
-    /// if the verdict has no score.
+    /// Returns the contribution of each column, summed over lags, to the Q of the most recent row. The contributions
+    /// sum to Q. `verdict` must be that of the most recent row. The list is empty if the verdict has no score.
     pub fn column_contributions(&self, verdict: &Verdict) -> &[f64] {
         let Some(fitted) = self.fitted.as_ref().filter(|_| !verdict.score.is_nan()) else { return &[] };
         &fitted.causes.0.contributions

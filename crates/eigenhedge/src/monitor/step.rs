@@ -7,8 +7,7 @@ use super::lags::Lags;
 use super::last_rows::LastRows;
 use super::{Differences, Fitted, Mode, MonitorOptions, MonitorTotals, Verdict};
 
-/// Score of the flags of a row, relative to the most recent rows, above which a constant column has
-/// newly moved.
+/// Score of the flags of a row, relative to the most recent rows, above which a constant column has newly moved.
 const MOVED: f64 = 6.0;
 
 impl MonitorTotals {
@@ -113,8 +112,7 @@ impl Fitted {
         }
     }
 
-    /// Clears the state that depends on single rows of a stream, before the first row of another
-    /// stream.
+    /// Clears the state that depends on single rows of a stream, before the first row of another stream.
     pub(super) fn forget_state(&mut self, width: usize) {
         self.repeats.clear();
         self.rounding.begin_table();
@@ -123,9 +121,8 @@ impl Fitted {
     }
 }
 
-/// Returns the score above which a row would be an alarm, given its score and its ratio to the
-/// limit. Unless the row is an alarm, the result is at least `least`, the limit of the reference
-/// score.
+/// Returns the score above which a row would be an alarm, given its score and its ratio to the limit. Unless the row is
+/// an alarm, the result is at least `least`, the limit of the reference score.
 fn limit_of(score: f64, ratio: f64, least: f64) -> f64 {
     let limit = score / ratio;
     match ratio > 1.0 {

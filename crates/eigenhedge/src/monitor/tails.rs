@@ -1,11 +1,10 @@
 //! Logarithmic tail probabilities of the statistics of a row, finite for any value.
 //!
-//! Setting: the cube root of a sum of squares is nearly normal (Wilson and Hilferty). Its center is
-//! the median over the warm-up, and its spread comes from the [`UPPER`] quantile. A tenth of bad
-//! rows hardly affects either. The tail probability p of a statistic x is given by
-//! `log p = log Φ(-ζ)` with `ζ = (x^{1/3} - center)/spread`, where Φ is the standard normal
-//! distribution function. The score of a row is `-(log p_Q + log p_T² + log p_M)`. It is not a
-//! p-value, because the three are dependent.
+//! Setting: the cube root of a sum of squares is nearly normal (Wilson and Hilferty). Its center is the median over the
+//! warm-up, and its spread comes from the [`UPPER`] quantile. A tenth of bad rows hardly affects either. The tail
+//! probability p of a statistic x is given by `log p = log Φ(-ζ)` with `ζ = (x^{1/3} - center)/spread`, where Φ is the
+//! standard normal distribution function. The score of a row is `-(log p_Q + log p_T² + log p_M)`. It is not a p-value,
+//! because the three are dependent.
 //!
 //! Numerics: for large arguments, the logarithm of the complementary error function is computed
 //! from its asymptotic series, so that nothing underflows.

@@ -13,8 +13,7 @@ use std::fmt;
 pub enum State {
     /// Neither an alarm nor inside an incident.
     Normal,
-    /// Unusual compared with both the reference and the most recent rows, or the first row of a
-    /// reported incident.
+    /// Unusual compared with both the reference and the most recent rows, or the first row of a reported incident.
     Alarm,
     /// Inside an incident, without an alarm.
     Incident,
@@ -59,9 +58,8 @@ pub struct Verdict {
     /// Score above which this row would be an alarm. With [`Mode::Adapt`](super::Mode::Adapt), it
     /// depends on the most recent rows.
     pub limit: f64,
-    /// True if the score exceeds the limit or an incident opens. Up to 250 rows of an incident
-    /// after its report are not alarms. With [`Mode::Freeze`](super::Mode::Freeze), incidents have
-    /// no effect on alarms.
+    /// True if the score exceeds the limit or an incident opens. Up to 250 rows of an incident after its report are not
+    /// alarms. With [`Mode::Freeze`](super::Mode::Freeze), incidents have no effect on alarms.
     pub alarm: bool,
     /// Sequence number of the ongoing incident (from 1), if there is one.
     pub incident: Option<u64>,
@@ -71,8 +69,7 @@ pub struct Verdict {
     pub closed: Option<Incident>,
     /// Index of the stuck column with the longest run relative to its limit, if any.
     pub stuck: Option<usize>,
-    /// Index of the first column that was constant in the warm-up and has a different value in this
-    /// row, if any.
+    /// Index of the first column that was constant in the warm-up and has a different value in this row, if any.
     pub moved: Option<usize>,
     /// True if `limit` and `causes` refer to the difference between this row and the previous one.
     pub of_differences: bool,

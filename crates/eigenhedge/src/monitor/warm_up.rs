@@ -90,10 +90,9 @@ impl Monitor {
         Ok(closed)
     }
 
-    /// Borrows the reference of another monitor until this one has enough rows for its own warm-up.
-    /// The reference is moved to the level of this monitor's rows. Has no effect if this monitor
-    /// has a reference or fewer than 20 rows, plus the lags, or if the other monitor has no
-    /// reference.
+    /// Borrows the reference of another monitor until this one has enough rows for its own warm-up. The reference is
+    /// moved to the level of this monitor's rows. Has no effect if this monitor has a reference or fewer than 20 rows,
+    /// plus the lags, or if the other monitor has no reference.
     pub fn borrow_reference(&mut self, other: &Self) {
         let Some(reference) = other.fitted.as_ref().filter(|_| self.fitted.is_none()) else { return };
         if self.waiting.len() < self.options.least_warm_up(self.width) {

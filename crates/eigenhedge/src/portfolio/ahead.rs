@@ -26,16 +26,14 @@ const WORTHWHILE: usize = 128;
 const LARGEST_CELL: f64 = 1e60;
 /// Largest energy of earlier rows for which no sum of squares can overflow.
 const LARGEST_ENERGY: f64 = 1e200;
-/// Required value of the largest squared norm so far. Any row whose squared norm underflows is then
-/// negligible.
+/// Required value of the largest squared norm so far. Any row whose squared norm underflows is then negligible.
 const LEAST_SQUARE: f64 = 1e-200;
 
 pub(crate) struct Ran<'a> {
     pub loss: Loss,
     /// Coordinates of the row in the kept directions of the chosen member.
     pub coordinates: &'a [f64],
-    /// Number of explicit directions of the chosen member with a positive probability of being
-    /// kept.
+    /// Number of explicit directions of the chosen member with a positive probability of being kept.
     pub rank: usize,
     pub square: f64,
 }
@@ -90,9 +88,8 @@ impl Portfolio<Ambient> {
             && rows.iter().all(is_plain)
     }
 
-    /// Runs a trial for each row, in order. The members learn on several threads, one of which also
-    /// runs `beside`. Calls `each` with the results of each row. [`Self::runs_ahead`] must be true
-    /// for these rows.
+    /// Runs a trial for each row, in order. The members learn on several threads, one of which also runs `beside`.
+    /// Calls `each` with the results of each row. [`Self::runs_ahead`] must be true for these rows.
     pub(crate) fn run_ahead(
         &mut self,
         rows: &[&[f64]],
@@ -128,8 +125,7 @@ impl Portfolio<Ambient> {
                 Lots { receiver, lots: vec![Vec::new(); rows.len().div_ceil(LOT)], members: self.specs.len() };
             for lot in 0..lots.lots.len() {
                 while !lots.is_complete(lot) {
-                    // If there is no result, another thread has panicked. The scope then panics
-                    // too.
+                    // If there is no result, another thread has panicked. The scope then panics too.
                     let Some(done) = work.help().or_else(|| lots.receiver.recv().ok()) else { return };
                     lots.enter(done);
                 }

@@ -1,8 +1,7 @@
 //! Rows with missing cells, which all members fill in together.
 //!
-//! Each member fills in the row from its own directions and center (`Subspace::fill`), and its loss
-//! covers only the observed cells. All members then learn a combination of the filled rows
-//! (`fill_errors`).
+//! Each member fills in the row from its own directions and center (`Subspace::fill`), and its loss covers only the
+//! observed cells. All members then learn a combination of the filled rows (`fill_errors`).
 
 use super::Portfolio;
 use super::fill_errors::{Filling, combination};
@@ -16,8 +15,7 @@ impl Portfolio<Ambient> {
         self.members.iter_mut().for_each(|member| member.begin_column(column, value));
     }
 
-    /// Returns the initial value of one column of the first member's center, or zero without a
-    /// center.
+    /// Returns the initial value of one column of the first member's center, or zero without a center.
     pub(crate) fn first_value(&self, column: usize) -> f64 {
         self.members.first().map_or(0.0, |member| member.first_value(column))
     }
@@ -52,8 +50,7 @@ impl Portfolio<Ambient> {
         }
     }
 
-    /// Returns the standard errors of the cells of the most recently filled row, 0 for observed
-    /// cells.
+    /// Returns the standard errors of the cells of the most recently filled row, 0 for observed cells.
     pub(crate) fn fill_deviations(&self) -> &[f64] {
         &self.scratch.0.filling.deviations
     }

@@ -9,15 +9,13 @@
 //! noise variance of a column is the mean of `(1 - h) e²`, where e is the leave-one-out error of
 //! the combination in an observed cell and h is the leverage of this cell.
 //!
-//! While cells of a column are missing, members with short memories lose their advantage. Let N be
-//! its noise variance over the most recent cells, F that of the leader (whose center is the mean)
-//! over all observed cells, and g the number of earlier rows since the last value of the column.
-//! The noise variance of the cell is then `2F (1 - r^(g+1))` with `r = 1 - N/(2F)`, as for the
-//! difference of two values of an autoregressive process with the autocorrelation r.
+//! While cells of a column are missing, members with short memories lose their advantage. Let N be its noise variance
+//! over the most recent cells, F that of the leader (whose center is the mean) over all observed cells, and g the
+//! number of earlier rows since the last value of the column. The noise variance of the cell is then `2F (1 - r^(g+1))`
+//! with `r = 1 - N/(2F)`, as for the difference of two values of an autoregressive process with the autocorrelation r.
 //!
-//! Numerics: E decays by the factor [`MEMORY`] per row with missing cells. Its diagonal is raised
-//! slightly, so that members with nearly equal errors get nearly equal weights. Negative weights
-//! are set to zero.
+//! Numerics: E decays by the factor [`MEMORY`] per row with missing cells. Its diagonal is raised slightly, so that
+//! members with nearly equal errors get nearly equal weights. Negative weights are set to zero.
 
 use crate::error::Error;
 use crate::impute::solve;
@@ -33,8 +31,7 @@ const NOISE_ROWS: f64 = 50.0;
 /// Share of the smallest diagonal entry that is added to the diagonal.
 const RAISED: f64 = 0.01;
 
-/// Statistics of the leave-one-out errors of the members on observed cells. Empty until a cell is
-/// missing.
+/// Statistics of the leave-one-out errors of the members on observed cells. Empty until a cell is missing.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct FillErrors {
     /// Decayed sum of the products of the errors of each pair of members.

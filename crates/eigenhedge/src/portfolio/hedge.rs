@@ -90,8 +90,7 @@ impl AdaHedge {
 pub(super) struct RecentLeader {
     memory: f64,
     totals: Vec<f64>,
-    /// Rounding error of the totals. Members with a total up to this value are tied for the
-    /// smallest.
+    /// Rounding error of the totals. Members with a total up to this value are tied for the smallest.
     rounding: f64,
 }
 
@@ -100,8 +99,7 @@ impl RecentLeader {
         Self { memory, totals: vec![0.0; members], rounding: 0.0 }
     }
 
-    /// Writes the weights. Members tied for the smallest recent loss get equal weights, and the
-    /// others get zero.
+    /// Writes the weights. Members tied for the smallest recent loss get equal weights, and the others get zero.
     pub fn weights(&self, weights: &mut Vec<f64>) {
         weights.clear();
         weights.extend(self.totals.iter().map(|total| f64::from(u8::from(*total <= self.rounding))));

@@ -1,13 +1,11 @@
-//! Hedge over learners, without parameters to tune. Its loss is close to that of the best member in
-//! hindsight.
+//! Hedge over learners, without parameters to tune. Its loss is close to that of the best member in hindsight.
 //!
 //! Setting: members are subspace learners over the same rows, each with its own rule, center and
 //! span. A portfolio may have a single member, at no extra cost.
 //!
-//! Update: the portfolio mixes the distributions of the members with weights w. Its expected loss
-//! is `Σ w_i l_i` with the expected losses l of the members, from which [`Trust`] computes the
-//! weights. A row that only sets the center ([`Subspace::fixes_center`]) changes no weight and no
-//! total.
+//! Update: the portfolio mixes the distributions of the members with weights w. Its expected loss is `Σ w_i l_i` with
+//! the expected losses l of the members, from which [`Trust`] computes the weights. A row that only sets the center
+//! ([`Subspace::fixes_center`]) changes no weight and no total.
 //!
 //! A row with missing cells is filled in first (`fill`), and its loss is that of the observed cells.
 //!
@@ -62,27 +60,23 @@ struct Working {
     drawn: Drawn,
     /// Trace lists of [`Portfolio::run_ahead`] whose memory is reused.
     spare_traces: Vec<Vec<Trace>>,
-    /// Displacement from the center of the first member to that of the heaviest member. Empty if
-    /// the centers are equal.
+    /// Displacement from the center of the first member to that of the heaviest member. Empty if the centers are equal.
     way: Vec<f64>,
     filling: Filling,
 }
 
-/// Smallest row length for which `auto` has no learned centers. Such rows are processed in blocks,
-/// for which the steps of the center must be known in advance. Long rows may also be sparse, while
-/// a learned center is dense.
+/// Smallest row length for which `auto` has no learned centers. Such rows are processed in blocks, for which the steps
+/// of the center must be known in advance. Long rows may also be sparse, while a learned center is dense.
 const LONG: usize = 512;
 
 /// Returns the parameters of the members of `auto`.
 ///
-/// Three kinds of members use the center of the template: forgetting leaders, the leader
-/// (incremental PCA with a few more directions), and anchored with a self-confident rate, whose
-/// bound for arbitrary rows the portfolio inherits. If this center is the mean and there is no
-/// kernel, more forgetting leaders use other centers, for levels that drift: the last row,
-/// forgetting means, and learned centers. For rows of at least 512 numbers, and for a center with a
-/// prior, more forgetting means replace the learned centers. Without a center and with a given norm
-/// bound, tracking with fixed share is also a member. The portfolio then inherits its bound for
-/// drift.
+/// Three kinds of members use the center of the template: forgetting leaders, the leader (incremental PCA with a few
+/// more directions), and anchored with a self-confident rate, whose bound for arbitrary rows the portfolio inherits. If
+/// this center is the mean and there is no kernel, more forgetting leaders use other centers, for levels that drift:
+/// the last row, forgetting means, and learned centers. For rows of at least 512 numbers, and for a center with a
+/// prior, more forgetting means replace the learned centers. Without a center and with a given norm bound, tracking
+/// with fixed share is also a member. The portfolio then inherits its bound for drift.
 ///
 /// Each member has at most `k + 3` explicit directions, unless the template sets another limit. It
 /// therefore costs O(nk) per row of n numbers.
@@ -326,8 +320,7 @@ impl Portfolio<Ambient> {
         other.members.pop().map_or(Ok(()), |other| member.merge(*other, cost))
     }
 
-    /// Runs one trial with several rows. The centers move only after the trial. On an error nothing
-    /// changes.
+    /// Runs one trial with several rows. The centers move only after the trial. On an error nothing changes.
     pub(crate) fn frozen_trial(&mut self, rows: &[&[f64]], random: &mut Random) -> Result<Loss, Error> {
         let largest_span = self.members.iter().map(|member| member.span().columns()).max().unwrap_or(0);
         let mut lot = Lot::new(rows, self.members[0].span().length(), largest_span)?;
@@ -350,8 +343,7 @@ impl Portfolio<Ambient> {
     }
 }
 
-/// Relative difference up to which weights are tied, so that rounding does not decide which member
-/// is used.
+/// Relative difference up to which weights are tied, so that rounding does not decide which member is used.
 const TIED: f64 = 1e-9;
 
 /// Returns the index of the first weight that equals the largest one up to rounding.

@@ -1,11 +1,10 @@
 //! Weights of the members: fast rules for the usual case, and a careful rule as a safeguard.
 //!
-//! Rules: the careful rule U is AdaHedge on the original losses. Its bound holds on every sequence,
-//! but one huge loss lowers its rate for a long time. A is AdaHedge on clipped losses: the range of
-//! the losses on each row is limited to 16 times the median of the recent ranges. Three recent
-//! leaders, also on clipped losses, follow changes over 10, 50 and 500 rows. A top AdaHedge, with a
-//! limit of 100 times the median, weights A and the leaders. Its mixture is used as long as `owed`,
-//! the excess of the loss over that of U, is within an allowance. Otherwise U is used.
+//! Rules: the careful rule U is AdaHedge on the original losses. Its bound holds on every sequence, but one huge loss
+//! lowers its rate for a long time. A is AdaHedge on clipped losses: the range of the losses on each row is limited to
+//! 16 times the median of the recent ranges. Three recent leaders, also on clipped losses, follow changes over 10, 50
+//! and 500 rows. A top AdaHedge, with a limit of 100 times the median, weights A and the leaders. Its mixture is used
+//! as long as `owed`, the excess of the loss over that of U, is within an allowance. Otherwise U is used.
 //!
 //! Guarantee: on every sequence, at any time, for every member i: `loss ≤ loss_i + owed + (1 + 1/c) Δ_U`
 //! ([`Trust::regret`], computed), and a priori `owed ≤ √(ln(M) Σ r²) + max r` ([`Trust::largest_regret`]). Here Δ_U is
@@ -98,8 +97,7 @@ impl Trust {
         }
     }
 
-    /// Includes `largest` in the largest loss so far, and rescales the totals to the resulting
-    /// unit.
+    /// Includes `largest` in the largest loss so far, and rescales the totals to the resulting unit.
     fn change_unit(&mut self, largest: f64) {
         let before = unit(self.largest_loss);
         self.largest_loss = self.largest_loss.max(largest);

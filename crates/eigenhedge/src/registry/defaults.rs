@@ -1,7 +1,6 @@
 //! Defaults of methods that have no entry in the table of options, for the command line and Python.
 
-/// Default kernel of the batch methods: ridge regression, kernel PCA, pre-images, means, two-sample
-/// test.
+/// Default kernel of the batch methods: ridge regression, kernel PCA, pre-images, means, two-sample test.
 pub const KERNEL: &str = "rbf";
 /// Default regularization weight of kernel ridge regression.
 pub const RIDGE_ALPHA: f64 = 1.0;

@@ -37,8 +37,7 @@ pub enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Family {
-    /// Subspace learner. Its rule updates the spectrum (probabilities) over a span (explicit
-    /// directions).
+    /// Subspace learner. Its rule updates the spectrum (probabilities) over a span (explicit directions).
     Subspace,
     /// Hedge over several subspace learners.
     Portfolio,

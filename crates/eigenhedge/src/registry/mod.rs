@@ -1,7 +1,6 @@
 //! The registry of learners: their names, properties and constructors.
 //!
-//! The command line, saved files, the documentation, and tests that run every learner use the
-//! registry.
+//! The command line, saved files, the documentation, and tests that run every learner use the registry.
 //!
 //! ```
 //! use eigenhedge::Kind;

@@ -15,9 +15,8 @@ use crate::subspace::{
 use serde::{Deserialize, Serialize};
 
 pub(super) const ALPHA: f64 = 1e-3;
-/// Returns the default limit on the cost of merging, as a share of the cost of mixing. The limit is
-/// larger for k ≥ 32, because the time per row grows with the cube of the number of explicit
-/// directions.
+/// Returns the default limit on the cost of merging, as a share of the cost of mixing. The limit is larger for k ≥ 32,
+/// because the time per row grows with the cube of the number of explicit directions.
 pub(super) fn default_merge(kept: usize) -> f64 {
     if kept < 32 { 0.25 } else { 1.0 }
 }
@@ -79,8 +78,7 @@ pub struct Spec {
     pub center: Option<RunningCenter>,
     /// Limit on the norm of learned rows, as a multiple of the median norm of recent rows. `None` means no limit.
     pub clip: Option<f64>,
-    /// Initial center, which counts as the prior rows of [`RunningCenter::prior`]. `None` means the
-    /// origin.
+    /// Initial center, which counts as the prior rows of [`RunningCenter::prior`]. `None` means the origin.
     pub start: Option<Vec<f64>>,
     /// Kernel of the features. `None` means that the learner uses the rows themselves.
     pub kernel: Option<VectorKernel>,
@@ -90,8 +88,7 @@ pub struct Spec {
     pub select: Select,
     /// Dimension N of the space. `None` means the dimension of the rows or of the kernel features.
     pub dimension: Option<Multiplicity>,
-    /// True to cap only the directions seen so far, as printed in ICML Algorithm 6. Only for
-    /// anchored.
+    /// True to cap only the directions seen so far, as printed in ICML Algorithm 6. Only for anchored.
     pub as_printed: bool,
     /// Maximum number r of explicit directions, which are stored individually. Memory is then O(n
     /// r) for rows of n columns. `None` means no limit.
@@ -100,17 +97,14 @@ pub struct Spec {
     /// limit. The comparison with the best fixed subspace stores additional rows, unless it is
     /// turned off ([`Comparators`](crate::Comparators)).
     pub budget: Option<usize>,
-    /// Novelty threshold of kernel learners with a budget, as a share of the energy (squared norm)
-    /// of the features of a row. A row becomes an atom only if every single atom leaves a larger
-    /// share unexplained.
+    /// Novelty threshold of kernel learners with a budget, as a share of the energy (squared norm) of the features of a
+    /// row. A row becomes an atom only if every single atom leaves a larger share unexplained.
     pub novelty: f64,
-    /// Maximum cost of merging similar directions, relative to the cost of fixed share. 0 means no
-    /// merging.
+    /// Maximum cost of merging similar directions, relative to the cost of fixed share. 0 means no merging.
     pub merge: f64,
     /// Handling of rows with missing cells in a [`Model`](crate::Model).
     pub missing: Missing,
-    /// Deflation weight β of gha: factor with which the parts of a row along earlier vectors are
-    /// subtracted.
+    /// Deflation weight β of gha: factor with which the parts of a row along earlier vectors are subtracted.
     pub beta: f64,
     /// Number of rows after which apex starts its next vector. `None` means that every row updates all vectors.
     pub stage: Option<u64>,
@@ -125,9 +119,8 @@ impl Spec {
         self.missing == Missing::Fill && self.center.is_some_and(|center| center.prior == 0.0)
     }
 
-    /// Creates parameters with the defaults of the command line and of Python: a running mean for
-    /// all learners, fixed share and merging for tracking, a self-confident rate for anchored, and
-    /// a step of 0.05 for Hebbian learners.
+    /// Creates parameters with the defaults of the command line and of Python: a running mean for all learners, fixed
+    /// share and merging for tracking, a self-confident rate for anchored, and a step of 0.05 for Hebbian learners.
     pub fn new(learner: Kind, kept: usize) -> Self {
         let (mixing, merge) = match learner {
             Kind::Tracking => (Mixing::FixedShare { alpha: ALPHA }, default_merge(kept)),
@@ -335,8 +328,7 @@ impl Spec {
         Subspace::new(self.kept, span, rule, options)
     }
 
-    /// Returns the rate of the rule. It is 1 if the learner is self-confident, because it scales
-    /// the rows instead.
+    /// Returns the rate of the rule. It is 1 if the learner is self-confident, because it scales the rows instead.
     fn rate(&self) -> f64 {
         if self.self_confident { 1.0 } else { self.eta }
     }

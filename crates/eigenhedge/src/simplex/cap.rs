@@ -20,12 +20,10 @@
 //! exponentiated, so nothing overflows. If directions of weight zero (log-weight `-∞`) are needed
 //! to reach the total `N - k` of `v`, they share the remainder evenly.
 //!
-//! For `N = ∞` the complement stays at the cap. If the single directions keep less than `k`, the
-//! rest of `k` is spread over the infinitely many directions of the complement, and nothing is
-//! rescaled.
+//! For `N = ∞` the complement stays at the cap. If the single directions keep less than `k`, the rest of `k` is spread
+//! over the infinitely many directions of the complement, and nothing is rescaled.
 //!
-//! Not done: incremental updates of the scale. Each call needs a pass over the uncapped entries
-//! anyway.
+//! Not done: incremental updates of the scale. Each call needs a pass over the uncapped entries anyway.
 //!
 //! References: Warmuth & Kuzmin, JMLR 2008, Algorithm 4; Herbster & Warmuth, JMLR 2001 (linear time by selection);
 //! Kuzmin & Warmuth, ICML 2007, section 5 (filling up after underflow).
@@ -70,8 +68,7 @@ impl Complement {
 /// Scratch space of [`cap`]. It remembers the order of the entries, which changes little between calls.
 #[derive(Debug, Clone, Default)]
 pub struct CapScratch {
-    /// Indices in ascending order of weight. Index 0 is the complement, and `i + 1` is log-weight
-    /// `i`.
+    /// Indices in ascending order of weight. Index 0 is the complement, and `i + 1` is log-weight `i`.
     order: Vec<usize>,
 }
 
@@ -234,9 +231,8 @@ impl Uncapped {
         self.kept + (self.count - self.kept) * num::kept(gap(self.top, level))
     }
 
-    /// Returns true if the mass `kept_below` of these entries reaches `kept`, so that all larger
-    /// entries must be capped. Never true for `kept` or fewer directions, even with rounding
-    /// errors.
+    /// Returns true if the mass `kept_below` of these entries reaches `kept`, so that all larger entries must be
+    /// capped. Never true for `kept` or fewer directions, even with rounding errors.
     pub(super) fn fills(&self, kept: usize, kept_below: f64) -> bool {
         self.count > kept as f64 && kept_below >= kept as f64
     }
@@ -265,8 +261,7 @@ pub(super) fn log_scale(uncapped: impl Iterator<Item = (f64, f64)> + Clone, top:
     let kept = kept as f64;
     let uncapped = uncapped.filter(|&(_, multiplicity)| multiplicity > 0.0);
     let count: f64 = uncapped.clone().map(|(_, multiplicity)| multiplicity).sum();
-    // The rounding error of this form is proportional to `kept`, and that of the other form to
-    // `count - kept`.
+    // The rounding error of this form is proportional to `kept`, and that of the other form to `count - kept`.
     if count - kept > kept {
         let kept_at_top: f64 = uncapped.map(|(weight, multiplicity)| multiplicity * num::kept(gap(weight, top))).sum();
         return ((kept_at_top - kept) / (count - kept_at_top)).ln_1p();

@@ -16,8 +16,7 @@
 //! Numerics: entries that become `r` or 0 are assigned, not computed, so that rounding cannot undo
 //! a step. The rounding error of the input goes to the last corner.
 //!
-//! Not done: the mixture is not the shortest one. Finding it is a hard problem, and sampling does
-//! not need it.
+//! Not done: the mixture is not the shortest one. Finding it is a hard problem, and sampling does not need it.
 //!
 //! References: Warmuth & Kuzmin, JMLR 2008, Algorithm 2 and Theorem 2.
 

@@ -4,9 +4,8 @@
 //! set has exactly `k` indices. Otherwise the size is the total rounded down or up. This occurs if
 //! directions that are not listed have part of the probability.
 //!
-//! Guarantee: `systematic` and `corners` have exactly the given inclusion probabilities, and
-//! expected losses depend only on these. `top` is deterministic, and the theorems about expected
-//! losses do not cover it.
+//! Guarantee: `systematic` and `corners` have exactly the given inclusion probabilities, and expected losses depend
+//! only on these. `top` is deterministic, and the theorems about expected losses do not cover it.
 //!
 //! Cost: `systematic` takes `O(n)` time, `corners` takes `O(n)` per corner visited, and `top` takes
 //! expected `O(n)`. The first two use one random number each, and `top` uses none. Nothing is
@@ -16,8 +15,7 @@
 //! sum, so its error does not grow with `k`. An index with probability exactly 0 is never drawn,
 //! and one with probability exactly 1 is always drawn.
 //!
-//! Not done: joint inclusion probabilities are not controlled, because expected losses do not
-//! depend on them.
+//! Not done: joint inclusion probabilities are not controlled, because expected losses do not depend on them.
 //!
 //! References: Madow 1949 (systematic); Warmuth & Kuzmin, JMLR 2008, Algorithm 2 (corners).
 

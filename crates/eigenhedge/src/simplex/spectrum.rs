@@ -5,8 +5,7 @@ use crate::error::{Error, every};
 use crate::num::kept;
 use crate::state::{TRACE, ensure, within};
 
-/// Returns the number of directions other than the `explicit` ones. Returns `Err` if `explicit`
-/// exceeds the dimension.
+/// Returns the number of directions other than the `explicit` ones. Returns `Err` if `explicit` exceeds the dimension.
 pub(crate) fn others(dimension: Multiplicity, explicit: usize) -> Result<Multiplicity, Error> {
     match dimension {
         Multiplicity::Infinite => Ok(Multiplicity::Infinite),

@@ -1,9 +1,8 @@
 //! Spans: the spaces in which the directions of a learner lie.
 //!
-//! A span has orthonormal *columns*: plain vectors, or kernel expansions in a dictionary. Learners
-//! never access the columns themselves. They request the coordinates of a point in the columns,
-//! append the residual of the point as a new column, and sometimes replace the columns by linear
-//! combinations.
+//! A span has orthonormal *columns*: plain vectors, or kernel expansions in a dictionary. Learners never access the
+//! columns themselves. They request the coordinates of a point in the columns, append the residual of the point as a
+//! new column, and sometimes replace the columns by linear combinations.
 
 mod ambient;
 mod feature;
@@ -58,8 +57,7 @@ pub trait Span {
         None
     }
 
-    /// Loads a point that another span has just loaded. Reuses the results of the other span if
-    /// possible.
+    /// Loads a point that another span has just loaded. Reuses the results of the other span if possible.
     fn load_point_from(&mut self, point: &Self::Point, _other: &Self) -> Result<f64, Error> {
         self.load_point(point)
     }
@@ -128,8 +126,7 @@ pub trait Span {
     /// Moves the origin by `step` times the loaded point.
     fn shift_origin(&mut self, step: f64);
 
-    /// Switches to a learned origin. Must be called before the first point. Returns `Err` unless
-    /// points are plain rows.
+    /// Switches to a learned origin. Must be called before the first point. Returns `Err` unless points are plain rows.
     fn learn_origin(&mut self) -> Result<(), Error> {
         Err(Error::Unsupported(
             "a learned center needs plain rows: with a kernel, center must be running, forget:F, last or none",
@@ -141,17 +138,14 @@ pub trait Span {
         None
     }
 
-    /// Computes the inner products of the loaded point with the sources of a learned origin.
-    /// `columns` contains the coordinates of the point divided by `unit`, including that of a
-    /// column appended in this trial.
+    /// Computes the inner products of the loaded point with the sources of a learned origin. `columns` contains the
+    /// coordinates of the point divided by `unit`, including that of a column appended in this trial.
     fn project_sources(&mut self, _columns: &[f64], _unit: f64) {}
 
-    /// Moves a learned origin and its sources. [`Self::project_sources`] must have been called for
-    /// the loaded point.
+    /// Moves a learned origin and its sources. [`Self::project_sources`] must have been called for the loaded point.
     fn move_sources(&mut self, _change: &SourceMove, _columns: &[f64], _unit: f64) {}
 
-    /// Sets the origin to `point`, which must be the loaded point. The span must have no columns
-    /// yet.
+    /// Sets the origin to `point`, which must be the loaded point. The span must have no columns yet.
     fn begin_at(&mut self, point: &Self::Point);
 
     /// Returns true if the dictionary exceeds its budget, so that atoms must be evicted before the next trial.
@@ -159,8 +153,7 @@ pub trait Span {
         false
     }
 
-    /// Returns the sum of the norms of the parts of directions and origin that evictions have
-    /// discarded.
+    /// Returns the sum of the norms of the parts of directions and origin that evictions have discarded.
     fn budget_error(&self) -> f64 {
         0.0
     }

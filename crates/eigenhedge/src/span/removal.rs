@@ -21,8 +21,7 @@ use faer::linalg::cholesky::llt::{factor, inverse};
 use faer::{Auto, Par, Spec};
 use serde::{Deserialize, Serialize};
 
-/// Inverse Gram matrix of the atoms, and the atoms removed so far. Its memory is reused between
-/// evictions.
+/// Inverse Gram matrix of the atoms, and the atoms removed so far. Its memory is reused between evictions.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Removal {
     factor: Matrix,
@@ -73,8 +72,7 @@ impl Removal {
         }
         let Some((_, memory)) = &mut self.memory.0 else { return };
         let stack = MemStack::new(memory);
-        // Pivots can be nonpositive if the kernel is not positive definite. They are raised to the
-        // ridge.
+        // Pivots can be nonpositive if the kernel is not positive definite. They are raised to the ridge.
         let lift = factor::LltRegularization {
             dynamic_regularization_delta: ridge,
             dynamic_regularization_epsilon: 0.5 * ridge,
@@ -129,18 +127,16 @@ impl Removal {
     }
 }
 
-/// Distributes the coefficient of a removed atom over the others, with the shares from
-/// [`Removal::take`].
+/// Distributes the coefficient of a removed atom over the others, with the shares from [`Removal::take`].
 pub(super) fn give_up(coefficients: &mut [f64], atom: usize, share: &[f64]) {
     let amount = coefficients[atom];
     coefficients.iter_mut().zip(share).for_each(|(c, s)| *c += amount * s);
     coefficients[atom] = 0.0;
 }
 
-// A row becomes an atom unless a single atom represents all but a share `novelty` of its energy.
-// Above the budget, a sixteenth of the budget is evicted at once (`feature/evict.rs`,
-// [`AtomBudget::low`]), so that many rows share the work of an eviction. The norms of the discarded
-// parts are summed as a measure of the error.
+// A row becomes an atom unless a single atom represents all but a share `novelty` of its energy. Above the budget, a
+// sixteenth of the budget is evicted at once (`feature/evict.rs`, [`AtomBudget::low`]), so that many rows share the
+// work of an eviction. The norms of the discarded parts are summed as a measure of the error.
 /// Budget of a dictionary: the maximum number of atoms, the novelty threshold for new atoms, and the accumulated error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct AtomBudget {

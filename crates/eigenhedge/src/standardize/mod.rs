@@ -1,13 +1,12 @@
 //! Standardization of columns to mean 0 and standard deviation 1, without looking ahead.
 //!
 //! **Running.** A row `x` becomes `(x - mean) / deviation`, where both come from the previous rows.
-//! A few rows determine a deviation poorly, so the variance is regularized: it is
-//! `(S + c d²) / (t + c)`. Here t is the number of rows, S the sum of their squared distances from
-//! the mean, d the largest distance among the first rows, and c = 4 the number of prior rows at
-//! distance d. The first rows end when `S ≥ c d²`. Until then d includes the current row, so that
-//! no scaled cell exceeds `√(1 + t/c)`. Later the scale is the root mean squared distance up to a
-//! relative term of order 1/t. A column that has been constant so far gives 0, and all its rows
-//! count as one row. Shifting a column or changing its unit does not change the result.
+//! A few rows determine a deviation poorly, so the variance is regularized: it is `(S + c d²) / (t + c)`. Here t is the
+//! number of rows, S the sum of their squared distances from the mean, d the largest distance among the first rows, and
+//! c = 4 the number of prior rows at distance d. The first rows end when `S ≥ c d²`. Until then d includes the current
+//! row, so that no scaled cell exceeds `√(1 + t/c)`. Later the scale is the root mean squared distance up to a relative
+//! term of order 1/t. A column that has been constant so far gives 0, and all its rows count as one row. Shifting a
+//! column or changing its unit does not change the result.
 //!
 //! **Warm-up.** The first rows are buffered until there are enough of them. Then all rows,
 //! including the buffered ones, are scaled by the mean and deviation of the buffered rows. A
@@ -54,8 +53,7 @@ pub struct Standardizer {
 
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 struct Column {
-    /// Number of observed cells. With a running scale, the cells of a column that is still constant
-    /// count as one.
+    /// Number of observed cells. With a running scale, the cells of a column that is still constant count as one.
     count: u64,
     mean: f64,
     /// Sum of the squared distances of the cells from their mean.
@@ -146,10 +144,9 @@ impl Standardizer {
         self.columns.iter().map(|column| column.mean)
     }
 
-    /// Returns the divisor of each column. It is 1 if the column is only shifted. With a running
-    /// scale, it is 0 if the column has been constant so far. During the first rows of a running
-    /// scale, [`Self::apply`] may use a larger divisor that depends on the current row. The
-    /// iterator is empty without scaling.
+    /// Returns the divisor of each column. It is 1 if the column is only shifted. With a running scale, it is 0 if the
+    /// column has been constant so far. During the first rows of a running scale, [`Self::apply`] may use a larger
+    /// divisor that depends on the current row. The iterator is empty without scaling.
     pub fn scale(&self) -> impl Iterator<Item = f64> {
         self.columns.iter().map(|column| column.scale(self.how == Standardize::Running))
     }
@@ -256,8 +253,7 @@ impl Standardizer {
         if self.settled { None } else { (0..raw.len()).find(spoils) }
     }
 
-    /// Writes the raw row in standard units to `row`. Returns `Err` with the index of the first
-    /// column that overflows.
+    /// Writes the raw row in standard units to `row`. Returns `Err` with the index of the first column that overflows.
     pub fn apply(&self, raw: &[f64], row: &mut Vec<f64>) -> Result<(), usize> {
         row.clear();
         if self.how == Standardize::None {
@@ -270,16 +266,14 @@ impl Standardizer {
         row.iter().zip(raw).position(overflows).map_or(Ok(()), Err)
     }
 
-    /// Converts a row from standard units to units of the input. A column whose divisor is 0
-    /// becomes its mean.
+    /// Converts a row from standard units to units of the input. A column whose divisor is 0 becomes its mean.
     pub fn undo(&self, row: &mut [f64]) {
         for ((x, mean), scale) in row.iter_mut().zip(self.mean()).zip(self.scale()) {
             *x = mean + scale * *x;
         }
     }
 
-    /// Converts like [`Self::undo`]. A running scale is the one that [`Self::apply`] used for
-    /// `raw`.
+    /// Converts like [`Self::undo`]. A running scale is the one that [`Self::apply`] used for `raw`.
     pub(crate) fn undo_like(&self, raw: &[f64], row: &mut [f64]) {
         if self.how != Standardize::Running {
             return self.undo(row);

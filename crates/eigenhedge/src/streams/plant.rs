@@ -47,10 +47,9 @@ pub struct Plant {
     pub faults: Vec<PlantFault>,
 }
 
-/// Generates a plant of twelve sensors that follow load, weather and feed. Five faults begin after
-/// 44, 58, 67, 87 and 93 % of the rows. TI202 reads 8 too high for half a day. PI301 repeats its
-/// value for half a day. AI701 drifts up by 2 over an eighth of the rows and then returns. FI101
-/// has a peak of three rows. LI401 reads 0 for three hours.
+/// Generates a plant of twelve sensors that follow load, weather and feed. Five faults begin after 44, 58, 67, 87 and
+/// 93 % of the rows. TI202 reads 8 too high for half a day. PI301 repeats its value for half a day. AI701 drifts up by
+/// 2 over an eighth of the rows and then returns. FI101 has a peak of three rows. LI401 reads 0 for three hours.
 ///
 /// ```
 /// let plant = eigenhedge::streams::plant(8640, 1);

@@ -7,9 +7,8 @@
 //! Update: `P̄ ← project(P̄ + (η/Q²) z zᵀ)` with the rate η. The Euclidean projection onto
 //! `{0 ≤ P̄ ≤ I, tr P̄ = k}` shifts all eigenvalues by the same number and clips them to [0, 1].
 //!
-//! Guarantee: the total expected loss is at most `L* + Q² k(N-k)/(2ηN) + η/(2Q²) Σ |z|⁴`, where L*
-//! is the loss of the best fixed subspace in hindsight. For a comparator that changes, see
-//! [`bounds::additive`](crate::bounds::additive).
+//! Guarantee: the total expected loss is at most `L* + Q² k(N-k)/(2ηN) + η/(2Q²) Σ |z|⁴`, where L* is the loss of the
+//! best fixed subspace in hindsight. For a comparator that changes, see [`bounds::additive`](crate::bounds::additive).
 //!
 //! Cost: as for tracking.
 //!

@@ -53,8 +53,7 @@ pub enum Law {
     Exponential { eta: f64 },
     /// Distribution over sets of k eigenvectors, with weights that are products of `e^{ηλ/Q²}`.
     ProductSets { eta: f64 },
-    /// Keeps the top k eigenvectors. Eigenvectors tied at the boundary share the remaining places
-    /// evenly.
+    /// Keeps the top k eigenvectors. Eigenvectors tied at the boundary share the remaining places evenly.
     Leader,
 }
 
@@ -117,9 +116,8 @@ impl Anchored {
         })
     }
 
-    /// Limits the number of eigenpairs. The regret bound of the exponential law holds with
-    /// [`Rule::price`] added to its constant. Returns `Err` for `max_rank < k`, for product sets,
-    /// and after [`Self::capped_as_printed`].
+    /// Limits the number of eigenpairs. The regret bound of the exponential law holds with [`Rule::price`] added to its
+    /// constant. Returns `Err` for `max_rank < k`, for product sets, and after [`Self::capped_as_printed`].
     pub fn with_max_rank(mut self, max_rank: Option<usize>) -> Result<Self, Error> {
         let Some(max_rank) = max_rank else { return Ok(self) };
         if matches!(self.law, Law::ProductSets { .. }) || self.as_printed {
@@ -134,9 +132,8 @@ impl Anchored {
 
     /// Caps only the directions seen so far instead of all N, as in the printed form of ICML Algorithm 6.
     ///
-    /// All unseen directions are dropped. While at most k directions have been seen, all of them
-    /// are kept. The printed form agrees with the default once `Σ (1 - e^{-ηλ/Q²}) ≥ k`, summed
-    /// over the eigenvalues λ of the scatter matrix.
+    /// All unseen directions are dropped. While at most k directions have been seen, all of them are kept. The printed
+    /// form agrees with the default once `Σ (1 - e^{-ηλ/Q²}) ≥ k`, summed over the eigenvalues λ of the scatter matrix.
     pub fn capped_as_printed(mut self) -> Result<Self, Error> {
         if !matches!(self.law, Law::Exponential { .. }) {
             return Err(Error::Unsupported("as-printed is for the anchored learner"));
@@ -229,8 +226,7 @@ impl Anchored {
         self.weigh(norm_square);
     }
 
-    /// Replaces the scatter matrix. Computes only the largest eigenpairs that the probabilities
-    /// require.
+    /// Replaces the scatter matrix. Computes only the largest eigenpairs that the probabilities require.
     pub(super) fn replace_by_leading(&mut self, matrix: Matrix, norm_square: f64) {
         let stored = if self.as_printed { usize::MAX } else { self.kept };
         self.scatter.replace_by_leading(matrix, stored, self.dimension);

@@ -4,12 +4,11 @@
 //! and the eigenvalues of V are the probabilities that directions are dropped. If the learner is
 //! added before each of T trials and once at the end, the result is the average of V_0 … V_T.
 //!
-//! Guarantee: the loss is linear in V, so on any row the loss of the average is the average of the
-//! losses. For independent rows, the expected loss of the average of V_0 … V_{T-1} on a new row is
-//! therefore the expected loss of the run divided by T, and its excess over the best subspace is at
-//! most the regret bound of the learner divided by T (JMLR section 6.3). Between trials the
-//! perturbed leader has no noise, so the leader without noise is added. Learners that center are
-//! rejected, because their losses are quadratic in the center.
+//! Guarantee: the loss is linear in V, so on any row the loss of the average is the average of the losses. For
+//! independent rows, the expected loss of the average of V_0 … V_{T-1} on a new row is therefore the expected loss of
+//! the run divided by T, and its excess over the best subspace is at most the regret bound of the learner divided by T
+//! (JMLR section 6.3). Between trials the perturbed leader has no noise, so the leader without noise is added. Learners
+//! that center are rejected, because their losses are quadratic in the center.
 //!
 //! Cost: O(n² u + n w u) per learner added, with rows of length n and u explicit directions in w columns. The sum takes
 //! n² numbers.
@@ -110,8 +109,7 @@ impl Average {
         Ok(())
     }
 
-    /// Returns the expected loss of the average projection on a row. Returns `Err` for an invalid
-    /// row.
+    /// Returns the expected loss of the average projection on a row. Returns `Err` for an invalid row.
     pub fn loss(&self, row: &[f64]) -> Result<f64, Error> {
         check_row("row", row, self.sum.rows())?;
         let square = dot(row, row);

@@ -29,8 +29,7 @@ impl RunningCenter {
     /// Learned center.
     pub const LEARNED: Self = Self { learned: true, ..Self::MEAN };
 
-    /// Creates a forgetting mean without a prior. Each row multiplies the weights of all earlier
-    /// rows by `forget`.
+    /// Creates a forgetting mean without a prior. Each row multiplies the weights of all earlier rows by `forget`.
     pub const fn forgetting(forget: f64) -> Self {
         Self { prior: 0.0, forget, learned: false }
     }

@@ -77,11 +77,10 @@ impl<R: Rule> Subspace<Ambient, R> {
         self.span.write_directions(directions, expanded, basis);
     }
 
-    /// Writes the row with its missing cells filled in to `filled`. Computes the leave-one-out
-    /// errors of the observed cells, and the variances of all cells in units of the noise per cell
-    /// ([`Imputation::errors_without`]). Returns the expected loss of the observed cells, as if
-    /// directions were chosen independently. This is exact if the choice is certain or no cell is
-    /// missing.
+    /// Writes the row with its missing cells filled in to `filled`. Computes the leave-one-out errors of the observed
+    /// cells, and the variances of all cells in units of the noise per cell ([`Imputation::errors_without`]). Returns
+    /// the expected loss of the observed cells, as if directions were chosen independently. This is exact if the choice
+    /// is certain or no cell is missing.
     pub(crate) fn fill(
         &mut self,
         row: &[f64],
@@ -102,8 +101,7 @@ impl<R: Rule> Subspace<Ambient, R> {
         let common = kept(self.rule.complement().log_weight);
         let mut seen = 0.0;
         for (j, z) in deviation.iter().enumerate().filter(|(j, _)| !row[*j].is_nan()) {
-            // Part of the cell outside the directions, and mean and variance of the lost part of
-            // the cell.
+            // Part of the cell outside the directions, and mean and variance of the lost part of the cell.
             let (mut outside, mut lost, mut variance) = (*z, 0.0, 0.0);
             for (i, (a, p)) in coordinates.iter().zip(&*probabilities).enumerate() {
                 let part = a * basis.column(i)[j];

@@ -30,8 +30,7 @@ use crate::span::Ambient;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Par};
 
-/// Maximum row length for which computing a whole product is faster than computing its lower
-/// triangle.
+/// Maximum row length for which computing a whole product is faster than computing its lower triangle.
 const SHORT: usize = 128;
 /// Smallest eigenvalue, as a share of the largest, whose direction in a Gram matrix is accurate.
 const LEAST_FROM_GRAM: f64 = 1e-6;
@@ -42,8 +41,7 @@ pub(crate) struct Lot {
     mean: Vec<f64>,
     /// Rows minus the mean, as columns.
     centered: Matrix,
-    /// Scatter matrix of the rows around their mean. Empty if rows have many more cells than the
-    /// batch has rows.
+    /// Scatter matrix of the rows around their mean. Empty if rows have many more cells than the batch has rows.
     scatter: Matrix,
     trace: f64,
     last_square: Option<(Vec<f64>, f64)>,
@@ -271,9 +269,8 @@ impl Subspace<Ambient, AnyRule> {
         Ok(Frozen { instance, way, center_weight })
     }
 
-    /// Returns the directions of a rule with a rank cap, as vectors. Returns `None` for other
-    /// rules, for sparse rows, for rows with norms so extreme that they must be scaled, and if a
-    /// direction of the complement may be kept.
+    /// Returns the directions of a rule with a rank cap, as vectors. Returns `None` for other rules, for sparse rows,
+    /// for rows with norms so extreme that they must be scaled, and if a direction of the complement may be kept.
     fn shared_directions(&self, trace: f64) -> Option<Matrix> {
         let AnyRule::Anchored(rule) = &self.rule else { return None };
         let (rotation, _, _) = rule.capped_pairs()?;

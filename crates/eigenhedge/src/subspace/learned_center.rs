@@ -5,18 +5,16 @@
 //! forgetting means with factors 0.5, 0.8 and 0.95 ([`Sources`](crate::span::Sources)). The offset
 //! d_j of a source is its difference from m. The center is `m + Σ b_j d_j`.
 //!
-//! Update: b is the solution of a forgetting ridge regression of the part of a row x that the
-//! learner expects to lose. With the expected projection P on the kept directions,
-//! `A = I - (1 - ε) P` and the matrix D of the offsets, all before the row is learned:
-//! `G ← f G + a Dᵀ A D`, `h ← f h + a Dᵀ A (x - m)`, `b = (G + r tr(G)/5 I)⁻¹ h`, with f =
-//! [`FORGET`], ε = [`EXPLAINED`] and r = [`RIDGE`]. The weight ε > 0 of the kept directions keeps
-//! the center from diverging along them.
+//! Update: b is the solution of a forgetting ridge regression of the part of a row x that the learner expects to lose.
+//! With the expected projection P on the kept directions, `A = I - (1 - ε) P` and the matrix D of the offsets, all
+//! before the row is learned: `G ← f G + a Dᵀ A D`, `h ← f h + a Dᵀ A (x - m)`, `b = (G + r tr(G)/5 I)⁻¹ h`, with f =
+//! [`FORGET`], ε = [`EXPLAINED`] and r = [`RIDGE`]. The weight ε > 0 of the kept directions keeps the center from
+//! diverging along them.
 //!
-//! Outliers: the factor a is the weight of the row, reduced so that its size in the regression is
-//! at most [`LARGEST_SIZE`] times the median of the recent sizes. The size is the larger of the
-//! row's energy in A and the mean energy of the offsets in A. With `--clip`, a row enters the
-//! sources at a limited distance from the mean. If rows were clipped around the center itself, the
-//! center would follow its own predictions.
+//! Outliers: the factor a is the weight of the row, reduced so that its size in the regression is at most
+//! [`LARGEST_SIZE`] times the median of the recent sizes. The size is the larger of the row's energy in A and the mean
+//! energy of the offsets in A. With `--clip`, a row enters the sources at a limited distance from the mean. If rows
+//! were clipped around the center itself, the center would follow its own predictions.
 //!
 //! Guarantee: none. The loss of a row is relative to the center before that row.
 //!
@@ -114,8 +112,7 @@ impl LearnedCenter {
         })
     }
 
-    /// Adds a row of weight `own` to the weights of the sources. Returns the steps of the sources
-    /// toward the row.
+    /// Adds a row of weight `own` to the weights of the sources. Returns the steps of the sources toward the row.
     pub fn steps(&mut self, own: f64) -> [f64; SOURCES] {
         let next = |j: usize| MEMORIES[j] * self.weights[j] + own;
         self.weights = std::array::from_fn(next);

@@ -1,5 +1,4 @@
-//! Trials of a learner with a learned center: coordinates of the sources in the directions, and
-//! moves of the center.
+//! Trials of a learner with a learned center: coordinates of the sources in the directions, and moves of the center.
 
 use super::learned_center::{EXPLAINED, Working};
 use super::{Rule, Subspace};

@@ -6,17 +6,15 @@ use crate::linalg::{Matrix, symmetric_eigenvalues};
 use crate::num::{dot, unit};
 use crate::span::Span;
 
-/// Returns true if the squared lengths of the parts of a point add up to that of the point, up to
-/// rounding.
+/// Returns true if the squared lengths of the parts of a point add up to that of the point, up to rounding.
 fn adds_up(parts: f64, whole: f64) -> bool {
     (parts - whole).abs() <= DEFECT * whole
 }
 
 impl<S: Span, R: Rule> Subspace<S, R> {
-    /// Projects the loaded point, whose squared norm is `square`, on the columns. Returns the norm
-    /// of the residual. If the energies of the coordinates and the residual do not add up to that
-    /// of the point, and rounding does not explain the difference, orthonormalizes the columns and
-    /// projects again. Scaling removes any remaining error.
+    /// Projects the loaded point, whose squared norm is `square`, on the columns. Returns the norm of the residual. If
+    /// the energies of the coordinates and the residual do not add up to that of the point, and rounding does not
+    /// explain the difference, orthonormalizes the columns and projects again. Scaling removes any remaining error.
     pub(super) fn project(&mut self, point: &S::Point, square: f64) -> f64 {
         let whole = square / self.span.unit().powi(2);
         let columns = &mut self.scratch.0.columns;
@@ -107,9 +105,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         observed.unit_square = unit(square.sqrt()).powi(2);
     }
 
-    /// Returns the squared norm that `look` obtains from the span. If it underflows, returns zero
-    /// for a row that is negligible compared with earlier rows or only sets the center, and `Err`
-    /// for any other row.
+    /// Returns the squared norm that `look` obtains from the span. If it underflows, returns zero for a row that is
+    /// negligible compared with earlier rows or only sets the center, and `Err` for any other row.
     pub(super) fn or_negligible(&mut self, look: impl FnOnce(&mut S) -> Result<f64, Error>) -> Result<f64, Error> {
         let nothing = NEGLIGIBLE * self.largest_square.sqrt();
         match look(&mut self.span) {
@@ -118,8 +115,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         }
     }
 
-    /// Returns the largest eigenvalue of the instance, or an upper bound on it that is within the
-    /// given norm bound.
+    /// Returns the largest eigenvalue of the instance, or an upper bound on it that is within the given norm bound.
     pub(super) fn instance_square(&mut self, instance: &Instance<'_, S::Point>) -> Result<f64, Error> {
         self.scratch.0.row_weight = 1.0;
         let dyads = match instance {

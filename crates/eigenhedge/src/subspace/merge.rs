@@ -1,10 +1,8 @@
-//! Merging of learners based on the scatter matrix, initialization from moments, and sets of rows
-//! learned at once.
+//! Merging of learners based on the scatter matrix, initialization from moments, and sets of rows learned at once.
 //!
-//! Setting: two learners over plain rows that do not forget and whose rule is a function of the
-//! scatter matrix. With their scatter matrices C and C', total row weights s and t, and means m and
-//! m', the scatter matrix of all rows is `C + C' + s t/(s + t) (m - m')(m - m')ᵀ`. Without a center
-//! it is `C + C'`.
+//! Setting: two learners over plain rows that do not forget and whose rule is a function of the scatter matrix. With
+//! their scatter matrices C and C', total row weights s and t, and means m and m', the scatter matrix of all rows is
+//! `C + C' + s t/(s + t) (m - m')(m - m')ᵀ`. Without a center it is `C + C'`.
 //!
 //! Exactness: the number of rows, the center and, without a rank cap, the scatter matrix are exact
 //! up to rounding. With a rank cap, dropped parts add to the price
@@ -13,10 +11,9 @@
 //! of both losses. Take a fixed rate, no rank cap, and either no center or a given norm bound. The
 //! merged learner then equals, up to rounding, a learner of all rows in one pass, in any order.
 //!
-//! Sets of kernel features: the features are added to the span in blocks, and their scatter matrix
-//! in coordinates of the columns is added to C. The result is that of single rows, up to rounding
-//! and to residuals that are not resolved. Only the leading eigenpairs that determine the
-//! probabilities are computed.
+//! Sets of kernel features: the features are added to the span in blocks, and their scatter matrix in coordinates of
+//! the columns is added to C. The result is that of single rows, up to rounding and to residuals that are not resolved.
+//! Only the leading eigenpairs that determine the probabilities are computed.
 //!
 //! Cost: O(n w w') for the basis, with rows of length n and w and w' columns, and one decomposition
 //! of a matrix with at most min(n, w + w' + 1) columns.
@@ -34,8 +31,7 @@ use crate::span::{Ambient, Feature, Growth, Span, TakenIn};
 pub(crate) struct Learned<'a> {
     pub rows: u64,
     pub weight: f64,
-    /// Mean of the rows, as a fixed point plus a displacement, or `None` for a learner without a
-    /// center.
+    /// Mean of the rows, as a fixed point plus a displacement, or `None` for a learner without a center.
     pub mean: Option<(&'a [f64], &'a [f64])>,
     pub scatter: LearnedScatter,
     /// Energy of the rows that the scatter matrix does not contain.

@@ -1,5 +1,4 @@
-//! Subspace learners: a rule for the probabilities of directions, and a span that contains the
-//! directions.
+//! Subspace learners: a rule for the probabilities of directions, and a span that contains the directions.
 //!
 //! [`Subspace`] implements the common parts: loading the instance, drawing a choice, computing its
 //! loss, centering and scaling. The [`Rule`] determines how the probabilities change. The [`Span`]
@@ -139,8 +138,7 @@ struct Working {
 pub(crate) const NEGLIGIBLE: f64 = f64::EPSILON;
 /// Maximum difference between the energy of a row and the sum of its parts, as a share of the energy.
 const DEFECT: f64 = 1e-11;
-/// Share by which a squared norm may exceed the square of a given norm bound, to allow for
-/// rounding.
+/// Share by which a squared norm may exceed the square of a given norm bound, to allow for rounding.
 pub(crate) const SLACK: f64 = 1e-12;
 
 pub(crate) fn check_kept(kept: usize, dimension: Multiplicity) -> Result<(), Error> {
@@ -278,20 +276,17 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.scale
     }
 
-    /// Returns the cost of rows that exceeded the running norm bound. The cost is added to the
-    /// regret bound, because the theorem assumes a known norm bound. If r is the ratio of the
-    /// squared norm of such a row to the previous squared bound, the cost is `1 - 1/r` times the
-    /// loss of the row.
+    /// Returns the cost of rows that exceeded the running norm bound. The cost is added to the regret bound, because
+    /// the theorem assumes a known norm bound. If r is the ratio of the squared norm of such a row to the previous
+    /// squared bound, the cost is `1 - 1/r` times the loss of the row.
     ///
-    /// In the proof, the loss of the row has the factor `c(ηr)` with `c(h) = (1 - e^{-h})/h`, and
-    /// `c(ηr) ≥ c(η)/r`.
+    /// In the proof, the loss of the row has the factor `c(ηr)` with `c(h) = (1 - e^{-h})/h`, and `c(ηr) ≥ c(η)/r`.
     pub fn surprise(&self) -> f64 {
         self.surprise
     }
 
-    /// Returns the number of times that the parts of a row did not add up to its energy, because
-    /// rounding errors had accumulated. The directions were orthonormalized before the loss of the
-    /// row was computed.
+    /// Returns the number of times that the parts of a row did not add up to its energy, because rounding errors had
+    /// accumulated. The directions were orthonormalized before the loss of the row was computed.
     pub fn healed(&self) -> u64 {
         self.healed
     }
@@ -352,9 +347,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         &self.scratch.0.kept_coordinates
     }
 
-    /// Returns the explicit directions with a positive probability of being kept, one per column,
-    /// and these probabilities in descending order. The directions are in coordinates of the span's
-    /// columns.
+    /// Returns the explicit directions with a positive probability of being kept, one per column, and these
+    /// probabilities in descending order. The directions are in coordinates of the span's columns.
     pub fn directions(&mut self) -> (Matrix, Vec<f64>) {
         self.leading_directions(usize::MAX)
     }
@@ -366,8 +360,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         (directions.clone(), importance.clone())
     }
 
-    /// Copies at most `most` directions to the scratch space, in descending order of probability,
-    /// then of index.
+    /// Copies at most `most` directions to the scratch space, in descending order of probability, then of index.
     fn gather_directions(&mut self, most: usize) {
         let Working { order, directions, importance, .. } = &mut self.scratch.0;
         let weights = self.rule.log_weights();
@@ -379,8 +372,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         directions.resize(self.span.columns(), order.len());
     }
 
-    /// Returns true if the next row only sets the center. This is the first row of a learner whose
-    /// center has no prior.
+    /// Returns true if the next row only sets the center. This is the first row of a learner whose center has no prior.
     ///
     /// The loss of the row is computed as usual, relative to the initial origin. The row does not affect the
     /// norm bound, rates or summaries, because the initial origin is arbitrary.

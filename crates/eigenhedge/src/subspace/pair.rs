@@ -1,11 +1,10 @@
 //! Learner over pairs of rows. It finds directions of one stream that correlate with directions of another.
 //!
-//! Setting: pairs x in `R^n`, y in `R^m` with `|x| |y| ≤ Q²`, and the matrix `M = x yᵀ`. Its
-//! dilation `D = [0 M; Mᵀ 0]` is symmetric, of dimension `N = n + m`, with the eigenvalues
-//! `±|x| |y|`. The learner keeps k directions of `R^N` and gains `tr(P D)`, where P is the
-//! projection on these directions. For a kept direction `(u; v)/√2` the gain is `(u·x)(v·y)`.
-//! [`Pair::centered`] subtracts the mean of the previous rows of each stream. Without centering,
-//! the directions found for independent streams are their means.
+//! Setting: pairs x in `R^n`, y in `R^m` with `|x| |y| ≤ Q²`, and the matrix `M = x yᵀ`. Its dilation `D = [0 M; Mᵀ 0]`
+//! is symmetric, of dimension `N = n + m`, with the eigenvalues `±|x| |y|`. The learner keeps k directions of `R^N` and
+//! gains `tr(P D)`, where P is the projection on these directions. For a kept direction `(u; v)/√2` the gain is
+//! `(u·x)(v·y)`. [`Pair::centered`] subtracts the mean of the previous rows of each stream. Without centering, the
+//! directions found for independent streams are their means.
 //!
 //! Update: tracking on the dilation, `log V ← cap(log V - η/(2Q²) D)`, then mixing. The eigenvalues of V are the
 //! probabilities that directions are dropped. Scaled to equal norms, `(x; y)` and `(x; -y)` are the eigenvectors of D,

@@ -8,9 +8,8 @@
 //!
 //! Guarantee: none proved for subspaces.
 //!
-//! Cost: one dense eigendecomposition per trial, of as many dimensions as the span has columns. All
-//! columns ever added are needed, unless a rank cap folds the least likely directions into the
-//! complement.
+//! Cost: one dense eigendecomposition per trial, of as many dimensions as the span has columns. All columns ever added
+//! are needed, unless a rank cap folds the least likely directions into the complement.
 //!
 //! References: Bousquet & Warmuth, JMLR 2002; Warmuth & Kuzmin, JMLR 2008, equation (20).
 

@@ -3,8 +3,7 @@
 //! Setting: weights `e^{g_i}` of the explicit directions, and M further directions of weight 1. The probability of a
 //! set of k directions is proportional to the product of the weights of its members.
 //!
-//! Result: `log v_i`, the log-probability that direction i is not in the set, and that of each
-//! further direction.
+//! Result: `log v_i`, the log-probability that direction i is not in the set, and that of each further direction.
 //!
 //! Cost: O(w k) for w explicit directions.
 //!
@@ -21,8 +20,7 @@ use crate::simplex::{Complement, Multiplicity};
 #[derive(Debug, Clone, Default)]
 pub(super) struct ProductScratch {
     sets: SetDistribution,
-    /// Log-probability that j members of the set are among the directions not visited yet, for each
-    /// j.
+    /// Log-probability that j members of the set are among the directions not visited yet, for each j.
     reach: Vec<f64>,
     taken: Vec<f64>,
     passed: Vec<f64>,
@@ -134,8 +132,7 @@ mod tests {
         drop_by_products(&mut log_weights, &mut complement, 3, &mut ProductScratch::default());
         let total: f64 = log_weights.iter().map(|l| kept_of(*l)).sum::<f64>() + 1e12 * kept_of(complement.log_weight);
         assert!((total - 3.0).abs() <= 1e-9, "{total}");
-        // Total weight of all sets without the first direction, divided by that of all sets with
-        // the first two.
+        // Total weight of all sets without the first direction, divided by that of all sets with the first two.
         let (block, third) = (1e12 + 2.0, 20f64.exp());
         let wanted = -3000.0 + (block * (block - 1.0) / 2.0 + third * block).ln() - (block + third).ln();
         assert!((log_weights[0] - wanted).abs() < 1e-11 * 3000.0, "{} against {wanted}", log_weights[0]);

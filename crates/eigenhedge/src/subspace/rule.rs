@@ -12,8 +12,7 @@ pub struct Observed {
     /// Weights of the dyads. They are negative only in [`super::Pair`]. Rules based on a scatter
     /// matrix require nonnegative weights.
     pub weights: Vec<f64>,
-    /// Square of the power of two by which coordinates were divided: 1 unless the norms of rows are
-    /// extreme.
+    /// Square of the power of two by which coordinates were divided: 1 unless the norms of rows are extreme.
     pub unit_square: f64,
     /// Number of rows in the instance. A rule that forgets applies its factor this many times.
     pub rows: i32,
@@ -35,8 +34,7 @@ pub trait Directions {
     /// Returns the coordinates of the most recently observed point.
     fn coordinates(&self) -> &[f64];
 
-    /// Writes the coordinates of a point in the directions to `out`. May replace the most recently
-    /// observed point.
+    /// Writes the coordinates of a point in the directions to `out`. May replace the most recently observed point.
     fn coordinates_of(&mut self, columns: &[f64], out: &mut Vec<f64>) {
         self.observe(columns);
         self.coordinates().clone_into(out);

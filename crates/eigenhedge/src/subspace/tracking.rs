@@ -15,10 +15,9 @@
 //! a bound also holds relative to a comparator that changes
 //! ([`bounds::shifting`](crate::bounds::shifting)).
 //!
-//! Cost: O(n w) for the coordinates and O(w u²) for the rotation, where n is the length of a row, u
-//! is the number of uncapped directions, and w is the number of columns of the span. For rows of
-//! fewer than 512 numbers, u ≤ w ≤ u + max(8, u/3) + 1. Past-average mixing adds one dense
-//! eigendecomposition per trial.
+//! Cost: O(n w) for the coordinates and O(w u²) for the rotation, where n is the length of a row, u is the number of
+//! uncapped directions, and w is the number of columns of the span. For rows of fewer than 512 numbers, u ≤ w ≤ u +
+//! max(8, u/3) + 1. Past-average mixing adds one dense eigendecomposition per trial.
 //!
 //! Numerics: all weights are stored as logarithms. If a direction and the complement are both at
 //! the cap, their weights are bit-identical, and the direction is merged into the complement
@@ -105,10 +104,9 @@ impl Tracking {
         cap(&mut self.frame.values, &mut self.complement, self.kept, &mut self.scratch.0.cap);
     }
 
-    /// Folds directions into the complement, starting with those least likely to be kept: all
-    /// directions beyond the rank cap, and others while the cost is within the allowance. Folded
-    /// directions get the weight of the complement, which is adjusted so that the probabilities of
-    /// being kept still sum to k.
+    /// Folds directions into the complement, starting with those least likely to be kept: all directions beyond the
+    /// rank cap, and others while the cost is within the allowance. Folded directions get the weight of the complement,
+    /// which is adjusted so that the probabilities of being kept still sum to k.
     ///
     /// The proof of the theorem telescopes over `log V`. Replacing V by V' adds at most the sum of
     /// the positive eigenvalues of `log V - log V'` to the constant of the bound.
@@ -197,8 +195,7 @@ impl State for Tracking {
         match (&self.past, &built.past) {
             (None, None) => spectrum.check(),
             (Some(past), Some(_)) => {
-                // After evictions the sum of the past matrices V is incomplete, so the total is not
-                // checked.
+                // After evictions the sum of the past matrices V is incomplete, so the total is not checked.
                 spectrum.check_weights()?;
                 past.check_state(self.frame.columns())
             }
@@ -258,8 +255,7 @@ impl Rule for Tracking {
     }
 
     fn rotation(&mut self, max_pending: usize) -> Option<&Matrix> {
-        // The sum of the past matrices V is in coordinates of the columns. Without a rank cap it
-        // needs all columns.
+        // The sum of the past matrices V is in coordinates of the columns. Without a rank cap it needs all columns.
         if self.past.is_some() && self.max_rank == usize::MAX { None } else { self.frame.due(max_pending) }
     }
 

@@ -33,9 +33,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         factor
     }
 
-    /// Returns the expected and the realized loss of a point, in the unit of the instance. The
-    /// coordinates of the point are in `scratch.columns`. `uncarried` is the squared length of the
-    /// part for which no column was appended.
+    /// Returns the expected and the realized loss of a point, in the unit of the instance. The coordinates of the point
+    /// are in `scratch.columns`. `uncarried` is the squared length of the part for which no column was appended.
     fn charge(&mut self, uncarried: f64) -> Loss {
         let square = self.observe();
         let (lost, unresolved) = if self.span.loses_residuals() { (uncarried, 0.0) } else { (0.0, uncarried) };

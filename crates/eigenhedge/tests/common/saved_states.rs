@@ -1,8 +1,7 @@
 //! Random configurations over random streams, saved, read and compared bit for bit.
 //!
-//! A case is a random learner, kernel, budget, center, mixing, scale and stream. It runs as a
-//! model, as a fleet of models, as a monitor, as a fleet of monitors, and as moments. A seed and a
-//! case number determine a case.
+//! A case is a random learner, kernel, budget, center, mixing, scale and stream. It runs as a model, as a fleet of
+//! models, as a monitor, as a fleet of monitors, and as moments. A seed and a case number determine a case.
 #![allow(clippy::unwrap_used)]
 
 use eigenhedge::kernel::{KERNELS, KernelParameters, TextItems, VectorKernel};

@@ -1,6 +1,5 @@
-//! Laws that hold at every row, for all streams and learners. The loss is between zero and the
-//! energy of the row. The loss and the squared kept coordinates add up to the energy. The columns
-//! are orthonormal.
+//! Laws that hold at every row, for all streams and learners. The loss is between zero and the energy of the row. The
+//! loss and the squared kept coordinates add up to the energy. The columns are orthonormal.
 #![allow(dead_code)]
 
 use eigenhedge::internals::{Ambient, AnyRule, Feature, Span, dot};

@@ -74,8 +74,7 @@ impl Block {
     }
 }
 
-/// Runs a trial for each row and calls `each` with its loss. Sparse rows are passed one by one, and
-/// others in blocks.
+/// Runs a trial for each row and calls `each` with its loss. Sparse rows are passed one by one, and others in blocks.
 pub fn step_rows(
     model: &mut Model,
     rows: &[Row],

@@ -120,8 +120,7 @@ impl Monitors {
         }
     }
 
-    /// Makes the most recent rows before row `next` the reference of a key. Returns the incident
-    /// that this ends.
+    /// Makes the most recent rows before row `next` the reference of a key. Returns the incident that this ends.
     pub fn accept(&mut self, key: &str, next: u64, names: &[String]) -> Result<Option<Occurrence>, Problem> {
         let Self { fleet, journal } = self;
         let Some(place) = fleet.position(key) else {

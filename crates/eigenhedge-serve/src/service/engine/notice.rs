@@ -84,9 +84,8 @@ impl Notices {
         }
     }
 
-    /// Adds the notices of a row. `opened` needs the minimum severity and duration. `worse` needs a
-    /// higher grade than in the last notice and a severity that has grown by at least 1. `closed`
-    /// needs an earlier notice.
+    /// Adds the notices of a row. `opened` needs the minimum severity and duration. `worse` needs a higher grade than
+    /// in the last notice and a severity that has grown by at least 1. `closed` needs an earlier notice.
     pub fn see(
         &mut self,
         rules: &NoticeRules,

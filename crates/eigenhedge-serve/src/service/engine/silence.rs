@@ -4,9 +4,8 @@
 //! time. A pause of all keys, such as a network failure, is not the silence of one device: it
 //! advances stream time by at most half of the allowed time.
 //!
-//! A learned limit is twice the second longest interval between rows of the key, so a single
-//! failure does not raise it but regular pauses do. It is at least ten mean intervals and a minute.
-//! There is none before [`LEARNED`] intervals.
+//! A learned limit is twice the second longest interval between rows of the key, so a single failure does not raise it
+//! but regular pauses do. It is at least ten mean intervals and a minute. There is none before [`LEARNED`] intervals.
 
 use eigenhedge_io::iso_time;
 use eigenhedge_pages::monitor::{Occurrence, Times};

@@ -62,8 +62,7 @@ pub fn working_space() -> u64 {
     WORKING_SPACE.load(Ordering::Relaxed).max(0).cast_unsigned()
 }
 
-/// Runs `work`. Also returns the net number of bytes allocated in this thread, without working
-/// space.
+/// Runs `work`. Also returns the net number of bytes allocated in this thread, without working space.
 pub fn measured<R>(work: impl FnOnce() -> R) -> (R, i64) {
     if !IS_PREPARED.replace(true) {
         let before = OF_THREAD.get();
@@ -95,10 +94,9 @@ unsafe extern "C" {
     fn mallopt(parameter: i32, value: i32) -> i32;
 }
 
-/// Limits the freed memory that glibc keeps. By default, it has eight arenas per processor, whose
-/// free space is separate. After a large block was freed, later blocks of up to that size come from
-/// the arenas, and gaps between them grow for hours. With these settings, freed large blocks return
-/// to the system.
+/// Limits the freed memory that glibc keeps. By default, it has eight arenas per processor, whose free space is
+/// separate. After a large block was freed, later blocks of up to that size come from the arenas, and gaps between them
+/// grow for hours. With these settings, freed large blocks return to the system.
 pub fn configure() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     for (parameter, value) in [(M_MMAP_THRESHOLD, 128 << 10), (M_ARENA_MAX, 2)] {

@@ -3,10 +3,9 @@
 //! A command is stored before it is applied. A snapshot replaces the log so far. A restart reads
 //! the snapshot and replays the log, which gives the same state bit for bit.
 //!
-//! A single thread writes ([`queue`]). redb is a copy-on-write B-tree with checksums: after a
-//! crash, a transaction is either complete or absent. Readers never wait for the writer, so a
-//! backup can run at the same time. SQLite would need a C compiler, and its writer parses
-//! statements.
+//! A single thread writes ([`queue`]). redb is a copy-on-write B-tree with checksums: after a crash, a transaction is
+//! either complete or absent. Readers never wait for the writer, so a backup can run at the same time. SQLite would
+//! need a C compiler, and its writer parses statements.
 //!
 //! The store is checked when it is opened. Every page has a checksum, and a second file with the
 //! number of commits reveals lost commits. Panics of redb become errors ([`guarded`]).
@@ -199,8 +198,7 @@ impl Store {
         })
     }
 
-    /// Returns the snapshot of a stream. A learner of more than one part is read into an unnamed
-    /// file.
+    /// Returns the snapshot of a stream. A learner of more than one part is read into an unnamed file.
     pub fn snapshot(&self, id: u64) -> Result<Option<Snapshot>, String> {
         self.read(|read| {
             let state = read.open_table(STATE)?;

@@ -23,8 +23,7 @@ const WAITING: usize = 4096;
 const COMMIT_BYTES: u64 = 16 << 20;
 
 pub enum Action {
-    /// Adds a stream, unless there are `most`. The result is its id, or the id of a stream of this
-    /// name.
+    /// Adds a stream, unless there are `most`. The result is its id, or the id of a stream of this name.
     Create { name: String, options: Vec<u8>, most: usize },
     /// Deletes a stream. The result is its id.
     Delete { name: String, id: u64 },

@@ -1,8 +1,7 @@
 //! A stream: its learner, its waiting jobs, and values that can be read without waiting.
 //!
-//! Rows are read and logged as a command. Once it is durable, it enters the inbox, in log order.
-//! The pool applies it and returns the results. Queries use the inbox too, so they see the effect
-//! of all earlier commands.
+//! Rows are read and logged as a command. Once it is durable, it enters the inbox, in log order. The pool applies it
+//! and returns the results. Queries use the inbox too, so they see the effect of all earlier commands.
 
 mod slot;
 
@@ -224,8 +223,7 @@ impl Handle {
         memory.check_stream(Engine::check(&self.options, shape)?)
     }
 
-    /// Queues the unloading of the learner. Returns the number of bytes to be freed, or 0 if
-    /// already queued.
+    /// Queues the unloading of the learner. Returns the number of bytes to be freed, or 0 if already queued.
     fn unload(self: &Arc<Self>) -> u64 {
         if self.is_unloading.swap(true, Ordering::Relaxed) {
             return 0;
@@ -397,8 +395,7 @@ impl Handle {
         *self.shape.write().unwrap_or_else(PoisonError::into_inner) = engine.shape();
     }
 
-    /// Publishes the state and queues new urgent notices. `before` is the earlier number of
-    /// notices.
+    /// Publishes the state and queues new urgent notices. `before` is the earlier number of notices.
     fn publish(&self, engine: &Engine, before: u64) {
         let (counts, notices) = (engine.counts, &engine.notices);
         let of_stream = &self.counts;

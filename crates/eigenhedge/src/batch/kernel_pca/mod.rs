@@ -17,10 +17,9 @@
 //! Guarantee: the exact solvers attain the least total loss of any k-dimensional (affine) subspace of the feature space.
 //! The loss of [`Solver::Cholesky`] exceeds it by at most the trace of `K - L Lᵀ`.
 //!
-//! Cost: `Dense` takes t²/2 kernel values and an eigendecomposition of size t. `Partial` takes t²/2
-//! kernel values and a few products of the matrix with k columns, or a tridiagonal form. `Cholesky`
-//! of rank r takes t·r kernel values and t·r² operations. A projection takes one kernel value per
-//! atom: t, or r after `Cholesky`.
+//! Cost: `Dense` takes t²/2 kernel values and an eigendecomposition of size t. `Partial` takes t²/2 kernel values and a
+//! few products of the matrix with k columns, or a tridiagonal form. `Cholesky` of rank r takes t·r kernel values and
+//! t·r² operations. A projection takes one kernel value per atom: t, or r after `Cholesky`.
 //!
 //! Numerics: an eigenvalue below `1e-12` times the largest, or below the rounding error of the trace of K, counts as
 //! zero. Its component is the zero vector and its scores are zero. The loss of a point is a difference of squares. Its
@@ -50,10 +49,9 @@ use std::borrow::Borrow;
 pub enum Solver {
     /// Full eigendecomposition of the kernel matrix.
     Dense,
-    /// Iteration or tridiagonal form that computes only the k largest eigenpairs. The full
-    /// eigendecomposition is used if it is faster, or if these methods are inaccurate. A kernel
-    /// that is not positive semidefinite may go undetected, because small eigenvalues are not
-    /// checked.
+    /// Iteration or tridiagonal form that computes only the k largest eigenpairs. The full eigendecomposition is used
+    /// if it is faster, or if these methods are inaccurate. A kernel that is not positive semidefinite may go
+    /// undetected, because small eigenvalues are not checked.
     Partial,
     /// Pivoted Cholesky factor instead of the kernel matrix, for many points.
     Cholesky {
@@ -81,8 +79,7 @@ pub struct KernelPca<D> {
     /// Inner products `<b_j, μ>` of the components with the mean.
     offsets: Vec<f64>,
     mean: Option<Expansion>,
-    /// The k largest eigenvalues of the (centered) kernel matrix, in descending order. Those beyond
-    /// its rank are zero.
+    /// The k largest eigenvalues of the (centered) kernel matrix, in descending order. Those beyond its rank are zero.
     pub eigenvalues: Vec<f64>,
     /// Coordinates of the fitted points, one row per point and one column per component.
     pub scores: Matrix,
@@ -94,9 +91,8 @@ pub struct KernelPca<D> {
 }
 
 impl<D: Dictionary> KernelPca<D> {
-    /// Fits `kept` components, at least 1 and at most the number of points. With
-    /// [`Solver::Cholesky`], `kept` must not exceed `max_rank`. The dictionary must be empty and
-    /// provides the kernel.
+    /// Fits `kept` components, at least 1 and at most the number of points. With [`Solver::Cholesky`], `kept` must not
+    /// exceed `max_rank`. The dictionary must be empty and provides the kernel.
     pub fn fit<P: Borrow<D::Point>>(
         mut dictionary: D,
         points: &[P],

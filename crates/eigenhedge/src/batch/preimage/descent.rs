@@ -1,13 +1,11 @@
 //! Gradient descent for differentiable kernels.
 //!
-//! Update: `z ← z - s ∇`, where `∇` is the gradient of `k(z, z) - 2 f(z)`. The first trial value of
-//! s is computed from the previous change of the gradient (Barzilai and Borwein). It is halved
-//! until the objective decreases by at least a ten-thousandth of the decrease that the slope
-//! predicts (Armijo).
+//! Update: `z ← z - s ∇`, where `∇` is the gradient of `k(z, z) - 2 f(z)`. The first trial value of s is computed from
+//! the previous change of the gradient (Barzilai and Borwein). It is halved until the objective decreases by at least a
+//! ten-thousandth of the decrease that the slope predicts (Armijo).
 //!
-//! Numerics: near the minimum, the objective becomes constant up to rounding long before the
-//! gradient vanishes. A step that changes the objective only by rounding is therefore accepted if
-//! it shortens the gradient.
+//! Numerics: near the minimum, the objective becomes constant up to rounding long before the gradient vanishes. A step
+//! that changes the objective only by rounding is therefore accepted if it shortens the gradient.
 //!
 //! Cost: one kernel value and one gradient per atom and trial step.
 

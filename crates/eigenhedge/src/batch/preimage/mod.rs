@@ -9,9 +9,8 @@
 //! - [`best_candidate`]: any kernel, among given candidates;
 //! - [`LearnedInverse`]: learned from points and their coordinates, for many fast pre-images.
 //!
-//! Guarantee: [`descend`] and [`fixed_point`] return a point no worse than the start, up to
-//! rounding. [`best_candidate`] returns the best of its candidates. [`LearnedInverse`] has no
-//! guarantee.
+//! Guarantee: [`descend`] and [`fixed_point`] return a point no worse than the start, up to rounding.
+//! [`best_candidate`] returns the best of its candidates. [`LearnedInverse`] has no guarantee.
 //!
 //! References: Mika, Schölkopf, Smola, Müller, Scholz and Rätsch, *Kernel PCA and de-noising in feature spaces*, 1999;
 //! Bakır, Weston and Schölkopf, *Learning to find pre-images*, 2004.
@@ -35,9 +34,8 @@ use crate::kernel::{Dictionary, VectorKernel, Vectors};
 use crate::linalg::{Matrix, multiply};
 use crate::state::length;
 
-/// Finds a pre-image of each expansion, with [`fixed_point`] for an RBF kernel and [`descend`]
-/// otherwise. `starts` holds one start per expansion. With `None`, each search starts at the
-/// nearest atom.
+/// Finds a pre-image of each expansion, with [`fixed_point`] for an RBF kernel and [`descend`] otherwise. `starts`
+/// holds one start per expansion. With `None`, each search starts at the nearest atom.
 pub fn preimages<R: AsRef<[f64]>>(
     dictionary: &mut Vectors,
     expansions: &[Expansion],

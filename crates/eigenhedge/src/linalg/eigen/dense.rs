@@ -1,11 +1,10 @@
 //! Eigendecomposition of a dense symmetric matrix, with reusable scratch space.
 //!
-//! Numerics: a matrix with very large or very small entries is first divided by a power of two,
-//! because the solver squares entries. The eigenvalues are multiplied back. If the solver does not
-//! converge, a multiple of the identity is added, which changes no eigenvector. The error of each
-//! eigenvalue is about the rounding error of the largest one. [`Eigen::compute_graded`] recomputes
-//! the small eigenvalues of a scatter matrix in the span of their eigenvectors, so that columns in
-//! small units keep their precision.
+//! Numerics: a matrix with very large or very small entries is first divided by a power of two, because the solver
+//! squares entries. The eigenvalues are multiplied back. If the solver does not converge, a multiple of the identity is
+//! added, which changes no eigenvector. The error of each eigenvalue is about the rounding error of the largest one.
+//! [`Eigen::compute_graded`] recomputes the small eigenvalues of a scatter matrix in the span of their eigenvectors, so
+//! that columns in small units keep their precision.
 
 use crate::linalg::{Matrix, multiplied, multiply, symmetric_times};
 use crate::num::{dot, unit};
@@ -66,9 +65,8 @@ impl Eigen {
     /// Decomposes a positive semidefinite matrix whose rows and columns may have very different units. Only the lower
     /// triangle is read. Entries must be finite.
     ///
-    /// The computed eigenvectors of small eigenvalues span the correct subspace to working
-    /// accuracy. Their entries are small where the entries of the matrix are large. The products of
-    /// the matrix with them are therefore accurate.
+    /// The computed eigenvectors of small eigenvalues span the correct subspace to working accuracy. Their entries are
+    /// small where the entries of the matrix are large. The products of the matrix with them are therefore accurate.
     pub(crate) fn compute_graded(&mut self, matrix: &Matrix) {
         self.compute(matrix.view());
         let least = f64::EPSILON * f64::EPSILON * self.values.last().copied().unwrap_or(0.0);
@@ -93,11 +91,10 @@ impl Eigen {
 
 /// Computes the eigenvalues of a nonempty matrix, and the eigenvectors if `vectors` is given.
 ///
-/// The solver drops an off-diagonal entry once it is small compared with the adjacent diagonal
-/// entries. This may never happen if the diagonal entries are rounding errors or their squares
-/// underflow. Adding a multiple of the identity makes the diagonal large, so the solver converges.
-/// The solver needs seconds to detect a failure, so a matrix with a nonzero entry below [`TINY`] is
-/// shifted at once.
+/// The solver drops an off-diagonal entry once it is small compared with the adjacent diagonal entries. This may never
+/// happen if the diagonal entries are rounding errors or their squares underflow. Adding a multiple of the identity
+/// makes the diagonal large, so the solver converges. The solver needs seconds to detect a failure, so a matrix with a
+/// nonzero entry below [`TINY`] is shifted at once.
 fn decompose(
     matrix: MatRef<'_, f64>,
     values: &mut [f64],

@@ -2,21 +2,19 @@
 //!
 //! Setting: a positive semidefinite matrix A of size n, of which k ≪ n eigenpairs are needed.
 //!
-//! Method: a basis V and its image AV are stored. Rayleigh–Ritz on V gives the k + [`EXTRA`]
-//! largest Ritz pairs (θ, y). Their orthonormalized residuals Ay - θy extend V. A full basis is
-//! reduced to its best vectors (a thick restart). In exact arithmetic this is a restarted block
-//! Lanczos method. Storing AV costs memory but avoids the loss of orthogonality of Lanczos. A block
-//! as wide as the number of pairs finds multiple eigenvalues.
+//! Method: a basis V and its image AV are stored. Rayleigh–Ritz on V gives the k + [`EXTRA`] largest Ritz pairs (θ, y).
+//! Their orthonormalized residuals Ay - θy extend V. A full basis is reduced to its best vectors (a thick restart). In
+//! exact arithmetic this is a restarted block Lanczos method. Storing AV costs memory but avoids the loss of
+//! orthogonality of Lanczos. A block as wide as the number of pairs finds multiple eigenvalues.
 //!
 //! Guarantee: every pair found by this method satisfies `|Ay - θy| ≤` [`RESIDUAL`] `· θ₁`, where θ₁
 //! is the largest Ritz value. A larger eigenvalue is not excluded by proof, but it is missed only
 //! if a random block is orthogonal to its eigenvector.
 //!
-//! Cost: one product of A with a block per step, 2n²(k + [`EXTRA`]) operations. Memory holds two
-//! bases of at most [`BLOCKS`] blocks. The method is slow if unwanted eigenvalues are close to the
-//! wanted ones, as in noise. It stops if the residuals after [`LOOK`] steps predict more steps than
-//! allowed. [`largest_pairs`] then uses the tridiagonal form ([`reduced_pairs`]), with its
-//! guarantee.
+//! Cost: one product of A with a block per step, 2n²(k + [`EXTRA`]) operations. Memory holds two bases of at most
+//! [`BLOCKS`] blocks. The method is slow if unwanted eigenvalues are close to the wanted ones, as in noise. It stops if
+//! the residuals after [`LOOK`] steps predict more steps than allowed. [`largest_pairs`] then uses the tridiagonal form
+//! ([`reduced_pairs`]), with its guarantee.
 //!
 //! References: Wu and Simon, *Thick-restart Lanczos method for large symmetric eigenvalue problems*, 2000.
 
@@ -43,9 +41,8 @@ const RESIDUAL: f64 = 1e-13;
 /// Error of a sum of eigenvalues that counts as rounding, relative to the largest eigenvalue.
 const ROUNDING: f64 = 1e-15;
 
-/// Returns the `kept` largest eigenpairs in descending order. Returns `None` if a full
-/// decomposition is faster, or if the pairs are not accurate enough. Only the lower triangle is
-/// read.
+/// Returns the `kept` largest eigenpairs in descending order. Returns `None` if a full decomposition is faster, or if
+/// the pairs are not accurate enough. Only the lower triangle is read.
 pub(crate) fn largest_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, Matrix)> {
     if 4 * kept > matrix.rows() {
         return None;
@@ -87,10 +84,9 @@ fn share(square: f64, distance: f64) -> f64 {
     if square == 0.0 { 0.0 } else { square / distance.max(0.0) }
 }
 
-/// Runs at most `steps` Rayleigh–Ritz steps, until `is_done` accepts the Ritz values and the
-/// squared norms of their residuals. Returns `None` if it accepts none, or if more steps are
-/// predicted to be needed for residuals of `goal` times the largest value. Also returns `None` if
-/// the matrix is too small for [`BLOCKS`] blocks.
+/// Runs at most `steps` Rayleigh–Ritz steps, until `is_done` accepts the Ritz values and the squared norms of their
+/// residuals. Returns `None` if it accepts none, or if more steps are predicted to be needed for residuals of `goal`
+/// times the largest value. Also returns `None` if the matrix is too small for [`BLOCKS`] blocks.
 fn search(
     matrix: &Matrix,
     kept: usize,

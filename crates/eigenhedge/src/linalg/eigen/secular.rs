@@ -101,9 +101,8 @@ fn last_root<S: Simd>(simd: S, poles: &[f64], weights: &[f64], origin: usize, to
     Root { origin, offset }
 }
 
-/// Returns the root of `far + low/(-x) + high/(gap - x)`, where x is the offset from the lower end
-/// of the gap. The result is an offset from the lower end if `from_low` is true, and from the upper
-/// end otherwise.
+/// Returns the root of `far + low/(-x) + high/(gap - x)`, where x is the offset from the lower end of the gap. The
+/// result is an offset from the lower end if `from_low` is true, and from the upper end otherwise.
 #[inline(always)]
 fn first_guess(far: f64, low: f64, high: f64, gap: f64, from_low: bool) -> f64 {
     // far·x² - a·x + b = 0, where x is the offset from the chosen end.

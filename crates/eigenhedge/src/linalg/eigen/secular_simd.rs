@@ -1,9 +1,8 @@
 //! SIMD loops over the poles of a secular equation.
 //!
-//! All lists are padded with poles of zero weight to a multiple of the number of lanes. Four poles
-//! share one division: the reciprocal of the product of their four differences `d - λ` is computed
-//! once, and multiplications recover the four reciprocals. The callers scale the problem to unit
-//! size, so that the product cannot overflow.
+//! All lists are padded with poles of zero weight to a multiple of the number of lanes. Four poles share one division:
+//! the reciprocal of the product of their four differences `d - λ` is computed once, and multiplications recover the
+//! four reciprocals. The callers scale the problem to unit size, so that the product cannot overflow.
 
 use pulp::Simd;
 

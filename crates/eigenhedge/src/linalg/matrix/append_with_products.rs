@@ -64,9 +64,8 @@ impl Intake {
 }
 
 impl Matrix {
-    /// Stores the points minus the origin in the spare columns and computes their squared norms. If
-    /// `products` is true, also computes their inner products with the columns and with the earlier
-    /// points.
+    /// Stores the points minus the origin in the spare columns and computes their squared norms. If `products` is true,
+    /// also computes their inner products with the columns and with the earlier points.
     pub(crate) fn take_in(&mut self, source: &Source<'_>, products: bool, intake: &mut Intake) {
         let count = source.points.len();
         assert!((1..=WINDOW).contains(&count), "a window of points");

@@ -264,9 +264,8 @@ impl Matrix {
         }
     }
 
-    /// Orthonormalizes nearly orthonormal columns by two Gram–Schmidt passes per column. A column
-    /// near the span of the earlier ones is replaced by the coordinate unit vector farthest from
-    /// that span, orthonormalized.
+    /// Orthonormalizes nearly orthonormal columns by two Gram–Schmidt passes per column. A column near the span of the
+    /// earlier ones is replaced by the coordinate unit vector farthest from that span, orthonormalized.
     pub fn orthonormalise(&mut self) {
         self.gram_schmidt(0.5);
     }

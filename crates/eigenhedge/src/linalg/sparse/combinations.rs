@@ -1,18 +1,16 @@
 //! Columns that are combinations of stored vectors, dense and sparse.
 //!
-//! Setting: V is a list of stored vectors. The caller owns the dense ones as columns of a matrix.
-//! The sparse ones are stored here. The columns are `B = V C` for a coefficient matrix C. The inner
-//! products `H = Vᵀ B` are stored too. They were computed with the coordinates of the stored
-//! vectors.
+//! Setting: V is a list of stored vectors. The caller owns the dense ones as columns of a matrix. The sparse ones are
+//! stored here. The columns are `B = V C` for a coefficient matrix C. The inner products `H = Vᵀ B` are stored too.
+//! They were computed with the coordinates of the stored vectors.
 //!
 //! The coordinates `Bᵀ z = Cᵀ (Vᵀ z)` of a vector z, the products `Vᵀ (z - B c) = Vᵀ z - H c` of
 //! its residual, and the Gram matrix `Bᵀ B = Cᵀ H` need no pass over the stored vectors. Neither
 //! does a new column or a combination of columns.
 //!
-//! Cost with v stored vectors and w columns: O(v w) per new vector, plus its products with V. For a
-//! sparse vector these take one step per pair of nonzero cell and dense vector, and one step per
-//! cell shared with a sparse vector. [`Combinations::write_out`] costs O(n u w) for u dense vectors
-//! of n numbers.
+//! Cost with v stored vectors and w columns: O(v w) per new vector, plus its products with V. For a sparse vector these
+//! take one step per pair of nonzero cell and dense vector, and one step per cell shared with a sparse vector.
+//! [`Combinations::write_out`] costs O(n u w) for u dense vectors of n numbers.
 
 use super::{Cells, SparseRows};
 use crate::error::Error;
@@ -70,9 +68,8 @@ fn copy_by_row(matrix: &Matrix, by_row: &mut Vec<f64>) {
 }
 
 impl Combinations {
-    /// Starts with dense vectors only. The columns are the first `columns` of these vectors. The
-    /// upper triangle of `defect` is the Gram matrix of all these vectors, minus 1 on the diagonal
-    /// entries of the columns.
+    /// Starts with dense vectors only. The columns are the first `columns` of these vectors. The upper triangle of
+    /// `defect` is the Gram matrix of all these vectors, minus 1 on the diagonal entries of the columns.
     pub fn begin(&mut self, defect: &Matrix, columns: usize) {
         let vectors = defect.columns();
         self.scratch.0.by_row_columns = 0;

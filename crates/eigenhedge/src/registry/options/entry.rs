@@ -21,15 +21,13 @@ pub struct OptionEntry {
     pub default: &'static str,
     /// Example of command-line arguments whose value of the option changes the model.
     pub example: &'static str,
-    /// Learners on which the option has an effect. Other learners reject all values except
-    /// [`Self::neutral`].
+    /// Learners on which the option has an effect. Other learners reject all values except [`Self::neutral`].
     pub readers: Readers,
     /// Value that all learners accept because it has no effect, or `None`.
     pub neutral: Option<&'static str>,
     /// Function that stores a checked value. Earlier options of the table are already stored.
     pub set: fn(&mut Setup, &Value),
-    /// Function that returns the value in settings for rows of known length, or `None` if it is not
-    /// set.
+    /// Function that returns the value in settings for rows of known length, or `None` if it is not set.
     pub get: fn(&Setup) -> Option<Value>,
     /// Function that returns a message on a conflict with other options, called after all are set.
     pub conflict: fn(&Options, &Setup) -> Option<String>,

@@ -53,10 +53,9 @@ pub type Spelling = fn(&str) -> String;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Coordinates {
-    /// Directions with the highest probability of being kept before the row, rotated to be nearest
-    /// to those of the previous row. Coordinates of different rows are therefore comparable. A
-    /// portfolio uses the directions of its heaviest member and the center of its first member. The
-    /// loss remains that of the drawn directions.
+    /// Directions with the highest probability of being kept before the row, rotated to be nearest to those of the
+    /// previous row. Coordinates of different rows are therefore comparable. A portfolio uses the directions of its
+    /// heaviest member and the center of its first member. The loss remains that of the drawn directions.
     #[default]
     Aligned,
     /// Directions drawn for the row.
@@ -175,8 +174,7 @@ impl Setup {
         Self { spec, segments, coordinates, best, seed: None, kernel: None, parameters, ceiling: None, horizon: None }
     }
 
-    /// Returns the settings completed for rows of `length` columns: the kernel, a tuned rate, and
-    /// the initial center.
+    /// Returns the settings completed for rows of `length` columns: the kernel, a tuned rate, and the initial center.
     pub fn for_rows(&self, length: usize) -> Result<Self, Error> {
         let mut setup = self.clone();
         if let Some([number]) = self.spec.start.as_deref() {
@@ -203,8 +201,7 @@ impl Setup {
         self.kernel.is_some_and(reads) && gamma.is_none() && length_scale.is_none()
     }
 
-    /// Sets γ to fit the first rows, if the kernel needs it and it is not set
-    /// ([`KernelParameters::for_rows`]).
+    /// Sets γ to fit the first rows, if the kernel needs it and it is not set ([`KernelParameters::for_rows`]).
     #[must_use]
     pub fn with_gamma_of<R: AsRef<[f64]>>(mut self, rows: &[R]) -> Self {
         if let Some(kernel) = self.kernel {
@@ -213,14 +210,12 @@ impl Setup {
         self
     }
 
-    /// Returns γ of the kernel, or `None` if it is not set by the user, from rows, or from a saved
-    /// kernel.
+    /// Returns γ of the kernel, or `None` if it is not set by the user, from rows, or from a saved kernel.
     pub fn gamma(&self) -> Option<f64> {
         self.parameters.gamma
     }
 
-    /// Sets γ and the length scale to those of a saved kernel, if the kernel needs γ and neither is
-    /// set.
+    /// Sets γ and the length scale to those of a saved kernel, if the kernel needs γ and neither is set.
     #[must_use]
     pub fn with_gamma_like(mut self, kernel: Option<&VectorKernel>) -> Self {
         if let (true, Some(saved)) = (self.lacks_gamma(), kernel.map(VectorKernel::parameters)) {
@@ -247,8 +242,7 @@ impl Setup {
         self.values().filter(|(option, value)| (option.get)(&defaults).as_ref() != Some(value)).collect()
     }
 
-    /// Returns a message if the option is for kernels, but there is no kernel or it does not read
-    /// the option.
+    /// Returns a message if the option is for kernels, but there is no kernel or it does not read the option.
     fn features_conflict(&self, option: &OptionEntry) -> Option<String> {
         if !matches!(option.readers, Readers::Features) {
             return None;

@@ -1,5 +1,4 @@
-//! Blocks of upcoming points that are stored after the columns, with their precomputed inner
-//! products.
+//! Blocks of upcoming points that are stored after the columns, with their precomputed inner products.
 //!
 //! Cost: one pass over the columns for all points together, instead of one per point.
 
@@ -41,8 +40,7 @@ impl UpcomingBlock {
         self.points - self.loaded
     }
 
-    /// Returns the column index of the next point. If no point is left, ends the block and returns
-    /// `None`.
+    /// Returns the column index of the next point. If no point is left, ends the block and returns `None`.
     pub fn next_column(&mut self) -> Option<usize> {
         if self.left() == 0 {
             self.clear();

@@ -5,12 +5,11 @@
 //! are `V C`, where C is upper triangular, so no column refers to later vectors. C refers to
 //! vectors scaled to unit length. Points are stored unscaled, together with their scale factors.
 //!
-//! The Gram matrix G of the stored vectors costs nothing extra, because its entries are needed
-//! anyway: those of a point for its coordinates, and those of the written columns to measure their
-//! defect, the deviation from orthonormality. Gram–Schmidt can therefore be repeated without
-//! another pass over the vectors ([`Deferred::refine`]). The columns are orthonormal up to the
-//! rounding of G times the squared norm of the coefficients. The defect of the written columns does
-//! not grow from one combination to the next, because C corrects it.
+//! The Gram matrix G of the stored vectors costs nothing extra, because its entries are needed anyway: those of a point
+//! for its coordinates, and those of the written columns to measure their defect, the deviation from orthonormality.
+//! Gram–Schmidt can therefore be repeated without another pass over the vectors ([`Deferred::refine`]). The columns are
+//! orthonormal up to the rounding of G times the squared norm of the coefficients. The defect of the written columns
+//! does not grow from one combination to the next, because C corrects it.
 //!
 //! Cost: O(d w) per point for d deferred columns among w columns.
 
@@ -25,9 +24,8 @@ pub(super) struct Deferred {
     /// Coefficients of the deferred columns. In column j, only the stored vectors up to that of
     /// deferred column j have nonzero coefficients.
     pub(super) combinations: Matrix,
-    /// Gram matrix of the stored vectors minus the identity. Column j holds the products of the
-    /// stored vector of deferred column j with the earlier vectors, and the squared norm of this
-    /// vector minus 1.
+    /// Gram matrix of the stored vectors minus the identity. Column j holds the products of the stored vector of
+    /// deferred column j with the earlier vectors, and the squared norm of this vector minus 1.
     pub(super) gram: Matrix,
     /// Factors that scale the stored vectors of deferred columns to unit length.
     pub(super) factors: Vec<f64>,
@@ -140,9 +138,8 @@ impl Deferred {
         }
     }
 
-    /// Resets the state after all columns were written out. The upper triangle of `defect` is their
-    /// Gram matrix minus the identity. Unless the defect is negligible, all columns become deferred
-    /// combinations that correct it.
+    /// Resets the state after all columns were written out. The upper triangle of `defect` is their Gram matrix minus
+    /// the identity. Unless the defect is negligible, all columns become deferred combinations that correct it.
     pub fn restart(&mut self, defect: &Matrix) {
         self.resize(0, 0);
         self.factors.clear();

@@ -6,8 +6,7 @@ use crate::linalg::{Matrix, multiply};
 use crate::span::Span;
 
 impl Ambient {
-    /// Adds columns until the span contains all vectors. Returns the coordinates, one column per
-    /// vector.
+    /// Adds columns until the span contains all vectors. Returns the coordinates, one column per vector.
     pub(crate) fn take_in_vectors(&mut self, vectors: &Matrix) -> Result<Matrix, Error> {
         let mut coordinates = Matrix::default();
         self.leave_sparse();
@@ -55,8 +54,7 @@ impl Ambient {
         }
     }
 
-    /// Moves the origin by a share of its displacement to the origin of another span. Returns the
-    /// whole displacement.
+    /// Moves the origin by a share of its displacement to the origin of another span. Returns the whole displacement.
     pub(crate) fn merge_origin(&mut self, other: &Self, share: f64) -> Vec<f64> {
         self.leave_sparse();
         self.scratch.0.block.clear();

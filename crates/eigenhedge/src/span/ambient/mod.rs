@@ -1,21 +1,19 @@
 //! Span of plain vectors: the columns are vectors of n numbers.
 //!
-//! Cost: four passes over the columns per projection, or two if little of the point is in their
-//! span. Rows of at least [`LONG`] numbers take one pass unless the residual is small, because the
-//! norm of the residual follows from inner products. The row itself is then stored, and its column
-//! remains a combination ([`Deferred`]) until the columns are next combined. Long rows in a block
-//! share one pass ([`UpcomingBlock`]). Rows with few filled cells need no pass ([`Sparse`]). Rows
-//! of at least [`LEAST_STANDARD`] numbers need none once the columns span the whole space, because
+//! Cost: four passes over the columns per projection, or two if little of the point is in their span. Rows of at least
+//! [`LONG`] numbers take one pass unless the residual is small, because the norm of the residual follows from inner
+//! products. The row itself is then stored, and its column remains a combination ([`Deferred`]) until the columns are
+//! next combined. Long rows in a block share one pass ([`UpcomingBlock`]). Rows with few filled cells need no pass
+//! ([`Sparse`]). Rows of at least [`LEAST_STANDARD`] numbers need none once the columns span the whole space, because
 //! unit vectors then replace the columns. Combining the columns reads and writes them once.
 //!
-//! Numerics: classical Gram–Schmidt, repeated if the residual is shorter than [`REPEAT`] times the
-//! point ("twice is enough"). The deviation of the columns from orthonormality is then amplified by
-//! at most the inverse of this factor. A residual counts as zero if the second pass more than
-//! halves it, or if it is shorter than [`ROUNDING`] times the point. For long rows the second pass
-//! uses the Gram matrix of the stored vectors, whose rounding errors are multiplied by the squared
-//! norm of the coefficients of the new column. If this norm exceeds [`LARGEST_COEFFICIENTS`], the
-//! residual is computed as a vector instead. The deviation from orthonormality is measured and
-//! corrected whenever long columns are combined, and periodically for short ones.
+//! Numerics: classical Gram–Schmidt, repeated if the residual is shorter than [`REPEAT`] times the point ("twice is
+//! enough"). The deviation of the columns from orthonormality is then amplified by at most the inverse of this factor.
+//! A residual counts as zero if the second pass more than halves it, or if it is shorter than [`ROUNDING`] times the
+//! point. For long rows the second pass uses the Gram matrix of the stored vectors, whose rounding errors are
+//! multiplied by the squared norm of the coefficients of the new column. If this norm exceeds [`LARGEST_COEFFICIENTS`],
+//! the residual is computed as a vector instead. The deviation from orthonormality is measured and corrected whenever
+//! long columns are combined, and periodically for short ones.
 //!
 //! References: Giraud, Langou, Rozložník & van den Eshof, *Rounding error analysis of the classical Gram–Schmidt
 //! orthogonalization process*, Numerische Mathematik 2005; Parlett, *The Symmetric Eigenvalue Problem*, section 6-9.
@@ -170,8 +168,7 @@ impl Ambient {
         })
     }
 
-    /// Sets the dimension N of the whole space, which contains `R^n`. Returns `Err` if N is less
-    /// than n.
+    /// Sets the dimension N of the whole space, which contains `R^n`. Returns `Err` if N is less than n.
     pub fn within(mut self, dimension: Multiplicity) -> Result<Self, Error> {
         if let Multiplicity::Finite(n) = dimension {
             require(n >= self.length as u64, "feature-dim", "at least the length of a row", n as f64)?;
@@ -233,8 +230,7 @@ impl Ambient {
         }
     }
 
-    /// Sets the origin in a column that was missing in all previous rows. The deviations of these
-    /// rows do not change.
+    /// Sets the origin in a column that was missing in all previous rows. The deviations of these rows do not change.
     pub(crate) fn begin_column(&mut self, column: usize, value: f64) {
         self.leave_sparse();
         self.scratch.0.sparse.forget_shift();
@@ -265,8 +261,7 @@ impl Ambient {
         multiply(out, self.columns.view(), expanded.view());
     }
 
-    /// Returns the orthonormal columns as vectors in `R^n`. Copies them only if some are deferred
-    /// or rows are sparse.
+    /// Returns the orthonormal columns as vectors in `R^n`. Copies them only if some are deferred or rows are sparse.
     pub fn vectors(&self) -> Cow<'_, Matrix> {
         if let Some(sparse) = &self.sparse {
             let mut vectors = Matrix::default();
@@ -327,9 +322,8 @@ impl Ambient {
         square
     }
 
-    /// Copies a point, divided by a power of two, if its squared norm would overflow or lose
-    /// precision. Returns the squared norm of the original point, or `Err` if it overflows or
-    /// underflows.
+    /// Copies a point, divided by a power of two, if its squared norm would overflow or lose precision. Returns the
+    /// squared norm of the original point, or `Err` if it overflows or underflows.
     fn copy_scaled(&mut self, point: &[f64]) -> Result<f64, Error> {
         self.scratch.0.block.clear();
         let square = self.copy_point(point);

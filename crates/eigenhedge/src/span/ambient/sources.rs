@@ -3,12 +3,11 @@
 //! Setting: the mean m of all rows and the sources c_0 … c_4: the last row, the row before it, and three forgetting
 //! means. The origin is `m + Σ b_j d_j` with the offsets `d_j = c_j - m`. The learner chooses the coefficients b.
 //!
-//! Update: for a row x with `y = x - m` and the step s of the mean, an offset becomes
-//! `(1 - s_j) d_j + (g s_j - s) y`, where s_j is the step of its source, and g is 1, or less for a
-//! clipped row. The offset of the row before the last, d_1, becomes `d_0 - s y`. Coordinates and
-//! inner products of the offsets are updated by the same combinations. They are recomputed from the
-//! offsets whenever the columns are combined, and at least every [`RENEWED`] rows, so that rounding
-//! errors do not accumulate.
+//! Update: for a row x with `y = x - m` and the step s of the mean, an offset becomes `(1 - s_j) d_j + (g s_j - s) y`,
+//! where s_j is the step of its source, and g is 1, or less for a clipped row. The offset of the row before the last,
+//! d_1, becomes `d_0 - s y`. Coordinates and inner products of the offsets are updated by the same combinations. They
+//! are recomputed from the offsets whenever the columns are combined, and at least every [`RENEWED`] rows, so that
+//! rounding errors do not accumulate.
 //!
 //! Cost: two passes over five vectors of n numbers per row, and products with the columns whenever
 //! coordinates are recomputed.
@@ -39,8 +38,7 @@ pub struct Sources {
     pub(crate) gram: [[f64; SOURCES]; SOURCES],
     /// Number of rows since coordinates and inner products were recomputed.
     age: u32,
-    /// Inner products of the loaded point minus the origin with the offsets, and the squared norm
-    /// of this difference.
+    /// Inner products of the loaded point minus the origin with the offsets, and the squared norm of this difference.
     #[serde(skip)]
     along: Scratch<([f64; SOURCES], f64)>,
 }
@@ -48,8 +46,7 @@ pub struct Sources {
 /// Change of the sources and of the origin after a row.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SourceMove {
-    /// Factor by which the row's deviation from the mean is shortened for the sources, 1 unless the
-    /// row is clipped.
+    /// Factor by which the row's deviation from the mean is shortened for the sources, 1 unless the row is clipped.
     pub shortening: f64,
     /// Share by which the mean moves toward the row.
     pub mean_step: f64,
@@ -213,9 +210,8 @@ impl Ambient {
         self.sources = Some(sources);
     }
 
-    /// Computes the inner products of the loaded point with the offsets, and the coordinates of the
-    /// offsets in a column appended in this trial, if any. `columns` contains the coordinates of
-    /// the point divided by `unit`.
+    /// Computes the inner products of the loaded point with the offsets, and the coordinates of the offsets in a column
+    /// appended in this trial, if any. `columns` contains the coordinates of the point divided by `unit`.
     pub(super) fn project_on_sources(&mut self, columns: &[f64], unit: f64) {
         let Some(mut sources) = self.sources.take() else { return };
         let own_unit = self.unit();

@@ -4,19 +4,17 @@
 //! The stored vectors V are dense vectors and the sparse rows that arrived after these were
 //! written. The displacement of the origin is the combination `V a` (field `origin`).
 //!
-//! Update: the coordinates of a row and the norm of its residual follow from its inner products
-//! with V, and the row itself becomes the next stored vector. About every √n rows the columns are
-//! written out as dense vectors. The span changes to this representation after
-//! [`STREAK`](crate::linalg::STREAK) consecutive sparse rows, and back after [`DENSE_STREAK`]
-//! consecutive rows that are not sparse. In between, a row that is not sparse is stored as a dense
+//! Update: the coordinates of a row and the norm of its residual follow from its inner products with V, and the row
+//! itself becomes the next stored vector. About every √n rows the columns are written out as dense vectors. The span
+//! changes to this representation after [`STREAK`](crate::linalg::STREAK) consecutive sparse rows, and back after
+//! [`DENSE_STREAK`] consecutive rows that are not sparse. In between, a row that is not sparse is stored as a dense
 //! vector.
 //!
 //! Cost: O(f u + v w) per row with f filled cells, u dense vectors, v stored vectors and w columns.
 //! Writing out the columns costs O(n u²).
 //!
-//! Numerics: the second pass of Gram–Schmidt uses only inner products, as for deferred columns.
-//! Dense vectors are used instead if the residual is small relative to its coefficients, or if the
-//! row nearly equals the origin.
+//! Numerics: the second pass of Gram–Schmidt uses only inner products, as for deferred columns. Dense vectors are used
+//! instead if the residual is small relative to its coefficients, or if the row nearly equals the origin.
 
 use crate::linalg::{Cells, Combinations, Matrix};
 use serde::{Deserialize, Serialize};
@@ -56,8 +54,7 @@ pub(super) struct SparseWorking {
     pub(super) with_columns: Vec<f64>,
     /// Inner products of the residual with the stored vectors.
     pub(super) left: Vec<f64>,
-    /// Coefficients of the residual in terms of the stored vectors, without that of the loaded
-    /// point itself.
+    /// Coefficients of the residual in terms of the stored vectors, without that of the loaded point itself.
     pub(super) coefficients: Vec<f64>,
     pub(super) correction: Vec<f64>,
     /// Coordinates of the loaded point in the columns.
@@ -80,8 +77,7 @@ const SHORTEST: usize = 4096;
 pub(super) const SPARSITY: usize = 32;
 /// Maximum norm of the coefficients of a residual, as a multiple of the norm of the residual.
 pub(super) const LARGEST_COEFFICIENTS: f64 = 16.0;
-/// Squared residual, as a share of the squared norm of its coefficients, up to which it is treated
-/// as a rounding error.
+/// Squared residual, as a share of the squared norm of its coefficients, up to which it is treated as a rounding error.
 pub(super) const NOTHING: f64 = 1e-14;
 
 #[cfg(test)]

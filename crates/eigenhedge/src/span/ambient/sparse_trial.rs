@@ -8,8 +8,7 @@ use crate::scratch::{refill, zero};
 use std::borrow::Cow;
 
 impl Ambient {
-    /// Loads a sparse point. Returns its squared norm after centering, or `None` if it must be
-    /// loaded as a dense point.
+    /// Loads a sparse point. Returns its squared norm after centering, or `None` if it must be loaded as a dense point.
     pub(super) fn load_sparse(&mut self, point: &[f64]) -> Option<f64> {
         if self.scratch.0.sparse.shift.is_none() {
             self.scratch.0.sparse.shift = Some(self.shift());
@@ -272,10 +271,9 @@ impl Ambient {
         Some(Cow::Owned(MovedOrigin { base: origin.base.clone(), way }))
     }
 
-    /// Computes the shift, the sparse part of the origin that is subtracted from all points: the
-    /// largest cells of the origin when the columns were last written out. The rest of the origin
-    /// is the displacement. Without the shift, products of rows would cancel if the rows have a few
-    /// cells that are always far from zero.
+    /// Computes the shift, the sparse part of the origin that is subtracted from all points: the largest cells of the
+    /// origin when the columns were last written out. The rest of the origin is the displacement. Without the shift,
+    /// products of rows would cancel if the rows have a few cells that are always far from zero.
     pub(super) fn shift(&self) -> Cells {
         self.origin.as_ref().map_or_else(Cells::default, |origin| Cells::largest_of_sum(&origin.base, &origin.way))
     }

@@ -1,11 +1,10 @@
 //! Addition of the columns of many points at once.
 //!
-//! Setting: a set of points minus the origin, which does not move before the last point is added.
-//! Each block of points is projected twice, by matrix products, on the columns that the span had
-//! before the set. The Gram matrix of the residuals U is then factored as `L Lᵀ`. If a residual is
-//! resolved by the rules for single rows, its point becomes an atom with a new column. The new
-//! columns are `U L⁻ᵀ`, and row i of L contains the coordinates of atom i in them. For other points
-//! only coordinates are computed.
+//! Setting: a set of points minus the origin, which does not move before the last point is added. Each block of points
+//! is projected twice, by matrix products, on the columns that the span had before the set. The Gram matrix of the
+//! residuals U is then factored as `L Lᵀ`. If a residual is resolved by the rules for single rows, its point becomes an
+//! atom with a new column. The new columns are `U L⁻ᵀ`, and row i of L contains the coordinates of atom i in them. For
+//! other points only coordinates are computed.
 //!
 //! Cost for t atoms: one kernel row and about 2 t² operations per point, nearly all in matrix
 //! products and triangular solves.
@@ -26,8 +25,7 @@ use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_uppe
 /// Atoms and columns that a set of points has added to the span so far. Each new atom has a column.
 #[derive(Debug, Default)]
 pub(crate) struct Growth {
-    /// Coordinates of the new atoms in the columns that the span had before the set, one column per
-    /// atom.
+    /// Coordinates of the new atoms in the columns that the span had before the set, one column per atom.
     before: Matrix,
     factor: Matrix,
     /// Inner products of the new atoms with the origin.
@@ -47,8 +45,7 @@ struct ProjectedBlock {
     own: Vec<f64>,
     overlaps: Vec<f64>,
     squares: Vec<f64>,
-    /// Coordinates in the columns that the span had before the set, and (`parts`) in those added
-    /// since.
+    /// Coordinates in the columns that the span had before the set, and (`parts`) in those added since.
     before: Matrix,
     parts: Matrix,
     /// Coefficients of the atoms in the residuals. A point has the coefficient 1 in its own
@@ -65,10 +62,9 @@ struct ProjectedBlock {
 impl<D: Dictionary> Feature<D> {
     pub(crate) const BLOCK: usize = 128;
 
-    /// Adds columns until the span contains a block of points minus the origin, except for
-    /// residuals that are not resolved. There must be no budget. [`Self::end_growth`] must follow
-    /// the last block. The error contains the index of the point in the block. After an error the
-    /// span must not be used.
+    /// Adds columns until the span contains a block of points minus the origin, except for residuals that are not
+    /// resolved. There must be no budget. [`Self::end_growth`] must follow the last block. The error contains the index
+    /// of the point in the block. After an error the span must not be used.
     pub(crate) fn take_in_block(&mut self, to: &mut Growth, points: &[&D::Point]) -> Result<TakenIn, (usize, Error)> {
         let numbers =
             product(&[self.coefficients.columns() + points.len(), 5 * (self.dictionary.len() + points.len())]);
@@ -106,8 +102,7 @@ impl<D: Dictionary> Feature<D> {
         let before = self.project_on_old(&rows);
         let (atoms, old) = (self.images.rows(), self.images.columns());
         let square = self.origin.as_ref().map_or(0.0, |origin| origin.square);
-        // Inner products of the residuals, first with the residuals of the new atoms, then with
-        // each other.
+        // Inner products of the residuals, first with the residuals of the new atoms, then with each other.
         let (mut parts, mut product) = (Matrix::zeros(to.overlaps.len(), own.len()), Matrix::default());
         let mut with_points = Matrix::default();
         for (j, overlap) in overlaps.iter().enumerate() {

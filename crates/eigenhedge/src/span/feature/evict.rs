@@ -1,13 +1,12 @@
 //! Eviction of atoms from a dictionary above its budget.
 //!
-//! First, all unused atoms are removed. Their coefficients in all columns and in the origin are at
-//! rounding level. A learner that forgets produces many unused atoms, because coefficients decay
-//! with every change of the columns. The Gram matrix K is formed only if too few atoms are unused.
-//! Atoms are then removed one by one, each time the atom whose removal changes the kept directions
-//! least. The part of atom j outside the span of the others has energy `1/(K⁻¹)_jj`. The cost of
-//! removing atom j is therefore `Σ_i p_i a_ji² / (K⁻¹)_jj` over the directions i, where p_i is the
-//! probability that direction i is kept and a_ji is its coefficient of atom j. The origin adds a
-//! term of this form. The other atoms take over the coefficients of a removed atom.
+//! First, all unused atoms are removed. Their coefficients in all columns and in the origin are at rounding level. A
+//! learner that forgets produces many unused atoms, because coefficients decay with every change of the columns. The
+//! Gram matrix K is formed only if too few atoms are unused. Atoms are then removed one by one, each time the atom
+//! whose removal changes the kept directions least. The part of atom j outside the span of the others has energy
+//! `1/(K⁻¹)_jj`. The cost of removing atom j is therefore `Σ_i p_i a_ji² / (K⁻¹)_jj` over the directions i, where p_i
+//! is the probability that direction i is kept and a_ji is its coefficient of atom j. The origin adds a term of this
+//! form. The other atoms take over the coefficients of a removed atom.
 //!
 //! Cost for M atoms and w columns: O(M w) if enough atoms are unused, otherwise O(M³ + M² w). An
 //! eviction removes at least a sixteenth of the budget, so the cost per row is O(w) or O(M² + M w).
@@ -89,8 +88,7 @@ impl<D: Dictionary> Feature<D> {
         }
     }
 
-    /// Removes atoms one at a time until `low` are left, each time the atom whose removal changes
-    /// the directions least.
+    /// Removes atoms one at a time until `low` are left, each time the atom whose removal changes the directions least.
     fn drop_cheapest(&mut self, low: usize) {
         let Some(budget) = &mut self.budget else { return };
         let Working { parts, costs, going, gram, removal, .. } = &mut self.scratch.0;

@@ -37,9 +37,8 @@ impl State for Feature<Vectors> {
 }
 
 impl Feature<Vectors> {
-    /// Checks that coefficients and images are small enough not to overflow. Learning keeps them
-    /// far smaller. Images are not compared with recomputed ones, because rounding errors can be
-    /// large when terms cancel.
+    /// Checks that coefficients and images are small enough not to overflow. Learning keeps them far smaller. Images
+    /// are not compared with recomputed ones, because rounding errors can be large when terms cancel.
     fn check_sizes(&self) -> Result<(), Error> {
         let center = self.origin.iter().map(|center| (&center.coefficients[..], &center.image[..], LARGEST.sqrt()));
         let columns = (0..self.columns()).map(|j| (self.coefficients.column(j), self.images.column(j), LARGEST_PART));

@@ -3,18 +3,16 @@
 //! Setting: a symmetric matrix with the eigenvalues `values` along the columns of `rotation` (in
 //! coordinates of the columns of the span) and one common eigenvalue elsewhere.
 //!
-//! Update: to add `σ z zᵀ`, the part of z outside the directions becomes an explicit direction with
-//! the common value. Then only the explicit block changes. The rotation of the directions is stored
-//! as a factor until the rule has decided which directions to retain. A sum of many dyads is added
-//! by one decomposition.
+//! Update: to add `σ z zᵀ`, the part of z outside the directions becomes an explicit direction with the common value.
+//! Then only the explicit block changes. The rotation of the directions is stored as a factor until the rule has
+//! decided which directions to retain. A sum of many dyads is added by one decomposition.
 //!
 //! Cost: O(w u) for coordinates and O(w u²) for the rotation, with u directions in w columns. For a
 //! span with at most p pending columns, w ≤ u + max(p, u/3) + 1.
 //!
-//! Numerics: coordinates are computed twice if little of the point is outside ("twice is enough").
-//! If the second pass more than halves the part outside, this part counts as rounding error. The
-//! drift of the rotation from orthonormality is measured every [`LOOK_EVERY`] updates and removed
-//! if it exceeds [`REFRESH`].
+//! Numerics: coordinates are computed twice if little of the point is outside ("twice is enough"). If the second pass
+//! more than halves the part outside, this part counts as rounding error. The drift of the rotation from orthonormality
+//! is measured every [`LOOK_EVERY`] updates and removed if it exceeds [`REFRESH`].
 
 mod state;
 
@@ -50,8 +48,7 @@ struct Working {
     is_rotated: bool,
 }
 
-/// Length, as a share of the point's, below which the part of a point outside the directions counts
-/// as rounding error.
+/// Length, as a share of the point's, below which the part of a point outside the directions counts as rounding error.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// Length, as a share of the point's, below which the part outside the directions is computed twice.
 const REPEAT: f64 = 0.75;
@@ -250,10 +247,9 @@ impl Frame {
         }
     }
 
-    /// Returns the combination to apply to the columns of the span, or `None` if there are not many
-    /// more columns than directions. More columns give a row more coordinates, but make
-    /// combinations rarer. The best number of additional columns is proportional to the number of
-    /// directions.
+    /// Returns the combination to apply to the columns of the span, or `None` if there are not many more columns than
+    /// directions. More columns give a row more coordinates, but make combinations rarer. The best number of additional
+    /// columns is proportional to the number of directions.
     pub fn due(&self, max_pending: usize) -> Option<&Matrix> {
         let directions = self.values.len();
         (self.columns >= directions + max_pending.max(directions / 3)).then_some(&self.rotation)

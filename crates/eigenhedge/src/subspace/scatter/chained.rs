@@ -32,8 +32,7 @@ pub(in super::super) struct Chained {
     scratch: Scratch<Working>,
 }
 
-/// Factors since the most recent decomposition. Only the first `used` are valid. The memory of the
-/// others is reused.
+/// Factors since the most recent decomposition. Only the first `used` are valid. The memory of the others is reused.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Chain {
     factors: Vec<Factor>,
@@ -88,8 +87,7 @@ impl State for Chained {
     }
 }
 
-/// The directions are always nearly orthonormal and span all columns, so no part of a point is
-/// outside them.
+/// The directions are always nearly orthonormal and span all columns, so no part of a point is outside them.
 impl Directions for Chained {
     fn columns(&self) -> usize {
         self.values.len()

@@ -4,20 +4,18 @@
 //! eigenpairs are computed, or k + [`EXTRA_IF_DENSE`] if the k-th eigenvalue is in a dense part of the spectrum of a
 //! large matrix, as in noise.
 //!
-//! Update: Rayleigh–Ritz. The basis V of the previous row is extended by the part of the new row z
-//! outside V, and then by residuals and by products with C (a Krylov space), until the k leading
-//! Ritz pairs (θ, y) are accurate. A row changes each column of the image CV by a multiple of z, so
-//! each extension costs one product of C with a vector. In a dense part of the spectrum, residuals
-//! of earlier rows remain after [`CHAIN`] extensions. If they are too large, all residuals extend
-//! the basis at once, by one matrix product.
+//! Update: Rayleigh–Ritz. The basis V of the previous row is extended by the part of the new row z outside V, and then
+//! by residuals and by products with C (a Krylov space), until the k leading Ritz pairs (θ, y) are accurate. A row
+//! changes each column of the image CV by a multiple of z, so each extension costs one product of C with a vector. In a
+//! dense part of the spectrum, residuals of earlier rows remain after [`CHAIN`] extensions. If they are too large, all
+//! residuals extend the basis at once, by one matrix product.
 //!
-//! Guarantee: each of the k pairs satisfies `|C y - θ y|² ≤ ε (θ - θ') tr C`, where θ' is the
-//! smallest Ritz value that is stored, and ε is [`TOLERANCE`], or [`TOLERANCE_IF_DENSE`] in a dense
-//! part of the spectrum. The energy of all rows along the k directions is then less than the
-//! largest possible energy by at most kε of the total. If the k-th and the next eigenvalue differ
-//! by the share g of the trace, the loss of a row differs from that of a full decomposition by at
-//! most `2 √(kε/g)` of its energy. If the pairs are not accurate after [`MOST`] more vectors, or 4k
-//! if that is more, all eigenpairs are computed instead ([`Chained`]).
+//! Guarantee: each of the k pairs satisfies `|C y - θ y|² ≤ ε (θ - θ') tr C`, where θ' is the smallest Ritz value that
+//! is stored, and ε is [`TOLERANCE`], or [`TOLERANCE_IF_DENSE`] in a dense part of the spectrum. The energy of all rows
+//! along the k directions is then less than the largest possible energy by at most kε of the total. If the k-th and the
+//! next eigenvalue differ by the share g of the trace, the loss of a row differs from that of a full decomposition by
+//! at most `2 √(kε/g)` of its energy. If the pairs are not accurate after [`MOST`] more vectors, or 4k if that is more,
+//! all eigenpairs are computed instead ([`Chained`]).
 //!
 //! Cost per row with w columns: w² for each extension, and O(w (k + EXTRA)²). One or two extensions
 //! suffice outside dense parts of the spectrum.
@@ -47,8 +45,7 @@ const DENSE: f64 = 0.3;
 const LARGE: usize = 512;
 /// Maximum energy that a wanted direction may miss, as a share of the total energy of all rows.
 const TOLERANCE: f64 = 1e-12;
-/// Like [`TOLERANCE`], in a dense part of the spectrum. One row among a million changes the energy
-/// by this share.
+/// Like [`TOLERANCE`], in a dense part of the spectrum. One row among a million changes the energy by this share.
 const TOLERANCE_IF_DENSE: f64 = 1e-6;
 /// Number of extensions by single vectors in a dense part of the spectrum.
 const CHAIN: usize = 3;
@@ -100,9 +97,8 @@ impl State for Leading {
 }
 
 impl Leading {
-    /// Creates the leading pairs of a matrix that has just been decomposed. Returns `None` unless
-    /// there are many more columns than pairs to store, and the smallest stored eigenvalue is
-    /// clearly below the `kept`-th.
+    /// Creates the leading pairs of a matrix that has just been decomposed. Returns `None` unless there are many more
+    /// columns than pairs to store, and the smallest stored eigenvalue is clearly below the `kept`-th.
     pub fn of(all: &Chained, kept: usize, dimension: Multiplicity) -> Option<Self> {
         let (vectors, sum) = all.decomposed()?;
         let (values, size) = (&all.values, all.values.len());
@@ -309,9 +305,8 @@ fn extend_by_residuals(sum: &RowSum, basis: &mut Matrix, images: &mut Matrix, re
     (0..added.columns()).for_each(|j| images.push_column(residuals.column(j)));
 }
 
-/// Computes the residuals of the `kept` leading pairs. Returns the index of the pair whose
-/// direction may miss the most energy, and this energy: the squared residual divided by the
-/// distance from the smallest of `stored` Ritz values.
+/// Computes the residuals of the `kept` leading pairs. Returns the index of the pair whose direction may miss the most
+/// energy, and this energy: the squared residual divided by the distance from the smallest of `stored` Ritz values.
 fn worst_residual(
     eigen: &Eigen,
     (basis, images): (&Matrix, &Matrix),

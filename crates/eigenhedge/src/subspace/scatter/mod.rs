@@ -106,8 +106,7 @@ impl Scatter {
         0.0
     }
 
-    /// Stores only the leading eigenpairs if there are many columns, for a learner that keeps the
-    /// `kept` largest ones.
+    /// Stores only the leading eigenpairs if there are many columns, for a learner that keeps the `kept` largest ones.
     pub fn lead(&mut self, kept: usize, dimension: Multiplicity) {
         if let Self::Full(full) = self
             && let Some(leading) = Leading::of(full, kept, dimension)
@@ -138,8 +137,7 @@ impl Scatter {
         0.0
     }
 
-    /// Replaces the matrix. Computes its `kept` largest eigenpairs and a few more, or all if that
-    /// is as fast.
+    /// Replaces the matrix. Computes its `kept` largest eigenpairs and a few more, or all if that is as fast.
     pub fn replace_by_leading(&mut self, matrix: Matrix, kept: usize, dimension: Multiplicity) {
         *self = Self::of_sum(RowSum::from(matrix), kept.saturating_add(leading::EXTRA), dimension);
     }
@@ -203,11 +201,10 @@ impl Scatter {
     }
 }
 
-// Largest eigenpairs of a running scatter matrix: at most R directions with positive eigenvalues.
-// All other eigenvalues are zero. Update: a rank-one update of the [`Frame`]. Then the smallest
-// eigenvalues beyond R, and those at the rounding level of the largest, are dropped. The stored
-// matrix C' never exceeds the true one: `0 ≤ C' ≤ C`. Cost: that of the frame, O(w R²), where w is
-// R plus the pending columns.
+// Largest eigenpairs of a running scatter matrix: at most R directions with positive eigenvalues. All other eigenvalues
+// are zero. Update: a rank-one update of the [`Frame`]. Then the smallest eigenvalues beyond R, and those at the
+// rounding level of the largest, are dropped. The stored matrix C' never exceeds the true one: `0 ≤ C' ≤ C`. Cost: that
+// of the frame, O(w R²), where w is R plus the pending columns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(in super::super) struct CappedScatter {
     /// Directions with their eigenvalues, in ascending order.

@@ -1,5 +1,4 @@
-//! Sum of weighted dyads of rows. The most recent rows are stored and later added by one matrix
-//! product.
+//! Sum of weighted dyads of rows. The most recent rows are stored and later added by one matrix product.
 
 use crate::error::Error;
 use crate::linalg::checks::{energies, shape};

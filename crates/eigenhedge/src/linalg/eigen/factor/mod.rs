@@ -3,11 +3,10 @@
 //! Setting: eigenvalues `d` of u directions, the coordinates `z` of a new row in the eigenvectors,
 //! and a factor `σ` of either sign.
 //!
-//! Update: a direction whose entry of `z` is at rounding level is deflated. Of two directions with
-//! nearly equal `d`, one is deflated after a rotation that makes its entry of `z` vanish. The
-//! secular equation is solved for the other directions, and `z` is recomputed from the roots (Gu &
-//! Eisenstat 1994). The factor is `rotations × (Cauchy matrix ⊕ identity) × permutation`, stored in
-//! O(u).
+//! Update: a direction whose entry of `z` is at rounding level is deflated. Of two directions with nearly equal `d`,
+//! one is deflated after a rotation that makes its entry of `z` vanish. The secular equation is solved for the other
+//! directions, and `z` is recomputed from the roots (Gu & Eisenstat 1994). The factor is
+//! `rotations × (Cauchy matrix ⊕ identity) × permutation`, stored in O(u).
 //!
 //! Cost: O(u²) to solve and to apply to a vector, and O(w u²) to rotate a `w × u` matrix.
 //!
@@ -89,9 +88,8 @@ pub struct FactorScratch {
 const NEGLIGIBLE: f64 = 1e-50;
 
 impl Factor {
-    /// Solves the eigenvalue problem of `diag(values) + sigma·z zᵀ`. The eigenvalues replace
-    /// `values`, ascending for `sigma ≥ 0` and descending for negative `sigma`. The output
-    /// directions are in the same order.
+    /// Solves the eigenvalue problem of `diag(values) + sigma·z zᵀ`. The eigenvalues replace `values`, ascending for
+    /// `sigma ≥ 0` and descending for negative `sigma`. The output directions are in the same order.
     pub fn solve(&mut self, values: &mut [f64], sigma: f64, z: &[f64], scratch: &mut FactorScratch) {
         assert_eq!(values.len(), z.len(), "one coordinate for each value");
         self.size = values.len();
