@@ -43,10 +43,13 @@ impl Portfolio<Ambient> {
         let usual = self.fill_errors.usual_noise(scales.noise);
         for (j, x) in row.iter().enumerate() {
             let (is_missing, variance) = (x.is_nan(), sum(variances, j));
-            filled.push(if is_missing { sum(rows, j) } else { *x });
+            let fill = if is_missing { sum(rows, j) } else { *x };
+            filled.push(fill);
             squares.push(if is_missing { f64::NAN } else { sum(errors, j).powi(2) * variance });
-            far_squares.push(errors.column(leader)[j].powi(2) * variances.column(leader)[j]);
-            deviations.push(if is_missing { (self.fill_errors.noise(j, usual) * variance).sqrt() } else { 0.0 });
+            far_squares.push(errors.column(leader)[j].powi(2));
+            let difference = fill - rows.column(leader)[j];
+            let squared = || self.fill_errors.squared_deviation(j, variance, difference, usual);
+            deviations.push(if is_missing { squared().sqrt() } else { 0.0 });
         }
     }
 

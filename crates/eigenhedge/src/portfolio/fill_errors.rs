@@ -9,10 +9,11 @@
 //! noise variance of a column is the mean of `(1 - h) e²`, where e is the leave-one-out error of
 //! the combination in an observed cell and h is the leverage of this cell.
 //!
-//! While cells of a column are missing, members with short memories lose their advantage. Let N be its noise variance
-//! over the most recent cells, F that of the leader (whose center is the mean) over all observed cells, and g the
-//! number of earlier rows since the last value of the column. The noise variance of the cell is then `2F (1 - r^(g+1))`
-//! with `r = 1 - N/(2F)`, as for the difference of two values of an autoregressive process with the autocorrelation r.
+//! While a column stays empty, the members with short memories lose their advantage. Let N be the squared standard error
+//! of the combination right after a value, F the mean squared leave-one-out error of the leader (whose center is the
+//! mean of all rows) in this column, D the difference between the fills of the combination and of the leader, and g the
+//! number of rows since the last value. The squared error grows from N towards `L = 2F + D²`, as the difference of two
+//! values of an autoregressive process with the autocorrelation `r = 1 - N/L` does: it is `L (1 - r^(g+1))`.
 //!
 //! Numerics: E decays by the factor [`MEMORY`] per row with missing cells. Its diagonal is raised slightly, so that
 //! members with nearly equal errors get nearly equal weights. Negative weights are set to zero.
@@ -40,10 +41,12 @@ pub(super) struct FillErrors {
     weights: Vec<Weight>,
 }
 
-/// Noise variances of a column.
+/// Mean squared leave-one-out errors in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 struct Noise {
+    /// Errors of the combination, without the part that is due to the other cells.
     combination: f64,
+    /// Errors of the leader.
     leader: f64,
 }
 
@@ -67,6 +70,7 @@ pub(super) struct Filling {
     pub variances: Matrix,
     /// Noise `(1 - h) e²` of the combination in each observed cell, NaN for missing cells.
     pub squares: Vec<f64>,
+    /// Squared errors of the leader on observed cells. Not used for missing cells.
     pub far_squares: Vec<f64>,
     /// Standard errors of the missing cells, and 0 for observed cells.
     pub deviations: Vec<f64>,
@@ -95,13 +99,14 @@ impl FillErrors {
         [noise, noise * (sum(|noise| noise.leader) / sum(|noise| noise.combination))]
     }
 
-    /// Returns the noise variance of a missing cell of the column. A column without errors so far
-    /// has the `usual` noise variances.
-    pub fn noise(&self, column: usize, usual: [f64; 2]) -> f64 {
+    /// Returns the squared standard error of a missing cell. Here, `variance` is its variance in units of the noise, and
+    /// `difference` is the combination's fill minus the leader's. A column without errors so far has the `usual` noise.
+    pub fn squared_deviation(&self, column: usize, variance: f64, difference: f64, usual: [f64; 2]) -> f64 {
         let Weight { rows, gap } = self.weights.get(column).copied().unwrap_or_default();
         let own = self.noise.get(column).filter(|_| rows > 0.0).map(|noise| [noise.combination, noise.leader]);
-        let [near, far] = own.unwrap_or(usual);
-        let most = 2.0 * far.max(near);
+        let [noise, far] = own.unwrap_or(usual);
+        let near = noise * variance;
+        let most = 2.0 * far.max(near) + difference * difference;
         if near > 0.0 { most * (1.0 - (1.0 - near / most).powf(1.0 + f64::from(gap))) } else { 0.0 }
     }
 
