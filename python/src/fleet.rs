@@ -158,7 +158,14 @@ impl Groups {
         if std::ptr::eq(self, other) {
             return Err(PyValueError::new_err("a fleet must not be merged with itself"));
         }
-        let (mut members, mut others) = (self.members(py)?, other.members(py)?);
+        // In the order of addresses, so that two threads that merge two fleets into each other cannot deadlock.
+        let (mut members, mut others) = if std::ptr::from_ref(self) < std::ptr::from_ref(other) {
+            let members = self.members(py)?;
+            (members, other.members(py)?)
+        } else {
+            let others = other.members(py)?;
+            (self.members(py)?, others)
+        };
         let merged = match (&mut *members, &mut *others) {
             (Members::Models(fleet), Members::Models(other)) => py.detach(|| fleet.merge(other)),
             (Members::Monitors(monitors), Members::Monitors(other)) => {

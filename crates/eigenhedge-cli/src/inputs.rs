@@ -3,10 +3,10 @@
 use eigenhedge_io::{Source, matches_pattern};
 use std::path::{Path, PathBuf};
 
-/// Extensions of the tables in a folder. A table may also be compressed.
-const TABLES: [&str; 19] = [
-    "csv", "txt", "tsv", "tab", "dat", "jsonl", "ndjson", "npy", "parquet", "pq", "arrow", "feather", "libsvm", "xlsx",
-    "xlsm", "xlsb", "xls", "ods", "asc",
+/// Extensions of tables in a folder. A table may also be compressed.
+const TABLES: [&str; 23] = [
+    "csv", "txt", "tsv", "tab", "dat", "asc", "jsonl", "ndjson", "npy", "npz", "parquet", "pq", "arrow", "ipc",
+    "feather", "ftr", "libsvm", "svm", "xlsx", "xlsm", "xlsb", "xls", "ods",
 ];
 const WORKBOOKS: [&str; 5] = ["xlsx", "xlsm", "xlsb", "xls", "ods"];
 

@@ -2,6 +2,7 @@
 
 use crate::error::{Fault, hint, quoted};
 use crate::layout::{Layout, Selector};
+use std::str::Chars;
 
 /// Returns the positions of the columns that no option names. The time column is detected among
 /// them. The result is empty if the layout already determines the time column.
@@ -47,7 +48,7 @@ pub(crate) fn find(
         // A pattern may be the exact name of a column.
         Selector::Pattern(pattern) => match all(&|candidate| candidate == pattern) {
             literal if literal.len() == 1 => Ok(literal),
-            _ => match all(&|candidate| matches(pattern.as_bytes(), candidate.as_bytes())) {
+            _ => match all(&|candidate| matches_pattern(pattern, candidate)) {
                 none if none.is_empty() => Err(Fault::NoMatch(pattern.clone())),
                 found => Ok(found),
             },
@@ -67,37 +68,31 @@ fn hint_or_list(name: &str, names: &[String]) -> String {
     format!("; the columns are {}{more}", listed.join(", "))
 }
 
-/// Returns true if a name matches the pattern, in which `*` matches any number of characters and `?` one byte.
+/// Returns true if a name matches the pattern, in which `*` matches any number of characters and `?` one character. The
+/// time is at most proportional to the product of the lengths.
 pub fn matches_pattern(pattern: &str, name: &str) -> bool {
-    matches(pattern.as_bytes(), name.as_bytes())
-}
-
-/// Returns true if the text matches a pattern with `*` and `?`. The time is at most proportional to
-/// the product of the lengths.
-fn matches(pattern: &[u8], text: &[u8]) -> bool {
-    let (mut p, mut t) = (0, 0);
-    // Position to resume from when the last star must match one more byte.
-    let mut retry: Option<(usize, usize)> = None;
-    while t < text.len() {
-        match pattern.get(p) {
-            Some(b'*') => {
-                retry = Some((p + 1, t));
-                p += 1;
+    let (mut pattern, mut rest) = (pattern.chars(), name.chars());
+    // Positions to resume from when the last star must match one more character.
+    let mut retry: Option<(Chars<'_>, Chars<'_>)> = None;
+    while let Some(character) = rest.clone().next() {
+        let mut after = pattern.clone();
+        match after.next() {
+            Some('*') => {
+                pattern = after.clone();
+                retry = Some((after, rest.clone()));
             }
-            Some(&byte) if byte == b'?' || byte == text[t] => {
-                p += 1;
-                t += 1;
+            Some(wanted) if wanted == '?' || wanted == character => {
+                pattern = after;
+                rest.next();
             }
-            _ => match retry {
-                Some((after_star, start)) => {
-                    (p, t) = (after_star, start + 1);
-                    retry = Some((after_star, start + 1));
-                }
-                None => return false,
-            },
+            _ => {
+                let Some((after_star, start)) = &mut retry else { return false };
+                start.next();
+                (pattern, rest) = (after_star.clone(), start.clone());
+            }
         }
     }
-    pattern[p..].iter().all(|byte| *byte == b'*')
+    pattern.all(|character| character == '*')
 }
 
 #[cfg(test)]
@@ -106,18 +101,23 @@ mod tests {
 
     #[test]
     fn stars_and_question_marks_match_as_in_a_shell() {
-        let yes =
-            [("sensor_*", "sensor_"), ("*", ""), ("a*b*c", "aXbYbZc"), ("?x", "ax"), ("*_1", "a_1_1"), ("**", "q")];
+        let yes = [
+            ("sensor_*", "sensor_"),
+            ("*", ""),
+            ("a*b*c", "aXbYbZc"),
+            ("?x", "ax"),
+            ("*_1", "a_1_1"),
+            ("**", "q"),
+            ("T_?", "T_°"),
+        ];
         let no = [("sensor_*", "sensor"), ("?", ""), ("a*b*c", "aXbYbZ"), ("?x", "x"), ("*_1", "a_1_2"), ("a", "ab")];
-        yes.iter()
-            .for_each(|(pattern, text)| assert!(matches(pattern.as_bytes(), text.as_bytes()), "{pattern} {text}"));
-        no.iter()
-            .for_each(|(pattern, text)| assert!(!matches(pattern.as_bytes(), text.as_bytes()), "{pattern} {text}"));
+        yes.iter().for_each(|(pattern, text)| assert!(matches_pattern(pattern, text), "{pattern} {text}"));
+        no.iter().for_each(|(pattern, text)| assert!(!matches_pattern(pattern, text), "{pattern} {text}"));
     }
 
     #[test]
     fn a_pattern_that_could_take_forever_does_not() {
         let pattern = "*a".repeat(50) + "b";
-        assert!(!matches(pattern.as_bytes(), "a".repeat(2000).as_bytes()));
+        assert!(!matches_pattern(&pattern, &"a".repeat(2000)));
     }
 }

@@ -280,7 +280,8 @@ impl<T: FleetMember> Fleet<T> {
         if self.slots.len() < self.most {
             return Ok(());
         }
-        let count = self.most.div_ceil(4).min(self.slots.len());
+        let excess = self.slots.len() + 1 - self.most;
+        let count = excess.max(self.most.div_ceil(4)).min(self.slots.len());
         let mut oldest: Vec<(u64, usize)> = self.slots.iter().enumerate().map(|(i, slot)| (slot.used, i)).collect();
         if count < oldest.len() {
             oldest.select_nth_unstable(count);

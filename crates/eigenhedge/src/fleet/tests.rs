@@ -60,6 +60,20 @@ fn a_fleet_is_separate_runs_whatever_is_put_away() {
 }
 
 #[test]
+fn a_fleet_shrinks_to_a_lower_limit() {
+    let mut fleet = Fleet::new(fresh(Kind::Auto)).unwrap().with_store(20, Box::new(Shelf::default()));
+    let keys: Vec<String> = (0..20).map(|i| format!("key {i}")).collect();
+    let (_, row) = &rows()[0];
+    keys.iter().for_each(|key| _ = fleet.step(key, row).unwrap());
+    assert_eq!(fleet.in_memory(), 20);
+    fleet.set_most(4);
+    fleet.step("another key", row).unwrap();
+    assert!(fleet.in_memory() <= 4, "{}", fleet.in_memory());
+    keys.iter().for_each(|key| _ = fleet.step(key, row).unwrap());
+    assert!(fleet.in_memory() <= 4, "{}", fleet.in_memory());
+}
+
+#[test]
 fn rows_of_a_key_may_be_learned_together() {
     let mut rows = rows();
     // The first row of a key is rejected, and a later row.

@@ -128,10 +128,9 @@ impl Embedding {
         outcome
     }
 
-    /// Computes the coordinates of several rows and appends them to `coordinates`. Calls `each` with the squared
-    /// reconstruction error of every row if `with_losses` is true. Otherwise `each` may not be called. Several plain
-    /// rows without missing cells are multiplied by the directions as one matrix. The results are those of
-    /// [`Self::transform`] up to rounding. An error comes with the index of its row.
+    /// Computes the coordinates of several rows and appends them to `coordinates`. If `with_losses` is true, calls
+    /// `each` with the squared reconstruction error of every row. Several plain rows without missing cells are multiplied
+    /// by the directions as one matrix. The results are those of [`Self::transform`] up to rounding. An error includes the position of its row.
     pub fn transform_block(
         &mut self,
         rows: &[&[f64]],
@@ -144,7 +143,9 @@ impl Embedding {
             for (i, row) in rows.iter().enumerate() {
                 let loss = self.transform(row, &mut own).map_err(|error| (i, error))?;
                 coordinates.extend_from_slice(&own);
-                each(loss);
+                if with_losses {
+                    each(loss);
+                }
             }
             return Ok(());
         };
