@@ -87,8 +87,14 @@ fn general(name: &str, hosts: &[String]) -> Value {
         "standardize" => json!({ "enum": ["none", "running", null] }),
         "webhook" => {
             let of_host = |host: &String| {
-                let host = host.strip_suffix(":80").map_or(host.clone(), |name| format!("{name}(:80)?"));
-                json!({ "type": "string", "pattern": format!("^https?://{}(/[!-~]*)?$", host.replace('.', "\\.")) })
+                let escaped = host.replace('.', "\\.");
+                // A URL may leave out the default port of its scheme.
+                let short = [("http", ":80"), ("https", ":443")]
+                    .map(|(scheme, port)| escaped.strip_suffix(port).map(|name| format!("|{scheme}://{name}")))
+                    .into_iter()
+                    .flatten()
+                    .collect::<String>();
+                json!({ "type": "string", "pattern": format!("^(https?://{escaped}{short})(/[!-~]*)?$") })
             };
             let hosts: Vec<Value> = hosts.iter().map(of_host).chain([json!({ "type": "null" })]).collect();
             json!({ "anyOf": hosts, "description": "URL on a host that --webhook-host allows." })
@@ -103,10 +109,10 @@ fn general(name: &str, hosts: &[String]) -> Value {
         }
         "min_severity" => json!({ "anyOf": [{ "enum": ["minor", "major", "critical", null] },
             { "type": "number", "minimum": 0 }, { "type": "string", "pattern": "^[0-9]{1,3}(\\.[0-9]{1,9})?$" }],
-            "description": "Least severity of incidents that are told." }),
+            "description": "Least severity of an incident for a notice." }),
         "min_duration" => {
             json!({ "anyOf": [{ "type": "string", "pattern": LASTING }, null_value(), counts(0)[0], counts(0)[1]],
-            "description": "Least duration of incidents that are told, or a number of rows." })
+            "description": "Least duration of an incident for a notice, as a time or a number of rows." })
         }
         "silent_after" => json!({ "anyOf": [{ "type": "string", "pattern": LASTING }, { "enum": ["auto", null] }],
             "description": "Time without rows after which a key is silent; auto learns it from the intervals of the key." }),
