@@ -41,7 +41,7 @@ fn folder() -> Place {
     place.write("historian.csv", table(",", 600, at(300, 2, "Out of Serv")));
     place.write("dashes.csv", table(",", 600, at(300, 2, "-off-")));
     place.write("spaces.txt", "a b c\n  1.5  2 3\n  4 5  6\n");
-    place.write("degrees.csv", "a,b\n1°,2°\n3°,4°\n");
+    place.write("degrees.csv", "a,b\n1° N,2° E\n3° N,4° E\n");
     place.write("gap.csv", table(",", 600, at(300, 2, "")));
     place.write("infinite.csv", table(",", 600, at(300, 2, "inf")));
     place.write(
@@ -136,7 +136,7 @@ const MISTAKES: &[(&str, i32, &str)] = &[
         1,
         "line 2: must have commas, semicolons, tabs or bars between its cells, got spaces; awk '{$1=$1} 1' OFS=, writes commas",
     ),
-    ("run degrees.csv -k 1", 1, "must hold numbers, got \"1°\", \"2°\"\n"),
+    ("run degrees.csv -k 1", 1, "must hold numbers, got \"1° N\", \"2° E\"\n"),
     (
         "run gap.csv -k 2",
         1,

@@ -363,6 +363,18 @@ pub fn cases() -> Vec<Case> {
         case("hour 24", Writer { time: hour_24, ..plain() }.bytes(), "dd.mm.yyyy hh:mm", hour_24),
         case("days of the week in English", Writer { time: ctime, ..plain() }.bytes(), "mon dd hh:mm:ss yyyy", ctime),
         case("a named zone", Writer { time: |t| iso(t) + " CET", ..plain() }.bytes(), "ISO 8601", |t| iso(t) + " CET"),
+        case(
+            "units in cells",
+            Writer { number: |x| format!("{x:.3} m3/h"), ..plain() }.bytes(),
+            "units in the cells",
+            iso,
+        ),
+        case(
+            "units in cells, decimal commas",
+            latin(Writer { number: |x| format!("{x:.2}°C").replace('.', ","), time: german, ..semicolons() }.text()),
+            "decimal comma, units in the cells",
+            german,
+        ),
         case("percent signs", Writer { number: |x| format!("{x:.3} %"), ..plain() }.bytes(), "5 columns", iso),
         case("minus signs at the end", Writer { number: |x| format!("{x:.3}-"), ..plain() }.bytes(), "5 columns", iso),
         case("Italian months", Writer { time: |t| month(t, "gen"), ..plain() }.bytes(), "dd-mon-yy hh:mm:ss", |t| {

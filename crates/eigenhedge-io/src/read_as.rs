@@ -30,6 +30,9 @@ pub(crate) fn read_as(layout: &Layout, reading: &Reading, columns: &Columns) -> 
         let line = reading.first_line.saturating_sub(reading.unit_lines);
         parts.push(format!("units in line {line}"));
     }
+    if reading.cell_units.iter().any(|unit| !unit.is_empty()) {
+        parts.push("units in the cells".to_owned());
+    }
     if reading.is_recoded {
         parts.push("Windows-1252".to_owned());
     }

@@ -27,6 +27,8 @@ pub struct Reading {
     pub(crate) signs: Dialect,
     /// True if thousands are grouped by the point or the comma, whichever is not the decimal sign.
     pub(crate) has_groups: bool,
+    /// Unit in the cells of each column, or an empty text.
+    pub(crate) cell_units: Vec<String>,
     pub(crate) skipped: u64,
     pub(crate) has_header: bool,
     /// Number of lines of units or descriptions under the header.

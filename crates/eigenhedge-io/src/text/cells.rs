@@ -1,5 +1,7 @@
 //! Parsing of the cells of a text table: numbers with a decimal point or comma, markers for missing values, and texts.
 
+use crate::recode::text_of;
+
 /// Notation of the cells of a text table.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CellStyle {
@@ -9,6 +11,8 @@ pub(crate) struct CellStyle {
     signs: Vec<String>,
     only: bool,
     codes: Vec<f64>,
+    /// Units that may follow a number, as in `149.3 m3/h`.
+    units: Vec<String>,
 }
 
 /// Cells that count as missing, in lower case, as written by spreadsheets and process historians.
@@ -46,15 +50,23 @@ impl CellStyle {
     /// in `na_values` count as missing, and so do those in [`MISSING`] unless `only` is true.
     pub fn new(decimal: u8, has_groups: bool, na_values: &[String], only: bool) -> Self {
         let (has_comma, signs) = (decimal == b',', na_values.to_vec());
-        let mut style = Self { has_comma, has_groups, signs, only, codes: Vec::new() };
+        let mut style = Self { has_comma, has_groups, signs, only, ..Self::default() };
         style.codes = na_values.iter().filter_map(|sign| style.parse(sign)).filter(|x| !x.is_nan()).collect();
         style
     }
 
-    /// Parses a number, including NaN and infinity. Returns `None` for text. A number that marks a
-    /// missing value becomes NaN.
+    /// Adds units that may follow a number.
+    #[must_use]
+    pub fn with_units(mut self, units: &[String]) -> Self {
+        self.units = units.iter().filter(|unit| !unit.is_empty()).cloned().collect();
+        self.units.sort_unstable();
+        self.units.dedup();
+        self
+    }
+
+    /// Parses a number, including NaN and infinity. Returns `None` for text. A number that counts as missing gives NaN.
     pub fn number(&self, cell: &[u8]) -> Option<f64> {
-        self.number_of_text(std::str::from_utf8(cell).ok()?)
+        self.number_of_text(&text_of(cell))
     }
 
     /// Parses a cell that is valid UTF-8 like [`Self::number`]. Returns `None` for text.
@@ -83,6 +95,10 @@ impl CellStyle {
     fn grouped(&self, cell: &str) -> Option<f64> {
         let text = cell.trim();
         let is_digit = |text: &&str| text.ends_with(|c: char| c.is_ascii_digit());
+        let number = self.units.iter().filter_map(|unit| text.strip_suffix(unit.as_str())).map(str::trim_end);
+        if let Some(number) = number.clone().find(is_digit) {
+            return self.number_of_text(number);
+        }
         if let Some(percent) = text.strip_suffix('%').map(str::trim_end).filter(is_digit) {
             return self.number_of_text(percent);
         }
@@ -144,7 +160,21 @@ impl CellStyle {
     }
 }
 
-/// Removes spaces and enclosing quotes. The CSV parser keeps quotes that follow a space.
+/// Splits a cell such as `149.3 m3/h` into its number and its unit. Returns `None` for other cells.
+pub(crate) fn split_unit(cell: &str) -> Option<(&str, &str)> {
+    const LONGEST: usize = 16;
+    let cell = cell.trim();
+    let is_of_number = |c: char| c.is_ascii_digit() || c.is_whitespace() || ".,'’+-\u{2212}".contains(c);
+    let (number, unit) = cell.split_at(cell.find(|c: char| !is_of_number(c))?);
+    let number = number.trim_end();
+    let is_unit = unit.starts_with(|c: char| c.is_alphabetic() || c == '°')
+        && unit.len() <= LONGEST
+        && unit.chars().all(|c| c.is_alphabetic() || "°²³23/·*^%()".contains(c));
+    let is_number = number.ends_with(|c: char| c.is_ascii_digit());
+    (is_unit && is_number && CellStyle::default().looks_numeric(number.as_bytes())).then_some((number, unit))
+}
+
+/// Trims the text and removes enclosing quotes, if any. The parser of CSV leaves quotes in a cell if a space precedes them.
 pub(crate) fn unquoted(text: &str) -> &str {
     let text = text.trim();
     text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
@@ -242,6 +272,28 @@ mod tests {
         let long = format!("0.{}1", "3".repeat(700));
         assert_eq!(point.number(long.as_bytes()), Some(1.0 / 3.0));
         assert_eq!(comma.number(long.replace('.', ",").as_bytes()), Some(1.0 / 3.0));
+    }
+
+    #[test]
+    fn numbers_may_have_a_unit() {
+        let cases = [
+            ("149.3 m3/h", Some(("149.3", "m3/h"))),
+            ("62,1°C", Some(("62,1", "°C"))),
+            ("-1 234 kg/cm²", Some(("-1 234", "kg/cm²"))),
+            ("m3/h", None),
+            ("12", None),
+            ("12:00 h", None),
+            ("12 of 20", None),
+            ("2024-01-08Z", None),
+            ("20240108T000000", None),
+            ("0x1F", None),
+        ];
+        cases.into_iter().for_each(|(cell, wanted)| assert_eq!(split_unit(cell), wanted, "{cell}"));
+        let style = CellStyle::new(b',', false, &[], false).with_units(&["°C".to_owned(), String::new()]);
+        assert_eq!(style.number("62,1°C".as_bytes()), Some(62.1));
+        assert_eq!(style.number(b"62,1 \xb0C"), Some(62.1));
+        assert_eq!(style.number(b"62,1 bar"), None);
+        assert_eq!(style.number("°C".as_bytes()), None);
     }
 
     #[test]

@@ -65,7 +65,8 @@ impl Csv {
             return Err(input.fault(Fault::OtherFormat { wanted: layout.format.name(), found: "JSON (jsonl)" }));
         }
         let look = Look::new(source.lines(), layout);
-        let style = CellStyle::new(look.decimal, look.has_groups, &layout.na_values, layout.na_values_only);
+        let style = CellStyle::new(look.decimal, look.has_groups, &layout.na_values, layout.na_values_only)
+            .with_units(&look.cell_units);
         let is_recoded = std::str::from_utf8(source.lines()).is_err();
         let bytes_before = source.skip_lines(look.skipped);
         let delimiter_hint = match (layout.delimiter, layout.format) {
@@ -73,6 +74,7 @@ impl Csv {
             _ => format!(" (is the delimiter right? {} was assumed)", spelled(look.delimiter)),
         };
         let Look { delimiter, decimal, has_groups, skipped, .. } = look;
+        let cell_units = look.cell_units.clone();
         let signs = Dialect { delimiter, decimal };
         let mut table = Self {
             input: input.clone(),
@@ -85,7 +87,7 @@ impl Csv {
             fills: layout.fills(),
             columns: Columns::default(),
             style,
-            reading: Reading { signs, has_groups, skipped, is_recoded, ..Reading::default() },
+            reading: Reading { signs, has_groups, skipped, cell_units, is_recoded, ..Reading::default() },
             wordy: Vec::new(),
             has_comments: look.has_comments,
             delimiter_hint,
@@ -196,12 +198,8 @@ impl Csv {
         let Self { record, style, .. } = self;
         let cell = &record[column];
         let is_number = |part: &[u8]| style.number(part).is_some();
-        let mut parts = cell.split(u8::is_ascii_whitespace).filter(|part| !part.is_empty());
-        if self.rows == 1
-            && self.cells == 1
-            && parts.next().is_some_and(is_number)
-            && parts.next().is_some_and(is_number)
-        {
+        let parts = cell.split(u8::is_ascii_whitespace).filter(|part| !part.is_empty());
+        if self.rows == 1 && self.cells == 1 && parts.filter(|part| is_number(part)).count() > 1 {
             return Error::at(self.place().to_string(), Fault::Spaces);
         }
         if self.rows == 1 && self.judges_columns && style.is_word(cell) {

@@ -154,7 +154,9 @@ impl FirstLines<'_> {
         // The shortest of these lines contains the units.
         let lines = &self.look.lines[usize::from(has_header).min(self.look.lines.len())..];
         let units = lines.iter().take(unit_lines).min_by_key(|line| line.as_slice().len());
-        columns.units = units.map(|line| line.iter().map(|cell| text_of(cell.trim_ascii()).into_owned()).collect());
+        let units = units.map(|line| line.iter().map(|cell| text_of(cell.trim_ascii()).into_owned()).collect());
+        let own = || self.look.cell_units.iter().any(|unit| !unit.is_empty()).then(|| self.look.cell_units.clone());
+        columns.units = units.or_else(own);
         Ok(Settled {
             columns,
             has_header,

@@ -7,12 +7,13 @@
 //! Lines that start with `#` are comments if the first line does, and has another number of cells
 //! than the table. Other lines of text before the header are detected by `preamble`.
 
-use super::cells::{CellStyle, decimal_sign, has_one_group, has_thousands};
+use super::cells::{CellStyle, decimal_sign, has_one_group, has_thousands, split_unit};
 use super::line_ends::Lines;
 use super::peek::LINES;
 use super::preamble;
 use crate::format::Format;
 use crate::layout::Layout;
+use crate::recode::text_of;
 use csv::ByteRecord;
 
 /// Delimiters that are tried in addition to the comma.
@@ -30,6 +31,9 @@ pub struct Look {
     pub decimal: u8,
     /// True if thousands are grouped, as in `1,234`, by the sign that is not the decimal separator.
     pub has_groups: bool,
+    /// Unit in the cells of each column, or an empty text.
+    pub cell_units: Vec<String>,
+    /// True if lines that start with `#` are comments.
     pub has_comments: bool,
     pub skipped: u64,
     /// Inspected lines of the table, without comments.
@@ -54,6 +58,10 @@ impl Look {
         let delimiter = splits(head);
         let mut lines = records(head, delimiter);
         lines.retain(|line| !(has_comments && line.get(0).is_some_and(|cell| cell.starts_with(b"#"))));
+        let cell_units = found.map_or_else(|| cell_units(&lines), |found| found.cell_units.clone());
+        if cell_units.iter().any(|unit| !unit.is_empty()) {
+            lines = without_units(&lines, &cell_units);
+        }
         let decimal = layout.decimal.or_else(|| found.map(|found| found.signs.decimal));
         let by_groups = layout.thousands.map(|sign| if sign == b'.' { b',' } else { b'.' });
         let decimal = decimal.or(by_groups).unwrap_or_else(|| match delimiter {
@@ -65,7 +73,7 @@ impl Look {
             (None, Some(found)) => found.has_groups,
             (None, None) => has_groups(&lines, decimal),
         };
-        Self { delimiter, decimal, has_groups, has_comments, skipped, lines }
+        Self { delimiter, decimal, has_groups, cell_units, has_comments, skipped, lines }
     }
 }
 
@@ -117,6 +125,32 @@ fn numbers(lines: &[ByteRecord]) -> f64 {
     let cells: usize = lines.iter().map(ByteRecord::len).sum();
     let plain = lines.iter().flatten().filter(|cell| !style.is_word(cell)).count();
     plain as f64 / cells.max(1) as f64
+}
+
+/// Returns the unit that follows the numbers in the cells of each column. It is empty without a unit, and if all numbers of
+/// the column are equal, as in a name such as `4711A`.
+fn cell_units(lines: &[ByteRecord]) -> Vec<String> {
+    let style = CellStyle::default();
+    let width = lines.first().map_or(0, ByteRecord::len);
+    let unit_of = |column: usize| {
+        let texts: Vec<_> = lines.iter().skip(1).filter_map(|line| line.get(column)).map(text_of).collect();
+        let is_bare = |text: &str| style.is_missing(text.as_bytes()) || style.looks_numeric(text.as_bytes());
+        let texts = texts.iter().filter(|text| !is_bare(text)).map(|text| split_unit(text));
+        let parts: Vec<(&str, &str)> = texts.collect::<Option<_>>()?;
+        let (number, unit) = *parts.first()?;
+        let is_unit = parts.iter().all(|part| part.1 == unit) && parts.iter().any(|part| part.0 != number);
+        is_unit.then(|| unit.to_owned())
+    };
+    (0..width).map(|column| unit_of(column).unwrap_or_default()).collect()
+}
+
+/// Removes the units from the cells.
+fn without_units(lines: &[ByteRecord], units: &[String]) -> Vec<ByteRecord> {
+    let bare = |(column, cell): (usize, &[u8])| match split_unit(&text_of(cell)) {
+        Some((number, unit)) if units.get(column).is_some_and(|own| own == unit) => number.as_bytes().to_vec(),
+        _ => cell.to_vec(),
+    };
+    lines.iter().map(|line| line.iter().enumerate().map(bare).collect()).collect()
 }
 
 /// Returns the more frequent decimal separator, or the point if both are equally frequent.
