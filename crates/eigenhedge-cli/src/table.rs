@@ -112,8 +112,8 @@ pub fn open_for_model(command: &str, path: &Path, args: &TableArgs) -> Result<(S
 pub fn allow_learners(stream: &Stream, learners: &[Kind]) -> Result<(), Error> {
     /// Minimum number of values per column in a learner: a mean, a row and some directions.
     const VECTORS: u128 = 16;
-    /// Approximate number of members of `auto`.
-    const MEMBERS: u128 = 8;
+    /// Number of members of `auto`.
+    const MEMBERS: u128 = 9;
     let count: u128 = learners.iter().map(|kind| if *kind == Kind::Auto { MEMBERS } else { 1 }).sum();
     let length = stream.columns().len() as u128;
     stream.allow(&format!("learning from rows of {length} numbers"), 8 * VECTORS * count * length)

@@ -246,8 +246,13 @@ impl Reader for PivotReader {
     fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error> {
         if position.rows < self.rows {
             let layout = layout_of_values(&self.layout, &self.pivot);
-            self.values = Values::Stream(Box::new(Stream::open(&self.source, &layout)?), VecDeque::new());
-            (self.rows, self.time, self.next) = (0, None, None);
+            self.values = match self.values {
+                Values::Stream(..) => Values::Stream(Box::new(Stream::open(&self.source, &layout)?), VecDeque::new()),
+                Values::Sorted(_) => Values::Sorted(sorted(&self.source, &layout, &self.tags)?),
+            };
+            (self.rows, self.time, self.next, self.late, self.unknown) = (0, None, None, 0, 0);
+            self.row.fill(f64::NAN);
+            self.counts.fill(0);
         }
         let mut row = Row::default();
         while self.rows < position.rows {

@@ -16,11 +16,12 @@ pub fn rows(length: usize, count: usize, seed: u64, offset: f64) -> Vec<Vec<f64>
     (0..count).map(|_| (0..length).map(|i| offset(i) + deviation(i) * random.normal()).collect()).collect()
 }
 
-/// Distributes rows at random. Part 1 has one row. With four or more parts, part 0 is empty.
+/// Distributes rows at random. Part 0 is empty with three or more parts. Part 1 has one row, except with three parts.
 pub fn split(rows: &[Vec<f64>], parts: usize, random: &mut Random) -> Vec<Vec<Vec<f64>>> {
     let mut dealt = vec![Vec::new(); parts];
+    let (first, count) = if parts == 2 { (0, 1) } else { ((parts - 2).min(2), (parts - 2).max(2)) };
     for (t, row) in rows.iter().enumerate() {
-        let part = if t == 0 { 1 } else { (parts - 2).min(2) + random.below((parts - 2).max(1)) };
+        let part = if t == 0 { 1 } else { first + random.below(count) };
         dealt[part].push(row.clone());
     }
     dealt

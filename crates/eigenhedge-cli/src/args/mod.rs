@@ -144,7 +144,7 @@ less than the number of columns.
 
 With --snapshot, the signals INT and TERM (Ctrl-C) finish the row, save the run and end with status 0; the same command with \
 --resume continues it, and the results are those of an uninterrupted run. Without --snapshot, a signal ends the run as if \
-the table had ended. A second signal ends the program at once. To resume a pipe, send its rows again from the \
+the table had ended. A second signal, at least half a second later, ends the program at once. To resume a pipe, send its rows again from the \
 first one.
 
 Examples:

@@ -36,11 +36,16 @@ pub type Column = (String, CellKind);
 /// suffix. If all names are numbers, they get the prefix `x`, so that they cannot be read as a row.
 pub fn number_columns(names: &[String]) -> Vec<Column> {
     let are_positions = names.iter().all(|name| name.parse::<f64>().is_ok());
-    let mut seen = HashSet::new();
-    let names = names.iter().enumerate().map(|(i, name)| match seen.insert(name.as_str()) {
-        true if are_positions => format!("x{name}"),
-        true => name.clone(),
-        false => format!("{name}_{i}"),
+    let mut seen: HashSet<String> = names.iter().cloned().collect();
+    let mut first = HashSet::new();
+    let names = names.iter().enumerate().map(|(i, name)| {
+        let is_first = first.insert(name.as_str());
+        let name = if are_positions { format!("x{name}") } else { name.clone() };
+        let mut other = format!("{name}_{i}");
+        while !is_first && !seen.insert(other.clone()) {
+            other.push('_');
+        }
+        if is_first { name } else { other }
     });
     names.map(|name| (name, CellKind::Number)).collect()
 }

@@ -117,7 +117,7 @@ pub fn capped_hedge(eta: f64, best: f64, kept: usize, experts: usize) -> Option<
 /// Hypotheses: losses are in `[0, 1]`, so that the losses of sets are in `[0, d]`. With the rate
 /// `tuned_rate(set_divergence(k, n), ceiling, d) / d` the bound becomes JMLR (5), `tuned_regret(set_divergence(k, n),
 /// ceiling, d)`. The paper prints `k log(n/k)` instead of `log C(n, k)`, which is larger by at most `k`, and its root
-/// sign extends over too many terms.
+/// sign extends over too many terms. The result is NaN unless `kept < experts`.
 ///
 /// ```
 /// use eigenhedge::bounds::set_experts;
@@ -125,7 +125,7 @@ pub fn capped_hedge(eta: f64, best: f64, kept: usize, experts: usize) -> Option<
 /// assert!((bound - 2.0 * (1.5 + 15f64.ln()) / (1.0 - (-1f64).exp())).abs() < 1e-13);
 /// ```
 pub fn set_experts(eta: f64, best: f64, kept: usize, experts: usize) -> f64 {
-    let dropped = (experts - kept) as f64;
+    let dropped = experts.saturating_sub(kept) as f64;
     exponential(eta * dropped, best, set_divergence(kept, experts) * dropped, 1.0)
 }
 

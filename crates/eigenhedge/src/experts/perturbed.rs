@@ -56,6 +56,12 @@ impl PerturbedLeader {
         Ok(Self { kept, eta, totals: vec![0.0; experts], scratch: Scratch::default() })
     }
 
+    /// Returns true if `self` can be a state of the learner `fresh`.
+    pub(crate) fn continues(&self, fresh: &Self) -> bool {
+        let are_sound = self.totals.iter().all(|x| x.is_finite() && *x >= 0.0);
+        self.kept == fresh.kept && self.eta == fresh.eta && self.totals.len() == fresh.totals.len() && are_sound
+    }
+
     /// Returns the total loss of each expert so far, without noise.
     pub fn totals(&self) -> &[f64] {
         &self.totals

@@ -168,6 +168,15 @@ impl ProductSets {
         Ok(Self { kept, eta, log_weights: vec![0.0; experts], scratch: Scratch::default() })
     }
 
+    /// Returns true if `self` can be a state of the learner `fresh`.
+    pub(crate) fn continues(&self, fresh: &Self) -> bool {
+        let are_sound = self.log_weights.iter().all(|x| x.is_finite() && *x <= 0.0);
+        self.kept == fresh.kept
+            && self.eta == fresh.eta
+            && self.log_weights.len() == fresh.log_weights.len()
+            && are_sound
+    }
+
     /// Returns the log-weight of each expert minus the largest log-weight.
     pub fn log_weights(&self) -> &[f64] {
         &self.log_weights

@@ -260,7 +260,9 @@ impl VectorKernel {
                 let variables = if *coef0 == 0.0 { n } else { n.saturating_add(1) };
                 monomials(variables, *degree)
             }
-            Self::Kendall { .. } => Multiplicity::Finite(n * n.saturating_sub(1) / 2),
+            Self::Kendall { .. } => n
+                .checked_mul(n.saturating_sub(1))
+                .map_or(Multiplicity::Infinite, |twice| Multiplicity::Finite(twice / 2)),
             Self::Mallows { .. } => {
                 let factorial = (1..=n.min(64)).try_fold(1u64, u64::checked_mul);
                 factorial.map_or(Multiplicity::Infinite, Multiplicity::Finite)

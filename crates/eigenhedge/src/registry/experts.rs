@@ -7,6 +7,7 @@ use crate::learner::{Learner, Loss};
 use crate::mixing::Mixing;
 use crate::random::Random;
 use crate::simplex::{Multiplicity, Select};
+use crate::state::ensure;
 use serde::{Deserialize, Serialize};
 
 /// Algorithm of an expert learner. Each trial drops some experts and incurs their losses.
@@ -58,9 +59,34 @@ pub struct ExpertSpec {
 /// # Ok::<(), eigenhedge::Error>(())
 /// ```
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved")]
 pub struct AnyExperts {
     spec: ExpertSpec,
     learner: ExpertLearner,
+}
+
+#[derive(Deserialize)]
+struct Saved {
+    spec: ExpertSpec,
+    learner: ExpertLearner,
+}
+
+impl TryFrom<Saved> for AnyExperts {
+    type Error = Error;
+
+    fn try_from(Saved { spec, learner }: Saved) -> Result<Self, Error> {
+        use ExpertLearner::{Capped, Leader, Perturbed, Sets};
+        let fresh = Self::new(spec)?;
+        let is_sound = match (&learner, &fresh.learner) {
+            (Capped(learner), Capped(fresh)) => learner.log_dropped().len() == fresh.log_dropped().len(),
+            (Leader(learner), Leader(fresh)) => learner.continues(fresh),
+            (Perturbed(learner), Perturbed(fresh)) => learner.continues(fresh),
+            (Sets(learner), Sets(fresh)) => learner.continues(fresh),
+            _ => false,
+        };
+        ensure(is_sound, "the state of the experts must be that of their options")?;
+        Ok(Self { learner, ..fresh })
+    }
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

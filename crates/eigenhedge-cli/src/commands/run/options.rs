@@ -127,6 +127,7 @@ pub fn layout_of_model(given: &Given, path: &Path, model: &Model, layout: &Layou
 /// `reading` contains the detected properties of the table, or those that the snapshot saved.
 pub fn options(plan: &Plan, layout: &Layout, model: &Model, reading: Option<Reading>) -> Options {
     let Layout { format, header, delimiter, decimal, na_values, na_values_only, array, dim, pivot, .. } = layout;
+    let Layout { thousands, skip_lines, sheet, .. } = layout;
     let Layout { keep, time, clock, timezone, time_format, .. } = layout;
     let standardize = match &plan.beginning {
         Beginning::Setup(_) => plan.standardize,
@@ -145,6 +146,9 @@ pub fn options(plan: &Plan, layout: &Layout, model: &Model, reading: Option<Read
         "--no-header": *header == Some(false),
         "--delimiter": sign(delimiter),
         "--decimal": sign(decimal),
+        "--thousands": sign(thousands),
+        "--skip-lines": skip_lines,
+        "--sheet": sheet,
         "--na-values": (!na_values.is_empty()).then_some(na_values),
         "--na-values-only": na_values_only,
         "--pivot": pivot.as_ref().map(|pivot| format!("{},{},{}", pivot.time, pivot.tag, pivot.value)),

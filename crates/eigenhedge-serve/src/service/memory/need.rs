@@ -5,13 +5,12 @@ use crate::service::options::{Learner, StreamOptions};
 use crate::service::problem::Problem;
 use crate::service::rows::Rows;
 use crate::service::shape::Shape;
-use eigenhedge::Choose;
 use std::collections::HashSet;
 
 /// Maximum length of rows for which a learner has a scatter matrix.
 const LONGEST: usize = 4096;
-/// Number of copies of a row in a learner: one direction per member of `auto`, and scratch.
-const COPIES: usize = 6;
+/// Number of copies of a row in a learner: one direction for each of the nine members of `auto`, and scratch.
+const COPIES: usize = 10;
 /// Number of copies of a request: as rows and as a command, each in a vector that may double.
 const OF_REQUEST: usize = 4;
 /// Bytes per key on the page of a monitor.
@@ -21,14 +20,11 @@ const NUMBER: usize = 40;
 /// Maximum number of bytes per character in JSON.
 const ESCAPED: usize = 6;
 
-/// Returns the number of values per row, including lags. Automatic lags count as one lag.
+/// Returns the number of values per row, including lags.
 fn length(options: &StreamOptions, width: usize) -> usize {
     match &options.learner {
         Learner::Model(_) => width,
-        Learner::Monitor(monitor) => match monitor.lags {
-            Choose::Fixed(lags) => width.saturating_mul(lags + 1),
-            Choose::Auto => width.saturating_mul(2),
-        },
+        Learner::Monitor(monitor) => width.saturating_mul(monitor.lags(width) + 1),
     }
 }
 
