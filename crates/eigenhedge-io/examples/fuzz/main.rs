@@ -1,11 +1,11 @@
 //! Fuzzing of readers and snapshots: every case must end with an error or with a finite result of the right shape.
 //!
-//! `fuzz --seconds N | --cases N [--seed S] [--only TARGET] [--out FOLDER]` mutates valid files of
-//! all formats and valid snapshots, and reads them. A panic, an abort, a timeout, too much memory
-//! or a non-finite number is a failure. The input of a failure is saved in `FOLDER`.
+//! `fuzz --seconds N | --cases N [--seed S] [--only TARGET] [--out FOLDER]` mutates valid files of every format, and valid
+//! snapshots with repaired checksums, and reads the result. A panic, an abort, a timeout, too much memory or a non-finite
+//! number is a failure. The input of a failure is saved in the folder.
 //!
-//! A seed determines every case. A child process runs the cases and prints one line per case. The
-//! parent reads these lines and starts a new child after a case that crashed or timed out.
+//! A seed determines every case. A child process works through the cases and prints one line per case. The parent reads these
+//! lines and starts a new child after a case that crashed or timed out.
 #![allow(clippy::unwrap_used)]
 
 #[path = "../../tests/common/mod.rs"]
@@ -22,24 +22,32 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+/// Timeout of a case.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Timeout of a child's first case. It is longer because the child builds all targets first.
+/// Timeout of a child's first case, before which it builds all targets.
 const START: Duration = Duration::from_secs(300);
+/// Number of failures after which the run stops.
 const ENOUGH: u64 = 200;
 
+/// Successful result of a case.
 pub enum Outcome {
+    /// The input was rejected with an error.
     Refused,
+    /// The input was read.
     Accepted,
 }
 
+/// A kind of input to mutate and read.
 pub trait Target {
-    /// Returns the name of the target, which `--only` selects.
+    /// Returns the name shown in the table.
     fn name(&self) -> String;
+    /// Returns a mutated input.
     fn input(&self, random: &mut Random) -> Vec<u8>;
     /// Reads an input. Returns an error if the result is invalid.
     fn try_input(&self, input: &[u8], folder: &Path, random: &mut Random) -> Result<Outcome, String>;
 }
 
+/// Options from the command line.
 #[derive(Debug, Clone)]
 struct Plan {
     seed: u64,
@@ -47,7 +55,7 @@ struct Plan {
     seconds: Option<f64>,
     only: Option<String>,
     out: PathBuf,
-    /// Index of the first case of a child process, or `None` in the parent.
+    /// First case of a child process.
     child: Option<u64>,
 }
 
@@ -82,7 +90,7 @@ impl Plan {
         targets
     }
 
-    /// Returns the random generator of a case. It determines the mutation and the read options.
+    /// Returns the random generator of a case, which determines the mutation and the way the input is read.
     fn random(&self, case: u64) -> Random {
         Random::seeded(self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(case))
     }
@@ -110,7 +118,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs the cases from `first` on in the child process and prints one line per case.
+/// Runs the child process: works through the cases and prints one line per case.
 fn work(plan: &Plan, targets: &[Box<dyn Target>], first: u64) {
     std::panic::set_hook(Box::new(|_| {}));
     let folder = plan.out.join(format!("work-{}", std::process::id()));
@@ -140,6 +148,7 @@ fn work(plan: &Plan, targets: &[Box<dyn Target>], first: u64) {
     drop(std::fs::remove_dir_all(folder));
 }
 
+/// Counts of one target.
 #[derive(Debug, Clone, Default)]
 struct Counts {
     tries: u64,
@@ -148,7 +157,7 @@ struct Counts {
     failed: u64,
 }
 
-/// Starts child processes, counts their results, and prints a table of the counts.
+/// Runs the parent process: starts children, counts their results, and prints the table.
 fn lead(plan: &Plan, targets: &[Box<dyn Target>]) -> ExitCode {
     let mut counts = vec![Counts::default(); targets.len()];
     let start = Instant::now();
@@ -191,7 +200,7 @@ fn lead(plan: &Plan, targets: &[Box<dyn Target>]) -> ExitCode {
     if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Starts a child process at case `first`. Returns the process and its output lines.
+/// Starts a child process at case `first`; returns the process and its output lines.
 fn spawn(plan: &Plan, first: u64) -> (Child, Receiver<String>) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--seed", &plan.seed.to_string(), "--cases", &plan.cases.to_string(), "--child", &first.to_string()]);
@@ -212,7 +221,7 @@ fn spawn(plan: &Plan, first: u64) -> (Child, Receiver<String>) {
     (child, receiver)
 }
 
-/// Saves the input of a failed case and prints the reason for the failure.
+/// Saves the input of a failed case and reports it.
 fn keep(plan: &Plan, target: &dyn Target, case: u64, reason: &str) {
     let input = target.input(&mut plan.random(case));
     let path = plan.out.join(format!("{}-{}-{case}", target.name(), plan.seed));
