@@ -178,7 +178,7 @@ fn a_learner_that_could_not_begin_is_refused() {
     refused(
         &place,
         "run t.libsvm -k 1 --max-memory 500M",
-        "t.libsvm: learning from rows of 1000000 numbers would take 976.6M of memory, and --max-memory allows 500M",
+        "t.libsvm: learning from rows of 1000000 numbers would take 1.1G of memory, and --max-memory allows 500M",
     );
     let outcome = within(&place, "run t.libsvm -k 1 --max-memory 500M --learner tracking --quiet", std::iter::empty());
     assert_eq!((outcome.status, outcome.err.as_str()), (0, ""));
