@@ -57,8 +57,15 @@ const TIMES: [&str; 11] = [
 ];
 
 /// Formats of dates with digits only, each with its number of characters.
-const COMPACT: [(&str, usize); 5] =
-    [("%Y%m%d", 8), ("%Y%m%d%H%M", 12), ("%Y%m%d%H%M%S", 14), ("%Y%m%dT%H%M%S", 15), ("%Y%m%d %H%M%S", 15)];
+const COMPACT: [(&str, usize); 7] = [
+    ("%Y%m%d", 8),
+    ("%Y%m%d%H%M", 12),
+    ("%Y%m%d %H%M", 13),
+    ("%Y%m%dT%H%M", 13),
+    ("%Y%m%d%H%M%S", 14),
+    ("%Y%m%d %H%M%S", 15),
+    ("%Y%m%dT%H%M%S", 15),
+];
 
 /// Spreadsheet days from 2000 to 2050.
 const EXCEL_DAYS: std::ops::Range<f64> = 36526.0..55153.0;
