@@ -1,11 +1,14 @@
-"""Time of every command and of every public call of the Python package, compared with what people would call instead.
+"""Measure the time of every command and every public Python call, compared with alternatives.
 
 Usage: calls.py --program FILE [--quick] [--only NAME]
 
-Each call runs at three sizes: some rows, four times as many rows, four times as many columns. The growth is the exponent of
-rows or columns. Times are processor times of one thread, the least of interleaved laps; those of `Client`, whose work is done
-by another process, are times of the clock. Writes calls.json and calls.md to bench/results; with --only, other results are
-kept. With --quick, one lap of small tables, and nothing is written. Fails if a command or a public call is not in the list.
+Each call runs on a table, on one with four times as many rows, and on one with four times as many
+columns. The growth is the exponent of the time in the number of rows or columns. Times are
+processor times of one thread, the shortest of interleaved laps. Times of `Client` are wall-clock
+times, because another process does the work. The script writes calls.json and calls.md to
+bench/results. With --only, it measures calls whose names contain NAME and keeps the other results.
+With --quick, it runs one lap on small tables and writes nothing. It fails if its list lacks a
+command or a public call, or contains another name.
 """
 
 import argparse
@@ -45,7 +48,7 @@ import eigenhedge.river  # noqa: E402
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS, PAGE = ROOT / "bench/results/calls.json", ROOT / "bench/results/calls.md"
 K = 4
-#: Rows and columns of calls that read rows, and of calls that compare all pairs of rows.
+#: Numbers of rows and columns for calls that read rows, and for calls that compare all pairs of rows.
 ROWS, PAIRS = [(1000, 32), (4000, 32), (1000, 128)], [(250, 8), (1000, 8), (250, 32)]
 QUICK_ROWS, QUICK_PAIRS = [(200, 8)] * 3, [(30, 6)] * 3
 #: Seconds after which a call is not repeated.
@@ -53,7 +56,7 @@ LONG = 1.0
 
 
 class Data:
-    """Tables of one size, and what the calls need of them. Everything is made when it is first used."""
+    """Tables of one size, and the models, files and services of calls, created on first use."""
 
     def __init__(self, rows, columns, folder, program):
         rng = np.random.default_rng(5)
@@ -192,7 +195,7 @@ def closed(figure):
     return figure
 
 
-#: What people would call instead, or a lower bound: work that no call could do without.
+#: Peers: calls of other libraries for the same purpose, or lower bounds, such as one matrix product.
 PEERS = {
     "nothing": lambda d: None,
     "X.sum()": lambda d: d.X.sum(),
@@ -229,7 +232,7 @@ PEERS = {
     "eigenhedge --version": lambda d: d.run_program("--version"),
 }
 
-#: Calls that read rows or a model: the call, and the name of its peer.
+#: Calls that read rows or a model, each with the name of its peer.
 CALLS = {
     "run": (lambda d: eh.run(d.X, K), "IncrementalPCA.fit"),
     "RunResult.to_frame": (lambda d: d.run.to_frame(), "copy of the table"),
@@ -329,7 +332,7 @@ CALLS = {
     "Client.close": (on_service(lambda client, d: client.close()), "nothing"),
 }
 
-#: Calls that compare all pairs of rows.
+#: Calls that compare all pairs of rows, each with the name of its peer.
 CALLS_ON_PAIRS = {
     "KernelPCA.fit": (lambda d: eh.KernelPCA(K).fit(d.X), "KernelPCA.fit"),
     "KernelPCA.fit_transform": (lambda d: eh.KernelPCA(K).fit_transform(d.X), "KernelPCA.fit"),
@@ -353,7 +356,7 @@ CALLS_ON_PAIRS = {
     "preimage": (lambda d: eh.preimage(d.X, np.full(d.rows, 1 / d.rows)), "KernelPCA.inverse_transform, 9 rows"),
 }
 
-#: Arguments of the commands, and the name of the peer, which reads no file.
+#: Arguments of each command, and the name of its peer.
 COMMANDS = {
     "run": (lambda d: [d.table(), "-k", str(K)], "IncrementalPCA.fit"),
     "monitor": (lambda d: [d.table(), "--warm-up", "40"], "EmpiricalCovariance.fit"),
@@ -392,12 +395,12 @@ def river_many(d):
 
 
 def command(name, arguments):
-    """The call of a command."""
+    """Return a call that runs a command of the program."""
     return serve_rows if arguments is None else lambda d: d.run_program(name, *arguments(d))
 
 
 def bound(function):
-    """The call of a bound, whose arguments are numbers."""
+    """Return a call of a function of ``eigenhedge.bounds``."""
     numbers = {"eta": 1.0, "best": 10.0, "k": K, "experts": 32, "rows": 1000, "alpha": 0.01, "changes": 3, "squares_norm": 10.0,
                "prior": 1.0, "offset": 1.0, "first_square": 1.0, "divergence": 5.0, "ceiling": 100.0, "scale": 1.0,
                "setting": eh.bounds.Setting(1.0, K, 32), "dimension": 32}  # fmt: skip
@@ -406,7 +409,7 @@ def bound(function):
 
 
 def all_calls():
-    """Name, call, peer and sizes of everything in the list."""
+    """Return the calls by name, with the name of the peer, and True for a comparison of all pairs."""
     lists = [(CALLS, False), (CALLS_ON_PAIRS, True)]
     found = {name: (call, peer, on_pairs) for calls, on_pairs in lists for name, (call, peer) in calls.items()}
     for name in eh.bounds.__all__:
@@ -418,7 +421,7 @@ def all_calls():
 
 
 def public_calls(name, value):
-    """Names of the public calls of a module, class or function of the package."""
+    """Yield the names of the public calls of a module, class or function."""
     if inspect.ismodule(value):
         for inner in value.__all__:
             yield from public_calls(f"{name}.{inner}" if name else inner, getattr(value, inner))
@@ -426,7 +429,7 @@ def public_calls(name, value):
         for method in dir(value):
             owner = next((one for one in value.__mro__ if method in vars(one)), object)
             is_ours = owner.__module__.startswith("eigenhedge") and not method.startswith("_")
-            # scikit-learn adds `set_predict_request` and the like.
+            # scikit-learn adds methods such as `set_predict_request`.
             if is_ours and not method.endswith("_request") and callable(getattr(value, method)):
                 yield f"{name}.{method}"
     elif callable(value):
@@ -434,7 +437,6 @@ def public_calls(name, value):
 
 
 def commands_of(program):
-    """Names of the commands in the help of the program."""
     lines = subprocess.run([program, "--help"], check=True, capture_output=True, text=True).stdout.splitlines()
     start = lines.index("Commands:") + 1
     # Lines that continue a description are indented further.
@@ -443,14 +445,14 @@ def commands_of(program):
 
 
 def differences(program):
-    """Names that are public but not in the list, and names in the list that are not public."""
+    """Return names that are public but not in the list, or in the list but not public, sorted."""
     public = {*public_calls("", eh), *public_calls("river", eigenhedge.river)}
     public |= {f"eigenhedge {name}" for name in commands_of(program)}
     return sorted(public ^ all_calls().keys())
 
 
 def seconds(call, d, repeats):
-    """Processor time of this process and of those that it has waited for."""
+    """Return the seconds per call: processor time with children, or clock time for `Client`."""
     if getattr(call, "is_on_service", False):
         clock = time.perf_counter
     else:
@@ -466,7 +468,6 @@ def seconds(call, d, repeats):
 
 
 def measure(call, peer, d, laps):
-    """Least time of a call and of its peer."""
     for one in (call, peer):
         one(d)
     least = [seconds(one, d, 1) for one in (call, peer)]
@@ -486,7 +487,7 @@ def shown(time):
 
 
 def table(results):
-    """Page of the book."""
+    """Return the page of the book as Markdown."""
     sizes = [", ".join(f"{rows:,} × {columns}" for rows, columns in sizes) for sizes in (ROWS, PAIRS)]
     lines = [
         "# Every call",

@@ -1,7 +1,7 @@
 """Contenders of the benchmark: eigenhedge and its peers, with one interface.
 
-The loss of a row is measured before the row is learned. Only learning is timed. For eigenhedge, measuring the loss is timed too,
-because it does both in one step.
+The loss of a row is measured before the row is learned. For peers, only learning is timed. For
+eigenhedge, the loss is timed too, because one step does both.
 """
 
 import json
@@ -18,20 +18,20 @@ import eigenhedge
 
 
 class Charged:
-    """Measures the reconstruction errors of blocks of rows, and times learning."""
+    """Base class of contenders, which measures the losses of blocks of rows and times learning."""
 
     def __init__(self, k):
         self.k = k
 
     def losses(self, rows):
-        """Squared reconstruction error of each row for the current model."""
+        """Return the squared reconstruction error of each row for the current model."""
         raise NotImplementedError
 
     def learn(self, rows):
         raise NotImplementedError
 
     def run(self, rows, block, seconds=None, least=0):
-        """Total loss, time per row, and rows used. Stops after `seconds`, but not before `least` rows."""
+        """Return the total loss, seconds per row and rows used. Stop after `seconds` and `least` rows."""
         total, spent, used = 0.0, 0.0, 0
         for start in range(0, len(rows), block):
             part = rows[start : start + block]
@@ -46,7 +46,7 @@ class Charged:
 
 
 class Incremental(Charged):
-    """scikit-learn's IncrementalPCA, which needs k rows before it can start."""
+    """scikit-learn's IncrementalPCA. It starts with the first k rows, because it needs that many."""
 
     def __init__(self, k):
         super().__init__(k)
@@ -66,12 +66,12 @@ class Incremental(Charged):
             if len(self.waiting) < self.k:
                 return
             rows, self.waiting = self.waiting, None
-        # Called as users call it. Without its checks a single row costs less, and the caller's rows are centered in place.
+        # Called with its checks, as by users. Without them, it would center the rows in place.
         self.model.partial_fit(rows)
 
 
 class Refitted(Charged):
-    """PCA refitted on all rows so far after every block."""
+    """scikit-learn's PCA, refitted to all rows so far after every block."""
 
     def __init__(self, k):
         super().__init__(k)
@@ -91,7 +91,7 @@ class Refitted(Charged):
 
 
 class Oja(Charged):
-    """Oja's subspace rule with a constant step, orthonormalised at every row."""
+    """Oja's subspace rule with a constant step, orthonormalized after every row."""
 
     def __init__(self, k, n, step=0.1):
         super().__init__(k)
@@ -108,7 +108,7 @@ class Oja(Charged):
 
 
 class Ccipca(Charged):
-    """Candid covariance-free incremental PCA (Weng, Zhang & Hwang 2003), amnesic parameter 2."""
+    """Candid covariance-free incremental PCA (Weng, Zhang & Hwang 2003) with amnesic parameter 2."""
 
     def __init__(self, k, n):
         super().__init__(k)
@@ -128,7 +128,7 @@ class Ccipca(Charged):
                 vector = self.vectors[i]
                 norm = np.linalg.norm(vector)
                 if norm == 0:
-                    # As in the paper for row i, or later if the residual of that row is zero.
+                    # In the paper, vector i starts with row i. Here, it starts with a nonzero residual.
                     vector[:] = rest
                     break
                 amnesic = 2.0 if t > 4 else 0.0
@@ -147,7 +147,7 @@ class Crate:
         self.k = k
 
     def run(self, rows, block=1, seconds=None, least=0, charged=True):
-        """Same as `Charged.run`, without the loss if it is not requested."""
+        """Return the result of `Charged.run`. The loss is None if `charged` is False."""
         with tempfile.NamedTemporaryFile(suffix=".npy") as file:
             np.save(file, np.ascontiguousarray(rows))
             file.flush()
@@ -158,7 +158,7 @@ class Crate:
 
 
 class Textbook(Charged):
-    """JMLR Algorithm 5 as in published code: dense matrices, four eigendecompositions per row."""
+    """JMLR Algorithm 5 as in published code: dense matrices and four eigendecompositions per row."""
 
     def __init__(self, k, n, eta=1.0):
         super().__init__(k)
@@ -189,13 +189,13 @@ class Textbook(Charged):
 
 
 class Hedged:
-    """eigenhedge with one trial per row. Rows are passed in blocks to reduce interpreter overhead."""
+    """eigenhedge with one trial per row. Rows are passed in blocks, to reduce overhead."""
 
     def __init__(self, k, n, **options):
         self.learner = eigenhedge.Model(n, k, **options)
 
     def run(self, rows, block=100, seconds=None, least=0):
-        """Total expected loss, time per row, and rows used, as in `Charged.run`."""
+        """Return the total expected loss, seconds per row and rows used, as in `Charged.run`."""
         rows = np.ascontiguousarray(rows)
         total, spent, used = 0.0, 0.0, 0
         for start in range(0, len(rows), block):
@@ -211,7 +211,7 @@ class Hedged:
 
 
 def best_fixed(rows, k):
-    """Loss of the best subspace around the mean."""
+    """Return the total loss of the best k-dimensional subspace around the mean of all rows."""
     deviation = rows - rows.mean(axis=0)
     n = rows.shape[1]
     if n > 2000:

@@ -1,9 +1,10 @@
-"""Quality of coordinates as features: River's logistic regression on four coordinates of ELEC2.
+"""Measure the accuracy of River's logistic regression on four coordinates of ELEC2.
 
-`EIGENHEDGE_DATA` is the folder of `elec2.csv`. The first table is for the first 12,000 rows, standardized by the first 400. Every
-row is predicted from its coordinates before it is learned. The last column is the share of rows before which a direction of the
-basis turned by more than 45 degrees, including changes of sign. The second table has the accuracy on columns and on coordinates
-for other scales and for the whole stream.
+`EIGENHEDGE_DATA` must name the folder of `elec2.csv`. The first table is for the first 12,000 rows,
+standardized by the first 400. The class of each row is predicted from its coordinates before the
+row is learned. The last column is the share of rows after which a direction of the basis turned by
+more than 45 degrees, including changes of sign. The second table has the accuracy on columns and on
+coordinates, for other scales and for the whole stream.
 """
 
 import csv
@@ -21,21 +22,20 @@ ROWS, WARM_UP, K = 12_000, 400, 4
 
 
 def whole_stream(path):
-    """Unscaled rows, and labels."""
     with path.open() as file:
         table = np.array([[float(cell) for cell in line] for line in list(csv.reader(file))[1:]])
     return table[:, :-1], table[:, -1] > 0
 
 
 def by_first_rows(X):
-    """Rows standardized by the first ones."""
+    """Return the rows, standardized by the first 400."""
     deviation = X[:WARM_UP].std(axis=0)
     deviation[deviation < 1e-12] = 1.0
     return (X - X[:WARM_UP].mean(axis=0)) / deviation
 
 
 def by_rows_so_far(X):
-    """Rows standardized by the rows so far, with River's StandardScaler."""
+    """Return the rows, each standardized by the rows so far with River's StandardScaler."""
     scaler, scaled = preprocessing.StandardScaler(), []
     for x in X.tolist():
         row = dict(enumerate(x))
@@ -45,7 +45,7 @@ def by_rows_so_far(X):
 
 
 def accuracy(Z, labels):
-    """Share of rows predicted correctly from earlier rows."""
+    """Return the share of rows whose label is predicted correctly by a model of earlier rows."""
     model, right = linear_model.LogisticRegression(), 0
     for z, label in zip(Z, labels, strict=True):
         x = dict(enumerate(z))
@@ -55,7 +55,7 @@ def accuracy(Z, labels):
 
 
 def by_transformer(X, learner):
-    """Coordinates from `transform_one`, and the share of rows that turn the basis."""
+    """Return the coordinates from `transform_one`, and the share of rows that turn the basis."""
     pca, Z, turns, last = OnlinePCA(K, learner=learner), [], 0, None
     for x in X:
         row = dict(enumerate(x.tolist()))

@@ -1,10 +1,12 @@
-"""Time a row through the doors of the Python package, compared with the bare learner and with IncrementalPCA.
+"""Measure the time per row of the Python interfaces ("doors"), compared with IncrementalPCA.
 
 Usage: doors.py [--quick]
 
-Times are processor times of one thread, the medians of interleaved laps, in microseconds a row. Doors: `Model.learn` without
-and with the best subspace in hindsight, `run`, `OnlinePCA.partial_fit` with 1, 100 and all rows, River's `learn_one`. Ends with
-verdicts, and with status 1 if one fails.
+Doors: `Model.learn` without and with the best subspace in hindsight, `run`, `OnlinePCA.partial_fit`
+with 1, 100 and all rows per call, and `learn_one` of River. Times are processor times of one thread
+in microseconds per row, the medians of interleaved laps. Numbers in brackets are ratios to
+`Model.learn` without hindsight. The script prints a verdict for each limit. Without --quick, its
+status is 1 if a limit is exceeded.
 """
 
 import os
@@ -22,7 +24,7 @@ import eigenhedge  # noqa: E402
 from eigenhedge import Model, OnlinePCA, river  # noqa: E402
 
 SIZES = [(16, 4, 6000), (64, 10, 4000), (256, 10, 2000), (1024, 10, 1200)]
-#: Rows that are given one by one to the doors that are slow.
+#: Number of rows for the doors that process one row per call, which are slow.
 FEW = 300
 
 
@@ -51,7 +53,6 @@ def incremental(X, k, rows):
 
 
 def doors(X, k, learner):
-    """Name, number of rows and work of each door."""
     n, few, rows = X.shape[1], X[:FEW], len(X)
     yield "learn", rows, lambda: Model(n, k, learner=learner, hindsight=False).learn(X)
     yield "learn, account", rows, lambda: Model(n, k, learner=learner).learn(X)
@@ -77,7 +78,7 @@ def measure(X, k, learner, laps):
 
 
 def verdicts(n, times):
-    """Claim, number and limit, as a largest value."""
+    """Yield the claim, the measured number and its upper limit for each requirement."""
     if n in (64, 1024):
         yield "run / learn with the account", times["run"] / times["learn, account"], 1.3
     if "IncrementalPCA, 1" in times:

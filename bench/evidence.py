@@ -1,11 +1,13 @@
-"""Comparison of `auto` with trackers tuned in hindsight and with its own members, and its loss on corrupted rows.
+"""Compare `auto` with tuned trackers and with its members, and measure its loss on corrupted rows.
 
 Usage: evidence.py [--quick] [--only PART] [--data FOLDER] [--rows FILE] [--k K ...] [--processes N] [--out FOLDER]
 
-Parts: field, whole, corruption. The loss of a row is measured before the row is learned. The first row sets the center and has
-no loss. Real streams are read from FOLDER or EIGENHEDGE_DATA; missing ones are skipped and named. With --rows, only the part
-"field" runs, on the rows of one .npy file. Ends with verdicts, and with status 1 if one fails. Writes evidence.json,
-evidence.md and evidence.svg to the folder of --out.
+Parts: field (tuned trackers), whole (members, on whole streams), corruption. The loss of a row is
+measured before the row is learned. The first row sets the center and has no loss. Real streams are
+read from the folder of --data or EIGENHEDGE_DATA. Missing streams are skipped and listed. With
+--rows, only the part "field" runs, on the rows of one .npy file. The script prints a verdict for
+each claim. Its status is 1 if a claim fails. It writes evidence.json, evidence.md and evidence.svg
+to the folder of --out.
 """
 
 import argparse
@@ -16,7 +18,7 @@ import sys
 import time
 from pathlib import Path
 
-# NumPy's libraries read these variables once, when they are loaded.
+# NumPy's libraries read these variables when they are loaded.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
@@ -30,22 +32,21 @@ import verdicts  # noqa: E402
 
 import eigenhedge  # noqa: E402
 
-#: Options of `auto` by the name under which they are told.
+#: Options of `auto`, by the name in the results.
 VARIANTS = {"auto": {}, "auto, clip 10": {"clip": 10.0}}
 if "clip" not in {option["name"] for option in eigenhedge.options()}:
     del VARIANTS["auto, clip 10"]
-#: Random places of every corruption.
+#: Number of random draws of each corruption.
 DRAWS = 4
 QUICK_STREAMS, QUICK_ROWS = ("COIL-20", "ELEC2", "three subspaces", "sines"), 300
 
 
 def losses(rows, k, options):
-    """Expected loss of each row after the first."""
     return np.asarray(eigenhedge.run(rows, k, **options).expected_losses)[1:]
 
 
 def beside_field(group, stream, rows, ks):
-    """Losses of `auto` and of the best tracker, with the running mean as center and with the best center."""
+    """Yield the losses of `auto` and of the best tracker, with a running center and with any center."""
     energy = float((field.centered(rows, ()) ** 2).sum())
     lost = field.tuned(rows, ks)
     for k in ks:
@@ -57,13 +58,13 @@ def beside_field(group, stream, rows, ks):
 
 
 def account(learner):
-    """Loss of `auto` and of its members so far, in order."""
+    """Return the total expected losses of `auto` and of its members so far."""
     summary = learner.summary
     return np.array([summary["expected_loss"], *(member["expected_loss"] for member in summary["members"])])
 
 
 def beside_members(stream, rows, k):
-    """Losses of `auto` and of its best member on a whole stream, with and without the loss of a glitch."""
+    """Yield the losses of `auto` and its best member, with and without the loss of a glitch."""
     began = time.perf_counter()
     learner = eigenhedge.Model(rows.shape[1], k)
     glitch = evidence_streams.GLITCHES.get(stream, len(rows))
@@ -82,7 +83,7 @@ def beside_members(stream, rows, k):
 
 
 def corrupted(stream, rows, k):
-    """Loss on the uncorrupted rows, divided by the loss on those rows in the clean stream."""
+    """Yield the ratio of the losses of the clean rows, with corrupted rows and without."""
     for name, options in VARIANTS.items():
         clean = losses(rows, k, options)
         for kind, corrupt in evidence_streams.CORRUPTIONS.items():
@@ -95,7 +96,7 @@ def corrupted(stream, rows, k):
 
 
 def load(table, stream):
-    """Rows of a stream; None if its file is missing."""
+    """Return the rows of a stream, or None if its file is missing."""
     folder = streams.data_folder()
     if folder is None and table is not evidence_streams.MADE:
         return None
@@ -106,7 +107,7 @@ def load(table, stream):
 
 
 def own_rows(file):
-    """Rows of a file, or of the first array of an archive. Raises an error unless they are a table of finite numbers."""
+    """Return the rows of a .npy file, or of the first array of an .npz file."""
     rows = np.load(file)
     rows = np.ascontiguousarray(rows[rows.files[0]] if hasattr(rows, "files") else rows, dtype=float)
     if rows.ndim != 2 or len(rows) < 2 or not np.isfinite(rows).all():
@@ -115,7 +116,7 @@ def own_rows(file):
 
 
 def measure(task):
-    """Part, name and results of one task; results are None if the stream is missing."""
+    """Run a task. Return its part, its stream, and the results, or None for a missing stream."""
     part, (group, stream), ks, limit, file = task
     tables = {"field": evidence_streams.GROUPS.get(group), "whole": evidence_streams.WHOLE,
               "corruption": evidence_streams.IN_SIGHT}  # fmt: skip
@@ -131,7 +132,7 @@ def measure(task):
 
 
 def tasks(args):
-    """Part, group and stream, ks, number of rows and file of each measurement, slowest first."""
+    """Return the tasks: part, group and stream, values of k, maximum number of rows, and file."""
     if args.rows:
         return [("field", ("own", args.rows.stem), args.k, None, args.rows)]
     limit = QUICK_ROWS if args.quick else None

@@ -1,4 +1,4 @@
-"""Tables, verdicts and plot of the results of evidence.py."""
+"""Tables, verdicts and a plot of the results of evidence.py."""
 
 import json
 from statistics import geometric_mean, median
@@ -8,10 +8,10 @@ import results_io
 import verdicts
 
 DEFAULT, CLIPPED = "auto", "auto, clip 10"
-#: Loss with a hundredth of the rows tenfold over that without, before the members of `auto` had centers of their own.
+#: Loss ratio for 1 % of the rows multiplied by 10, when all members of `auto` shared one center.
 ONE_PERCENT_BEFORE = 3.77
 CASES_IN_SIGHT = 16
-#: Ends the name of a whole stream whose glitch is learned from, but left out of the account.
+#: Suffix of the name of a whole stream, for totals without the loss of its glitch.
 UNCHARGED = ", glitch not charged"
 WHOLE_LIMITS = [
     (["ELEC2, scaled"], 1.02),
@@ -28,7 +28,7 @@ GROUP_TITLES = {"in sight": "Streams in sight", "other real streams": "Other rea
 
 
 def arrange(results):
-    """Sort results, which arrive as they finish, in the order of the streams."""
+    """Sort the results in the order of the streams. They arrive in the order in which tasks finish."""
     short = [stream for table in evidence_streams.GROUPS.values() for stream in table]
     results["field"].sort(key=lambda case: (short.index(case["stream"]) if case["stream"] in short else 0, case["k"]))
     whole = [name for stream in evidence_streams.WHOLE for name in (stream, stream + UNCHARGED)]
@@ -41,7 +41,7 @@ def ratios(cases, variant=DEFAULT, field="best"):
 
 
 def summary(name, numbers):
-    """Geometric mean, median, maximum, and the share of ratios of at most 1.02."""
+    """Return a table row: name, count, geometric mean, median, maximum, share of at most 1.02."""
     within = sum(number <= 1.02 for number in numbers) / len(numbers)
     return [name, len(numbers), *(f"{f(numbers):.3f}" for f in (geometric_mean, median, max)), f"{100 * within:.0f} %"]
 
@@ -51,7 +51,7 @@ def group_of(results, group):
 
 
 def setting(best, with_center=False):
-    """Name of the winner: a family, its setting and optionally its center."""
+    """Return the family and the setting of the best tracker as text, optionally with its center."""
     _, family, value, center = best
     if not with_center:
         return f"{family} {value:g}"
@@ -63,13 +63,13 @@ def at_most(claim, number, most, what="times the loss"):
 
 
 def corruption_mean(results, kind, options):
-    """Geometric mean over streams, ks and draws; None if nothing was measured."""
+    """Return the geometric mean of all ratios of a corruption, or None without results."""
     numbers = [case["ratio"] for case in results["corruption"] if (case["kind"], case["options"]) == (kind, options)]
     return geometric_mean(numbers) if numbers else None
 
 
 def judge(results):
-    """A verdict for each claim about `auto`, and the claims that this run does not test."""
+    """Return a verdict for each claim about `auto`, and the claims that this run does not test."""
     found, open_claims = [], []
     cases = group_of(results, "in sight")
     over = "auto over the best tuned tracker, 16 cases"
@@ -99,7 +99,6 @@ def judge(results):
 
 
 def markdown(results):
-    """All tables in Markdown, for the book."""
     parts = [f"Measured on: {results_io.about(results['machine'])}.\n"]
     if results["field"]:
         parts += ["### In short\n", short_table(results)]
@@ -137,7 +136,7 @@ def short_table(results):
 
 
 def field_table(cases, variants):
-    """Losses relative to the energy around the running mean."""
+    """Return a table of losses, relative to the energy around the running mean."""
     ratios_of = ["ratio" + variant.removeprefix(DEFAULT) for variant in variants]
     header = ["stream", "rows × n", "k", "auto", "best tuned", *ratios_of, "best with its center", "ratio"]
     rows = []
@@ -165,7 +164,6 @@ def corruption_table(results):
 
 
 def write(results, folder):
-    """Write evidence.json, evidence.md and, if the part "field" was run, evidence.svg."""
     (folder / "evidence.json").write_text(json.dumps(results, indent=1))
     rows = [[verdicts.WORDS[each["holds"]].strip(), verdicts.sentence(each)] for each in results["verdicts"]]
     closing = ["### Verdicts\n", results_io.rows_of(["", "claim"], rows)] if rows else []

@@ -1,6 +1,7 @@
-"""Streams for comparing `auto` with other trackers, and ways to corrupt them.
+"""Streams for comparing `auto` with other trackers, and corruptions of their rows.
 
-Rows keep their units unless stated otherwise. Real streams are truncated to their first 2,000 rows, ELEC2 to its last 2,000.
+Rows keep their units unless stated otherwise. Real streams in the groups are truncated to their
+first 2,000 rows, except ELEC2, which is truncated to its last 2,000 rows.
 """
 
 import numpy as np
@@ -14,12 +15,12 @@ def archive(folder, name):
 
 
 def scaled(rows):
-    """Columns divided by their standard deviations."""
+    """Return the rows with each column divided by its standard deviation."""
     return rows / rows.std(axis=0)
 
 
 def halved(images, side):
-    """Square images at half the resolution; each pixel is the mean of four."""
+    """Return square images at half the resolution. Each pixel is the mean of four."""
     return images.reshape(-1, side // 2, 2, side // 2, 2).mean(axis=(2, 4)).reshape(len(images), -1)
 
 
@@ -36,12 +37,12 @@ def elec2(folder):
 
 
 def without_glitches(rows):
-    """Weather rows without the outliers whose pressure is 5,503."""
+    """Return the rows of the weather stream without the outliers, whose pressure is 5,503."""
     return rows[rows[:, 2] < 2000]
 
 
 def sines(n=30, rows=SHORT, seed=1):
-    """Three sines with slowly increasing frequency, mixed into n columns with random phases, plus noise."""
+    """Return n columns, each the sum of three sines with random phases, plus noise."""
     rng = np.random.default_rng(seed)
     phases = rng.uniform(0, 2 * np.pi, (3, n))
     sizes = rng.uniform(0.5, 1.5, (3, n))
@@ -52,13 +53,13 @@ def sines(n=30, rows=SHORT, seed=1):
 
 
 def random_walk(n=20, rows=SHORT, seed=1):
-    """A random walk in all directions, with large steps in a few of them."""
+    """Return a random walk in all directions, with large steps in a few of them."""
     rng = np.random.default_rng(seed)
     steps = rng.standard_normal((rows, n)) / np.arange(1, n + 1)
     return np.cumsum(steps, axis=0) @ np.linalg.qr(rng.standard_normal((n, n)))[0]
 
 
-#: The streams of the 16 cases: those in sight when the rules of `auto` were chosen.
+#: Streams that were known when the rules of `auto` were chosen: 16 cases with the default k.
 IN_SIGHT = {
     "COIL-20": lambda folder: archive(folder, "coil20") / 255,
     "PeMS": lambda folder: archive(folder, "pems228"),
@@ -67,7 +68,7 @@ IN_SIGHT = {
     "weather": lambda folder: scaled(weather(folder)[:SHORT]),
     "ELEC2": lambda folder: scaled(elec2(folder)[-SHORT:]),
 }
-#: Images with a quarter of their pixels, so that the field is through in minutes.
+#: Other real streams. Images have a quarter of their pixels, so that all trackers run in minutes.
 OTHERS = {
     "USPS": lambda folder: streams.usps(folder)[:SHORT],
     "Yale-B": lambda folder: halved(streams.yale(folder), 32),
@@ -84,7 +85,7 @@ MADE = {
     "iid": lambda _: streams.iid(20, 5, SHORT, seed=1),
 }
 GROUPS = {"in sight": IN_SIGHT, "other real streams": OTHERS, "made up": MADE}
-#: Whole streams, where `auto` is measured beside its own members.
+#: Whole streams, on which `auto` is compared with its own members.
 WHOLE = {
     "ELEC2": elec2,
     "ELEC2, scaled": lambda folder: scaled(elec2(folder)),
@@ -96,13 +97,13 @@ WHOLE = {
     "TEP": streams.tep,
     "Yale-B": streams.yale,
 }
-#: The first row whose pressure is 5,503, counted from 0: its charge decides everything if it counts.
+#: Index (from 0) of the first row with a pressure of 5,503. Its loss would dominate the totals.
 GLITCHES = {"weather": 3595, "weather, scaled": 3595}
 CORRUPTED = ["COIL-20", "S&P", "PeMS", "weather", "ELEC2"]
 
 
 def rows_times(rows, rng, share, factor, origin=0.0):
-    """Multiply random rows, one or a share of them, by a factor."""
+    """Multiply the distances of random rows from `origin`. Return the rows and the corrupted indices."""
     places = rng.choice(np.arange(1, len(rows)), max(1, round(share * len(rows))), replace=False)
     bad = rows.copy()
     bad[places] = origin + factor * (rows[places] - origin)
@@ -110,12 +111,12 @@ def rows_times(rows, rng, share, factor, origin=0.0):
 
 
 def sensor(rows, rng):
-    """Index of a column that is not constant."""
+    """Return the index of a random column that is not constant."""
     return rng.choice(np.flatnonzero(rows.std(axis=0) > 0))
 
 
 def spikes(rows, rng):
-    """Add 50 standard deviations to one sensor in 1 % of the rows."""
+    """Add 50 standard deviations to one column in 1 % of the rows. Return the rows and indices."""
     column = sensor(rows, rng)
     places = rng.choice(np.arange(1, len(rows)), max(1, len(rows) // 100), replace=False)
     bad = rows.copy()
@@ -124,7 +125,7 @@ def spikes(rows, rng):
 
 
 def sticks(rows, rng):
-    """Let one sensor repeat its value for 50 rows."""
+    """Let one column repeat its value for 50 rows. Return the rows and the corrupted indices."""
     column = sensor(rows, rng)
     start = int(rng.integers(1, len(rows) - 50))
     bad = rows.copy()
@@ -132,7 +133,7 @@ def sticks(rows, rng):
     return bad, np.arange(start, start + 50)
 
 
-#: Each returns the corrupted rows and the places that it touched.
+#: Corruptions by name. Each returns the corrupted rows and the indices of the rows that it changed.
 CORRUPTIONS = {
     "one row × 100": lambda rows, rng: rows_times(rows, rng, 0, 1e2),
     "one row × 10⁴": lambda rows, rng: rows_times(rows, rng, 0, 1e4),

@@ -1,13 +1,14 @@
-"""A field of subspace trackers, tuned in hindsight: 52 settings of 11 families.
+"""Subspace trackers, tuned in hindsight: 52 settings of 11 families.
 
-The loss of a row is its squared distance from the span of k directions learned from earlier rows. Rows are
-centered by a mean of the earlier rows, so the first row has no loss. Arrays have the axes
+The loss of a row is its squared distance from the span of k directions that were learned from
+earlier rows. Rows are centered by a mean of the earlier rows, so the first row has no loss. Arrays
+have the axes
 
-    rows        time, center, number
-    directions  center, setting, direction, number
+    rows        time, center, column
+    directions  center, setting, direction, column
 
-so that one NumPy call per row handles all settings of a family on all centers. All trackers with random initial directions
-use equal ones.
+With these axes, one NumPy call per row handles all settings of a family on all centers. All random
+initial directions are equal.
 """
 
 import warnings
@@ -15,16 +16,16 @@ import warnings
 import numpy as np
 from sklearn.decomposition import IncrementalPCA
 
-#: Memories of forgetting centers that the wider field may choose from, beside the mean of all rows before.
+#: Memories of the forgetting centers. A memory is the weight of the previous mean in the next one.
 MEMORIES = (0.0, 0.5, 0.8, 0.98)
 RUNNING = "running mean"
 TINY = 1e-300
-#: Rows whose mean energy tells trackers the scale to begin with.
+#: Number of first rows whose mean energy sets the initial scale of trackers.
 FIRST = 20
 
 
 def centered(rows, memories=MEMORIES):
-    """Rows after the first minus a mean of the earlier rows: the mean of all, then one for each memory."""
+    """Return the rows after the first, minus the running mean and minus a forgetting mean per memory."""
     running = np.cumsum(rows, axis=0) / np.arange(1, len(rows) + 1)[:, None]
     means = [running]
     for memory in memories:
@@ -36,7 +37,7 @@ def centered(rows, memories=MEMORIES):
 
 
 def orthonormal(directions):
-    """Orthonormalize the rows of each matrix in order, preserving their orientation."""
+    """Orthonormalize the rows of each matrix, in order, without changing their orientation."""
     try:
         factor = np.linalg.cholesky(directions @ np.swapaxes(directions, -1, -2))
         sizes = np.diagonal(factor, axis1=-2, axis2=-1)
@@ -50,7 +51,7 @@ def orthonormal(directions):
 
 
 def leading(rows, count):
-    """The first `count` right singular vectors of each matrix of rows."""
+    """Return the first `count` right singular vectors of each matrix of rows."""
     m, n = rows.shape[-2:]
     if m >= n:
         vectors = np.linalg.eigh(np.swapaxes(rows, -1, -2) @ rows)[1]
@@ -66,7 +67,6 @@ def leading(rows, count):
 
 
 def times(matrices, vectors):
-    """Each matrix times its vector."""
     return (matrices @ vectors[..., None])[..., 0]
 
 
@@ -79,7 +79,10 @@ def length(vectors):
 
 
 class Tracker:
-    """All settings of one family on all centers. `directions` determine the loss of the next row; `learn` updates them."""
+    """Base class of families: all settings of a family on all centers.
+
+    `directions` determines the loss of the next row, and `learn` updates it.
+    """
 
     name, settings = "", ()
 
@@ -93,11 +96,11 @@ class Tracker:
         return np.tile(basis.T, (self.centers, len(self.settings), 1, 1))
 
     def setting(self):
-        """The settings as an array that broadcasts with arrays of centers and settings."""
+        """Return the settings as an array that broadcasts with arrays over centers and settings."""
         return np.array(self.settings, dtype=float)[None, :]
 
     def step(self, row):
-        """Coordinates of the row before it is learned, one array per center."""
+        """Return the coordinates of a row for each center and setting, then learn from the row."""
         row = row[:, None, :]
         codes = self.codes(row)
         self.learn(row, codes)
@@ -112,7 +115,7 @@ class Tracker:
 
 
 class Oja(Tracker):
-    """Oja's subspace rule, orthonormalized at every row; rates are divided by the mean energy of a row."""
+    """Oja's subspace rule, orthonormalized after every row. Rates are relative to the mean energy."""
 
     name, settings = "Oja", (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 
@@ -125,7 +128,7 @@ class Oja(Tracker):
 
 
 class Ccipca(Tracker):
-    """Candid covariance-free incremental PCA (Weng, Zhang & Hwang 2003), by amnesic parameter."""
+    """Candid covariance-free incremental PCA (Weng, Zhang & Hwang 2003). Settings: amnesic parameters."""
 
     name, settings = "CCIPCA", (0, 2, 4)
 
@@ -152,10 +155,10 @@ class Ccipca(Tracker):
 
 
 class Past(Tracker):
-    """Projection approximation subspace tracking (Yang 1995), by memory: recursive least squares on the coordinates."""
+    """Projection approximation subspace tracking (PAST, Yang 1995). Settings: memories."""
 
     name, settings = "PAST", (0.8, 0.9, 0.95, 0.98, 0.99, 0.999)
-    #: Rows between two times that the factor is made orthonormal.
+    #: Number of rows between two orthonormalizations of the factor.
     EVERY = 50
 
     def __init__(self, rows, k):
@@ -189,7 +192,7 @@ class Past(Tracker):
 
 
 class Petrels(Past):
-    """PETRELS (Chi, Eldar & Calderbank 2013) with all numbers observed: PAST with coordinates by least squares."""
+    """PETRELS (Chi, Eldar & Calderbank 2013): PAST with coordinates by least squares."""
 
     name = "PETRELS"
 
@@ -199,7 +202,7 @@ class Petrels(Past):
 
 
 class Grouse(Tracker):
-    """GROUSE (Balzano, Nowak & Recht 2010): rotates by a share of the angle between the row and the subspace."""
+    """GROUSE (Balzano, Nowak & Recht 2010). Settings: shares of the angle to the row."""
 
     name, settings = "GROUSE", (0.02, 0.05, 0.1, 0.3, 0.6, 1.0)
     EVERY = 10
@@ -216,7 +219,7 @@ class Grouse(Tracker):
 
 
 class Spirit(Tracker):
-    """SPIRIT (Papadimitriou, Sun & Faloutsos 2005), by memory: one neuron after another, then orthonormal."""
+    """SPIRIT (Papadimitriou et al. 2005), orthonormalized after every row. Settings: memories."""
 
     name, settings = "SPIRIT", (0.9, 0.96, 0.98, 0.99, 0.998, 1.0)
 
@@ -239,10 +242,10 @@ class Spirit(Tracker):
 
 
 class WeightedPca(Tracker):
-    """Exponentially weighted PCA, by memory, with the scatter matrix truncated to rank 30.
+    """Exponentially weighted PCA, with the scatter matrix truncated to rank 30. Settings: memories.
 
-    Directions are columns here. Before k rows, the remaining directions are determined by the decomposition of
-    rounding errors. This changes totals by up to 2 % where the first rows dominate the loss.
+    In this class, directions are columns. Until there are k rows, rounding errors determine the
+    remaining directions. This changes totals by up to 2 % if the first rows dominate the loss.
     """
 
     name, settings = "weighted PCA", (0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 1.0)
@@ -276,13 +279,13 @@ class WeightedPca(Tracker):
 
 
 class RecursiveSvd(WeightedPca):
-    """Recursive singular value decomposition of rank k, by memory (as FRAHST does it)."""
+    """Recursive singular value decomposition of rank k, as in FRAHST. Settings: memories."""
 
     name, settings, RANK = "recursive SVD", (0.8, 0.9, 0.95, 0.98, 0.99, 0.998), None
 
 
 class WindowPca(Tracker):
-    """PCA of the last rows, by window length; refitted when a fiftieth of the window is new."""
+    """PCA of the last rows, refitted when a fiftieth of the window is new. Settings: window lengths."""
 
     name, settings = "window PCA", (50, 200, 1000)
 
@@ -301,7 +304,7 @@ class WindowPca(Tracker):
 
 
 class FrequentDirections(Tracker):
-    """Frequent directions (Liberty 2013): a sketch of 2k rows, shrunk when 4k are full."""
+    """Frequent directions (Liberty 2013): a sketch of up to 4k rows, shrunk to 2k when it is full."""
 
     name, settings = "frequent directions", (1,)
 
@@ -324,7 +327,7 @@ class FrequentDirections(Tracker):
 
 
 class Incremental(Tracker):
-    """scikit-learn's IncrementalPCA in batches of k rows, or of two if k is one."""
+    """scikit-learn's IncrementalPCA in batches of k rows, or of two rows if k is 1."""
 
     name, settings = "IncrementalPCA", (1,)
 
@@ -341,7 +344,7 @@ class Incremental(Tracker):
                 self.directions[i, 0] = model.components_
 
 
-#: Families whose leading directions do for every k: one run is enough.
+#: Families whose leading directions do not depend on k, so that one run serves all values of k.
 NESTED = (WeightedPca, WindowPca)
 SINGLE = (Oja, Ccipca, Past, Petrels, Grouse, Spirit, RecursiveSvd, FrequentDirections, Incremental)
 FAMILIES = NESTED + SINGLE
@@ -349,7 +352,7 @@ SETTINGS = sum(len(family.settings) for family in FAMILIES)
 
 
 def totals(family, rows, ks):
-    """Total loss for each k, center and setting."""
+    """Return the total loss of a family for each k: an array over centers and settings."""
     tracker = family(rows, max(ks))
     lost = np.zeros((len(ks), rows.shape[1], len(family.settings)))
     energies = (rows**2).sum(axis=2)
@@ -361,9 +364,10 @@ def totals(family, rows, ks):
 
 
 def tuned(rows, ks, memories=MEMORIES):
-    """Total loss of every setting: for each k, a list of (loss, family, setting, center).
+    """Return the total loss of every setting: for each k, a list of (loss, family, setting, center).
 
-    Losses around different centers are comparable: all are squared distances of equal rows from their predictions.
+    Losses around different centers are comparable, because each is a squared distance between a row
+    and its prediction.
     """
     deviations = centered(np.asarray(rows, dtype=float), memories)
     centers = [RUNNING, *memories]

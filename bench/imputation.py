@@ -1,9 +1,11 @@
-"""Error of filled cells: `auto` compared with usual ways to fill holes, on streams of at most 14 columns in standard units.
+"""Measure the errors of cells filled by `auto` and other methods, on streams of up to 14 columns.
 
-Run `cargo xtask bench imputation` with EIGENHEDGE_DATA (or --data) set to the folder of real data. Cells are removed at random,
-or 100 rows of each column. `auto` and the last value know only earlier rows and the other cells of the row. Linear interpolation
-and scikit-learn's IterativeImputer know the whole table. The error is the root of the mean square over the removed cells from
-row 200 on, averaged over the streams by its geometric mean. Coverage is the share of these cells within 1.645 standard errors.
+Run `cargo xtask bench imputation` with EIGENHEDGE_DATA (or --data) set to the folder of real data.
+Cells are removed at random, or in a block of 100 rows of each column. `auto`, the last value and
+the mean of the last 100 rows know only earlier rows and the other cells of the row. Linear
+interpolation and scikit-learn's IterativeImputer know the whole table. The error is the root mean
+square over the removed cells from row 200 on. Errors are averaged over the streams by the geometric
+mean. The coverage of `auto` is the share of these cells within 1.645 standard errors.
 """
 
 from __future__ import annotations
@@ -25,12 +27,12 @@ ROWS = 1000
 FIRST = 200
 BLOCK = 100
 WITHIN = 1.645
-# IterativeImputer fits a regression per column.
+# Maximum number of columns, because IterativeImputer fits a regression for each column.
 MOST_COLUMNS = 14
 
 
 def tables(data: Path) -> dict[str, np.ndarray]:
-    """Streams with columns of standard deviation 1."""
+    """Return the streams by name, with columns of mean 0 and standard deviation 1."""
     found = {file.stem: np.load(file)["rows"] for file in sorted((data / "streams").glob("*.npz"))}
     found |= {"weather": features(data / "noaa_weather.csv"), "elec2": features(data / "elec2.csv")[-ROWS:]}
     found = {name: rows for name, rows in found.items() if rows.shape[1] <= MOST_COLUMNS}
@@ -43,7 +45,7 @@ def tables(data: Path) -> dict[str, np.ndarray]:
 
 
 def holes(shape: tuple[int, int], kind: str, rng: np.random.Generator) -> np.ndarray:
-    """True for removed cells."""
+    """Return True for each cell to remove. `kind` is a share of the cells, or "block"."""
     if kind != "block":
         return rng.random(shape) < float(kind)
     mask = np.zeros(shape, bool)
@@ -53,19 +55,17 @@ def holes(shape: tuple[int, int], kind: str, rng: np.random.Generator) -> np.nda
 
 
 def online(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Cells as `auto` fills them before it learns the row, and their standard errors."""
+    """Return the rows as filled by `auto`, and the standard errors of the filled cells."""
     run = eigenhedge.run(rows, max(1, rows.shape[1] // 3), missing="fill", filled=True, best="none")
     return run.filled, run.fill_errors
 
 
 def rolling(rows: np.ndarray) -> np.ndarray:
-    """Mean of the last 100 rows of the column."""
     means = pd.DataFrame(rows).rolling(BLOCK, min_periods=1).mean().shift(1).ffill().to_numpy()
     return np.where(np.isnan(rows), means, rows)
 
 
 def iterative(rows: np.ndarray) -> np.ndarray:
-    """scikit-learn's imputer, fitted to the whole table."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return IterativeImputer(random_state=0, keep_empty_features=True).fit_transform(rows)
@@ -80,12 +80,11 @@ WAYS = {
 
 
 def error(filled: np.ndarray, rows: np.ndarray, mask: np.ndarray) -> float:
-    """Root of the mean squared error of the removed cells. Cells without any earlier value are set to 0, the mean."""
+    """Return the root mean square error of the removed cells. NaN counts as 0, the mean."""
     return float(np.sqrt(np.mean((np.nan_to_num(filled[mask]) - rows[mask]) ** 2)))
 
 
 def main() -> None:
-    """Print the errors of each stream, and the means over the streams."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", default=os.environ.get("EIGENHEDGE_DATA"))
     parser.add_argument("--only", nargs="*", help="names of streams")

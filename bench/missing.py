@@ -1,9 +1,10 @@
-"""Cost of missing cells: the loss per observed cell, divided by that of the complete table.
+"""Measure the cost of missing cells: the loss per observed cell, divided by that of the complete table.
 
-Run `cargo xtask bench missing` with EIGENHEDGE_DATA (or --data) set to the folder of real data. Cells are removed at random.
-The limits are for a forgetting leader and for `auto`, each relative to its own loss on the complete table. `auto` must also
-lose no more than the leader. The last line of a table is the leader with missing cells set to the running mean of their column.
-Row 0 sets the center and has no loss.
+Run `cargo xtask bench missing` with EIGENHEDGE_DATA (or --data) set to the folder of real data.
+Cells are removed at random. The limits are for a forgetting leader and for `auto`, each relative to
+its own loss on the complete table. The loss of `auto` must also be at most that of the leader. The
+last line for a table is the leader with missing cells set to the running mean of their column. Row
+0 sets the center and has no loss.
 """
 
 from __future__ import annotations
@@ -25,19 +26,17 @@ LEADER = {"learner": "forgetting-leader", "forget": 0.95}
 
 
 def tep(data: Path) -> np.ndarray:
-    """TEP, standardized by its first 400 rows and clipped at ±10."""
+    """Return the rows of TEP, standardized by the first 400 rows and clipped at ±10."""
     rows = pd.read_csv(data / "tep.csv").drop(columns=["run", "t", "label_fault"]).to_numpy()
     return np.clip((rows - rows[:400].mean(axis=0)) / rows[:400].std(axis=0), -10.0, 10.0)
 
 
 def pems(data: Path) -> np.ndarray:
-    """PeMS without scaling."""
     archive = np.load(data / "pems228.npz")
     return archive[archive.files[0]].astype(float)
 
 
 def at_running_mean(rows: np.ndarray) -> np.ndarray:
-    """Set missing cells to the running mean of their column."""
     is_there = ~np.isnan(rows)
     counts = np.cumsum(is_there, axis=0)
     means = np.cumsum(np.where(is_there, rows, 0.0), axis=0) / np.maximum(counts, 1)
@@ -45,7 +44,7 @@ def at_running_mean(rows: np.ndarray) -> np.ndarray:
 
 
 def filled(**options: object) -> Callable[[np.ndarray], float]:
-    """Loss per observed cell, for a learner that imputes missing cells."""
+    """Return a function for the loss per observed cell of a learner that fills cells."""
 
     def loss(rows: np.ndarray) -> float:
         run = eigenhedge.run(rows, K, missing="fill", **options)
@@ -55,7 +54,6 @@ def filled(**options: object) -> Callable[[np.ndarray], float]:
 
 
 def mean_imputed(rows: np.ndarray) -> float:
-    """Loss per observed cell, for a leader with missing cells set to the running mean."""
     run = eigenhedge.run(at_running_mean(rows), K, reconstructions=True, **LEADER)
     return np.nansum((rows[1:] - run.reconstructions[1:]) ** 2) / (~np.isnan(rows[1:])).sum()
 
@@ -64,7 +62,6 @@ LEARNERS = {"forgetting-leader 0.95": filled(**LEADER), "auto": filled(), "runni
 
 
 def main() -> None:
-    """Print a table and the missed limits."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", default=os.environ.get("EIGENHEDGE_DATA"))
     parser.add_argument("--masks", type=int, default=3, help="masks that are drawn for each share of missing cells")

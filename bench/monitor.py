@@ -1,8 +1,9 @@
 """Measure `eigenhedge monitor` against its requirements: real sensors with labels, injected faults, simulations.
 
-Run `python bench/monitor.py --program target/release/eigenhedge [NAME ...]` with EIGENHEDGE_DATA (or --data) naming the folder of
-real data. Parts whose data are missing are skipped. No monitor sees labels, and one setting serves all runs of a set. The parts
-on data of every kind are in `monitor_field.py`.
+Run `python bench/monitor.py --program target/release/eigenhedge [NAME ...]` with EIGENHEDGE_DATA
+(or --data) set to the folder of real data. Parts without their data are skipped. No monitor sees
+labels, and all runs of a data set have the same options. Further parts are in `monitor_field.py`
+and `monitor_plants.py`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from sklearn.metrics import roc_auc_score
 
 
 def skab() -> None:
-    """SKAB by its published protocol: 34 runs, the first 400 rows of each are training, rates over the rows after them."""
+    """Measure SKAB by its published protocol: 34 runs, with the first 400 rows of each for training."""
     table = pd.read_csv(data("skab.csv"))
     table = table[table["run"] != "anomaly-free/anomaly-free"].reset_index(drop=True)
     rows = table.drop(columns=["datetime", "label_anomaly", "label_changepoint"])
@@ -44,14 +45,14 @@ def skab() -> None:
 
 
 def tep_tables() -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The normal run and the others."""
+    """Return the normal training run of TEP and its other runs."""
     table = pd.read_csv(data("tep.csv"))
     is_training = table["run"] == "d00_train"
     return table[is_training].drop(columns=["run", "t", "label_fault"]), table[~is_training].reset_index(drop=True)
 
 
 def tep() -> None:
-    """TEP, trained on the normal run: AUC by fault, rows found, false alarms at two levels."""
+    """Measure TEP, trained on the normal run: AUC, fault rows found, and false alarms."""
     train, table = tep_tables()
     rows = table.drop(columns=["t", "label_fault"])
     for alpha in (0.05, 0.01):
@@ -75,7 +76,7 @@ def tep() -> None:
 
 
 def simulated(rng: np.random.Generator, rows: int, remembered: float, columns: int = 10, factors: int = 3) -> np.ndarray:
-    """Rows of a factor model with autocorrelated factors and noise."""
+    """Return rows of a factor model. `remembered` is the autocorrelation of factors and noise."""
 
     def process(width: int) -> np.ndarray:
         steps = np.sqrt(1 - remembered**2) * rng.standard_normal((rows, width))
@@ -90,13 +91,13 @@ def simulated(rng: np.random.Generator, rows: int, remembered: float, columns: i
 
 
 def rates(streams: int = 26, rows: int = 2400) -> None:
-    """False alarms on simulated rows, independent and with autocorrelation 0.9."""
+    """Measure false alarms on simulated rows, independent and with autocorrelation 0.9."""
     rng = np.random.default_rng(1)
     for remembered in (0.0, 0.9):
         tables = [frame(simulated(rng, rows, remembered)).assign(run=f"r{i}") for i in range(streams)]
         for alpha, factor in ((0.05, 1.5), (0.01, 1.5), (0.001, 2.0)):
             out, _ = monitor(pd.concat(tables), "--group-by", "run", "--limit", f"auto:{alpha}", "--differences", "off")
-            # Every stream is another process. Its first rows, scored by the reference of all streams, are excluded.
+            # The first rows of a stream have no reference of their own yet, and are excluded.
             is_own = out.groupby("run").cumcount() >= 400
             found, pooled = out.loc[is_own, "alarm"].mean(), out.loc[~is_own & out["score"].notna(), "alarm"].mean()
             name = f"simulated, remembering {remembered}: false alarms at {alpha} within a factor {factor}"
@@ -105,7 +106,7 @@ def rates(streams: int = 26, rows: int = 2400) -> None:
 
 
 def drift(streams: int = 12) -> None:
-    """Drift of 2 and 8 standard deviations in 4,000 rows; faults of 4 standard deviations and 100 rows in one column."""
+    """Measure faults of 4 standard deviations during drifts of 2 and 8 standard deviations."""
     rng = np.random.default_rng(2)
     for size in (2.0, 8.0):
         false, quiet, hit, by_alarm, late, found, faults = [], [], [], [], [], 0, 0
@@ -133,7 +134,7 @@ def drift(streams: int = 12) -> None:
 
 
 def plant(rng: np.random.Generator, rows: np.ndarray, kind: str, start: int, length: int) -> tuple[np.ndarray, int]:
-    """Rows with an injected fault in one column, and the column."""
+    """Return the rows with an injected fault, and the index of the first faulty column."""
     rows, column = rows.copy(), int(rng.integers(rows.shape[1]))
     deviation, part = rows[:, column].std(), slice(start, start + length)
     if kind == "bias":
@@ -160,8 +161,13 @@ SINGLE = ("bias", "spike", "noise", "stuck")
 def planted(
     name: str, rows: np.ndarray, first: int, options: list[str], train: pd.DataFrame | None, bars: dict[str, float]
 ) -> None:
-    """Faults planted in real rows at known rows, some hundreds of rows apart: an alarm or incident within 20 rows, and the first
-    cause of the alarm with the largest score right. An incident that was open before counts too; its share is printed."""
+    """Measure faults injected into real rows, some hundreds of rows apart.
+
+    A fault is found if one of its first 20 rows has an alarm or is inside an incident. An incident
+    that was open before counts too, and the share of such faults is printed. For faults in one
+    column, the first cause of the alarm with the largest ratio of score to limit must be this
+    column. `bars` contains the required shares by kind.
+    """
     rng = np.random.default_rng(3)
     clean = monitor(frame(rows), *options, train=train)[0].iloc[first:]
     right, single = 0, 0
@@ -199,13 +205,13 @@ def planted(
 
 
 def pems() -> None:
-    """Traffic speeds with injected faults."""
+    """Measure faults injected into traffic speeds."""
     rows = np.load(data("pems228.npz"))["rows"].astype(float)
     planted("PeMS", rows, 760, [], None, {"bias": 0.9, "spike": 0.9, "noise": 0.9, "stuck": 0.8})
 
 
 def tep_planted() -> None:
-    """The normal runs of TEP with injected faults."""
+    """Measure faults injected into a normal run of TEP."""
     train, table = tep_tables()
     rows = table[table["run"] == "d00_te"].drop(columns=["run", "t", "label_fault"]).to_numpy()
     named = train.set_axis([f"x{i}" for i in range(train.shape[1])], axis=1)
@@ -213,14 +219,14 @@ def tep_planted() -> None:
 
 
 def elec2() -> None:
-    """The electricity market with injected faults; reported without a requirement."""
+    """Measure faults injected into electricity market data. There is no requirement."""
     rows = pd.read_csv(data("elec2.csv")).drop(columns=["label_class", "period"]).to_numpy()[-6000:]
     rows = rows + 1e-6 * np.random.default_rng(0).standard_normal(rows.shape)
     planted("ELEC2", rows, 800, ["--lags", "auto"], None, {})
 
 
 def shifts(streams: int = 20) -> None:
-    """Localization of level shifts of 4 standard deviations in one sensor; time between false reports."""
+    """Measure the detected starts of level shifts, and the time between false reports."""
     rng = np.random.default_rng(4)
     near, found = [], 0
     for _ in range(streams):
@@ -248,7 +254,7 @@ def shifts(streams: int = 20) -> None:
 
 
 def causes(streams: int = 12) -> None:
-    """First causes of alarms: level faults of 30 rows in one of ten columns, all correlated, or two independent of the rest."""
+    """Measure the first causes of alarms for faults of 30 rows in one of ten columns."""
     rng = np.random.default_rng(7)
     for independent in (0, 2):
         for lags in ("0", "2"):
@@ -270,7 +276,7 @@ def causes(streams: int = 12) -> None:
 
 
 def taught() -> None:
-    """A fault of 300 rows does not teach: Q and T² of later rows are those of a monitor that never saw it."""
+    """Check that a fault of 300 rows does not change the Q and T² of later rows."""
     rng = np.random.default_rng(5)
     rows = simulated(rng, 1500, 0.0)
     faulty = np.vstack([rows[:900], rows[:300] + 6 * np.eye(10)[4], rows[900:]])
@@ -282,7 +288,7 @@ def taught() -> None:
 
 
 def cost(rows: int = 6000) -> None:
-    """Time per row compared with `run` with the same learner, 64 columns."""
+    """Measure the time per row for 64 columns, compared with `run` with a forgetting leader."""
     table = frame(simulated(np.random.default_rng(6), rows, 0.0, 64, 8))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.csv"
@@ -300,7 +306,7 @@ def cost(rows: int = 6000) -> None:
     bar("cost at 64 columns at most 1.5 x run", f"{ratio:.2f} ({1e6 * times['monitor'] / rows:.0f} us a row)", ratio <= 1.5)
 
 
-#: What each part needs from the folder of real data.
+#: Files and folders that each part needs from the folder of real data.
 NEEDS = {
     "skab": ("skab.csv",),
     "tep": ("tep.csv",),
@@ -335,7 +341,7 @@ PARTS = {
 
 
 def main() -> None:
-    """Measure the named parts, or all."""
+    """Measure the named parts, or all parts. Print the requirements that are not met."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*PARTS, []], metavar="NAME", help=", ".join(PARTS))
     parser.add_argument("--program", default=SETUP.program)

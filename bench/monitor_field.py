@@ -1,5 +1,6 @@
-"""Parts of `monitor.py` on data of every kind: streams without a fault, tables in random order, single series, engines that run
-to failure, long faults, and warm-ups that are not clean."""
+"""Parts of `monitor.py`: streams without a fault, tables in random order, single series, engines that run to
+failure, long faults, and warm-ups that contain outliers or constant columns.
+"""
 
 from __future__ import annotations
 
@@ -16,45 +17,43 @@ WARM_UP = 400
 
 
 def gauss(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
-    """Independent normal numbers."""
     return rng.normal(size=(rows, columns))
 
 
 def lognormal(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
-    """Lognormal numbers."""
     return np.exp(gauss(rng, rows, columns))
 
 
 def t3(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
-    """Student's t with 3 degrees of freedom: long tails on both sides."""
+    """Return independent numbers of Student's t with 3 degrees of freedom: heavy tails on both sides."""
     return rng.standard_t(3, size=(rows, columns))
 
 
 def remembering(share: float) -> Callable[[np.random.Generator, int, int], np.ndarray]:
-    """Autoregressive process of order 1."""
+    """Return a generator of autoregressive processes of order 1 with the coefficient `share`."""
     return lambda rng, rows, columns: lfilter([1], [1, -share], gauss(rng, rows, columns), axis=0)
 
 
 def bursts(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
-    """Normal numbers with a slowly varying standard deviation, common to all columns."""
+    """Return normal numbers with a slowly varying standard deviation, which all columns share."""
     made = gauss(rng, rows, columns)
     return made * np.exp(lfilter([0.2], [1, -0.95], rng.normal(size=rows)))[:, None]
 
 
 def regimes(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
-    """Two levels, redrawn every 250 rows."""
+    """Return normal numbers around one of two levels, redrawn every 250 rows."""
     made = gauss(rng, rows, columns)
     level = np.repeat(rng.integers(0, 2, rows // 250 + 1), 250)[:rows]
     return made + 4 * level[:, None] * rng.normal(size=columns)
 
 
 def trend(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
-    """A level that moves by 8 standard deviations."""
+    """Return normal numbers around a level that rises by 8 standard deviations."""
     return gauss(rng, rows, columns) + np.linspace(0, 8, rows)[:, None]
 
 
 def daily(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
-    """A sine with a period of 288 rows in all columns."""
+    """Return normal numbers plus a sine with a period of 288 rows in all columns."""
     wave = 2 * np.sin(2 * np.pi * np.arange(rows) / 288)[:, None]
     return wave * rng.normal(size=columns) + gauss(rng, rows, columns)
 
@@ -71,7 +70,7 @@ MOVING = {"ar.99": remembering(0.99), "regimes": regimes, "drift": trend}
 
 
 def made_up(rows: int = 5000) -> dict[str, pd.DataFrame]:
-    """Synthetic streams without a fault: 9 kinds, as one column and as mixtures of 6."""
+    """Return synthetic streams without a fault: 9 kinds, each with one column and with six."""
     streams = {}
     for kind, make in (STEADY | MOVING).items():
         for columns in (1, 6):
@@ -84,7 +83,7 @@ def made_up(rows: int = 5000) -> dict[str, pd.DataFrame]:
 
 
 def without_a_fault() -> dict[str, pd.DataFrame]:
-    """Real streams that are normal or assumed to be. Missing files are skipped."""
+    """Return the available real streams that are normal or assumed to be normal."""
 
     def skab() -> pd.DataFrame:
         table = pd.read_csv(data("skab.csv"))
@@ -117,7 +116,7 @@ def without_a_fault() -> dict[str, pd.DataFrame]:
 
 
 def normal() -> None:
-    """Alarm rate on rows without a fault at a nominal 1 %, and incidents where nothing moves."""
+    """Measure alarms on streams without a fault, and incidents on steady streams."""
     streams = made_up() | without_a_fault()
     drift = {}
     for limit in ("auto:0.01", "conformal:0.01"):
@@ -142,7 +141,7 @@ def normal() -> None:
 
 
 def tables() -> None:
-    """Tables with labelled outliers, rows in random order, each scored before it is learned."""
+    """Measure tables with labeled outliers, in random order."""
     areas, false = {}, {}
     for path in sorted(data("monitoring/adbench").glob("*.npz")):
         with np.load(path) as arrays:
@@ -163,13 +162,13 @@ def tables() -> None:
 
 
 def rolling_z_score(values: np.ndarray) -> np.ndarray:
-    """True for values more than 3 standard deviations from the mean of the previous 400."""
+    """Return True for each value more than 3 deviations from the mean of the previous 400."""
     before = pd.Series(values).shift(1).rolling(400, min_periods=50)
     return (np.abs(values - before.mean()) / before.std().clip(lower=1e-9) > 3).to_numpy()
 
 
 def series() -> None:
-    """Single series with labelled windows: alarms outside the windows, and windows with an alarm."""
+    """Measure single series: alarms outside labeled windows, and windows with an alarm."""
     known = [pd.read_csv(path) for path in sorted(data("monitoring/nab").glob("*.csv"))]
 
     def by_program(*options: str) -> Callable[[np.ndarray], np.ndarray]:
@@ -199,9 +198,11 @@ def series() -> None:
 
 
 def followed(units: pd.Series, report: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For each engine, the share of reports in its first third, and the lead: the number of cycles from detection to failure.
+    """Return, for each engine, the share of cycles with a report in its first third, and its lead.
 
-    An engine is detected by 3 reports within 5 cycles after its first third. The lead is 0 without detection."""
+    An engine is detected by 3 reports within 5 cycles, after the first third of its cycles. The
+    lead is the number of cycles from detection to failure, or 0 without detection.
+    """
     false, lead = [], []
     for _, here in pd.Series(report.astype(int)).groupby(units.to_numpy()):
         third = len(here) // 3
@@ -213,7 +214,7 @@ def followed(units: pd.Series, report: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def engines() -> None:
-    """Engines that run to failure: trained on the first 40 cycles of engines 1-50, then engines 51-100 one by one."""
+    """Measure engines 51 to 100 until failure, trained on 40 cycles of engines 1 to 50."""
     path = data("monitoring/cmapss_fd001.csv")
     table = pd.read_csv(path)
     train = table[(table["unit"] <= 50) & (table["cycle"] <= 40)].drop(columns=["unit", "cycle"])
@@ -236,12 +237,12 @@ def engines() -> None:
 
 
 def factors(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
-    """Two factors and noise of 0.3."""
+    """Return rows of two factors plus noise with a standard deviation of 0.3."""
     return rng.normal(size=(rows, 2)) @ rng.normal(size=(2, columns)) + 0.3 * rng.normal(size=(rows, columns))
 
 
 def long() -> None:
-    """Faults of 3,000 rows in one of 8 columns: a bias and a ramp."""
+    """Measure faults of 3,000 rows in one of 8 columns: a bias and a ramp."""
     rows = factors(np.random.default_rng(0), 6000, 8)
     made = rows.copy()
     made[1500:4500, 3] += 4
@@ -260,7 +261,7 @@ def long() -> None:
 
 
 def warmup() -> None:
-    """Outliers and constant columns in the warm-up; a sensor that is stuck; a constant column that moves."""
+    """Measure warm-ups with outliers, a stuck column, and a constant column that moves."""
     rows = factors(np.random.default_rng(0), 4000, 6)
     clean = rows.copy()
     clean[3000:3200, 4] += 1.5

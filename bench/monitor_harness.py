@@ -1,4 +1,4 @@
-"""Shared by the parts of `monitor.py`: the program and its results, the data, and the table of requirements."""
+"""Functions for the parts of `monitor.py`: calls of the program, data, and the list of requirements."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pandas as pd
 
 @dataclass
 class Setup:
-    """The measured program, the folder of real data, and the requirements so far."""
+    """Path of the program, folder of real data, and requirements: name, value, True if met."""
 
     program: str = "target/release/eigenhedge"
     data: Path | None = None
@@ -24,14 +24,14 @@ SETUP = Setup()
 
 
 def data(name: str) -> Path:
-    """Path of a file or folder of real data. It exists if the part lists it among its needs."""
+    """Return the path of a file or folder of real data. It exists if the part lists it in `NEEDS`."""
     if SETUP.data is None:
         raise ValueError("EIGENHEDGE_DATA names no folder")
     return SETUP.data / name
 
 
 def lacks(names: tuple[str, ...]) -> str | None:
-    """Reason for skipping a part that needs these files; None if all exist."""
+    """Return the reason for skipping a part that needs these files, or None if all exist."""
     if names and SETUP.data is None:
         return "EIGENHEDGE_DATA names no folder"
     missing = [name for name in names if not data(name).exists()]
@@ -39,18 +39,16 @@ def lacks(names: tuple[str, ...]) -> str | None:
 
 
 def bar(name: str, found: str, holds: bool) -> None:
-    """Add a line to the table."""
     SETUP.bars.append((name, found, bool(holds)))
     print(f"{'met   ' if holds else 'MISSED'}  {name}: {found}", flush=True)
 
 
 def note(text: str) -> None:
-    """Print a figure without a requirement."""
     print(f"        {text}", flush=True)
 
 
 def monitor(rows: pd.DataFrame | Path, *options: str, train: pd.DataFrame | None = None) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Results and events of the program for a table or a file."""
+    """Run the program on a table or a file. Return the results of the rows, and the events."""
     with tempfile.TemporaryDirectory() as folder:
         table, out, events = (Path(folder) / name for name in ("rows.csv", "out.csv", "events.csv"))
         if isinstance(rows, Path):
@@ -67,20 +65,19 @@ def monitor(rows: pd.DataFrame | Path, *options: str, train: pd.DataFrame | None
 
 
 def frame(rows: np.ndarray) -> pd.DataFrame:
-    """Rows with columns named x0, x1, ..."""
+    """Return the rows as a DataFrame with columns named x0, x1, ..."""
     return pd.DataFrame(rows, columns=[f"x{i}" for i in range(rows.shape[1])])
 
 
 def alarmed(out: pd.DataFrame) -> np.ndarray:
-    """True for rows with an alarm."""
     return out["alarm"].to_numpy() > 0
 
 
 def inside(out: pd.DataFrame) -> np.ndarray:
-    """True for rows inside an incident. `state` is not enough: it is "alarm" if a row has both."""
+    """Return True for each row inside an incident. The column `state` is "alarm" for a row with both."""
     return out["incident"].notna().to_numpy()
 
 
 def reported(out: pd.DataFrame) -> np.ndarray:
-    """True for rows with an alarm or inside an incident."""
+    """Return True for each row with an alarm or inside an incident."""
     return alarmed(out) | inside(out)

@@ -1,10 +1,11 @@
-"""Compares the monitor with PCA's T²+Q, an isolation forest, River's HalfSpaceTrees and PyOD's PCA, on real sensors with labels.
+"""Compare the monitor with other detectors on labeled sensor data.
 
-Run `cargo xtask bench monitor peers` with EIGENHEDGE_DATA (or --data) set to the folder of real data. All are trained on the
-rows that the protocols define as training, see no labels, and have one setting for all runs of a set. The limit of the peers is
-the 0.99 quantile of their training scores. The monitor has its default limit, which one percent of normal rows should exceed.
-Its incidents count as an alarm. PyOD is left out where it is not installed: `target/python/environment/bin/pip install
-pyod`.
+Run `cargo xtask bench monitor peers` with EIGENHEDGE_DATA (or --data) set to the folder of real
+data. All methods are trained on the training rows of the protocols, see no labels, and have the
+same options for all runs of a data set. The limit of the peers is the 0.99 quantile of their
+training scores. The monitor has its default limit, which 1 % of normal rows should exceed. Its
+incidents count as alarms. PyOD is left out unless it is installed:
+`target/python/environment/bin/pip install pyod`.
 """
 
 from __future__ import annotations
@@ -32,24 +33,24 @@ Peer = Callable[[np.ndarray, np.ndarray], Answer]
 
 
 def monitor(lags: int) -> Peer:
-    """The monitor of this package."""
+    """Return the monitor of this package as a peer."""
 
     def answer(train: np.ndarray, rows: np.ndarray) -> Answer:
         alarms = eigenhedge.Monitor(lags=lags).fit(train).update(rows)
-        # Rows without earlier rows have no score.
+        # The first rows have no score if there are too few previous rows for the lags.
         return np.nan_to_num(alarms.score), alarms.alarm | alarms.in_incident
 
     return answer
 
 
 def by_quantile(score: Callable[[np.ndarray], np.ndarray], train: np.ndarray, rows: np.ndarray) -> Answer:
-    """Scores, with a quantile of the training scores as the limit."""
+    """Return the scores of `rows`, and the alarms with a quantile of the training scores as the limit."""
     scores = score(rows)
     return scores, scores > np.quantile(score(train), QUANTILE)
 
 
 def t2_and_q(train: np.ndarray, rows: np.ndarray) -> Answer:
-    """PCA that explains 0.85 of the variance: the larger of T² and Q, each divided by its quantile."""
+    """Score rows by the larger of T² and Q of PCA, each divided by its training quantile."""
     scaler = StandardScaler().fit(train)
     pca = PCA(0.85).fit(scaler.transform(train))
 
@@ -67,38 +68,36 @@ def t2_and_q(train: np.ndarray, rows: np.ndarray) -> Answer:
 
 
 def isolation_forest(train: np.ndarray, rows: np.ndarray) -> Answer:
-    """scikit-learn's isolation forest with its defaults."""
     forest = IsolationForest(random_state=0).fit(train)
     return by_quantile(lambda rows: -forest.score_samples(rows), train, rows)
 
 
 def half_space_trees(train: np.ndarray, rows: np.ndarray) -> Answer:
-    """River's HalfSpaceTrees with its defaults, which keep learning."""
+    """Score rows by River's HalfSpaceTrees, which also learns after the training rows."""
     model = preprocessing.MinMaxScaler() | anomaly.HalfSpaceTrees(seed=0)
     scores = []
     for row in np.vstack([train, rows]):
         x = dict(enumerate(row.tolist()))
         scores.append(model.score_one(x))
         model.learn_one(x)
-    # The first window of 250 rows has no score.
+    # Rows of the first window, of 250 rows, have no score.
     limit, after = np.quantile(scores[250 : len(train)], QUANTILE), np.array(scores[len(train) :])
     return after, after > limit
 
 
 def every_row(train: np.ndarray, rows: np.ndarray) -> Answer:
-    """An alarm on every row, to compare with."""
+    """Raise an alarm on every row, as a baseline."""
     return np.zeros(len(rows)), np.ones(len(rows), dtype=bool)
 
 
 def pyod_pca(train: np.ndarray, rows: np.ndarray) -> Answer:
-    """PyOD's PCA with its defaults: distances along all components, each divided by its eigenvalue."""
+    """Score rows by PyOD's PCA: distances along all components, divided by eigenvalues."""
     from pyod.models.pca import PCA as Detector
 
     return by_quantile(Detector(random_state=0).fit(train).decision_function, train, rows)
 
 
 def peers(lags: int) -> dict[str, Peer]:
-    """All methods by name."""
     known = {
         f"eigenhedge monitor, lags {lags}": monitor(lags),
         "eigenhedge monitor": monitor(0),
@@ -114,7 +113,7 @@ def peers(lags: int) -> dict[str, Peer]:
 
 
 def skab(data: Path) -> pd.DataFrame:
-    """SKAB by its published protocol: 34 runs, the first 400 rows of each are training."""
+    """Compare on SKAB: 34 runs, with the first 400 rows of each for training."""
     table = pd.read_csv(data / "skab.csv")
     table = table[table["run"] != "anomaly-free/anomaly-free"]
     lines = []
@@ -133,7 +132,7 @@ def skab(data: Path) -> pd.DataFrame:
 
 
 def tep(data: Path) -> pd.DataFrame:
-    """TEP, trained on the normal run."""
+    """Compare on TEP, with training on the normal run."""
     table = pd.read_csv(data / "tep.csv")
     features = table.columns.drop(["run", "t", "label_fault"])
     train = table.loc[table["run"] == "d00_train", features].to_numpy()
@@ -151,7 +150,6 @@ def tep(data: Path) -> pd.DataFrame:
 
 
 def main() -> None:
-    """Print a table for each set."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", default=os.environ.get("EIGENHEDGE_DATA"))
     args = parser.parse_args()

@@ -1,6 +1,9 @@
-"""Part of `monitor.py` on plants: a water network under attack, oil wells that fail, two years of seasons with planted faults,
-and a fleet. Rows without a fault give the share of alarms, the share inside incidents, and the incidents per 1,000 rows. A fault
-is found if an incident is reported inside it; `by chance` is what the rate of false incidents alone would find."""
+"""Part of `monitor.py` on plants: a water network, oil wells, seasonal rows, and a fleet.
+
+Rows without a fault give the share of alarms, the share of rows inside incidents, and the number of
+incidents per 1,000 rows. A fault is found if an incident is reported within it. Faults found by
+chance are those that the rate of false incidents alone would find.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,14 @@ ROWS = {"bias": 60, "stuck": 100, "ramp": 200, "spike": 1}
 
 
 def watched(rows: pd.DataFrame, *options: str, train: pd.DataFrame | None = None) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Results by row, and incidents."""
+    """Run the monitor. Return the results by row, and the incidents."""
     out, events = monitor(rows, *options, train=train)
     incidents = events[events["kind"] == "incident"] if len(events) else pd.DataFrame({"reported": [], "cause_1": []})
     return out.set_index("row").reindex(range(len(rows))), incidents
 
 
 def judged(out: pd.DataFrame, at: np.ndarray, normal: np.ndarray, faults: list[tuple[int, int]]) -> dict[str, float]:
-    """Rates on normal rows, and faults found."""
+    """Return rates on normal rows, and the numbers of faults found and expected by chance."""
     rate = normal[at].sum() / normal.sum()
     found = sum(((at >= first) & (at <= last)).any() for first, last in faults)
     chance = sum(1 - np.exp(-rate * (last - first + 1)) for first, last in faults)
@@ -30,7 +33,7 @@ def judged(out: pd.DataFrame, at: np.ndarray, normal: np.ndarray, faults: list[t
 
 
 def water() -> None:
-    """Seven attacks on a water network, with a normal year as the reference."""
+    """Measure seven attacks on a water network, with a normal year as the reference."""
     train, rows = (pd.read_csv(data(f"plants/water/{name}.csv.gz")) for name in ("year", "attacked"))
     label = rows.pop("label_attack").to_numpy()
     train, rows = train[rows.columns].iloc[:, 1:], rows.iloc[:, 1:]
@@ -50,7 +53,7 @@ def water() -> None:
 
 
 def wells() -> None:
-    """Wells that fail, with their first rows as the reference. The failure stays to the end; found is within ten minutes."""
+    """Measure wells that fail. A failure is found if it is reported within ten minutes."""
     each, held = [], []
     for file in sorted(data("plants/wells").glob("*.csv.gz")):
         table = pd.read_csv(file)
@@ -73,7 +76,7 @@ def wells() -> None:
 
 
 def planted(rows: pd.DataFrame, kind: str) -> tuple[pd.DataFrame, list[tuple[int, int, str]]]:
-    """Rows of the second year with a fault of a kind every 400 rows, in turn over the columns."""
+    """Inject faults into the second year. Return the rows, and (first row, last row, column) of each."""
     rng = np.random.default_rng(1)
     cells = rows.to_numpy(float).copy()
     spread, faults = np.nanstd(cells[:YEAR], axis=0), []
@@ -92,7 +95,7 @@ def planted(rows: pd.DataFrame, kind: str) -> tuple[pd.DataFrame, list[tuple[int
 
 
 def seasons() -> None:
-    """Faults planted in hourly rows; the reference is a year, or 400 rows. Incidents in those rows without faults are chance."""
+    """Measure faults injected into hourly rows. The reference is a year, or 400 rows."""
     for file in sorted(data("plants/seasons").glob("*.csv.gz")):
         rows = pd.read_csv(file).iloc[: 2 * YEAR, 1:]
         rows.columns = [f"c{i}" for i in range(rows.shape[1])]
@@ -130,7 +133,7 @@ def seasons() -> None:
 
 
 def fleet() -> None:
-    """Fifty machines of different levels, one row each at a time. Six have a fault of 60 rows."""
+    """Measure fifty machines with different levels, whose rows alternate. Six have a fault of 60 rows."""
     rng = np.random.default_rng(1)
     tables, faults = [], {}
     for machine in range(50):
@@ -157,6 +160,5 @@ def fleet() -> None:
 
 
 def plants() -> None:
-    """All plants."""
     for part in (water, wells, seasons, fleet):
         part()

@@ -1,11 +1,12 @@
-"""Speed and prequential loss of eigenhedge and its peers, on equal streams in one process.
+"""Compare the speed and prequential loss of eigenhedge and its peers on the same streams.
 
 Usage: peers.py [--quick] [--only PART] [--out FOLDER] [--threads N]
 
-Parts: linear, table, kernel, textbook. The loss of a row is measured before the row is learned; only learning is timed. Loss is
-total squared reconstruction error divided by that of the best fixed subspace in hindsight (around its best center). Contenders
-alternate, lap by lap, so that a slow phase of the machine affects all; a ratio is the median over laps. Ends with verdicts,
-and with status 1 if one fails. Writes peers.json, peers.md and plots to FOLDER.
+Parts: linear, table, kernel, textbook. The loss of a row is measured before the row is learned. In
+the linear part, the loss is printed as the total squared reconstruction error divided by that of the
+best fixed subspace in hindsight (around its best center). Contenders alternate, lap by lap, so that
+a slow phase of the machine affects all of them. A ratio is the median over laps. The script writes
+peers.json, peers.md and plots to FOLDER, prints verdicts, and exits with status 1 if one fails.
 """
 
 import argparse
@@ -17,7 +18,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-# NumPy's libraries read these variables once, when they are loaded.
+# NumPy's libraries read these variables only when they are loaded.
 THREADS = next((b for a, b in zip(sys.argv, sys.argv[1:]) if a == "--threads"), "1")
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = THREADS
@@ -32,7 +33,7 @@ from sklearn.kernel_approximation import Nystroem, RBFSampler  # noqa: E402
 
 import eigenhedge  # noqa: E402
 
-# Peers are timed without coordinates; drawn coordinates cost almost nothing.
+# Peers compute no coordinates. Drawn coordinates cost almost nothing.
 QUIET = {"center": True, "norm_bound": "auto", "hindsight": False, "coordinates": "drawn"}
 OURS = {
     "eigenhedge tracking": {"learner": "tracking", "eta": 4.0, "mixing": "none"},
@@ -52,12 +53,12 @@ if Crate.PROGRAM:
 MADE = {"iid": streams.iid, "drift": streams.drift, "switch": streams.switch,
         "recurring": streams.recurring, "starvation": streams.starvation}  # fmt: skip
 ROWS = {64: 4000, 256: 3000, 1024: 1500, 4096: 600}
-# Enough for times, which matter most for other k.
+# For k other than 10, where the times matter most.
 FEWER_ROWS = {64: 2000, 256: 1500, 1024: 800, 4096: 400}
 
 
 class Effort(NamedTuple):
-    """Number and duration of laps: seconds of the first lap, which covers the whole stream, and of the others."""
+    """Number of laps, and limits in seconds of the first lap and of each other lap."""
 
     laps: int
     whole: float
@@ -65,12 +66,12 @@ class Effort(NamedTuple):
 
 
 QUICK, CLAIMED, OTHERS = Effort(3, 6.0, 0.1), Effort(5, 8.0, 0.25), Effort(3, 5.0, 0.1)
-# Minimum rows per direction: some peers only store the first k rows, which costs nothing.
+# Minimum rows per direction, because some peers only store the first k rows, at no cost.
 LEAST_ROWS = 5
 
 
 def cases(quick):
-    """Stream, rows, k and effort for every stream, size and k (most effort for k = 10, the k of the claims), and real streams."""
+    """Yield the name, rows, k and effort of every case. Claims are about k = 10, with most laps."""
     if quick:
         sizes = [(64, 10, ROWS, QUICK), (1024, 10, ROWS, QUICK)]
     elif THREADS == "1":
@@ -80,7 +81,7 @@ def cases(quick):
         sizes = [(n, 10, ROWS, CLAIMED) for n in ROWS]
     for n, k, rows, effort in sizes:
         for name, make in MADE.items():
-            # More threads only change the time, which depends little on the stream.
+            # More threads only change the time, and two streams suffice to measure it.
             if THREADS == "1" or name in ("iid", "drift"):
                 yield name, make(n, k, rows[n], seed=1), k, effort
     if THREADS == "1":
@@ -88,7 +89,7 @@ def cases(quick):
 
 
 def linear(quick):
-    """Every linear contender on every stream and size, lap by lap; the first lap covers the whole stream."""
+    """Yield times and losses of all linear contenders on each case. Only the first lap has losses."""
     for name, rows, k, effort in cases(quick):
         n = rows.shape[1]
         runs = {label: (lambda o=o: Hedged(k, n, **QUIET, **o), 100) for label, o in OURS.items()}
@@ -96,10 +97,10 @@ def linear(quick):
         seconds, losses, used = {label: [] for label in runs}, {}, {}
         for lap in range(effort.laps):
             for label, (make, block) in runs.items():
-                # Contenders that refit on all rows slow down with their number, so part of a stream would favor them.
+                # A refit takes longer with more rows, so a part of the stream would favor it.
                 if lap > 0 and label.startswith("PCA refitted"):
                     continue
-                # The cost per row is constant for peers. Ours is higher after a change, so this part mostly runs all rows.
+                # The cost per row is constant for peers. Ours rises after a change, so it gets more time.
                 limit = effort.whole if lap == 0 else effort.part * (4 if label in OURS else 1)
                 loss, spent, count = run_once(make(), rows, block, limit, LEAST_ROWS * k, charged=lap == 0)
                 seconds[label].append(spent)
@@ -112,13 +113,13 @@ def linear(quick):
 
 
 def run_once(contender, rows, block, limit, least, charged):
-    """Loss, time per row and rows used. A separate program skips a loss that is not needed."""
+    """Return the total loss, seconds per row and rows used. `Crate` needs the loss only if `charged`."""
     extra = {"charged": charged} if isinstance(contender, Crate) else {}
     return contender.run(rows, block=block, seconds=limit, least=least, **extra)
 
 
 def table(quick, repeats):
-    """`auto`, its members and IncrementalPCA on the six streams of the table in the book; all are centered."""
+    """Yield the losses of `auto`, its members and IncrementalPCA on six streams."""
     cases = [
         ("three subspaces", streams.three_subspaces(1), 2),
         ("starvation", streams.starvation(20, 2, 3000, 1), 2),
@@ -145,7 +146,7 @@ def table(quick, repeats):
 
 
 def kernel_peers(quick, repeats):
-    """Kernel tracking compared with refitted KernelPCA, and with Nystroem and random features with IncrementalPCA."""
+    """Compare kernel tracking with KernelPCA, and with IncrementalPCA on feature maps."""
     n, k, t, gamma = 16, 5, 2000, 0.5
     rows = 3 * streams.drift(n, k, t, seed=1)
     options = {"kernel": "rbf", "gamma": gamma, "center": False, "hindsight": False, "coordinates": "drawn"}
@@ -160,8 +161,8 @@ def kernel_peers(quick, repeats):
         KernelPCA(n_components=k, kernel="rbf", gamma=gamma, eigen_solver=solver, random_state=0).fit(rows)
         spent = time.perf_counter() - before
         yield f"KernelPCA refit, {solver}", {"seconds": spent, "ratio": spent / at_the_end}
-    # Beside feature maps of the same size, all in turn, several times over. An online peer has no map before it has seen the
-    # rows that the map is made of: losses count from row `first` on, when it has learned from the rows before.
+    # The feature maps have as many features as our model has atoms. An online peer needs the first rows
+    # to build its map, so losses count from row `first` on, after it has learned from the rows before.
     first = 500
     drawn = rows[np.random.default_rng(0).permutation(t)[:first]]
     maps = {
@@ -186,7 +187,7 @@ def kernel_peers(quick, repeats):
             before = time.perf_counter()
             image = features.transform(rows[i : i + 1])
             mapped = time.perf_counter() - before
-            # k(x, x) = 1: energy outside the features is lost too.
+            # The kernel of a row with itself is 1. Energy outside the features is lost too.
             losses.append(float(model.losses(image)[0] + max(1.0 - (image**2).sum(), 0.0)))
             before = time.perf_counter()
             model.learn(image)
@@ -199,9 +200,9 @@ def kernel_peers(quick, repeats):
         runs[label].append(ours())
         for peer, map_ in maps.items():
             runs[peer].append(theirs(*map_))
-    # Rows are cheaper while the dictionary grows, so they are excluded.
+    # The first quarter is excluded, because rows are cheaper while the dictionary grows.
     per_row = {peer: [float(np.mean(spent[len(spent) // 4 :])) for _, spent in parts] for peer, parts in runs.items()}
-    # The map of the first rows has no comparable loss before it exists.
+    # The map of the first rows does not exist before row `first`, so its total loss is not comparable.
     late = next(iter(maps))
     for peer, parts in runs.items():
         ratios = sorted(theirs_ / ours_ for theirs_, ours_ in zip(per_row[peer], per_row[label]))
@@ -213,7 +214,7 @@ def kernel_peers(quick, repeats):
 
 
 def textbook(quick):
-    """The published dense algorithm at n = 512, alternating with ours."""
+    """Time the published dense algorithm at n = 512, alternating with ours."""
     n, k = 512, 10
     rows = streams.iid(n, k, 600, seed=1)
     options = {
@@ -241,10 +242,10 @@ def arguments():
 
 
 def with_two_threads(out):
-    """The linear part in a separate process, because NumPy reads the number of threads when it is loaded."""
+    """Run the linear part in a new process, because NumPy reads the thread number at import."""
     print("\nagain, with two threads for the peers", flush=True)
     again = [sys.executable, __file__, "--threads", "2", "--only", "linear", "--out", str(out / "two-threads")]
-    # Its verdicts are printed, but claims are about one thread each.
+    # The run prints verdicts, but the claims are about one thread.
     subprocess.run(again, check=False)
     report = out / "two-threads" / "peers.json"
     return json.loads(report.read_text()) if report.exists() else None

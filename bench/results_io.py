@@ -1,4 +1,4 @@
-"""Results as text, tables for the book, and plots."""
+"""Print results, and write them as tables for the book and as plots."""
 
 import json
 import os
@@ -34,13 +34,12 @@ def show_case(case):
 
 
 def loss_cell(case, label):
-    """Loss divided by the best loss, or the number of rows if the time ran out."""
+    """Return the loss divided by the best loss, or the number of rows if the time ran out."""
     loss = case["losses"][label]
     return f"- ({case['used'][label]} rows)" if loss is None else f"{loss / case['best']:.3f}"
 
 
 def write(results, folder):
-    """Write peers.json, peers.md and the plots."""
     (folder / "peers.json").write_text(json.dumps(results, indent=1))
     (folder / "peers.md").write_text(markdown(results))
     names = ["peers.json", "peers.md"]
@@ -50,7 +49,6 @@ def write(results, folder):
 
 
 def machine(threads):
-    """Processor and versions, and the threads that libraries of peers may use."""
     versions = {"python": platform.python_version(), "numpy": np.__version__, "scipy": scipy.__version__,
                 "scikit-learn": sklearn.__version__, "eigenhedge": eigenhedge.__version__}  # fmt: skip
     model = "unknown"
@@ -71,7 +69,6 @@ def rows_of(header, rows):
 
 
 def markdown(results):
-    """Tables in Markdown, for the book."""
     parts = [f"Measured on: {about(results['machine'])}.\n"]
     two_threads = results.get("two threads") or {}
     for cases, title in [(results.get("linear"), ""), (two_threads.get("linear"), ", peers with two threads")]:
@@ -102,12 +99,12 @@ def markdown(results):
 
 
 def made_up(cases):
-    """Synthetic streams only; names of real streams are in capitals."""
+    """Return the cases of synthetic streams. Only names of real streams start with a capital."""
     return [case for case in cases if not case["stream"][0].isupper()]
 
 
 def times_table(cases, k):
-    """Medians over laps and streams for each n, and the speed-up of tracking; the number of rows if the time ran out."""
+    """Return a table of the median time over laps and streams for each n, and its ratio to tracking."""
     cases = [case for case in cases if case["k"] == k]
     rows_of_size = {case["n"]: case["rows"] for case in cases}
     rows = []
@@ -124,14 +121,13 @@ def times_table(cases, k):
 
 
 def losses_table(cases):
-    """Losses on every stream; missing if the time ran out."""
     header = ["stream", *cases[0]["losses"]]
     rows = [[f"{c['stream']}, n = {c['n']}, k = {c['k']}", *(loss_cell(c, label) for label in c["losses"])] for c in cases]
     return rows_of(header, rows)
 
 
 def pictures(results, folder):
-    """Plot time against n and losses as bars, with the machine and the versions below."""
+    """Plot time against n, and losses as bars. Return the names of the files written to `folder`."""
     try:
         import matplotlib
     except ImportError:
@@ -165,7 +161,6 @@ def pictures(results, folder):
 
 
 def plot_times(axes, cases):
-    """Plot one line per contender."""
     sizes = sorted({case["n"] for case in cases})
     for label in cases[0]["seconds"]:
         times = [median(median(c["seconds"][label]) for c in cases if c["n"] == n) for n in sizes]

@@ -1,7 +1,7 @@
-"""Rows a second and latencies of `eigenhedge serve`, by processor time of the service.
+"""Measure rows per second of processor time, and latencies, of `eigenhedge serve`.
 
-Run by `cargo xtask bench serve`: `python bench/serve.py PROGRAM [--quick]`. Standard library only; River and Flask are used if
-they are installed.
+`cargo xtask bench serve` runs `python bench/serve.py --program PROGRAM [--quick]`. The comparison
+with Flask and River is skipped if they are not installed.
 """
 
 import http.client
@@ -28,15 +28,12 @@ def rows(count, seed=0):
 
 
 def processor_seconds(pid):
-    """User and system time of a process."""
     with open(f"/proc/{pid}/stat") as file:
         fields = file.read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class Service:
-    """A service in a process of its own."""
-
     def __init__(self, command, folder):
         self.process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True)
         line = next(line for line in self.process.stderr if "listening on http://" in line)
@@ -73,7 +70,7 @@ def percentile(values, share):
 
 
 def many_rows(service, streams, total):
-    """NDJSON: rows a second of processor time of the service."""
+    """Send many rows per request. Return rows per second of processor and of elapsed time."""
     connection = service.connection()
     names = [f"many-{streams}-{i}" for i in range(streams)]
     for name in names:
@@ -92,7 +89,7 @@ def many_rows(service, streams, total):
 
 
 def single_rows(service, streams, rate, seconds):
-    """One row in each request at a fixed rate: latencies from the moment at which a request was due."""
+    """Send one row per request at a fixed rate. Latencies count from when a request is due."""
     connection = service.connection()
     names = [f"single-{streams}-{i}" for i in range(streams)]
     for name in names:
@@ -181,11 +178,12 @@ app.run(port=int(sys.argv[1]), threaded=True)
 
 
 def flask_and_river(folder, kind, port):
-    """Rows per second of a service with Flask and River. Skipped if they are not installed.
+    """Return rows per second of processor time of a service with Flask and River.
 
-    River has no PCA. The kind "pca" does the work of a stream of the service with River's parts: it stores the rows in
-    SQLite, charges the plane of the earlier rows, and updates River's covariance matrix and its leading directions. The
-    kinds "scaler" and "trees" only scale rows or score them with half-space trees, and keep nothing on disk.
+    River has no PCA. The kind "pca" does the work of a stream of the service with River's parts: it
+    stores the rows in SQLite, computes their loss for the plane of the earlier rows, and updates
+    River's covariance matrix and its leading directions. The kinds "scaler" and "trees" only scale
+    rows or score them with half-space trees, and keep nothing on disk.
     """
     try:
         import flask  # noqa: F401
@@ -206,7 +204,7 @@ def flask_and_river(folder, kind, port):
 
 
 def program_alone(program, folder, count):
-    """Rows per second of `eigenhedge run` over a file of the same rows, without a service."""
+    """Return rows per second of processor time of `eigenhedge run` over a file of the same rows."""
     with open(os.path.join(folder, "rows.jsonl"), "w") as file:
         file.write("\n".join(rows(count)) + "\n")
     command = [program, "run", "rows.jsonl", "-k", str(K), "--learner", "tracking", "--out", "answers.jsonl", "--quiet"]

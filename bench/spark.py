@@ -1,8 +1,9 @@
-"""Measures the package on Spark: beside MLlib's PCA and the program, micro-batches of several sizes, learners of many keys.
+"""Measure the package on Spark, and compare it with MLlib's PCA and the program.
 
-Run `cargo xtask bench spark [--quick] [--only PART] [--rows N] [--keys N]`. Parts: fit (rows a second with one and two cores),
-wide (long rows), batches (loss by the size of a micro-batch; no Spark), keys (thousands of learners, killed and started again).
-Each measurement of Spark is a process of its own, because a session keeps its number of cores.
+Run `cargo xtask bench spark [--quick] [--only PART] [--rows N] [--keys N]`. Parts: fit (rows per
+second with one and two cores), wide (long rows), batches (loss by the size of a micro-batch,
+without Spark), keys (thousands of models, killed and restarted). Each measurement with Spark is a
+separate process, because the number of cores of a session cannot be changed.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def session(cores: int):
 
 
 def timed(work, laps: int = 2):
-    """Shortest of a few times, and the last result. The first lap also starts the workers."""
+    """Return the shortest time and the last result. The first lap also starts the workers."""
     seconds, found = [], None
     for _ in range(laps):
         start = time.perf_counter()
@@ -60,7 +61,7 @@ def timed(work, laps: int = 2):
     return min(seconds), found
 
 
-# Measurements in separate processes; the last line of output is a JSON object.
+# Measurements in separate processes. The last line of output is a JSON object.
 
 
 def measure_fit(folder: str, cores: str) -> dict:
@@ -108,7 +109,7 @@ def measure_wide(width: str, cores: str) -> dict:
 
 
 def measure_keys(folder: str, cores: str) -> dict:
-    """Run the query of learners by key until all files are processed; it may be killed meanwhile."""
+    """Run the query with one model per key on all files. `stopped` may kill this process."""
     es, spark = session(int(cores))
     schema = ", ".join(["machine string", "time long", *(f"{name} double" for name in NAMES[:8])])
     rows = spark.readStream.schema(schema).option("maxFilesPerTrigger", "1").parquet(f"{folder}/in")
@@ -120,17 +121,12 @@ def measure_keys(folder: str, cores: str) -> dict:
 
 
 def apart(name: str, *arguments: object) -> dict:
-    """Run a measurement in a separate process."""
     command = [sys.executable, __file__, "--measure", name, *map(str, arguments)]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
-# Parts.
-
-
 def fit(options: argparse.Namespace) -> None:
-    """Rows per second, compared with MLlib and the program."""
     from sklearn.decomposition import PCA
 
     with tempfile.TemporaryDirectory() as folder:
@@ -156,7 +152,7 @@ def fit(options: argparse.Namespace) -> None:
 
 
 def wide(options: argparse.Namespace) -> None:
-    """Long rows, for which MLlib's covariance matrix is too large or rejected."""
+    """Fit rows of up to 100,000 columns. The error is printed where MLlib fails."""
     print("wide: 200 rows")
     for width in (1_000, 4_000, 100_000) if options.quick else (1_000, 4_000, 10_000, 65_535, 65_536, 100_000):
         found = apart("wide", width, 2)
@@ -167,7 +163,7 @@ def wide(options: argparse.Namespace) -> None:
 
 
 def batches(options: argparse.Namespace) -> None:
-    """Loss against single-row learning for several sizes of micro-batches. `learn_stream` takes the very same steps."""
+    """Print losses, regrets and bounds by size of micro-batches, with the steps of `learn_stream`."""
     length = 20_000 if options.quick else 100_000
     rng = np.random.default_rng(1)
     n, k = 20, 3
@@ -197,7 +193,7 @@ def batches(options: argparse.Namespace) -> None:
 
 
 def keys(options: argparse.Namespace) -> None:
-    """Learners of many keys, stopped three times (first by killing all processes), compared with single learners."""
+    """Stop a query with many keys three times, and compare its models with single ones."""
     count, each, files = options.keys, 40, 4
     rng = np.random.default_rng(2)
     with tempfile.TemporaryDirectory() as folder:
@@ -220,7 +216,7 @@ def keys(options: argparse.Namespace) -> None:
 
 
 def stopped(folder: str, batch: int, how: signal.Signals) -> None:
-    """Start the query, and signal all of its processes after a micro-batch."""
+    """Start the query, and send the signal `how` after micro-batch `batch` (from 0)."""
     command = [sys.executable, __file__, "--measure", "keys", folder, "2"]
     child = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL)
     commit = Path(folder, "checkpoint", "commits", str(batch))

@@ -1,8 +1,9 @@
-"""Sparse rows: processor time per row of the program, compared with dense rows of equal length and with scikit-learn.
+"""Compare the time per sparse row of the program with dense rows of equal length and with scikit-learn.
 
-`cargo xtask bench sparse` builds the program and runs this script. Rows have counts of words of a few topics. The dense rows are
-the sparse ones with 1e-120 in the empty cells, so that both have the same losses. Times are processor times of whole runs.
-Options: --quick, --learner NAME, --k K.
+`cargo xtask bench sparse` builds the program and runs this script. Each row has word counts of a
+document about one of a few topics. The dense rows are the sparse ones with 1e-120 in the empty
+cells, so the losses of both agree up to rounding. Times are processor times of whole runs of the
+program, and of `fit` of scikit-learn.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from sklearn.decomposition import IncrementalPCA, TruncatedSVD
 DUST = 1e-120
 TOPICS = 20
 CASES = [(10_000, 0.001), (10_000, 0.01), (100_000, 0.001), (100_000, 0.01), (1_000_000, 0.001)]
-# Numbers in the dense table, which must fit into memory.
+# Limit of numbers in the dense table, which must fit into memory.
 DENSE_NUMBERS = 40_000_000
 
 
 def counts(rows: int, columns: int, share: float, seed: int = 0) -> sp.csr_matrix:
-    """Rows with counts of words: each row draws its words from one of a few topics, or from all words."""
+    """Return rows of word counts. Half of the words of a row are from one topic."""
     random = np.random.default_rng(seed)
     filled = max(1, round(share * columns))
     topics = [random.permutation(columns)[: 4 * filled] for _ in range(TOPICS)]
@@ -56,7 +57,6 @@ def processor_seconds() -> float:
 
 
 def run(program: str, table: Path, dim: int, options: list[str]) -> tuple[float, np.ndarray]:
-    """Processor seconds of a run, and its expected losses."""
     answers = table.with_suffix(".answers.csv")
     dimension = ["--dim", str(dim)] if table.suffix == ".libsvm" else []
     command = [program, "run", str(table), *dimension, *options, "--threads", "1", "--quiet", "--out", str(answers)]

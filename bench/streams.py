@@ -1,6 +1,6 @@
-"""Streams of rows for the benchmark: synthetic ones, and real ones from the folder EIGENHEDGE_DATA.
+"""Synthetic streams of rows for the benchmark, and real ones from the folder EIGENHEDGE_DATA.
 
-Every stream is a float64 array of rows whose norms are at most one.
+Every stream is a float64 array of rows with norms of at most one.
 """
 
 import os
@@ -14,7 +14,7 @@ def _subspace(rng, n, rank):
 
 
 def _two_subspaces(rng, n, k):
-    """Two subspaces that are orthogonal, or as far apart as the dimension allows."""
+    """Return bases of two k-dimensional subspaces, orthogonal to each other if 2k ≤ n."""
     both = _subspace(rng, n, min(2 * k, n))
     return both[:, :k], both[:, -k:]
 
@@ -30,13 +30,13 @@ def _in_subspace(rng, basis, rows, noise):
 
 
 def iid(n, k, rows, seed, noise=0.5):
-    """One subspace of dimension k plus noise in all directions."""
+    """Return rows in one k-dimensional subspace, plus noise in all directions."""
     rng = np.random.default_rng(seed)
     return _unit(_in_subspace(rng, _subspace(rng, n, k), rows, noise))
 
 
 def drift(n, k, rows, seed, noise=0.2, turns=4.0):
-    """A subspace that rotates continuously into new directions, by `turns` quarter turns in total."""
+    """Return rows in a subspace that rotates continuously, by `turns` quarter turns in total."""
     rng = np.random.default_rng(seed)
     start, to = _two_subspaces(rng, n, k)
     angle = np.linspace(0.0, turns * np.pi / 2, rows)[:, None]
@@ -46,14 +46,14 @@ def drift(n, k, rows, seed, noise=0.2, turns=4.0):
 
 
 def switch(n, k, rows, seed, noise=0.1, segments=4):
-    """Another subspace in each segment."""
+    """Return rows with a new subspace in each segment."""
     rng = np.random.default_rng(seed)
     parts = np.array_split(np.arange(rows), segments)
     return _unit(np.vstack([_in_subspace(rng, _subspace(rng, n, k), len(part), noise) for part in parts]))
 
 
 def recurring(n, k, rows, seed, noise=0.1, pattern=(0, 1, 0, 2, 1, 0)):
-    """A few recurring subspaces."""
+    """Return rows in a few subspaces. `pattern` has the index of the subspace of each segment."""
     rng = np.random.default_rng(seed)
     bases = [_subspace(rng, n, k) for _ in range(max(pattern) + 1)]
     parts = np.array_split(np.arange(rows), len(pattern))
@@ -62,7 +62,7 @@ def recurring(n, k, rows, seed, noise=0.1, pattern=(0, 1, 0, 2, 1, 0)):
 
 
 def starvation(n, k, rows, seed, size=0.5):
-    """k strong directions for a tenth of the rows, then weaker rows in other directions."""
+    """Return unit rows in k directions (a tenth of the rows), then rows of norm `size` in k others."""
     rng = np.random.default_rng(seed)
     strong, weak = _two_subspaces(rng, n, k)
     first = rows // 10
@@ -74,25 +74,25 @@ def starvation(n, k, rows, seed, size=0.5):
 
 
 def three_subspaces(seed, n=20, k=2, each=500):
-    """JMLR figure 3: rows in a plane that changes twice."""
+    """Return rows in a k-dimensional subspace that changes twice, as in figure 3 of the JMLR paper."""
     rng = np.random.default_rng(seed)
     blocks = [rng.standard_normal((each, k)) @ _subspace(rng, n, k).T for _ in range(3)]
     return _unit(np.vstack(blocks))
 
 
 def leader_trap(n, rows):
-    """Unit vectors in turn: the next row is always in the direction that follow the leader has seen least."""
+    """Return the n standard basis vectors in turn, so each row has a least seen direction."""
     return np.eye(n)[np.arange(rows) % n]
 
 
 def data_folder():
-    """The folder of real streams, or None."""
+    """Return the folder of real streams, or None if EIGENHEDGE_DATA is not a folder."""
     folder = os.environ.get("EIGENHEDGE_DATA")
     return Path(folder) if folder and Path(folder).is_dir() else None
 
 
 def features(path):
-    """The numeric columns of a table, without labels, runs and times."""
+    """Return the numeric columns of a CSV file, without labels, runs and times."""
     with path.open() as file:
         header, first = (next(file).strip().split(",") for _ in range(2))
 
@@ -108,19 +108,18 @@ def features(path):
 
 
 def _standardised(rows):
-    """Standardised on the first 400 rows, clipped at 10, scaled."""
     deviation = rows[:400].std(axis=0)
     deviation[deviation == 0] = 1.0
     return _unit(np.clip((rows - rows[:400].mean(axis=0)) / deviation, -10, 10))
 
 
 def tep(folder):
-    """Tennessee Eastman process."""
+    """Return sensor readings of the Tennessee Eastman process."""
     return _standardised(features(folder / "tep.csv"))
 
 
 def yale(folder, seed=0, each=200):
-    """Faces of persons 1, 2, 1, 3, 2, 1, drawn with replacement."""
+    """Return `each` faces of each of the persons 1, 2, 1, 3, 2, 1, drawn with replacement."""
     images = np.load(folder / "yaleb32_images.npy").astype(float)
     labels = np.load(folder / "yaleb32_labels.npy").ravel()
     persons = np.unique(labels)
@@ -130,19 +129,18 @@ def yale(folder, seed=0, each=200):
 
 
 def usps(folder, rows=3000):
-    """Handwritten digits, centered."""
     archive = np.load(folder / "usps.npz")
     images = next(archive[name] for name in archive.files if archive[name].ndim == 2).astype(float)[:rows]
     return _unit(images - images.mean(axis=0))
 
 
 def skab(folder):
-    """A water circuit: eight sensors."""
+    """Return the readings of eight sensors of a water circuit."""
     return _standardised(features(folder / "skab.csv"))
 
 
 def real():
-    """Name, rows and k of each available real stream."""
+    """Yield the name, rows and k of each available real stream."""
     folder = data_folder()
     if folder is None:
         return

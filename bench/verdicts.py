@@ -1,8 +1,8 @@
-"""Claims about speed and loss, computed from one run of the benchmark.
+"""Check the claims about speed and loss on the results of one run of the benchmark.
 
-A ratio of times is the median over laps of the peer's time per row divided by ours in that lap. For several
-streams, the median of their ratios counts, and the one least favorable to us is printed too. Tracking with fixed share is printed
-with the claims about tracking, without a verdict.
+The ratio of a stream is the median over laps of the peer's time per row divided by ours. A claim is
+about the median of the ratios of its streams. The smallest one is printed too. Ratios of tracking
+with fixed share are printed without a verdict.
 """
 
 from statistics import median
@@ -14,7 +14,7 @@ DRIFTING = ["drift", "switch", "recurring", "starvation"]
 
 
 def ratios(case, peer, ours):
-    """The peer's time divided by ours, in each lap of both."""
+    """Return the peer's time divided by ours for each lap that both ran."""
     return [theirs / own for theirs, own in zip(case["seconds"][peer], case["seconds"][ours])]
 
 
@@ -23,7 +23,7 @@ def verdict(claim, number, least, what, spread=None):
 
 
 def faster(cases, peer, ours, times, n):
-    """True if ours is that many times faster on the synthetic streams of this size, k = 10."""
+    """Return the verdict on `ours` being `times` times faster than `peer`, or None without data."""
     here = [case for case in cases if case["n"] == n and case["k"] == 10 and case["stream"] in ["iid", *DRIFTING]]
     if not here:
         return None
@@ -35,12 +35,12 @@ def faster(cases, peer, ours, times, n):
 
 
 def told(each):
-    """The ratio without a verdict."""
+    """Return the measurement marked as a note, which cannot fail."""
     return each and {**each, "holds": None}
 
 
 def loses_less(cases, stream, allowed):
-    """True if the loss of `auto` is at most `allowed` times that of IncrementalPCA."""
+    """Return the verdict on the loss of `auto` compared with IncrementalPCA, or None without data."""
     for case in cases:
         if (case["n"], case["k"], case["stream"]) == (64, 10, stream) and case["losses"][ROW_BY_ROW] is not None:
             ratio = case["losses"]["eigenhedge auto"] / case["losses"][ROW_BY_ROW]
@@ -51,7 +51,6 @@ def loses_less(cases, stream, allowed):
 
 
 def kernel_claims(kernel):
-    """Claims about kernels, by the names of their measurements."""
     if not kernel:
         return []
     ours, refit = "kernel tracking, 500 atoms", "KernelPCA refit, arpack"
@@ -67,7 +66,6 @@ def kernel_claims(kernel):
 
 
 def judge(results):
-    """Every claim that this run tests."""
     cases, found = results.get("linear", []), []
     for peer, times, n in [(BATCHES, 1, 64), (BATCHES, 1, 1024), (ROW_BY_ROW, 100, 64)]:
         found.append(faster(cases, peer, TRACKING, times, n))
@@ -89,7 +87,7 @@ def judge(results):
 
 
 def peers_that_win(results):
-    """A sentence for each stream, n and k for which a peer is faster than tracking or loses less than `auto`."""
+    """Yield a sentence for each case in which a peer is faster or loses less."""
     for case in results.get("linear", []):
         peers = [label for label in case["seconds"] if not label.startswith("eigenhedge")]
         quick = [f"{p} ({median(ratios(case, p, TRACKING)):.2f} times the time of tracking)" for p in peers

@@ -1,7 +1,8 @@
-"""Measures the package against the limits that it must keep. Exits with 1 when one is broken.
+"""Measure the speed of the package, and exit with status 1 if a limit is not kept.
 
-Everything is compared within one run, so that the machine matters little, in processor time of one thread, so that other
-programs do. Each time is the least of several. Only the last line, about two threads, needs a machine with two free cores.
+The limits are ratios or differences of times of the same run, so they depend little on the machine.
+Times are processor times of one thread, each the shortest of several laps. The last line, about two
+threads, compares elapsed times, and needs two free cores.
 """
 
 import sys
@@ -21,7 +22,6 @@ failed = False
 
 
 def least(work, times=7, clock=time.thread_time):
-    """Shortest time of several."""
     best = float("inf")
     for _ in range(times):
         start = clock()
@@ -37,7 +37,6 @@ def judge(what, value, limit, kept):
 
 
 def per_row(model, rows=200):
-    """Seconds for one row, given one by one."""
     pieces = [X[i : i + 1] for i in range(1000, 1000 + rows)]
     return least(lambda: [model.partial_fit(piece) for piece in pieces]) / rows
 

@@ -31,8 +31,8 @@ class Alarms:
     score : ndarray of shape (n_rows,)
         Anomaly score relative to the reference: minus the sum of the logarithms of three tail
         probabilities, plus a term for each nearly constant column at an unusual value. The score is
-        NaN for warm-up rows, for skipped rows, and for rows with too few previous rows for the lags.
-        ``q``, ``t2`` and ``limit`` are NaN for these rows too.
+        NaN for warm-up rows, for skipped rows, and for rows with too few previous rows for the
+        lags. ``q``, ``t2`` and ``limit`` are NaN for these rows too.
     q : ndarray of shape (n_rows,)
         Squared distance from the subspace of the kept directions.
     t2 : ndarray of shape (n_rows,)
@@ -41,9 +41,9 @@ class Alarms:
         Score above which the row is an alarm. With ``mode="adapt"``, it depends on the most recent
         rows.
     alarm : ndarray of bool of shape (n_rows,)
-        True if the score exceeds its limit or an incident opens. Rows of an incident raise no further
-        alarms in the first 250 rows after its report. With ``mode="freeze:ROWS"``, alarms do not depend
-        on incidents.
+        True if the score exceeds its limit or an incident opens. Rows of an incident raise no
+        further alarms in the first 250 rows after its report. With ``mode="freeze:ROWS"``, alarms
+        do not depend on incidents.
     in_incident : ndarray of bool of shape (n_rows,)
         True for rows of an incident, from its report on.
     state : ndarray of str of shape (n_rows,)
@@ -61,28 +61,28 @@ class Alarms:
         Shares of the causes in the squared deviations of all columns from their predictions by the
         other columns. The shares of a row are positive and sum to at most 1. Missing entries are NaN.
     q_limit, t2_limit : ndarray of shape (n_rows,)
-        Values of ``q`` and ``t2`` that the requested share of normal rows exceed. Alarms do not depend
-        on them.
+        Values of ``q`` and ``t2`` that the requested share of normal rows exceed. Alarms do not
+        depend on them.
     events : list of dict
-        Events (groups of nearby alarms) that ended before one of these rows. Keys: kind, start, end,
-        start_time, end_time, peak (row with the largest ratio of score to limit), strength (score of
-        the peak), alarms (number of alarms), causes (pairs of column and share). The kind is "stuck" if
-        a column was stuck in at least half of the alarms. It is "moved" if a column that was constant
-        in the warm-up had another value in at least half of the alarms. Otherwise it is "alarms". Rows
-        are indices as in ``row``. Times are those of the DatetimeIndex or PeriodIndex of the rows, or
-        of the argument ``times``. A time is None if it is not known.
+        Events (groups of nearby alarms) that ended before one of these rows. Keys: kind, start,
+        end, start_time, end_time, peak (row with the largest ratio of score to limit), strength
+        (score of the peak), alarms (number of alarms), causes (pairs of column and share). The kind
+        is "stuck" if a column was stuck in at least half of the alarms. It is "moved" if a column
+        that was constant in the warm-up had another value in at least half of the alarms. Otherwise
+        it is "alarms". Rows are indices as in ``row``. Times are those of the DatetimeIndex or
+        PeriodIndex of the rows, or of the argument ``times``. A time is None if it is not known.
     changes : list of dict
-        Detected changes, with the keys of events. The kind is "rise" or "fall", and the end is the row
-        at which the change was detected. The kind "accepted" means that the most recent rows became
-        the reference after this row.
+        Detected changes, with the keys of events. The kind is "rise" or "fall", and the end is the
+        row at which the change was detected. The kind "accepted" means that the most recent rows
+        became the reference after this row.
     incidents : list of dict
-        Incidents that ended, and those that are ongoing after the last row. Keys: incident (number),
-        start (estimated first row), reported (row of the report), end (last row, or None while
-        ongoing), start_time, reported_time, end_time, severity, grade ("minor", "major" or "critical"),
-        signs (list of "spike", "shift", "drift", "stuck", "moved" and "silent"), rows (number of rows
-        since the report), alarms (number of these rows with a score above the limit), peak (row of the
-        greatest severity) and causes. Normal rows have an incident of severity s about once in 10^s
-        times ``incident_time`` rows.
+        Incidents that ended, and those that are ongoing after the last row. Keys: incident
+        (number), start (estimated first row), reported (row of the report), end (last row, or None
+        while ongoing), start_time, reported_time, end_time, severity, grade ("minor", "major" or
+        "critical"), signs (list of "spike", "shift", "drift", "stuck", "moved" and "silent"), rows
+        (number of rows since the report), alarms (number of these rows with a score above the
+        limit), peak (row of the greatest severity) and causes. Normal rows have an incident of
+        severity s about once in 10^s times ``incident_time`` rows.
     columns : list
         Names of the columns, or their indices if they have no names.
     reference_limit : float
@@ -90,14 +90,14 @@ class Alarms:
         rows like the reference exceed it. It is NaN during the warm-up, and for a :class:`Fleet` of
         monitors that was not created from a fitted monitor.
     contributions : ndarray of shape (n_rows, n_columns), or None
-        Contributions of the columns to ``q``. Each row sums to its ``q``. The attribute is None unless
-        ``contributions=True``.
+        Contributions of the columns to ``q``. Each row sums to its ``q``. The attribute is None
+        unless ``contributions=True``.
     key : list of str, or None
-        Key of each row, for results of a :class:`Fleet`. Events, changes and incidents then also have a
-        "key".
+        Key of each row, for results of a :class:`Fleet`. Events, changes and incidents then also
+        have a "key".
     open_event : dict or None
-        Event that is ongoing after the last row, which is also ``Monitor.open_event_``. It is None for
-        results of a :class:`Fleet`, where ``fleet[key].open_event_`` is the event of a key.
+        Event that is ongoing after the last row, which is also ``Monitor.open_event_``. It is None
+        for results of a :class:`Fleet`, where ``fleet[key].open_event_`` is the event of a key.
     index : pandas.Index or None
         Index of the rows, if they were a pandas DataFrame.
 
@@ -179,8 +179,8 @@ class Alarms:
         Parameters
         ----------
         times : array-like of shape (n_rows,), default=None
-            Values of the horizontal axis. None means the times of the index, or ``row`` if the index
-            has no times.
+            Values of the horizontal axis. None means the times of the index, or ``row`` if the
+            index has no times.
         key : object, default=None
             Key to plot, required for results of a :class:`Fleet` with several keys.
         """
@@ -217,7 +217,6 @@ def _cells(incident: Incident) -> list[str]:
 
 
 def states(found: dict[str, Any]) -> NDArray[np.str_]:
-    """Return the state of each row as a word: alarm, incident, unscored or normal."""
     plain = np.where(np.isnan(found["score"]), "unscored", "normal")
     words: NDArray[np.str_] = np.where(found["alarm"], "alarm", np.where(found["incident"] >= 0, "incident", plain))
     return words

@@ -28,31 +28,33 @@ Answers = TypeVar("Answers")
 
 
 class Fleet(Generic[Member, Answers]):
-    """Fleet of models or monitors, one per key, for sensors, machines or customers whose rows arrive in one stream.
+    """Models or monitors, one per key, for sensors, machines or customers whose rows arrive in one stream.
 
-    All members have the same options. A model learns only from the rows of its key, with exactly the results of a
-    separate :class:`Model`. A monitor does the same once it has enough rows for a reference. Until then it uses a
-    reference from the first rows of all keys, as ``eigenhedge monitor --group-by`` does.
+    All members have the same options. A model learns only from the rows of its key and gives
+    exactly the results of a separate :class:`Model`. A monitor has its own reference once its key
+    has had enough rows. Until then it uses a reference from the first rows of all keys, as
+    ``eigenhedge monitor --group-by`` does.
 
-    A fleet can be pickled and copied. The copy has all members, but neither the charts of :meth:`report` nor the row
-    count.
+    A fleet can be pickled and copied. The copy has all members, but its charts for :meth:`report`
+    are empty, and it counts rows from 0.
 
     Parameters
     ----------
     k : int or Monitor
-        Number of directions kept by each model, or the monitor with which every key starts. A fitted monitor is the
-        reference for every key.
+        Number of directions kept by each model, or a monitor that is copied for each key. If this
+        monitor is fitted, every key starts with its reference.
     max_groups : int, optional
-        Maximum number of members in memory. The least recently used members are moved to a temporary file and loaded
-        when their keys return.
+        Maximum number of members in memory. By default, there is no limit. The least recently used
+        members are moved to a temporary file and loaded when their keys return.
     standardize : str, default="none"
-        Standardization of the columns of each key: ``"none"``, or ``"running"`` to mean 0 and standard deviation 1 by
-        the previous rows of the key.
+        Standardization of the columns of each key. ``"running"`` gives mean 0 and standard
+        deviation 1, computed from the previous rows of the key. ``"none"`` keeps the units.
     hindsight : bool, default=True
-        True to also compute the best fixed subspace in hindsight of each key, so that its summary has a regret.
+        True to also compute the best fixed subspace in hindsight for each key, so that the summary
+        of its model has a regret.
     **options
-        Options of :func:`eigenhedge.run`. These options, ``standardize`` and ``hindsight`` are for models only, because
-        a monitor has its own options.
+        Options of :func:`eigenhedge.run`. These options, ``standardize`` and ``hindsight`` are for
+        models only. Pass the options of monitors to :class:`Monitor`.
 
     Examples
     --------
@@ -123,22 +125,22 @@ class Fleet(Generic[Member, Answers]):
         return hasattr(self.k, "_fresh")
 
     def update(self, keys: Iterable[object] | str, X: Table) -> Answers:
-        """Process every row with the model or monitor of its key.
+        """Process each row with the model or monitor of its key.
 
         Parameters
         ----------
         keys : iterable of n_rows keys, or str
             Keys of the rows, converted by ``str``, or the name of the column of ``X`` that contains the keys.
         X : array-like of shape (n_rows, n_columns)
-            Rows, in order. On an error, the previous rows have been learned.
+            Rows, in order. If a row is invalid, the rows before it have been learned.
 
         Returns
         -------
         expected_losses, losses, coordinates : ndarrays of shape (n_rows,), (n_rows,) and (n_rows, k)
-            Results for models.
+            Results of models.
         Alarms
-            Results for monitors, with the key of each row, event, change and incident. Rows are counted over all keys,
-            from 0 when the fleet is created or loaded.
+            Results of monitors, with the key of each row, event, change and incident. Row indices
+            count the rows of all keys from 0, since the fleet was created or loaded.
         """
         if isinstance(keys, str):
             keys, X = split_keys(keys, X)
@@ -166,24 +168,27 @@ class Fleet(Generic[Member, Answers]):
         return self._fleet
 
     def accept(self, key: object) -> None:
-        """Accept the current state of a key as normal. See :meth:`Monitor.accept`."""
+        """Accept the current state of a key as normal, as in :meth:`Monitor.accept`.
+
+        Raise a ``KeyError`` for an unknown key.
+        """
         if not self._monitors("accept").accept(str(key)):
             raise KeyError(key)
 
     def report(self, path: Path, *, title: str = "Monitors", by: str = "key") -> None:
-        """Write the page of ``eigenhedge monitor --group-by --report``: a line for each key, with a link to its charts.
+        """Write the page of ``eigenhedge monitor --group-by --report``, with a line and charts for each key.
 
-        The HTML file is replaced atomically. ``title`` is the heading of the page, and ``by`` the name of the key, such as
-        ``"machine"``.
+        The HTML file is replaced atomically. ``title`` is the heading of the page. ``by`` is the
+        name of the key, such as ``"machine"``.
         """
         self._monitors("report").report(path, title, by)
 
     def keys(self) -> list[str]:
-        """Return the keys in order of first occurrence."""
+        """Return the keys in the order of their first rows."""
         return [] if self._fleet is None else self._fleet.keys()
 
     def __getitem__(self, key: object) -> Member:
-        """Return a copy of the model or monitor of a key. Its charts remain in the fleet: see :meth:`report`."""
+        """Return a copy of the model or monitor of a key. The copy of a monitor has no charts."""
         found: Any = None if self._fleet is None else self._fleet.get(str(key))
         if found is None:
             raise KeyError(key)
@@ -215,7 +220,7 @@ class Fleet(Generic[Member, Answers]):
         return made
 
     def save(self, path: Path) -> None:
-        """Write all members to one file, which is replaced atomically. The command line also reads it."""
+        """Write all members to one file, which the command line can read. Replace it atomically."""
         if self._fleet is None:
             raise ValueError("a fleet must have had a row before it is saved")
         self._fleet.save(path)
@@ -234,7 +239,6 @@ class Fleet(Generic[Member, Answers]):
         return loaded
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the constructor arguments and, if there are members, the contents of a file written by :meth:`save`."""
         state = {**vars(self), "_fleet": None}
         if self._fleet is not None:
             with tempfile.TemporaryDirectory() as folder:
@@ -245,7 +249,7 @@ class Fleet(Generic[Member, Answers]):
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore the members as :meth:`load` does. Rows are then counted from 0."""
+        """Restore the members as :meth:`load` does. Row indices start from 0 again."""
         data = state["_fleet"]
         vars(self).update({**state, "_fleet": None, "_recent": RecentTimes()})
         if data is not None:
@@ -257,10 +261,10 @@ class Fleet(Generic[Member, Answers]):
 
 
 def split_keys(name: str, X: Any) -> tuple[Iterable[object], Any]:
-    """Return the column of a table that contains the keys, and the table without it."""
+    """Return the keys in the column ``name`` of a table, and the table without this column."""
     names = column_names(X)
     if names is None and len(name) == len(X):
-        # A string is also a sequence of letters.
+        # The string has one letter per row, so each letter is the key of a row.
         return name, X
     if names is None or name not in list(names):
         raise ValueError(f"keys must be a key for each row, or the name of a column of the table, got {name!r}")

@@ -16,21 +16,23 @@ from ._types import Floats, Self, Table
 
 
 class OnlineImputer(OneToOneFeatureMixin, TransformerMixin, ModelEstimator):
-    """Imputation of missing cells from the other cells of a row and from the rows before it.
+    """Imputation of missing cells from the other cells of the row and from previous rows.
 
-    The rows are learned in order, and the center follows their level. For a table in the order of time, the cells as they would
-    have been filled in before later rows were known are those of ``eigenhedge.run(X, k, missing="fill", filled=True)``.
+    The rows are learned in order, and the center follows their level. To fill in the rows of a time
+    series, each before later rows are known, use ``eigenhedge.run(X, k, missing="fill", filled=True)``.
 
     Parameters
     ----------
     n_components : int, default=None
-        Number of directions kept. None selects a third of the number of features, at least 1.
+        Number of directions kept. None means a third of the number of features, rounded down, and
+        at least 1.
     learner : str, default="auto"
         Name of a subspace learner in :func:`eigenhedge.learners`.
     standardize : str, default="running"
-        Standardization of the columns: ``"none"``, ``"running"`` or ``"warmup:ROWS"``. Columns in different units need it.
+        Standardization of the columns, as for :class:`OnlinePCA`: ``"none"``, ``"running"`` or
+        ``"warmup:ROWS"``. Use it if the columns have different units.
     random_state : int, RandomState instance or None, default=None
-        Seed of the random draws, which do not affect the filled cells.
+        Seed of the random draws. They affect the filled cells only with ``"perturbed-leader"``.
 
     Attributes
     ----------
@@ -43,8 +45,8 @@ class OnlineImputer(OneToOneFeatureMixin, TransformerMixin, ModelEstimator):
 
     Notes
     -----
-    A cell of a column without any value so far stays NaN. ``transform`` treats every row as the next row after those learned, so
-    that its result does not depend on the other rows of the call.
+    A missing cell stays NaN if its column had no value in the learned rows. ``transform`` treats every
+    row as the row after those learned, so the result does not depend on the other rows of the call.
 
     Examples
     --------
@@ -71,7 +73,7 @@ class OnlineImputer(OneToOneFeatureMixin, TransformerMixin, ModelEstimator):
     n_samples_seen_: int = forwarded("rows", "int: number of rows learned since the last ``fit``.")
 
     def fit(self, X: Table, y: object = None) -> Self:
-        """Reset the imputer and learn from the rows of ``X`` in order. ``y`` is ignored."""
+        """Reset the imputer and learn from the rows of ``X``, in order. ``y`` is ignored."""
         rows = self._prepared(X, reset=True)
         check_n_components(self.n_components)
         n_features = rows.shape[1]
@@ -85,7 +87,7 @@ class OnlineImputer(OneToOneFeatureMixin, TransformerMixin, ModelEstimator):
         return self._learn(rows)
 
     def partial_fit(self, X: Table, y: object = None) -> Self:
-        """Continue learning from one or more rows of ``X``. The first call starts a model. ``y`` is ignored."""
+        """Learn from one or more further rows. The first call starts a new model. ``y`` is ignored."""
         if not self.__sklearn_is_fitted__():
             return self.fit(X)
         self._check_continued()

@@ -22,49 +22,55 @@ ADVICE = "fill missing cells in first, or leave such rows out"
 class KernelPCA(Transformer):
     """Batch kernel principal component analysis.
 
-    In addition to the features of scikit-learn's class of this name, this class computes the loss of any row, finds
-    pre-images (``inverse_transform``), and has a solver that never forms the kernel matrix.
+    In addition to what scikit-learn's ``KernelPCA`` does, this class computes the loss of any row.
+    The solver ``"cholesky"`` never forms the whole kernel matrix.
 
     Parameters
     ----------
     n_components : int, default=None
-        Number of components. None means all components with an eigenvalue above 10⁻¹² of the largest.
+        Number of components. None means all components whose eigenvalue exceeds 10⁻¹² times the
+        largest.
     kernel : str or callable, default="rbf"
-        Name of a kernel in :func:`eigenhedge.kernels`, ``"precomputed"``, or a function of two rows, which may be any
-        objects. For kernels of texts or sets, rows are texts or sets.
+        Name of a kernel in :func:`eigenhedge.kernels`, ``"precomputed"``, or a function of two rows. For
+        kernels of texts or sets, rows are texts or sets. For a function, rows are any objects.
     gamma : float or "scale", default=None
-        Kernel parameter γ. ``"scale"`` is 1 / (number of features · variance of all entries). None is 1 / number of
-        features, as in scikit-learn, which suits columns of variance 1. A warning says if γ does not fit the rows.
+        Kernel parameter γ. ``"scale"`` is 1 / (number of features · variance of all entries). None
+        is 1 / number of features, as in scikit-learn, which suits columns of variance 1. A warning
+        is issued if γ does not suit the rows.
     degree, coef0 : int, float, default=None
         Other kernel parameters. None means a degree of 3 and a coef0 of 1.
     length_scale : float, default=None
-        Length scale of a Matérn kernel. None means that of the RBF kernel with this gamma.
+        Length scale of a Matérn kernel. None means 1/√(2γ).
     items, substring : {"words", "chars"}, int, default=None
-        Items of a text, and number of items per substring of the spectrum kernel. None means characters with the
-        spectrum kernel, words with kernels of sets, and 3 items.
+        Kind of items in a text, and number of items per substring for the spectrum kernel. With
+        None, items are characters for the spectrum kernel and words for kernels of sets, and
+        substrings have 3 items.
     center : bool, default=True
         True to subtract the mean of the features.
     solver : {"auto", "dense", "partial", "cholesky"}, default="auto"
-        ``"dense"`` computes all eigenvalues, and ``"partial"`` only the largest ones. ``"cholesky"`` computes a pivoted
-        Cholesky factor, whose components are combinations of few rows. ``"auto"`` is dense for up to 500 rows, then
-        partial.
+        ``"dense"`` computes all eigenvalues, and ``"partial"`` only the largest ones.
+        ``"cholesky"`` computes a pivoted Cholesky factor, so that components are combinations of
+        few rows. ``"auto"`` is dense for up to 500 rows and partial for more.
     tolerance : float, default=1e-6
-        For ``"cholesky"``: share of the trace at which the factorization stops.
+        Share of the trace at which the solver ``"cholesky"`` stops.
     max_rank : int, default=None
-        For ``"cholesky"``: maximum number of rows used. None means ten per component, at least 100.
+        Maximum number of rows that the solver ``"cholesky"`` uses. None means ten per component,
+        and at least 100.
     remove_zero_eig : bool, default=False
-        True to leave out components with an eigenvalue of at most 10⁻¹² of the largest, also if ``n_components`` is given.
+        True to leave out components whose eigenvalue is at most 10⁻¹² times the largest, even if
+        ``n_components`` is given.
 
     Attributes
     ----------
     eigenvalues_ : ndarray of shape (n_components,)
         Largest eigenvalues of the (centered) kernel matrix.
     eigenvectors_ : ndarray of shape (n_samples, n_components)
-        Their eigenvectors: the coordinates of the fitted rows, scaled to length 1, and zero for an eigenvalue of 0.
+        Eigenvectors of ``eigenvalues_``: the coordinates of the fitted rows, scaled to length 1.
+        They are zero for an eigenvalue of 0.
     explained_variance_ratio_ : ndarray of shape (n_components,)
         Share of the energy that each component explains.
     trace_error_ : float
-        Energy outside the span of the rows used. It is zero for exact solvers.
+        Energy outside the span of the rows that the solver uses. It is zero except for ``"cholesky"``.
     gamma_ : float
         Value of γ in use.
 
@@ -112,7 +118,10 @@ class KernelPCA(Transformer):
         self.remove_zero_eig = remove_zero_eig
 
     def fit(self, X: Table, y: object = None) -> Self:
-        """Fit the components to the rows of ``X``, a square kernel matrix with ``kernel="precomputed"``. ``y`` is ignored."""
+        """Fit the components to the rows of ``X``. ``y`` is ignored.
+
+        With ``kernel="precomputed"``, ``X`` is a square kernel matrix.
+        """
         check_n_components(self.n_components)
         rows = _checked(self, X, reset=True)
         k = rows.shape[0] if self.n_components is None else min(self.n_components, rows.shape[0])
@@ -165,15 +174,15 @@ class KernelPCA(Transformer):
 
 
 class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
-    """Kernel ridge regression, with the variance of the corresponding Gaussian process.
+    """Kernel ridge regression, with the variance of the equivalent Gaussian process.
 
     Parameters
     ----------
     alpha : float, default=1.0
         Regularization weight, which is also the noise variance of the Gaussian process.
     kernel : str or callable, default="rbf"
-        Name of a kernel in :func:`eigenhedge.kernels`, or a function of two rows, which may be any objects. For kernels
-        of texts or sets, rows are texts or sets.
+        Name of a kernel in :func:`eigenhedge.kernels`, or a function of two rows. For kernels of
+        texts or sets, rows are texts or sets. For a function, rows are any objects.
     gamma, degree, coef0, length_scale, items, substring : float or "scale", int, float, float, str, int, default=None
         Parameters of the kernel, as for :class:`KernelPCA`.
 
@@ -182,9 +191,9 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     gamma_ : float
         Value of γ in use.
     dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
-        Weights of the fitted rows.
+        Weights of the fitted rows in a prediction.
     leave_one_out_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
-        Leave-one-out error at each row.
+        Leave-one-out errors: the target of each row minus its prediction from all other rows.
     log_likelihood_ : float or ndarray of shape (n_targets,)
         Log marginal likelihood of the targets.
 
@@ -221,7 +230,10 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.substring = substring
 
     def fit(self, X: Table, y: Table) -> Self:
-        """Fit the regression to the targets ``y``, of shape (n_samples,) or (n_samples, n_targets), of the rows of ``X``."""
+        """Fit the regression to the rows of ``X`` and their targets ``y``.
+
+        ``y`` has the shape (n_samples,) or (n_samples, n_targets).
+        """
         check_numbers(y)
         rows = checked_items(self, X, reset=True)
         if rows is not None:
@@ -242,7 +254,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     @property
     def leave_one_out_(self) -> Floats:
-        """ndarray: leave-one-out error at each row."""
+        """ndarray: target of each row minus its prediction from all other rows."""
         check_is_fitted(self)
         return self._shaped(self._model.leave_one_out().T)
 

@@ -1,8 +1,9 @@
 """Explicit features for kernels given as a matrix or as a function.
 
-With ``K = U Λ Uᵀ``, the rows of ``U Λ^(1/2)`` are features whose inner products are ``K``. The features of any point
-with kernel values ``κ`` are ``κ U Λ^(-1/2)``. Applying a method for plain rows to these features gives the kernel
-version of that method.
+The kernel matrix of the fitted rows is ``K = U Λ Uᵀ``. The rows of ``U Λ^(1/2)`` are features whose
+inner products are the entries of ``K``. A point whose kernel values with the fitted rows are the
+vector ``κ`` has the features ``κ U Λ^(-1/2)``. A method for plain rows, applied to these features,
+is the kernel version of that method.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from ._types import Floats, Given, Kernel, TypeIs
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
-#: Relative size of a negative eigenvalue beyond which it cannot be a rounding error, even in single precision.
+#: Absolute value of a negative eigenvalue, relative to the largest absolute value, above which it
+#: is not a rounding error, even in single precision.
 INDEFINITE = 1e-5
-#: Relative size of an eigenvalue below which it counts as a rounding error.
+#: Size of an eigenvalue, relative to the largest, up to which it counts as a rounding error.
 NOTHING = 1e-12
 
 
@@ -29,7 +31,7 @@ def is_given(kernel: Kernel) -> TypeIs[Given]:
 
 
 def needs_kernel_name(method: Method) -> Method:
-    """Hide a method that needs a gradient or norms of features if the kernel is a matrix or a function."""
+    """Hide a method that needs gradients or norms of features if the kernel is a matrix or a function."""
     return _hidden_if(is_given, "needs a kernel by name", method)
 
 
@@ -49,9 +51,11 @@ def _hidden_if(is_wrong: Callable[[Kernel], bool], reason: str, method: Method) 
 
 
 class Lift:
-    """Map from kernel values with the fitted rows ``X``, or with the rows of the kernel matrix ``X``, to explicit features.
+    """Map from kernel values with the fitted rows to explicit features.
 
-    Negative eigenvalues are dropped. They are an error if fewer than ``k`` positive eigenvalues remain.
+    ``X`` contains the fitted rows, or is their kernel matrix if ``kernel`` is ``"precomputed"``.
+    Negative eigenvalues are dropped. Raise a ``ValueError`` for a significant negative eigenvalue
+    if fewer than ``k`` positive ones remain.
     """
 
     def __init__(self, kernel: Given, X: Any, k: int) -> None:
@@ -75,7 +79,7 @@ class Lift:
         self._map = vectors[:, carries] / np.sqrt(values[carries])
 
     def __call__(self, X: Any) -> Floats:
-        """Return the features of rows, or of points given by their kernel values."""
+        """Return the features of rows, or of points given by their kernel values with the fitted rows."""
         return np.ascontiguousarray(self._values(X) @ self._map)
 
     def _values(self, X: Any) -> Any:

@@ -20,68 +20,74 @@ from ._types import Event, Floats, Incident, Path, Self, Table
 class Monitor(OutlierMixin, NativeEstimator[_core.Monitor]):
     """Monitor for rows of sensor readings: alarms, incidents, causes, events and change points.
 
-    The first rows count as normal and are the reference: the rows of :meth:`fit`, or the first rows of :meth:`update`.
-    Every later row gets a score from three tail probabilities: of its distance from the directions of normal rows
-    (``q``), of its position along them (``t2``), and of its most unusual column.
+    The first rows count as normal and are the reference. These are the rows of :meth:`fit`, or the
+    first rows of :meth:`update`. The score of a later row combines three tail probabilities: of its
+    distance from the directions of normal rows (``q``), of its position along these directions
+    (``t2``), and of its most unusual column.
 
-    Every later row also gets two verdicts. An **alarm** is a row that is unusual compared with the reference and with
-    the most recent rows: the start of a fault, or a single bad row. An **incident** is a stretch of rows in which something
-    is wrong, on any of several time scales: a spike, a shift, a slow drift, or a column that is stuck, without values, or
-    that was constant and moved. It is reported once and lasts until the rows are usual again. A fault never becomes normal
-    automatically, unless ``rebaseline`` is set. :meth:`accept` makes it the new reference.
+    An **alarm** is a row that is unusual compared with the reference and with the most recent rows:
+    the start of a fault, or a single bad row. An **incident** is a stretch of rows in which
+    something is wrong: a spike, a shift, a slow drift, or a column that repeats a value, has no
+    values, or was constant and has moved. An incident is reported once and lasts until the rows are
+    usual again. A fault never becomes normal automatically, unless ``rebaseline`` is set.
+    :meth:`accept` makes the current state the reference.
 
-    :meth:`update` is for streams and gives exactly the results of ``eigenhedge monitor`` on the same rows. The methods
-    of scikit-learn's outlier detectors compare the rows of a table with the reference only, without learning.
+    :meth:`update` is for streams and gives exactly the results of ``eigenhedge monitor`` on the
+    same rows. The methods of scikit-learn's outlier detectors compare the rows of a table with the
+    reference only, without learning.
 
     Parameters
     ----------
     k : int, default=None
         Number of directions to keep. None means as many as explain ``share`` of the energy.
     share : float, default=0.85
-        Share of the energy of normal rows that the directions explain.
+        Share of the energy of normal rows that the directions explain, if ``k`` is None.
     mode : str, default="adapt"
-        ``"adapt"``: the recent level and its limit follow the rows, and the reference is fixed. ``"freeze:ROWS"``:
-        nothing changes after the first ROWS rows, or after ``fit``, and alarms depend on the reference only.
+        ``"adapt"``: the limit follows the level of the most recent rows, and the reference is
+        fixed. ``"freeze:ROWS"``: nothing changes after the first ROWS rows, or after ``fit``, and
+        alarms depend on the reference only.
     limit : str or float, default="auto:0.01"
-        Rule for the alarm limit: ``"auto:ALPHA"`` (this share of later rows exceeds it), or ``"conformal:P"`` (at most
-        this share exceeds it, if rows are exchangeable). A number is short for ``"auto:ALPHA"``.
+        Rule for the alarm limit. ``"auto:ALPHA"`` aims at a share ALPHA of later rows above the
+        limit. With ``"conformal:P"``, at most a share P exceeds it, if the rows are exchangeable. A
+        number is short for ``"auto:ALPHA"``.
     lags : int or "auto", default=0
-        Number of earlier rows appended to each row. ``"auto"`` selects about 5 for 10 columns and 2 for 50.
+        Number of previous rows appended to each row. ``"auto"`` means about 5 for 10 columns and 2 for 50.
     differences : bool or "auto", default="auto"
-        True to also score the differences between rows. ``"auto"`` does so if levels are strongly autocorrelated.
+        True to also score the differences between consecutive rows. ``"auto"`` does so if the
+        columns are strongly autocorrelated.
     standardize : bool, default=True
-        True to standardize the columns to mean 0 and standard deviation 1 by the normal rows.
+        True to standardize the columns to mean 0 and standard deviation 1, computed from the normal rows.
     missing : {"fail", "skip", "fill"}, default="fill"
         Handling of NaN cells: raise an error, skip the row, or fill the cell from the other cells.
     warm_up : int, default=None
-        Number of first rows of ``update`` that count as normal. None means 400, or 3 per column and lag if that is
-        more. The command line uses a third of a shorter table. Here later calls continue the warm-up, because the end
-        is not known.
+        Number of first rows of ``update`` that count as normal. None means 400, or 3 (lags + 1)
+        times the number of columns if that is more. If a table has fewer rows, the command line
+        uses the first third of them. In Python, later calls of ``update`` continue the warm-up.
     event_gap : int, default=5
-        Maximum number of rows between two alarms of one event.
+        Maximum number of rows between two consecutive alarms of an event.
     change_time : float, default=10000
-        Average number of rows between false reports of a change.
+        Average number of rows between false reports of a change, from 10 to 1e9.
     incident_time : float, default=1000
-        Average number of rows between false incidents.
+        Average number of rows between false incidents, from 100 to 1e9.
     rebaseline : str or int, default="never"
-        Automatic acceptance of an incident as the new reference: ``"never"``, or ``"after:ROWS"`` of it. A number is
-        short for ``"after:ROWS"``.
+        Automatic acceptance of an incident as the new reference: ``"never"``, or ``"after:ROWS"``
+        once it has lasted ROWS rows. A number is short for ``"after:ROWS"``.
 
     Attributes
     ----------
     offset_ : float
-        Minus the limit of the score by the reference alone. ``decision_function`` is ``score_samples`` minus this
-        value.
+        Minus the limit of the score by the reference alone. ``decision_function`` is
+        ``score_samples`` minus this value.
     totals_ : dict
         Counts of rows, alarms, events, changes and incidents.
     open_incidents : list of dict
-        Incidents that are going on, at most one.
+        Ongoing incidents, at most one.
     open_event_ : dict or None
-        Ongoing event.
+        Ongoing event, or None if there is none.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
-        Names of the columns, if the first rows had names.
+        Names of the columns. It exists only if the first rows had names.
 
     Examples
     --------
@@ -101,7 +107,7 @@ class Monitor(OutlierMixin, NativeEstimator[_core.Monitor]):
     differences: bool | Literal["auto"]
     _first_calls = "fit or update"
     _recent: RecentTimes
-    #: True for a monitor that was taken from a fleet, until its first row.
+    #: True for a copy of a monitor of a fleet, until its next ``update`` or ``fit``.
     _is_copy = False
 
     @stores_arguments
@@ -130,8 +136,8 @@ class Monitor(OutlierMixin, NativeEstimator[_core.Monitor]):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows, in order, at least 20 plus lags. With fewer rows, a warning is issued, no row has a score, and
-            ``update`` continues the warm-up.
+            Rows, in order. There must be at least 20 plus the number of lags. With fewer rows, a
+            warning is issued, rows have no score, and ``update`` continues the warm-up.
         y : None
             Ignored.
         """
@@ -143,24 +149,27 @@ class Monitor(OutlierMixin, NativeEstimator[_core.Monitor]):
     def update(self, X: Table, *, times: Any = None, contributions: bool = False) -> Alarms:
         """Score rows in order and update the recent level.
 
-        The first call starts a warm-up, unless ``fit`` was called.
+        The first call starts a warm-up, unless :meth:`fit` was called.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_columns)
-            Rows. An error names its row, and the previous rows have been processed. If a DataFrame has a DatetimeIndex
-            or PeriodIndex, its times are used for events and for :meth:`report`, which shows them as local times.
+            Rows. If a row is invalid, the error names it, and the rows before it have been
+            processed. If a DataFrame has a DatetimeIndex or PeriodIndex, events and :meth:`report`
+            have its times. The report shows them as local times.
         times : array-like of shape (n_rows,), default=None
-            Times of the rows, as anything that ``pandas.DatetimeIndex`` takes, instead of those of the index.
+            Times of the rows, in a form that ``pandas.DatetimeIndex`` accepts. They replace those
+            of the index.
         contributions : bool, default=False
-            True to also return the contribution of every column to ``q``. :func:`eigenhedge.plot.monitor` plots them.
+            True to also return the contribution of each column to ``q``, which
+            :func:`eigenhedge.plot.monitor` plots.
 
         Returns
         -------
         Alarms
-            Scores, limits, alarms, incidents, causes, events and changes. Rows of the warm-up have no score. A warning is
-            issued if the first call has several rows and ends before the warm-up does. A first call with a single row
-            gives no warning, because the rows then arrive one at a time.
+            Scores, limits, alarms, incidents, causes, events and changes. Rows of the warm-up have
+            no score. A warning is issued if the first call has several rows and does not complete
+            the warm-up.
         """
         is_first = not self.__sklearn_is_fitted__()
         index = row_index(X) if times is None else index_of_times(times, len(cast("Any", X)))
@@ -176,9 +185,10 @@ class Monitor(OutlierMixin, NativeEstimator[_core.Monitor]):
     def accept(self) -> Self:
         """Accept the current state as normal: the most recent rows become the reference.
 
-        These are the rows since the start of the incident, or as many rows as the warm-up had. With fewer than 20 plus lags, a
-        ``ValueError`` is raised and the monitor is unchanged. The ongoing incident ends, and later rows are compared with the
-        new reference.
+        These are the rows since the start of the ongoing incident, at most as many as the warm-up
+        had. Without an incident, they are the last rows, as many as the warm-up had. If there are
+        fewer than 20 plus the number of lags, raise a ``ValueError`` and leave the monitor
+        unchanged. The ongoing incident ends, and later rows are compared with the new reference.
         """
         self._fitted().accept()
         return self
@@ -194,13 +204,13 @@ class Monitor(OutlierMixin, NativeEstimator[_core.Monitor]):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows of a separate table. With lags, copies of the first row replace the rows before it. Without lags and
-            differences, the score of a row does not depend on the other rows.
+            Rows of a separate table. With lags, copies of the first row replace the rows before it.
+            Without lags and differences, the score of a row does not depend on the other rows.
 
         Returns
         -------
         scores : ndarray of shape (n_samples,)
-            Negated scores. A score is NaN only for rows that ``missing`` skips.
+            Negated scores. The score of a skipped row is NaN.
 
         Raises
         ------
@@ -210,23 +220,23 @@ class Monitor(OutlierMixin, NativeEstimator[_core.Monitor]):
         return -self._score(X)[0]
 
     def decision_function(self, X: Table) -> Floats:
-        """Return the limit minus the scores of the rows of ``X``, as for :meth:`score_samples`.
+        """Return the limit minus the score of each row of ``X``, with scores as in :meth:`score_samples`.
 
-        The result is negative for an alarm by the reference alone.
+        A negative value is an alarm by the reference alone.
         """
         score, limit = self._score(X)
         return limit - score
 
     def predict(self, X: Table) -> NDArray[np.int64]:
-        """Label rows of ``X`` whose score exceeds the limit, as for :meth:`score_samples`.
+        """Label the rows of ``X`` whose score exceeds the limit. Scores are those of :meth:`score_samples`.
 
-        Only :meth:`update` detects stuck sensors.
+        This method does not detect stuck sensors. :meth:`update` does.
 
         Returns
         -------
         labels : ndarray of shape (n_samples,)
-            -1 for an alarm and 1 for other rows, including skipped ones. If the warm-up has not ended, a warning is
-            issued and all labels are 1.
+            -1 for an alarm, and 1 for other rows, including skipped ones. If the warm-up has not
+            ended, a warning is issued and all labels are 1.
         """
         scores, limit = self._fitted().score(self._prepared(X, reset=False))
         if limit is None:
@@ -255,18 +265,19 @@ class Monitor(OutlierMixin, NativeEstimator[_core.Monitor]):
 
     @property
     def open_incidents(self) -> list[Incident]:
-        """list of dict: incidents that are going on, at most one, as in ``Alarms.incidents``."""
+        """list of dict: ongoing incidents, at most one, as in ``Alarms.incidents``."""
         found: list[dict[str, Any]] = self._fitted().open_incidents
         return [described(one, self._columns(), self._recent) for one in found]
 
     def report(self, path: Path, *, title: str = "Monitor") -> None:
         """Write the page of ``eigenhedge monitor --report``: incidents with their columns, scores, limits and alarms.
 
-        The HTML file is replaced atomically. The page has the heading ``title`` and needs no other files and no network.
+        The page is a self-contained HTML file with the heading ``title``. The file is replaced atomically.
 
-        Counts include all rows of the monitor. Charts and the list of events cover the rows of :meth:`update` since the
-        monitor was created or loaded. The charts of a long stream show the largest score of each interval, in bounded
-        memory. The monitor of a key of a :class:`Fleet` has no charts of its own. Use :meth:`Fleet.report`.
+        Counts include all rows of the monitor. Charts and the list of events cover the rows of
+        :meth:`update` since the monitor was created, fitted or loaded. The charts of a long stream
+        show the largest score of each interval, in bounded memory. A monitor that was copied from a
+        :class:`Fleet` has no charts. Use :meth:`Fleet.report`.
 
         Examples
         --------
@@ -299,7 +310,7 @@ class Monitor(OutlierMixin, NativeEstimator[_core.Monitor]):
         _core._check_monitor_options(**self.get_params(deep=False))
 
     def _fresh(self, dim: int, names: list[str] | None) -> _core.Monitor:
-        """Return the monitor with which every key of a fleet starts: this one if fitted, otherwise a new one."""
+        """Return the native monitor for the keys of a fleet: a new one if this one is not fitted."""
         if not self.__sklearn_is_fitted__():
             return self._new(dim, names)
         if self._model.dim != dim:

@@ -28,7 +28,7 @@ def check_n_components(n_components: Any) -> None:
 
 
 def seed_of(random_state: Any) -> int:
-    """Return the seed of a model. An integer is used unchanged, so that it has the same effect as on the command line."""
+    """Return the seed of a model. An integer is used unchanged, with the effect of ``--seed``."""
     if isinstance(random_state, numbers.Integral):
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
@@ -39,7 +39,7 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     @abstractmethod
     def _embed(self, X: Table) -> tuple[Floats, Floats]:
-        """Return the coordinates and losses of rows that have not been validated."""
+        """Return the coordinates and losses of rows. ``X`` has not been validated."""
 
     def _coordinates(self, X: Table) -> Floats:
         return self._embed(X)[0]
@@ -54,13 +54,13 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows. For a precomputed kernel, kernel values with the fitted rows.
+            Rows. For a precomputed kernel, the kernel values of each row with the fitted rows.
 
         Returns
         -------
         X_new : ndarray of shape (n_samples, n_components)
-            Coordinates along the components. For an online estimator, these are the directions most likely to be kept.
-            They are in single precision if the rows are.
+            Coordinates along the components. The components of an online estimator are the
+            directions most likely to be kept. The result is in single precision if the rows are.
         """
         coordinates = self._coordinates(X)
         return coordinates.astype(np.float32) if is_single(X) else coordinates
@@ -68,7 +68,7 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     def inverse_transform(self, X: Table) -> Floats:
         """Return the rows with the coordinates ``X`` of shape (n_samples, n_components).
 
-        For a kernel, they are pre-images: rows whose features are near the points with these coordinates.
+        With a kernel, the rows are pre-images: their features are near the points with these coordinates.
         """
         check_is_fitted(self)
         check_numbers(X)
@@ -81,7 +81,7 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     def score_samples(self, X: Table) -> Floats:
         """Return minus the loss of each row of ``X``, as an array of shape (n_samples,).
 
-        The loss is the squared distance between the row, or its features, and the projection.
+        The loss is the squared distance between a row (or its features) and its projection.
         """
         return -self._embed(X)[1]
 
@@ -105,7 +105,7 @@ class Online(Transformer, ModelEstimator):
     _option_names: frozenset[str] = frozenset({"learner", "hindsight", "standardize"} | TABLE.keys())
 
     def fit(self, X: Table, y: object = None) -> Self:
-        """Reset the estimator and learn from the rows of ``X`` in order. ``y`` is ignored.
+        """Reset the estimator and learn from the rows of ``X``, in order. ``y`` is ignored.
 
         ``X`` has the shape (n_samples, n_features). Sparse matrices and tables are accepted.
         """
@@ -115,9 +115,10 @@ class Online(Transformer, ModelEstimator):
         return self
 
     def partial_fit(self, X: Table, y: object = None) -> Self:
-        """Continue learning from one or more rows of ``X``. The first call starts a model. ``y`` is ignored.
+        """Learn from one or more further rows. The first call starts a new model. ``y`` is ignored.
 
-        Parameters changed after the first call take effect at the next ``fit``. A changed ``n_components`` is an error.
+        Parameters that are changed after the first call take effect at the next ``fit``, except
+        that a changed ``n_components`` is an error.
         """
         if not self.__sklearn_is_fitted__():
             return self.fit(X)
@@ -126,15 +127,15 @@ class Online(Transformer, ModelEstimator):
         return self
 
     def score(self, X: Table, y: object = None) -> float:
-        """Return minus the mean loss of the rows of ``X``, which is the mean of :meth:`score_samples`. ``y`` is ignored.
+        """Return the mean of :meth:`score_samples`: minus the mean loss of ``X``. ``y`` is ignored.
 
-        The mean loss decreases with every additional direction.
+        Additional directions reduce the mean loss.
         """
         return float(self.score_samples(X).mean())
 
     @property
     def n_samples_seen_(self) -> int:
-        """int: number of rows learned since the last ``fit``. Only this number can be assigned."""
+        """int: number of rows learned since the last ``fit``. Another value cannot be assigned."""
         return self._fitted().rows
 
     @n_samples_seen_.setter
@@ -161,7 +162,7 @@ class Online(Transformer, ModelEstimator):
         self._model, self.n_components_ = model, k
 
     def _options(self, X: Any) -> dict[str, Any]:
-        # A subclass may have other parameters, or leave some out. All are attributes of the base class.
+        # A subclass may have other constructor arguments. Options are attributes in any case.
         return {name: value for name, value in vars(self).items() if name in self._option_names}
 
     def _k(self, X: Any) -> int:
@@ -169,18 +170,18 @@ class Online(Transformer, ModelEstimator):
         return min(X.shape) if self.n_components is None else int(self.n_components)
 
     def _room(self, k: int, n_features: int) -> int | None:
-        """Return the dimension k + 1 if all directions of the rows are kept, and otherwise None."""
+        """Return the option ``feature_dim``: k + 1 if all directions are kept, otherwise None."""
         return None if k < n_features else k + 1
 
     def _collects(self) -> bool:
-        """Return True if rows are not predicted, so that their moments are enough for learners that take them."""
+        """Return True if rows may be learned as moments, without predicting each row."""
         return False
 
     def _learn(self, X: Any) -> None:
         # The warm-up uses the whole table, which may consist of several blocks.
         if self._model.standardize.startswith("warmup") and self._model.rows == 0:
             any(not self._model._warm_up(block) for block in blocks(X))
-        # Long sparse rows are faster one by one.
+        # Long sparse rows are learned faster one by one.
         is_long = is_sparse(X) and X.shape[1] > _DEFAULTS["longest_exact"]
         if self._collects() and not is_long and all(map(self._model._collect, blocks(X))):
             return

@@ -1,4 +1,4 @@
-"""Types of the options, for signatures."""
+"""Types of options, for signatures."""
 
 from collections.abc import Callable
 from typing import Any, Literal, TypeAlias, TypedDict
@@ -38,7 +38,7 @@ KernelName: TypeAlias = Literal[
 
 
 class SharedOptions(TypedDict, total=False):
-    """Options of everything that learns; None is the default of each."""
+    """Options of models and estimators. None means the default of an option."""
 
     eta: float | Literal["auto"] | None
     ceiling: float | None
@@ -65,7 +65,7 @@ class SharedOptions(TypedDict, total=False):
 
 
 class KernelParameters(TypedDict, total=False):
-    """Parameters of kernels, but for gamma."""
+    """Parameters of kernels, except gamma."""
 
     degree: int | None
     coef0: float | None
@@ -81,13 +81,13 @@ class FeatureOptions(SharedOptions, KernelParameters, total=False):
 
 
 class PlainOptions(SharedOptions, total=False):
-    """Options without those of kernels."""
+    """Options of online PCA without a kernel."""
 
     segments: int | Literal["auto"] | None
 
 
 class StreamOptions(FeatureOptions, total=False):
-    """Options of streams."""
+    """Options for River."""
 
     kernel: KernelName | Callable[[Any, Any], float] | None
     gamma: float | None

@@ -5,7 +5,7 @@ from typing import Any
 
 
 def needed(module: str, user: str, install: str) -> Any:
-    """Return a module, or raise an ``ImportError`` that names its user and the command to install it."""
+    """Import a module, or raise an ``ImportError`` that names ``user`` and the package to install."""
     package = module.partition(".")[0]
     try:
         return importlib.import_module(module)
@@ -16,7 +16,7 @@ def needed(module: str, user: str, install: str) -> Any:
 
 
 def later(name: str, module: str) -> Any:
-    """Return a class of this package, or raise an ``ImportError`` with advice if scikit-learn is not installed."""
+    """Import a name of this package, or raise an ``ImportError`` if scikit-learn is missing."""
     try:
         return getattr(importlib.import_module(f".{module}", __package__), name)
     except ModuleNotFoundError as error:

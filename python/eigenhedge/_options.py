@@ -1,4 +1,4 @@
-"""Signatures, checks and documentation of options, from the option table that the command line also uses."""
+"""Signatures and documentation of options, from the table of options of the command line."""
 
 import functools
 import inspect
@@ -16,8 +16,9 @@ def options() -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        Name, type, word that can replace a number, choices, default, example, rule, help and learners of each option.
-        The example consists of keyword arguments.
+        Dictionary for each option. Keys: name, type, word (a word that can replace a number),
+        choices, default, example (keyword arguments), rule (range of values), help, read_by
+        (learners with this option), needs_kernel.
 
     Examples
     --------
@@ -49,7 +50,7 @@ Class = TypeVar("Class", bound=type)
 
 
 def takes_options(function: Function) -> Function:
-    """Add the options to the signature of a function with ``**options``, and to its docstring at {options}."""
+    """Put all options into the signature of a function, and at {options} in its docstring."""
     setattr(function, "__signature__", _signature(function, ()))  # noqa: B010 (no type checker knows it)
     if function.__doc__:
         function.__doc__ = _with_options(function.__doc__, TABLE.values())
@@ -57,8 +58,7 @@ def takes_options(function: Function) -> Function:
 
 
 def constructor(without: Collection[str] = ()) -> Callable[[Function], Function]:
-    """Replace ``**options`` of a constructor by all options but those of ``without``, and store all arguments as attributes."""
-
+    """Replace ``**options`` by all options not in ``without``, and store all arguments as attributes."""
     return lambda function: _storing(function, _signature(function, without))
 
 
@@ -80,7 +80,7 @@ def _storing(function: Function, signature: inspect.Signature) -> Function:
 
 
 def documented(without: Collection[str] = ()) -> Callable[[Class], Class]:
-    """Describe the options, but ``without`` some, at {options} in the docstring of a class."""
+    """Describe all options except those in ``without`` at {options} in the docstring of a class."""
 
     def decorate(described: Class) -> Class:
         entries = [entry for name, entry in TABLE.items() if name not in without]
@@ -100,8 +100,8 @@ def _signature(function: Callable[..., Any], without: Collection[str]) -> inspec
 
 
 def _with_options(text: str, entries: Iterable[dict[str, Any]]) -> str:
-    """Return a docstring without its common indentation, with the options at {options}."""
-    # Python removes the indentation itself from version 3.13 on.
+    """Return a docstring with the options at {options}, and without its common indentation."""
+    # Python 3.13 and later remove the indentation.
     return inspect.cleandoc(text).replace("{options}\n", "".join(map(_paragraph, entries)))
 
 
@@ -118,5 +118,5 @@ def _paragraph(entry: dict[str, Any]) -> str:
     return f"{entry['name']} : {kind}, default=None\n{text}\n"
 
 
-# The class of the native module lists the options too, for completion in editors and notebooks.
+# The signature of the native class lists the options too, for completion in editors and notebooks.
 takes_options(Model)

@@ -19,72 +19,75 @@ from ._types import Floats, Table, Unpack
 class OnlinePCA(Online):
     """Online principal component analysis, by default with the learner ``"anchored"``.
 
-    With a learner whose state depends on the set of rows only (``"anchored"``, ``"leader"``, ``"product-sets"``), rows are
-    collected as moments (count, mean, scatter matrix) at the speed of a matrix product, and decomposed when something is
-    asked. With ``losses=True``, or with another learner, rows are learned one by one: the learner commits to a subspace, the
-    row arrives, its loss is recorded, and the learner updates.
+    The state of ``"anchored"``, ``"leader"`` and ``"product-sets"`` does not depend on the order of
+    rows. By default, these learners collect rows as moments (count, mean, scatter matrix) at the
+    speed of a matrix product, and decompose the moments when a result is needed. With
+    ``losses=True``, with another learner, or with an option that depends on the order of rows, rows
+    are learned one by one: the learner commits to a subspace, the row arrives, its loss is
+    recorded, and the learner updates.
 
     Parameters
     ----------
     n_components : int or float, default=None
-        Number of directions kept, at most the number of features. A number between 0 and 1 selects as many as explain
-        that share of the variance of the rows of the first call. None selects the smaller of the numbers of rows and of
-        features in the first call. Set a number if rows arrive one at a time.
+        Number of directions kept, at most the number of features. A number between 0 and 1 means as many
+        as explain that share of the variance of the rows of the first call. None means the number of rows
+        or of features in the first call, whichever is smaller. Set a number if rows arrive one at a time.
     learner : str, default="anchored"
-        Name of a learner in :func:`eigenhedge.learners`. The default depends on the set of rows, not on their order,
-        and its components are those of PCA. To follow drift, use ``"auto"`` or ``"tracking"``. The components of
-        ``"auto"`` are those of its heaviest member.
+        Name of a learner in :func:`eigenhedge.learners`. The components of the default are those of PCA
+        and do not depend on the order of the rows. To follow drift, use ``"auto"`` or ``"tracking"``. The
+        components of ``"auto"`` are those of the member with the largest weight.
     whiten : bool, default=False
-        True to divide each coordinate by its standard deviation over all rows so far (``explained_variance_``), so that
-        all have variance 1. ``inverse_transform`` reverts this. Requires ``hindsight``.
+        True to divide each coordinate by its standard deviation over all rows so far (the root of
+        ``explained_variance_``). ``inverse_transform`` reverses this. Requires ``hindsight``.
     hindsight : bool, default=True
-        True to also compute the best fixed subspace in hindsight, for the regret and the explained variance. Costs
-        O(n²) per row of n features.
+        True to also compute the best fixed subspace in hindsight, for the regret and the explained
+        variance. Costs O(n²) operations per row of n features.
     losses : bool, default=False
-        True to predict every row before it is learned, for the losses, the regret and the bound of ``summary_``. This costs
-        at least O(n²) operations per row that are not matrix products: about 30 times as much for 256 features. The
-        components do not depend on it, up to rounding, for rows of at most 4096 numbers. The moments of longer rows are a
-        sketch.
+        True to predict every row before it is learned. ``summary_`` then has losses, a regret and a
+        bound. This costs at least O(n²) operations per row, without fast matrix products: about 30
+        times as much for 256 features. Up to rounding, it does not change the components if rows
+        have at most 4096 numbers. The moments of longer rows are a sketch.
     batch : int, default=None
-        Number of rows that are learned at once. All of them are predicted with one subspace around one center, and then
-        learned by matrix products. Around a center there is no bound. Without a center, the bound depends on the largest
-        eigenvalue of the sum of ``x xᵀ`` over a batch instead of the squared norm of a row. Each call of ``partial_fit``
-        begins a new batch. The first rows are learned one by one until the center is that of a batch. None learns
-        every row on its own.
+        Number of rows that are predicted with one subspace around one center, and then learned at once by
+        matrix products. With a center, there is no bound. Without a center, the bound depends on the
+        largest eigenvalue of the sum of ``x xᵀ`` over a batch instead of the squared norm of a row. Each
+        call of ``partial_fit`` begins a new batch. With a center, rows are learned one by one until the
+        model has learned as many rows as a batch has. None means that all rows are learned one by one.
     standardize : str, default="none"
-        Standardization of the columns to mean 0 and standard deviation 1: ``"none"``, ``"running"`` (by the previous
-        rows) or ``"warmup:ROWS"`` (by the first ROWS rows of the first call, or all if there are fewer). Coordinates,
-        components and losses are then in standard units. ``mean_`` and the rows of ``inverse_transform`` are in units
-        of the input.
+        Standardization of the columns to mean 0 and standard deviation 1: ``"none"``, ``"running"``
+        (by the previous rows) or ``"warmup:ROWS"`` (by the first ROWS rows of the first call, or
+        all if there are fewer). Coordinates, components and losses are then in standard units.
+        ``mean_`` and the rows of ``inverse_transform`` are in units of the input.
     random_state : int, RandomState instance or None, default=None
-        Seed of the random draws. They affect the losses, but not the learned state (except for ``"perturbed-leader"``).
+        Seed of the random draws. They affect the losses, but not the learned state, except that of
+        ``"perturbed-leader"``.
     {options}
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Directions most likely to be kept, most likely first. The entry of largest absolute value in each direction is
-        positive.
+        Directions most likely to be kept, most likely first. In each direction, the entry with the
+        largest absolute value is positive.
     mean_ : ndarray of shape (n_features,)
         Center that is subtracted from a row. It is zero without centering.
     scale_ : ndarray of shape (n_features,)
-        Divisor of a centered row. It is 1 unless columns are standardized, and 0 for a column that has been constant so
-        far, which is ignored.
+        Divisor of each column after centering. It is 1 unless columns are standardized. It is 0 for
+        a column that has been constant so far, which is ignored.
     inclusion_ : ndarray of shape (n_components,)
         Probability that each direction is kept.
     summary_ : dict
-        Losses, best loss, regret and bound so far, with the keys of the command-line summary. If no row was predicted
-        (``losses=False``), it has the number of rows and the loss of the best subspace of all rows (None for rows of more
-        than 4096 numbers), and None for losses, regret, bound and ranks.
+        Losses, best loss, regret and bound so far, with the keys of the command-line summary. If no
+        row was predicted (``losses=False``), losses, regret, bound and ranks are None. The best
+        loss is that of the best subspace of all rows, or None if rows have more than 4096 numbers.
     explained_variance_, explained_variance_ratio_, singular_values_ : ndarray of shape (n_components,)
-        Variances, shares of the variance and singular values of all rows, along ``components_``. They require
-        ``hindsight`` and rows of at most 4096 numbers.
+        Variances, shares of the variance and singular values of all rows, along ``components_``.
+        They require ``hindsight`` and rows of at most 4096 numbers.
     noise_variance_ : float
         Mean variance of the directions that are not kept.
     n_components_, n_features_in_, n_samples_seen_ : int
         Number of directions kept, length of a row, and number of rows since the last ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if the rows had names.
+        Names of the columns. It exists only if the rows had names.
     model_ : Model
         Model that the estimator trains.
 
@@ -95,25 +98,28 @@ class OnlinePCA(Online):
 
     Notes
     -----
-    Options whose default is None have the default of the learner. An option that has no effect with the learner is an
-    error. A grid search over learners and their options therefore needs a list of grids, one for each learner:
+    None means the learner's default of an option. An option that has no effect with the learner is an
+    error. A grid search over learners and their options therefore needs a list of grids, one for each
+    learner:
     ``[{"learner": ["forgetting-leader"], "forget": [0.9, 0.99]}, {"learner": ["tracking"], "eta": [1.0, 4.0]}]``.
 
-    ``score`` is minus the mean loss, which decreases with the number of directions. A grid search over ``n_components``
-    therefore selects the largest number. Use ``n_components=0.95``, or the score of the next step of a pipeline.
+    ``score`` is minus the mean loss, and additional directions reduce the loss. A grid search over
+    ``n_components`` therefore selects the largest number. Use ``n_components=0.95`` instead, or the
+    score of the next step of a pipeline.
 
-    The basis of ``transform`` changes while the model learns. Directions may swap or rotate after ``partial_fit``. The
-    coordinates of :func:`eigenhedge.run` and :meth:`eigenhedge.Model.step` are aligned from row to row.
+    The basis of ``transform`` changes while the model learns. Directions may swap or rotate after
+    ``partial_fit``. In contrast, the coordinates of :func:`eigenhedge.run` and
+    :meth:`eigenhedge.Model.step` are aligned from row to row.
 
-    If all directions are kept, the loss is zero. The summary then refers to a space with one additional dimension, in
-    which all rows are zero.
+    If all directions are kept, the loss is zero. The summary then refers to a space with one
+    additional dimension, in which all rows are zero.
 
-    A C-ordered float64 array is read a few rows at a time. The interpreter lock is released, and Control-C interrupts a
-    long call between rows. The previous rows have then been learned.
+    A C-ordered float64 array is read a few rows at a time, with the interpreter lock released. Control-C
+    interrupts a long call between rows, and the rows before the interrupt have been learned.
 
-    There is no ``sample_weight``. scikit-learn requires that a row of weight 2 equals the row repeated in any order,
-    but the losses of an online learner depend on the order. :meth:`eigenhedge.Model.learn` and
-    :meth:`eigenhedge.Moments.update` take weights.
+    There is no ``sample_weight``. scikit-learn requires that a row of weight 2 is equivalent to two
+    such rows at any positions, but the losses of an online learner depend on the order of rows.
+    :meth:`eigenhedge.Model.learn` and :meth:`eigenhedge.Moments.update` take weights.
 
     Examples
     --------
@@ -176,7 +182,7 @@ class OnlinePCA(Online):
 
     @property
     def singular_values_(self) -> Floats:
-        """ndarray of shape (n_components,): norm of the coordinates of all rows along each direction."""
+        """ndarray of shape (n_components,): norm of the vector of all coordinates along each direction."""
         return np.sqrt(self._energies()[0])
 
     @property
@@ -188,7 +194,11 @@ class OnlinePCA(Online):
         return rest / left if left > 0 else 0.0
 
     def get_covariance(self) -> Floats:
-        """Return the covariance of the rows: exact along the components, isotropic in all other directions."""
+        """Return the covariance matrix of the rows in the model of probabilistic PCA.
+
+        Variances along the components are those of the rows. In all other directions, the variance
+        is ``noise_variance_``.
+        """
         components, noise = self.components_, self.noise_variance_
         along = np.maximum(self.explained_variance_ - noise, 0.0)
         covariance: Floats = (components.T * along) @ components
@@ -196,7 +206,7 @@ class OnlinePCA(Online):
         return covariance
 
     def get_precision(self) -> Floats:
-        """Return the inverse of :meth:`get_covariance`."""
+        """Return the inverse of the covariance matrix."""
         return cast(Floats, np.linalg.inv(self.get_covariance()))
 
     def _collects(self) -> bool:
@@ -218,7 +228,7 @@ class OnlinePCA(Online):
         return super()._invert(coordinates * self._deviations() if self.whiten else coordinates)
 
     def _deviations(self) -> Floats:
-        """Return the standard deviations of the coordinates, with 1 for directions without variance."""
+        """Return the standard deviation of each coordinate, or 1 for a direction without variance."""
         deviations = np.sqrt(self.explained_variance_)
         return np.where(deviations > 0, deviations, 1.0)
 
@@ -248,7 +258,7 @@ class OnlinePCA(Online):
         return k
 
     def _enough_for(self, share: float, X: Any) -> int:
-        """Return the smallest number of directions that explains this share of the variance of the rows."""
+        """Return the smallest number of directions that explain this share of the variance of ``X``."""
         rows = X.toarray() if is_sparse(X) else np.asarray(X, dtype=np.float64)
         seen = rows[~np.isnan(rows).any(axis=1)]
         if len(seen) < 2:

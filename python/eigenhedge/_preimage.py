@@ -19,12 +19,12 @@ class Preimage:
     Attributes
     ----------
     point : ndarray of shape (n_features,), or the candidate
-        Row that was found.
+        Row whose features are near the combination.
     squared_distance : float
-        Squared distance of the features of the row from the combination. With ``criterion="angle"``, the cosine of the
-        angle between them.
+        Squared distance between the features of the row and the combination. With
+        ``criterion="angle"``, it is the cosine of the angle between them.
     converged : bool
-        True if the search converged.
+        True if the search converged, and always True with candidates.
 
     Examples
     --------
@@ -63,26 +63,27 @@ def preimage(
     weights : array-like of shape (n_atoms,)
         Weights of the rows.
     kernel : str or callable, default="rbf"
-        Name of a kernel in :func:`eigenhedge.kernels`, or a function of two rows. Without candidates, it must have a
-        gradient.
+        Name of a kernel in :func:`eigenhedge.kernels`, or a function of two rows. Without
+        candidates, the kernel must have a gradient.
     candidates : like atoms, default=None
-        Rows from which the best one is returned, instead of a search. Required for texts, sets and objects.
+        Rows among which the best one is selected. None means a search over all rows of numbers.
+        Candidates are required for texts, sets and objects.
     criterion : {"distance", "angle"}, default="distance"
-        Rule for the best candidate: the smallest distance, or the smallest angle, which does not depend on the length
-        of texts.
+        Rule for the best candidate: the smallest distance or the smallest angle. The angle does not
+        depend on the lengths of texts.
     start : array-like of shape (n_features,), default=None
         Starting point of the search. None means the nearest atom.
     steps : int, default=200
-        Maximum number of steps.
+        Maximum number of steps of the search.
     tolerance : float, default=1e-8
         Relative length of a step at which the search stops.
     **parameters
-        Parameters of the kernel: ``gamma``, ``degree``, ``coef0``, ``length_scale``, ``items``, ``substring``.
+        Parameters of the kernel: ``gamma`` (by default 1 / number of features), ``degree``,
+        ``coef0``, ``length_scale``, ``items``, ``substring``.
 
     Returns
     -------
     Preimage
-        Row, its squared distance, and a flag that is True if the search converged.
 
     Examples
     --------
@@ -113,9 +114,9 @@ class KernelMean:
     Attributes
     ----------
     values : ndarray of shape (n_rows,)
-        Mean kernel value of each row with all rows of the sample.
+        Mean of the kernel values of each row with all rows of the sample.
     squared_norm : float
-        Squared norm of the mean of the features.
+        Squared norm of the mean feature of the sample.
 
     Examples
     --------
@@ -132,18 +133,18 @@ class KernelMean:
 def kernel_mean(
     X: Table, at: Table | None = None, *, kernel: RowKernel = _DEFAULTS["kernel"], **parameters: Unpack[KernelArguments]
 ) -> KernelMean:
-    """Compute the mean feature of a sample as a function of rows: ``μ(y) = Σ k(x, y) / n``.
+    """Compute the mean of the features of a sample as a function of a row y: ``μ(y) = Σ k(x, y) / n``.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features), or list of texts, sets or objects
-        Sample of rows.
+        Sample of n rows.
     at : like X, default=None
-        Rows at which the mean is evaluated. None means the sample.
+        Rows at which the mean is evaluated. None means the rows of ``X``.
     kernel : str or callable, default="rbf"
         Name of a kernel in :func:`eigenhedge.kernels`, or a function of two rows.
     **parameters
-        Parameters of the kernel.
+        Parameters of the kernel, as for :func:`preimage`.
 
     Returns
     -------
@@ -168,13 +169,13 @@ class Discrepancy:
     Attributes
     ----------
     biased : float
-        Squared distance between the mean features. It is not negative, and biased upwards.
+        Squared distance between the mean features of the samples. It is not negative, and biased upwards.
     unbiased : float or None
-        Unbiased estimate, without the pairs of a row with itself. It can be negative. It is None if a sample has only
-        one row.
+        Unbiased estimate of the squared distance, without the pairs of a row with itself. It can be
+        negative. It is None if a sample has only one row.
     p_value : float or None
-        Share of the random splits of all rows, including the given one, whose samples are at least as far apart. It is
-        None without splits.
+        Share of the splits of all rows into two samples whose distance is at least that of the
+        given split. The splits are random, and include the given one. It is None without splits.
 
     Examples
     --------
@@ -199,8 +200,8 @@ def mmd(
 ) -> Discrepancy:
     """Compute the squared maximum mean discrepancy of two samples, and test whether their distributions are equal.
 
-    If they are equal, all splits of the rows into two samples of these sizes are equally likely. The probability of a p-value
-    of at most 0.01 is therefore at most 0.01.
+    If the distributions are equal, all splits of the rows into two samples of these sizes are
+    equally likely. The probability of a p-value of at most 0.01 is then at most 0.01.
 
     Parameters
     ----------
@@ -213,8 +214,9 @@ def mmd(
     seed : int, default=0
         Seed of the splits.
     **parameters
-        Parameters of the kernel. Without ``gamma``, it is 1 / median of the squared distances (or of what the kernel
-        multiplies with γ) of the first 100 rows of each sample.
+        Parameters of the kernel, as for :func:`preimage`. Without ``gamma``, it is 1 / median of
+        the squared distances between the first 100 rows of each sample (for other kernels than RBF,
+        of the quantity that γ multiplies).
 
     Returns
     -------

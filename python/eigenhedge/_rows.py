@@ -1,4 +1,4 @@
-"""Conversion of tables to C-ordered float64 arrays, and of other rows (texts, sets, objects for kernels given as functions)."""
+"""Conversion of tables to C-ordered float64 arrays, and of texts, sets and objects to lists of items."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from ._core import kernels
 from ._types import Floats, Kernel, Table
 
-#: Names of columns, or None if they have no names.
+#: Names of columns, or None for columns without names.
 Names: TypeAlias = Sequence[Any] | NDArray[np.object_] | None
 
-#: Maximum number of entries of a sparse table that are converted to dense at once (8 MiB).
+#: Maximum number of entries of a dense block of a sparse table (8 MiB).
 BLOCK = 1 << 20
 
-#: Name of each non-numeric kind of NumPy type, with advice on the conversion to numbers.
+#: Name of each kind of NumPy type that is not numeric, with advice on the conversion to numbers.
 NO_NUMBERS = {
     "c": ("complex numbers", "Complex data not supported: give real and imaginary parts as columns of their own"),
     "m": ("durations", "divide them by a unit first, for example by numpy.timedelta64(1, 's')"),
@@ -29,7 +29,7 @@ NO_NUMBERS = {
     "V": ("records", "numpy.lib.recfunctions.structured_to_unstructured turns them into columns"),
 }
 
-#: Types of single values of these kinds.
+#: Python and NumPy types of values, by kind.
 TYPES = {
     "c": (complex, np.complexfloating),
     "m": (datetime.timedelta, np.timedelta64),
@@ -44,7 +44,7 @@ def is_sparse(X: object) -> bool:
 
 
 def column_names(X: Any) -> NDArray[np.object_] | None:
-    """Return the column names of a table if all are strings, and otherwise None."""
+    """Return the column names of a table, or None unless all are strings."""
     names = getattr(X, "columns", None) if hasattr(X, "to_numpy") else getattr(X, "column_names", None)
     if names is None or not all(isinstance(name, str) for name in names):
         return None
@@ -54,9 +54,10 @@ def column_names(X: Any) -> NDArray[np.object_] | None:
 def as_rows(X: Any, names: Names = None) -> Floats:
     """Return a two-dimensional C-ordered float64 array with the rows of ``X``.
 
-    NumPy arrays of float64 in C order are returned unchanged. Other arrays, nested lists, SciPy sparse matrices, and
-    tables of pandas, polars and Arrow are converted. Masked entries, dates, durations and complex numbers raise a
-    ``ValueError``. If ``names`` is given, the columns of a table with names are selected by name. Every name must occur.
+    Aligned float64 arrays in C order are returned unchanged. Other arrays, nested lists, SciPy
+    sparse matrices, and tables of pandas, polars and Arrow are converted. If ``names`` is given,
+    the columns of a table with names are selected by name. Raise a ``ValueError`` for a missing
+    name, and for masked entries, texts, dates, durations and complex numbers.
     """
     places = matching_places(column_names(X), names)
     check_numbers(X)
@@ -73,9 +74,9 @@ def as_rows(X: Any, names: Names = None) -> Floats:
 
 
 def matching_places(found: Names, names: Names) -> list[int] | None:
-    """Return the places of ``names`` in ``found``, or None if there is nothing to match or both are equal.
+    """Return the index of each of ``names`` in ``found``, or None if both are equal or one of them is None.
 
-    A name that was not found raises a ``ValueError``.
+    Raise a ``ValueError`` for a name that is not in ``found``.
     """
     if found is None or names is None or list(found) == list(names):
         return None
@@ -87,7 +88,7 @@ def matching_places(found: Names, names: Names) -> list[int] | None:
 
 
 def numeric(X: Any) -> Any:
-    """Convert object columns of a pandas table to numbers, with NaN for missing cells. Do not change other tables."""
+    """Convert a pandas table with object columns to numbers. Return other tables unchanged."""
     dtypes = getattr(X, "dtypes", None) if hasattr(X, "iloc") and np.ndim(X) == 2 else None
     if dtypes is None or not any(getattr(dtype, "kind", "") == "O" for dtype in dtypes):
         return X
@@ -111,7 +112,10 @@ def as_numbers(x: Any, names: Names = None) -> Floats:
 
 
 def check_numbers(X: Any) -> None:
-    """Raise a ``ValueError`` if ``X`` has masked entries, duplicate column names, or cells that are not numbers."""
+    """Raise a ``ValueError`` for masked entries, duplicate column names, and cells that are not numbers.
+
+    Raise a ``TypeError`` if ``X`` is not a table, such as a path, a mapping or an iterator.
+    """
     _check_kind(X)
     _check_names(X)
     is_table = hasattr(X, "iloc") or hasattr(X, "get_columns")
@@ -132,7 +136,7 @@ def check_numbers(X: Any) -> None:
 
 
 def _columns(X: Any) -> Iterator[tuple[Any, Any]] | None:
-    """Return the names and the columns of a table that may hold other values than numbers, or None for other objects."""
+    """Return the columns of ``X`` that may not be numeric, or None if ``X`` is not a table."""
     if hasattr(X, "iloc") and np.ndim(X) == 2:
         others = [place for place, dtype in enumerate(X.dtypes) if getattr(dtype, "kind", "O") not in "biuf"]
         return ((X.columns[place], X.iloc[:, place].to_numpy()) for place in others)
@@ -149,7 +153,7 @@ def check_value(value: object, place: str) -> None:
 
 
 def check_cells(wrong: NDArray[np.bool_], names: Any, value: str, advice: str) -> None:
-    """Raise a ``ValueError`` that names the first wrong cell and ends with the advice, if there is one."""
+    """If a cell is wrong, raise a ``ValueError`` with the first such cell and the advice."""
     places = np.argwhere(wrong)
     if len(places):
         row, column = places[0]
@@ -165,7 +169,7 @@ def is_single(X: Any) -> bool:
 
 
 def blocks(X: Any) -> Iterator[Floats]:
-    """Yield dense C-ordered blocks of rows, so that a sparse table is never converted as a whole."""
+    """Yield ``X``, or dense blocks of its rows if it is sparse. Only one block is in memory at a time."""
     if not is_sparse(X):
         yield X
         return
@@ -176,7 +180,7 @@ def blocks(X: Any) -> Iterator[Floats]:
 
 
 def cells(X: Any) -> tuple[NDArray[np.int64], NDArray[np.uint32], Floats]:
-    """Return the cells of a sparse table: the starts of its rows, and the columns and values of its cells, in order."""
+    """Return a sparse table in CSR form: start of each row, and column and value of each stored cell."""
     X = X.tocsr()
     if not X.has_canonical_format:
         X = X.copy()
@@ -186,14 +190,14 @@ def cells(X: Any) -> tuple[NDArray[np.int64], NDArray[np.uint32], Floats]:
 
 
 def scaled_gamma(X: Any) -> float:
-    """Return 1 / (number of columns · variance of all entries), the ``"scale"`` of scikit-learn's kernels."""
+    """Return 1 / (number of columns · variance of all entries), or 1 if the variance is 0."""
     mean, squares = X.mean(), (X.multiply(X) if is_sparse(X) else np.square(X)).mean()
     variance = float(squares - mean * mean)
     return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
 
 
 def is_plain(X: Any, width: int) -> bool:
-    """Return True if ``X`` needs no conversion: finite float64 rows of this width in C order."""
+    """Return True for a finite float64 array in C order with ``width`` columns."""
     return (
         type(X) is np.ndarray
         and X.ndim == 2
@@ -219,7 +223,7 @@ def _has_nullable_numbers(X: Any) -> bool:
 def _required(X: Any, ndim: int, rule: str) -> Floats:
     if getattr(getattr(X, "dtype", None), "kind", "") == "O" or isinstance(X, (list, tuple)):
         X = _without_na(X)
-    # "E" ensures a plain array, because entries of subclasses may have another meaning.
+    # "E" converts subclasses, whose entries may have another meaning, to plain arrays.
     numbers = np.require(X, np.float64, ["C", "A", "E"])
     if np.ndim(X) != ndim:
         raise ValueError(f"{rule}, got {np.ndim(X)}")
@@ -227,7 +231,7 @@ def _required(X: Any, ndim: int, rule: str) -> Floats:
 
 
 def _without_na(X: Any) -> Any:
-    """Replace the missing value of pandas (NA) by NaN in arrays of objects."""
+    """Replace ``pandas.NA`` by NaN in lists and arrays of objects."""
     if "pandas" not in sys.modules:
         return X
     array = np.asarray(X, dtype=object) if isinstance(X, np.ndarray) else np.asarray(X)
@@ -274,7 +278,7 @@ def _check_names(X: Any) -> None:
 
 
 def _check_indices(X: Any) -> None:
-    """Raise a ``ValueError`` if a sparse matrix has indices out of range, because SciPy would access other memory."""
+    """Raise a ``ValueError`` for indices out of range, which could crash SciPy."""
     if X.format in ("csr", "csc", "bsr"):
         shape = X.shape if X.format == "csr" else X.shape[::-1]
         if X.format == "bsr":
@@ -343,7 +347,7 @@ PARAMETERS = tuple(dict.fromkeys(name for entry in kernels() for name in entry["
 
 
 class ItemRows(list[Any]):
-    """List of texts, sets or objects, with the shape of a table with one column."""
+    """List of texts, sets or objects. Its shape is that of a table with one column."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -355,7 +359,7 @@ def takes_items(kernel: Kernel | None) -> bool:
 
 
 def are_objects(X: Any) -> bool:
-    """Return True if ``X`` is a sequence of objects that are neither numbers nor rows of numbers."""
+    """Return True if the first element of ``X`` is neither a number nor a list, tuple or array."""
     if is_sparse(X) or getattr(X, "ndim", 1) != 1 or not isinstance(X, Iterable):
         return False
     first = next(iter(X), None)
@@ -363,9 +367,10 @@ def are_objects(X: Any) -> bool:
 
 
 def as_items(X: Any, kernel: Kernel | None, names: Any = None) -> ItemRows:
-    """Return the rows of a list, a series or a table as items. The cells of a row of a wider table are its items.
+    """Return the rows of a list, a series or a table as :class:`ItemRows`.
 
-    The columns of a table of numbers for a kernel function are matched by name if ``names`` is given.
+    A row of a table with several columns becomes the list of its cells. For a kernel function, a table of
+    numbers becomes rows of numbers, whose columns are matched by name if ``names`` is given.
     """
     if isinstance(X, ItemRows):
         return X
@@ -381,12 +386,12 @@ def as_items(X: Any, kernel: Kernel | None, names: Any = None) -> ItemRows:
 
 
 def as_points(X: Table, kernel: Kernel | None, names: Any = None) -> Any:
-    """Return the rows in the form that the kernel takes: items, or numbers in columns that are matched by name."""
+    """Return the rows in the form that the kernel takes: items, or numbers in columns matched by name."""
     return as_items(X, kernel, names) if takes_items(kernel) else as_rows(X, names)
 
 
 def checked_items(estimator: Any, X: Table, reset: bool) -> ItemRows | None:
-    """Return the texts, sets or objects that the kernel of an estimator takes, or None if its rows are numbers."""
+    """Return the rows as items, or None if the estimator's kernel or ``X`` has rows of numbers."""
     if not takes_items(estimator.kernel) or (callable(estimator.kernel) and not are_objects(X)):
         return None
     rows = as_items(X, estimator.kernel)

@@ -29,25 +29,29 @@ class RunResult:
     Attributes
     ----------
     expected_losses : ndarray of shape (n_rows,)
-        Expected loss of each row over the random choice of the subspace.
+        Expected loss of each row over the random choice of the subspace. With ``missing="skip"``, a
+        skipped row has NaN in this array, and in ``losses``, ``coordinates`` and
+        ``reconstructions``.
     losses : ndarray of shape (n_rows,)
-        Loss of each row for the subspace that was drawn. Skipped rows (``missing="skip"``) have NaN here, in
-        ``expected_losses``, ``coordinates`` and ``reconstructions``.
+        Loss of each row for the subspace that was drawn.
     coordinates : ndarray of shape (n_rows, k)
-        Coordinates of each row in the basis set by the option ``coordinates``: the directions most likely to be kept,
-        aligned from row to row, or the directions drawn for the row.
+        Coordinates of each row. By default, they are along the directions most likely to be kept,
+        in a basis that is aligned from row to row. With ``coordinates="drawn"``, they are along the
+        directions drawn for the row.
     summary : dict
         Summary with the keys of the command-line summary. Values that do not exist are None.
     model : Model
-        Model, which can continue learning.
+        Model after the last row, which can continue learning.
     reconstructions : ndarray of shape (n_rows, n_columns), or None
-        Projection of each row on the subspace drawn for it, in units of the rows. The squared distance from the row, in
-        standard units if columns are standardized, is the loss of the row. The attribute is None unless requested.
+        Projection of each row on the subspace drawn for it, in units of the rows. The squared
+        distance between row and projection is the loss of the row (in standard units, if columns
+        are standardized). The attribute is None unless ``reconstructions=True``.
     filled : ndarray of shape (n_rows, n_columns), or None
-        Rows with their missing cells filled in, each before it was learned. A cell of a column without any value so far is NaN.
-        The attribute is None unless requested.
+        Rows with their missing cells filled in before the row was learned. A cell is NaN if its
+        column had no value so far. The attribute is None unless ``filled=True``.
     fill_errors : ndarray of shape (n_rows, n_columns), or None
-        Standard errors of the cells that were filled in, and 0 for all other cells.
+        Standard errors of the cells that were filled in, and 0 for all other cells. The attribute
+        is None unless ``filled=True``.
     index : pandas.Index or None
         Index of the rows, if they were a pandas DataFrame.
 
@@ -82,7 +86,8 @@ class RunResult:
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas DataFrame with the columns of the command-line output: row, expected_loss, loss, z0, z1, …
 
-        Its index is that of the input if the input was a DataFrame. Skipped rows have NaN. The command line leaves them out.
+        If the input was a DataFrame, the result has its index. Skipped rows have NaN, whereas the
+        command line leaves them out.
         """
         pd = needed("pandas", "RunResult.to_frame", "pandas")
         columns: dict[str, Any] = {"row": range(len(self.losses)), "expected_loss": self.expected_losses, "loss": self.losses}
@@ -90,7 +95,7 @@ class RunResult:
         return pd.DataFrame(columns, index=self.index)
 
     def plot(self) -> Figure:
-        """Plot losses, energy over time and the learned directions with :func:`eigenhedge.plot.overview`."""
+        """Plot losses, energies over time and learned directions with :func:`eigenhedge.plot.overview`."""
         return cast("Figure", later("overview", "plot")(self))
 
 
@@ -107,39 +112,41 @@ def run(
 ) -> RunResult:
     """Run one learner over the rows of a table, one trial per row.
 
-    Before each row, the learner commits to a k-dimensional subspace. The row arrives, its loss is recorded, and the
-    learner updates. With equal rows, options and seed, the results are exactly those of ``eigenhedge run`` on the
-    command line.
+    Before each row, the learner commits to a k-dimensional subspace. The row arrives, its loss is
+    recorded, and the learner updates. For the same rows, options and seed, the results are exactly
+    those of ``eigenhedge run`` on the command line.
 
     None means the default of an option. An option that has no effect with the learner is an error.
-    :func:`eigenhedge.learners` and :func:`eigenhedge.kernels` list the names of learners and kernels. ``center`` may
-    also be True or False, and ``kernel`` a function.
+    :func:`eigenhedge.learners` and :func:`eigenhedge.kernels` list the names of learners and
+    kernels. ``center`` may also be True or False. ``kernel`` may also be a function of two rows.
 
     Parameters
     ----------
     X : array-like of shape (n_rows, n_columns), str or path-like
-        Rows, in order: an array, a list, a sparse matrix, or a pandas, polars or Arrow table. A path is that of a text table or
-        a NumPy file, whose numeric columns are read as on the command line. For kernels of texts and
-        sets, a list of texts, sets or lists of items. For a kernel given as a function of two rows, a list of any
-        objects.
+        Rows, in order: an array, a list, a sparse matrix, a pandas, polars or Arrow table, or the
+        path of a file. The numeric columns of a file are read as on the command line. For kernels
+        of texts and sets, ``X`` is a list of texts, sets or lists of items. For a kernel function,
+        it is a list of any objects.
     k : int
         Number of directions kept.
     standardize : str, default="none"
-        Standardization of the columns to mean 0 and standard deviation 1: ``"none"``, ``"running"`` (by the previous
-        rows) or ``"warmup:ROWS"`` (by the first ROWS rows). Losses and coordinates are then in standard units.
+        Standardization of the columns to mean 0 and standard deviation 1: ``"none"``, ``"running"``
+        (by the previous rows) or ``"warmup:ROWS"`` (by the first ROWS rows). Losses and coordinates
+        are then in standard units.
     reconstructions : bool, default=False
-        True to also compute the projection of each row. Only for plain rows and subspace learners.
+        True to also compute the projection of each row. Not possible with kernels, Hebbian learners
+        or ``feature_dim``.
     filled : bool, default=False
-        True to also return the rows with their missing cells filled in, and the standard errors of these cells. Requires
-        ``missing="fill"``.
+        True to also return the rows with their missing cells filled in, and the standard errors of
+        these cells. Requires ``missing="fill"``.
     report : str or path-like, default=None
-        HTML file to which the page of ``eigenhedge run --report`` is written.
+        Path of an HTML file for the page of ``eigenhedge run --report``. None writes no page.
     {options}
 
     Returns
     -------
     RunResult
-        Losses, coordinates, summary, model and, if requested, reconstructions and filled rows.
+        Losses, coordinates, summary and model. Reconstructions and filled rows are optional.
 
     Examples
     --------

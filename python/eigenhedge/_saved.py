@@ -1,11 +1,11 @@
-"""Objects with a native model, and the data that Python stores in model files.
+"""Base class of objects with a native model, and the data that Python stores in model files.
 
-A model file contains a model, the names and scales of its columns, and a JSON object with data of the calling program.
-The data of Python is the value of the key ``"python"``::
+A model file contains a model, the names and scales of its columns, and a JSON object with data of the
+calling program. Python stores its data under the key ``"python"``::
 
     {"python": {"class": "OnlinePCA", "parameters": {...}}}
 
-Other keys belong to other programs. They are kept until a row is learned.
+Other keys belong to other programs. They are kept until the model learns a row.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from ._core import Model, Monitor
 from ._types import Path, Self
 
-#: Kinds of files that do not contain a model: one monitor, and one model or monitor per key.
+#: Codes of the kinds of files other than models: a monitor, models by key, and monitors by key.
 MONITOR, MODELS_BY_KEY, MONITORS_BY_KEY = 2, 4, 5
 
 
@@ -39,12 +39,12 @@ def data_of(inner: Model | Monitor) -> dict[str, Any]:
 
 
 def plain(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters that JSON can represent."""
+    """Return the parameters that are None, Booleans, numbers or strings, which JSON can represent."""
     return {name: x for name, x in parameters.items() if x is None or isinstance(x, (bool, int, float, str))}
 
 
 class Saved:
-    """Base class of objects with a native model, whose shallow copy would share it. All their copies are deep."""
+    """Base class of objects with a native model. All copies are deep, so none shares the model."""
 
     _fitted: Any
     _feature_names: Any
@@ -54,7 +54,10 @@ class Saved:
         return copy.deepcopy(self)
 
     def save(self, path: Path) -> None:
-        """Write a model file for :func:`eigenhedge.load` and the command line (``--start-from``). It is replaced atomically."""
+        """Write a model file for :func:`eigenhedge.load` and for ``--start-from`` of the command line.
+
+        An existing file is replaced atomically.
+        """
         inner = self._fitted()
         data = {**data_of(inner), "python": self._remembered()}
         inner._set_feature_names(self._feature_names())

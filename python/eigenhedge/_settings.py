@@ -1,4 +1,4 @@
-"""Hedge, runs of expert learners over tables of losses, and runs of the pair learner over two tables."""
+"""Hedge, and runs of expert learners and of the pair learner over tables."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ def Hedge(
     select: Select = None,
     seed: int = 0,
 ) -> CappedHedge:
-    """Create a Hedge learner over ``n`` experts, which draws one expert per trial and incurs its loss.
+    """Create a Hedge learner over ``n`` experts with learning rate ``eta``.
 
-    It is a :class:`CappedHedge` with these options that drops one expert per trial. Its ``dropped_probabilities`` are the
-    weights of Hedge, and ``eta`` is the learning rate.
+    It draws one expert per trial and incurs the loss of this expert. The result is a
+    :class:`CappedHedge` that drops one expert per trial. Its ``dropped_probabilities`` are the
+    weights of Hedge. The options are those of :class:`CappedHedge`.
 
     Examples
     --------
@@ -47,13 +48,14 @@ class ExpertsResult:
     expected_losses, losses : ndarray of shape (n_rows,)
         Total loss of the dropped experts in each row: its expectation, and its value for the drawn set.
     kept_probabilities : ndarray of shape (n_rows, n), or None
-        Probability that each expert was kept. It is None for leaders.
+        Probability that each expert is kept, before each row. It is None for ``"leader"`` and
+        ``"perturbed-leader"``.
     best_loss : float
-        Total loss of the best fixed set of experts to drop.
+        Total loss of the best fixed set of experts to drop, in hindsight.
     bound : float or None
         Upper bound on the total expected loss. It is None if no theorem covers the learner.
     theorem : str or None
-        Theorem from which the bound follows.
+        Theorem from which the bound follows, or None without a bound.
 
     Examples
     --------
@@ -82,7 +84,9 @@ def experts(
     select: Select = None,
     seed: int = 0,
 ) -> ExpertsResult:
-    """Run an expert learner over a table of losses. In each row, k experts are kept and the others are charged.
+    """Run an expert learner over a table of losses.
+
+    In each row, k experts are kept, and the losses of the other experts are charged.
 
     Parameters
     ----------
@@ -126,11 +130,13 @@ class PairResult:
     Attributes
     ----------
     expected_gains, gains : ndarray of shape (n_rows,)
-        Expected gain over the random choice of directions, and gain of the directions that were drawn.
+        Expected gain of each pair of rows over the random choice of directions, and gain of the
+        directions that were drawn.
     best_gain : float or None
-        Total gain of the best fixed directions in hindsight. It is None if rows are too long.
+        Total gain of the best fixed directions in hindsight. It is None if n_left · n_right exceeds 4096².
     bound : float or None
-        Lower bound on the total expected gain. It is None with mixing or without a norm bound.
+        Lower bound on the total expected gain. It is None if ``alpha`` is not 0, if ``norm_bound``
+        is not a number, or if ``best_gain`` is None.
     left, right : ndarray of shape (n_directions, n_left) and (n_directions, n_right)
         Learned directions, in descending order of their probability of being kept.
     probabilities : ndarray of shape (n_directions,)
@@ -166,12 +172,12 @@ def pair(
     norm_bound: float | Literal["auto"] = "auto",
     seed: int = 0,
 ) -> PairResult:
-    """Run the pair learner over two tables, to find directions of one that correlate with directions of the other.
+    """Run the pair learner over two tables, to find directions of both that correlate with each other.
 
     Parameters
     ----------
     X, Y : array-like of shape (n_rows, n_left) and (n_rows, n_right)
-        Rows of the two streams.
+        Rows of the two streams, in order. Row i of ``X`` and row i of ``Y`` are a pair.
     k : int
         Number of directions kept.
     eta, alpha, center, norm_bound, seed : float, float, bool, float or "auto", int

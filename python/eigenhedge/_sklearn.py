@@ -1,4 +1,4 @@
-"""Untyped base classes of scikit-learn, with replacements for monitors if scikit-learn is not installed."""
+"""Base classes of scikit-learn, and replacements that monitors use if scikit-learn is not installed."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ except ModuleNotFoundError:
     import inspect
 
     class NotFittedError(ValueError, AttributeError):
-        """Error of methods that require a fitted estimator."""
+        """Error raised by methods that require a fitted estimator."""
 
     class BaseEstimator:
         """Base class with access to the constructor arguments by name."""
@@ -46,11 +46,11 @@ except ModuleNotFoundError:
         """Base class of outlier detectors with ``fit_predict``."""
 
         def fit_predict(self, X, y=None):
-            """Fit to the rows and label them."""
+            """Fit to the rows of ``X`` and return their labels. ``y`` is ignored."""
             return self.fit(X).predict(X)
 
     def validate_data(estimator, X, *, reset, ensure_all_finite, **rules):
-        """Return the rows after checking the number and the names of the columns. The native module checks the rest."""
+        """Check the number and the names of the columns, and return the rows."""
         rows, names = as_rows(X), column_names(X)
         if ensure_all_finite is True and np.isnan(rows).any():
             raise ValueError("Input X contains NaN.")
@@ -70,7 +70,10 @@ except ModuleNotFoundError:
 
 
 def validated(estimator, X, advice, *targets, **rules):
-    """Return the result of ``validate_data``. If ``advice`` is given, missing cells raise an error that contains it."""
+    """Return the result of ``validate_data``.
+
+    If ``advice`` is given, raise a ``ValueError`` with this advice for a missing cell.
+    """
     check_numbers(X)
     X = numeric(X)
     try:

@@ -1,4 +1,4 @@
-"""Reading, writing and export of model files, in the format of the command line, and merging of models."""
+"""Reading and writing of model files, export of models, and merging of models."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Kind = TypeVar("Kind")
 
-#: Modules of the classes that a file can contain, and the classes based on a monitor.
+#: Module of each class that a file can contain. Then the classes whose native object is a monitor.
 CLASSES = {
     "OnlinePCA": "_pca",
     "OnlineImputer": "_imputer",
@@ -58,9 +58,10 @@ def save(model: Contents | Online, path: Path) -> None:
     Parameters
     ----------
     model : Model, OnlinePCA, OnlineKernelPCA, Monitor, Fleet, or a class of eigenhedge.river
-        Object to write. Parameters of an estimator that JSON cannot represent (a ``RandomState``) are left out.
+        Object to write. Parameters of an estimator that JSON cannot represent, such as a
+        ``RandomState``, are left out.
     path : path-like
-        Path of the file, which is replaced atomically.
+        Path of the file. An existing file is replaced atomically.
 
     Examples
     --------
@@ -87,16 +88,18 @@ def load(path: Path | bytes, kind: type[Any] | None = None) -> Any:
     Parameters
     ----------
     path : path-like or bytes
-        Path of the file, or its contents: the bytes of ``Model.to_bytes``, or of a column ``model`` of
-        :mod:`eigenhedge.spark`.
+        Path of the file, or its contents, such as the result of ``Model.to_bytes`` or a value of
+        the column ``model`` of :mod:`eigenhedge.spark`.
     kind : class, default=None
-        Class that the file must contain. :class:`Model` returns the underlying model of any estimator except a monitor.
+        Class that the file must contain. None means any class. :class:`Model` also accepts the file
+        of an estimator with a model, and returns this model.
 
     Returns
     -------
     Model, OnlinePCA, OnlineKernelPCA, Monitor, Fleet, or a class of eigenhedge.river
-        Saved object, which can continue learning. A model of the command line becomes an :class:`OnlinePCA`, or an
-        :class:`OnlineKernelPCA` if it has a kernel, with the names and scales of its columns.
+        Saved object, which can continue learning. A model of the command line becomes an
+        :class:`OnlinePCA`, or an :class:`OnlineKernelPCA` if it has a kernel. It keeps the names
+        and scales of its columns.
 
     Examples
     --------
@@ -109,7 +112,7 @@ def load(path: Path | bytes, kind: type[Any] | None = None) -> Any:
     Raises
     ------
     ValueError
-        If the file is damaged, truncated, of a newer version, or contains something else.
+        If the file is damaged, truncated, of a newer version, or does not contain a ``kind``.
     """
     where = "the bytes" if isinstance(path, bytes) else str(path)
     model: Any
@@ -149,7 +152,7 @@ def _read(data: bytes, where: str, is_bare: bool) -> Contents:
         return restored
     if isinstance(around.get("options"), dict):
         options = around["options"]
-        # The command line predicts every row, and so does the estimator that continues.
+        # The command line predicts every row, so the estimator does too when it continues.
         return estimator(inner, options.get("learner", "auto"), losses=True, random_state=options.get("seed"))
     return inner
 
@@ -159,7 +162,7 @@ def _class(name: object) -> Any:
 
 
 def estimator(inner: Model, learner: str, **parameters: Any) -> OnlinePCA | OnlineKernelPCA:
-    """Return the estimator for a model that has not been saved by an estimator."""
+    """Return a new estimator with this model, which no estimator has saved."""
     changed = inner._changed_options()
     make = _class("OnlineKernelPCA" if "kernel" in changed else "OnlinePCA")
     known = {"n_components": inner.k, "learner": learner, "standardize": inner.standardize, "hindsight": True}
@@ -168,7 +171,7 @@ def estimator(inner: Model, learner: str, **parameters: Any) -> OnlinePCA | Onli
 
 
 def export(model: Contents | Online, path: Path) -> None:
-    """Export components, mean, scale and column names for other programs.
+    """Export the components, mean, scale and column names of a model for other programs.
 
     The coordinates of a row ``x`` are ``components @ ((x - mean) / scale)``.
 
@@ -177,8 +180,9 @@ def export(model: Contents | Online, path: Path) -> None:
     model : Model, OnlinePCA, or eigenhedge.river.OnlinePCA
         Model without a kernel.
     path : path-like
-        Path of the file, which ends in ``.json``, ``.csv``, ``.npz`` or ``.onnx``. ONNX requires the package onnx. Its
-        graph has the input ``rows`` and the outputs ``coordinates`` and ``loss`` in single precision, and computes in
+        Path of the file, which must end in ``.json``, ``.csv``, ``.npz`` or ``.onnx``. ONNX
+        requires the package onnx. An ONNX graph has the input ``rows`` and the outputs
+        ``coordinates`` and ``loss``. These are in single precision, and the graph computes in
         double precision.
 
     Examples
@@ -203,7 +207,7 @@ def export(model: Contents | Online, path: Path) -> None:
 
 
 def _export_onnx(inner: Model, path: Path) -> bool:
-    """Write the linear map as an ONNX graph. Return False for a model with a kernel."""
+    """Write the linear map of a model as an ONNX graph and return True. Return False for a kernel."""
     import numpy as np
 
     needed("onnx", "an export to ONNX", "eigenhedge[onnx]")
@@ -243,17 +247,18 @@ Mergeable = TypeVar("Mergeable", Model, "OnlinePCA", "Fleet[Any, Any]")
 
 
 def merge(first: Mergeable, *others: Mergeable) -> Mergeable:
-    """Merge models fitted to parts of a table into the model of all rows.
+    """Merge models that were fitted to parts of a table into a model of all rows.
 
-    The learner must not depend on the order of rows (``"leader"``, ``"anchored"`` or ``"product-sets"``), and options
-    and columns must match. Merging fleets combines their keys. Models of a common key are merged.
+    The learner must not depend on the order of rows (``"leader"``, ``"anchored"`` or
+    ``"product-sets"``). Options and columns must match. Merging fleets combines their keys. If two
+    fleets have a common key, its models are merged.
 
     Parameters
     ----------
     first : Model, OnlinePCA or Fleet
         First model.
     *others : of the same class
-        Models to merge with the first one. No model is modified.
+        Models to merge with the first one. The arguments are not modified.
 
     Returns
     -------
@@ -279,7 +284,6 @@ def merge(first: Mergeable, *others: Mergeable) -> Mergeable:
     elif isinstance(first, Model):
         merged = first.merge(*others)
     else:
-        # Fleets and models do not need scikit-learn, which takes a second to import.
         from ._pca import OnlinePCA
 
         if not isinstance(first, OnlinePCA):

@@ -1,4 +1,4 @@
-"""Summary of a run as a sentence, and as a small table with a plot of its losses."""
+"""Summary of a run as a sentence, and as an HTML table with a plot of its losses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ._types import Between, Floats, Summary
 
-#: Number of points in the plot, and its width and height.
+#: Maximum number of points in the plot, and its width and height in pixels.
 POINTS, WIDTH, HEIGHT = 120, 240, 36
 
 
@@ -28,7 +28,7 @@ def html(summary: Summary, losses: Floats) -> str:
 
 
 def rounded(value: float | Between) -> str:
-    """Return a number, or the lower and upper bound of an unknown number, with about four digits."""
+    """Return a number as text with about four digits, or a range as ``LOW to HIGH``."""
     if isinstance(value, dict):
         return f"{rounded(value['low'])} to {rounded(value['high'])}"
     return f"{value:,.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:.4g}"
@@ -41,7 +41,10 @@ def table(names: list[str], lines: Sequence[Sequence[object]]) -> str:
 
 
 def spark_line(losses: Floats, label: str = "expected loss over the rows") -> str:
-    """Return an SVG plot of means over segments of rows. The highest 2 % are clipped."""
+    """Return an SVG plot of means over segments of rows, or "" for fewer than two rows.
+
+    The highest 2 % of the means are clipped.
+    """
     if len(losses) < 2:
         return ""
     means = np.array([stretch.mean() for stretch in np.array_split(losses, min(POINTS, len(losses)))])

@@ -1,4 +1,4 @@
-"""Types shared by several signatures. Public ones are in :mod:`eigenhedge.typing`."""
+"""Types that several signatures use. The public ones are in :mod:`eigenhedge.typing`."""
 
 from collections.abc import Callable, Sequence
 from os import PathLike
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs as TypeIs
     from typing_extensions import Unpack as Unpack
 else:
-    # Annotations are not evaluated.
+    # Annotations are never evaluated, so typing_extensions is not required.
     Self = TypeIs = Unpack = None
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -33,34 +33,34 @@ class _Sparse(Protocol):
     def toarray(self, *args: Any, **kwargs: Any) -> Any: ...
 
 
-#: Rows: arrays, lists, sparse matrices, and pandas, polars and Arrow tables. Strings and file names are not rows.
+#: Rows: arrays, lists, sparse matrices, and pandas, polars and Arrow tables.
 Table: TypeAlias = _Array | _Frame | _Sparse | list[Any] | tuple[Any, ...] | Sequence[Sequence[float]]
-#: Kernels given as functions of two rows, kernels given as a function or a matrix, and all kernels.
+#: RowKernel: kernel name or function of two rows. Given: function or matrix. Kernel: any of these.
 RowKernel: TypeAlias = KernelName | Callable[[Any, Any], float]
 Given: TypeAlias = Literal["precomputed"] | Callable[[Any, Any], float]
 Kernel: TypeAlias = RowKernel | Given
 Mixing: TypeAlias = Literal["none", "fixed-share", "past-average"] | None
 Select: TypeAlias = Literal["systematic", "corners", "top"] | None
 ExpertsName: TypeAlias = Literal["capped-hedge", "leader", "perturbed-leader", "product-sets"]
-#: Kernel parameter gamma of an estimator. "scale" is 1 / (number of features · variance of the entries).
+#: Kernel parameter γ of an estimator. "scale" is 1 / (number of features · variance of all entries).
 Gamma: TypeAlias = float | Literal["scale"] | None
 
 
 class KernelArguments(KernelParameters, total=False):
-    """All parameters of kernels."""
+    """Parameters of kernels."""
 
     gamma: float | None
 
 
 class Between(TypedDict):
-    """Lower and upper bound on an unknown number."""
+    """Lower and upper bound on a number that is not known exactly."""
 
     low: float
     high: float
 
 
 class Certificate(TypedDict):
-    """Costs of approximations. The page about the summary in the book explains them."""
+    """Effects of approximations. The page about the summary in the book explains the keys."""
 
     price: float | None
     hedge_term: float
@@ -72,7 +72,7 @@ class Certificate(TypedDict):
 
 
 class Member(TypedDict):
-    """Member of a portfolio, with its weight and its loss."""
+    """Member of a portfolio: its name, its weight and its expected loss."""
 
     name: str
     weight: float
@@ -80,14 +80,17 @@ class Member(TypedDict):
 
 
 class Partition(TypedDict):
-    """Segments of a stream, each with its own best subspace."""
+    """Partition of a stream into segments, each with its own best subspace.
+
+    ``cuts`` are the indices of the first rows of all segments except the first.
+    """
 
     loss: float
     cuts: list[int]
 
 
 class ShiftingBound(TypedDict):
-    """Bound relative to a comparator that may change its subspace."""
+    """Bound relative to a comparator with one subspace per segment of the stream."""
 
     segments: int
     best_loss: float
@@ -129,7 +132,10 @@ class Summary(TypedDict):
 
 
 class Event(TypedDict):
-    """Event (one alarm or several nearby alarms), change in the level of the scores, or new reference. Unknown times are None."""
+    """Event (group of nearby alarms), change in the level of the scores, or new reference.
+
+    The attributes ``events`` and ``changes`` of :class:`eigenhedge.Alarms` explain the keys.
+    """
 
     kind: Literal["alarms", "stuck", "moved", "rise", "fall", "accepted"]
     start: int
@@ -143,7 +149,10 @@ class Event(TypedDict):
 
 
 class Incident(TypedDict):
-    """Stretch of rows in which something was wrong. The end is None while it is going on. Unknown times are None."""
+    """Stretch of rows in which something was wrong.
+
+    The attribute ``incidents`` of :class:`eigenhedge.Alarms` explains the keys.
+    """
 
     incident: int
     start: int

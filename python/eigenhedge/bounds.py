@@ -1,8 +1,9 @@
-"""Regret bounds as functions of numbers. The Rust module ``eigenhedge::bounds`` states their hypotheses.
+"""Regret bounds as functions. The Rust module ``eigenhedge::bounds`` states their hypotheses.
 
-``k`` is the number of directions kept, ``experts`` the number of experts, and ``dimension`` the dimension of the space
-(``float("inf")`` for infinite dimension). ``best`` is the loss of the comparator, and ``scale`` is Q². A function
-returns None if its theorem does not apply.
+``k`` is the number of directions or experts kept, and ``experts`` is the number of experts.
+``dimension`` is the dimension N of the space (``float("inf")`` for infinite dimension). ``best`` is
+the loss of the comparator. ``scale`` is Q², where Q bounds the norms of rows. A function returns
+None if its theorem does not apply.
 
 Examples
 --------

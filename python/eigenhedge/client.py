@@ -1,7 +1,7 @@
-"""Client of ``eigenhedge serve``. It needs only the standard library. DataFrames need pandas.
+"""Client of ``eigenhedge serve``. It needs only the standard library, and pandas for DataFrames.
 
-Requests of :meth:`Stream.learn` and :meth:`Stream.accept` have an ``Idempotency-Key``. A request that is repeated after
-a broken connection therefore takes effect only once.
+Requests of :meth:`Stream.learn` and :meth:`Stream.accept` have an ``Idempotency-Key``. A request
+that is repeated after a broken connection therefore takes effect only once.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ class ServiceError(Exception):
     detail : str
         Description of the problem, in one sentence.
     row, column : int or None, str or None
-        Row of the request, counted from 0, and column that caused the problem, if known.
+        Index (from 0) of the row in the request, and name of the column, that caused the problem.
+        Each is None if it is not known.
     """
 
     def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
@@ -50,10 +51,11 @@ class Client:
     address : str
         ``http://HOST:PORT``, or ``https://HOST:PORT`` for a proxy with TLS in front of the service.
     token : str, optional
-        One of the tokens of ``--token-file``.
-    retries : int
-        Maximum number of repetitions of a request, after a broken connection or a status of 429, 503 or 507.
-    timeout : float
+        One of the tokens in the service's ``--token-file``. None for a service without tokens.
+    retries : int, default=5
+        Maximum number of times that a request is repeated after a broken connection or a status of
+        429, 503 or 507.
+    timeout : float, default=60.0
         Maximum time to wait for a response, in seconds.
 
     Examples
@@ -73,7 +75,7 @@ class Client:
         self._secure, self._host, self._prefix = parts.scheme == "https", parts.netloc, parts.path.rstrip("/")
         self._token, self._retries, self._timeout = token, retries, timeout
         self._connection: http.client.HTTPConnection | None = None
-        #: True if a request was sent again after a broken connection.
+        #: True if the most recent request was repeated after a broken connection.
         self._repeated = False
 
     def __repr__(self) -> str:
@@ -92,16 +94,17 @@ class Client:
         self.close()
 
     def create(self, name: str, kind: str = "model", **options: Any) -> Stream:
-        """Create a stream, or return an existing stream with the same name and options.
+        """Create a stream, or return the existing stream with this name and these options.
 
         Parameters
         ----------
         name : str
-            Name that consists of letters, digits, ``-``, ``_`` and ``.``.
-        kind : str
+            Name of letters, digits, ``-``, ``_`` and ``.``.
+        kind : str, default="model"
             ``"model"`` or ``"monitor"``.
         **options
-            Options of the command line, with underscores: ``k``, ``learner``, ``by``, ``warm_up``, …
+            Options of the stream, with underscores in place of hyphens: ``k``, ``learner``, ``by``,
+            ``warm_up``, …
 
         Returns
         -------
@@ -120,11 +123,11 @@ class Client:
         return found
 
     def backup(self) -> bytes:
-        """Return a copy of the store (scope ``admin``). The service keeps running."""
+        """Return a backup of the running store. Requires a token with the scope ``admin``."""
         return self._send("GET", "/v1/backup")
 
     def _send(self, method: str, path: str, body: bytes | None = None, kind: str = "", key: str = "") -> bytes:
-        """Send a request, with repetitions, and return the response body. Raise a ``ServiceError`` for an error status."""
+        """Send a request, repeat it if necessary, and return the response body."""
         headers = {"Content-Type": kind} if kind else {}
         if key:
             headers["Idempotency-Key"] = key
@@ -161,7 +164,7 @@ class Client:
 
 
 class Stream:
-    """Stream of a service, created by :meth:`Client.create` or :meth:`Client.stream`."""
+    """Stream of a service, returned by :meth:`Client.create` or :meth:`Client.stream`."""
 
     def __init__(self, client: Client, name: str) -> None:
         self._client, self.name = client, name
@@ -170,26 +173,33 @@ class Stream:
         return f"Stream({self.name!r}, {self._client!r})"
 
     def learn(self, rows: Any, batch: int = _ROWS, *, times: Iterable[Any] | None = None) -> Iterator[dict[str, Any]]:
-        """Send rows and yield their answers, in order.
+        """Send rows to learn from, and yield the result of each row, in order.
 
-        The rows are a DataFrame, or an iterable of mappings or sequences. They are sent in requests of at most ``batch`` rows.
-        The answers of a request are yielded before the next one is sent. The times of the rows, if they are given, are sent as
-        the column ``time`` (option ``time="time"`` of the stream).
+        ``rows`` is a DataFrame, or an iterable of mappings or sequences. They are sent in requests
+        of at most ``batch`` rows. The results of a request are yielded before the next one is sent.
+        ``times`` has one time per row, for rows with named columns. Times are sent as the column
+        ``time``, so the stream needs the option ``time="time"``.
         """
         for lines in _batches(rows, batch, times):
             yield from self._rows("rows", lines, str(uuid.uuid4()))
 
     def learn_frame(self, frame: Any, batch: int = _ROWS) -> Any:
-        """Learn a DataFrame. Return the answers as a DataFrame, with the same index unless rows were skipped."""
+        """Learn from the rows of a DataFrame and return the results as a DataFrame.
+
+        It has the index of ``frame``, unless rows were skipped.
+        """
         return _frame(self.learn(frame, batch), frame)
 
     def score(self, rows: Any, batch: int = _ROWS) -> Iterator[dict[str, Any]]:
-        """Score rows without learning from them, and yield the answers."""
+        """Score rows without learning from them, and yield the result of each row, in order."""
         for lines in _batches(rows, batch):
             yield from self._rows("score", lines, "")
 
     def score_frame(self, frame: Any, batch: int = _ROWS) -> Any:
-        """Score a DataFrame without learning. Return a DataFrame, with the same index unless rows were skipped."""
+        """Score the rows of a DataFrame without learning, and return the results as a DataFrame.
+
+        It has the index of ``frame``, unless rows were skipped.
+        """
         return _frame(self.score(frame, batch), frame)
 
     def _rows(self, end: str, lines: Sequence[str], key: str) -> Iterator[dict[str, Any]]:
@@ -199,11 +209,14 @@ class Stream:
             yield json.loads(line)
 
     def summary(self, key: str | None = None) -> dict[str, Any]:
-        """Return the summary of the stream, or of one key."""
+        """Return the summary of the stream, or of one key if ``key`` is given."""
         return self._read("summary", key)
 
     def incidents(self, key: str | None = None) -> list[dict[str, Any]]:
-        """Return the incidents of the stream, or of one key: ongoing ones first, then the latest."""
+        """Return the incidents of the stream, or of one key if ``key`` is given.
+
+        Ongoing incidents come first, then the latest.
+        """
         found: list[dict[str, Any]] = self._read("incidents", key)["incidents"]
         return found
 
@@ -213,24 +226,30 @@ class Stream:
         return found
 
     def accept(self, key: str | None = None) -> None:
-        """Make the most recent rows of a monitor its reference."""
+        """Make the most recent rows of the monitor, or of the monitor of one key, its reference."""
         body = json.dumps({} if key is None else {"key": key}).encode()
         self._client._send("POST", _path(self.name, "accept"), body, "application/json", str(uuid.uuid4()))
 
     def model(self) -> bytes:
-        """Return the bytes of a model file, for ``eigenhedge.load``."""
+        """Return the model or monitor as the bytes of a model file, for :func:`eigenhedge.load`.
+
+        For a stream by key, write the bytes to a file for :meth:`eigenhedge.Fleet.load`.
+        """
         return self._client._send("GET", _path(self.name, "model"))
 
     def replace_model(self, data: bytes) -> None:
-        """Replace the model by a saved one with the same options (scope ``admin``)."""
+        """Replace the model with a saved one that has the same options.
+
+        ``data`` contains the bytes of a model file. Requires a token with the scope ``admin``.
+        """
         self._client._send("PUT", _path(self.name, "model"), data, "application/octet-stream")
 
     def delete(self) -> None:
-        """Delete the stream and all its data (scope ``admin``)."""
+        """Delete the stream and all its data. Requires a token with the scope ``admin``."""
         try:
             self._client._send("DELETE", _path(self.name))
         except ServiceError as error:
-            # If the answer to the first attempt was lost, the stream no longer exists.
+            # If the response to the first attempt was lost, the stream is already deleted.
             if error.status != 404 or not self._client._repeated:
                 raise
 
@@ -248,7 +267,7 @@ def _problem(text: bytes) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Convert a NumPy or pandas value to a Python value. Missing values become None."""
+    """Convert a value to one that JSON can represent. Missing values become None."""
     if getattr(getattr(value, "dtype", None), "kind", "") == "M" and value == value:
         return str(value)
     if hasattr(value, "item"):

@@ -1,7 +1,8 @@
-"""Plots of runs, models and monitors, with matplotlib, which is imported on first use.
+"""Plots of runs, models and monitors with matplotlib, which is imported on first use.
 
-:func:`overview` and :func:`monitor` draw several plots on a figure and return it. Every other function draws on the given axes
-(``ax``), or on new ones, and returns them. A ``run`` is the result of :func:`eigenhedge.run`.
+:func:`overview` and :func:`monitor` draw several plots and return the figure. Every other function
+draws on the axes ``ax``, or on new axes if ``ax`` is None, and returns them. ``run`` is the result
+of :func:`eigenhedge.run`.
 
 Examples
 --------
@@ -37,15 +38,15 @@ if TYPE_CHECKING:
 
 __all__ = ["biplot", "loadings", "losses", "monitor", "overview", "portfolio", "scree", "spectrum"]
 
-#: Maximum number of column names on an axis, of letters per name, and of points per curve.
+#: Maximum numbers of column names on an axis, of characters per name, and of points per curve.
 NAMES, LONGEST, POINTS = 40, 16, 1000
 
 
 def losses(run: RunResult, ax: Axes | None = None) -> Axes:
-    """Plot the cumulative loss over rows, expected and drawn, with the loss of the best fixed subspace and the bound.
+    """Plot cumulative losses, expected and drawn, the loss of the best fixed subspace, and the bound.
 
-    A first row that only sets the center is not included. A level far above the losses is listed only in the legend, so
-    that it does not flatten the curves.
+    The first row is left out if it only sets the center. A bound or best loss of more than three
+    times the largest loss appears only in the legend, so that it does not flatten the curves.
 
     Examples
     --------
@@ -57,7 +58,7 @@ def losses(run: RunResult, ax: Axes | None = None) -> Axes:
     """
     _check_run(run, "losses")
     ax = _axes(ax)
-    # Skipped rows have no loss. The first of the other rows may only set the center.
+    # Skipped rows have no loss. The first row with a loss may only set the center.
     seen = np.flatnonzero(~np.isnan(run.losses))
     first = 0 if run.summary["first_row_loss"] is None or not len(seen) else int(seen[0]) + 1
     rows = np.arange(first, len(run.losses))
@@ -78,19 +79,19 @@ def losses(run: RunResult, ax: Axes | None = None) -> Axes:
         if low < high:
             ax.axhspan(low, high, color="black", alpha=0.1, lw=0)
     ax.set(xlabel="row", ylabel="total loss", ylim=(0, 1.05 * top))
-    # Leave space for the two lines of the legend between axes and title.
+    # Leave space for a legend of two lines between axes and title.
     ax.set_title(f"{run.summary['learner']}, k = {run.summary['k']}", pad=36)
     _legend_above(ax, 2)
     return _plain(ax)
 
 
 def portfolio(run: RunResult | Model | Online, ax: Axes | None = None) -> Axes:
-    """Plot the weight of each member of a portfolio after the last row. Earlier weights are not stored.
+    """Plot the weights of the members of ``"auto"`` after the last row. Earlier weights are not stored.
 
     Parameters
     ----------
     run : RunResult, Model or fitted online estimator
-        Model with the learner ``"auto"``.
+        Run or model with the learner ``"auto"``.
 
     Examples
     --------
@@ -111,14 +112,15 @@ def portfolio(run: RunResult | Model | Online, ax: Axes | None = None) -> Axes:
 
 
 def scree(model: RunResult | Model | Online, ax: Axes | None = None) -> Axes:
-    """Plot the share of the energy along each kept direction, the cumulative shares, and the probabilities.
+    """Plot the share of the energy of each kept direction, cumulative shares, and probabilities.
 
-    Only the k directions of the model are shown. Fit a model with a larger k to see the shares of more directions.
+    Only the k directions of the model are shown. For the shares of more directions, fit a model
+    with a larger k.
 
     Parameters
     ----------
     model : RunResult, Model or fitted online estimator
-        Model to plot. Without ``hindsight``, only the probabilities are known.
+        Model to plot. Without ``hindsight``, only the probabilities are plotted.
 
     Examples
     --------
@@ -194,9 +196,9 @@ def biplot(
     names : sequence of str, default=None
         Names of the columns. None means those of the model.
     directions : tuple of int, default=(0, 1)
-        The two directions, counted from 0.
+        Indices (from 0) of the two directions.
     arrows : int, default=10
-        Maximum number of arrows. The columns with the largest loadings are drawn.
+        Maximum number of arrows, which are drawn for the columns with the largest loadings.
 
     Examples
     --------
@@ -214,7 +216,7 @@ def biplot(
     ax.scatter(z[:, 0], z[:, 1], c=np.arange(len(z)), cmap="Blues", vmin=-len(z) / 2, vmax=1.5 * len(z), s=6)
     loads = components[list(directions)].T
     longest = np.argsort(-(loads**2).sum(axis=1))[:arrows]
-    # The longest arrow reaches the 99 % quantile of the distances of the rows.
+    # The longest arrow is as long as the 99 % quantile of the distances of the rows from the origin.
     reach = float(np.quantile(np.hypot(*z.T), 0.99)) / max(float(np.hypot(*loads[longest[0]])), 1e-300)
     outline = needed("matplotlib.patheffects", "eigenhedge.plot", "eigenhedge[plot]").withStroke(linewidth=3, foreground="white")
     for i in longest:
@@ -229,15 +231,16 @@ def biplot(
 
 
 def spectrum(run: RunResult, window: int | None = None, ax: Axes | None = None) -> Axes:
-    """Plot the share of the energy along each kept direction, and the lost share, over time.
+    """Plot the share of the energy along each kept direction, and the lost share, in windows of rows.
 
-    The directions in a window of rows are the principal directions of the coordinates, so that a rotation of the basis
-    has no effect.
+    In each window, the directions are the principal directions of the coordinates, so a rotation of
+    the basis has no effect.
 
     Parameters
     ----------
     window : int, default=None
-        Number of rows in a window. None means a sixtieth of all rows, at least 20 and at least four per direction.
+        Number of rows in a window. None means a sixtieth of all rows, at least 20, and at least
+        four per direction.
 
     Examples
     --------
@@ -272,7 +275,9 @@ def spectrum(run: RunResult, window: int | None = None, ax: Axes | None = None) 
 
 
 def overview(run: RunResult) -> Figure:
-    """Plot a run in one figure: losses, scree, energy over time, and loadings (with a kernel, the weights of members).
+    """Plot a run in one figure: losses, scree plot, energy over time, and loadings.
+
+    With a kernel, the weights of the members, if there are any, replace the loadings.
 
     Examples
     --------
@@ -299,23 +304,25 @@ def overview(run: RunResult) -> Figure:
 
 
 def monitor(alarms: Alarms, times: Any = None, figure: Figure | None = None, *, key: object = None) -> Figure:
-    """Plot the results of a monitor: score, Q and T² with their limits, alarms, incidents, changes and contributions of columns.
+    """Plot score, Q and T² with their limits, alarms, incidents, changes and contributions of a monitor.
 
-    Alarms are points, incidents are shaded, and a change is a dotted line. The limit of the score is that of the reference
-    alone. The limits that also depend on the most recent rows are in ``alarms.limit``.
+    Alarms are points, incidents are shaded, and changes are dotted lines. The limit of the score is
+    that of the reference alone. For a :class:`eigenhedge.Fleet` without a common reference, it is
+    ``alarms.limit``, which also depends on the most recent rows.
 
     Parameters
     ----------
     alarms : Alarms
-        Result of :meth:`eigenhedge.Monitor.update`, with ``contributions=True`` for the plot of the columns.
+        Result of :meth:`eigenhedge.Monitor.update`. With ``contributions=True``, the contributions
+        of the columns to Q are plotted too.
     times : array-like of shape (n_rows,), default=None
-        Values of the horizontal axis: numbers, or dates that matplotlib supports. None means the local times of the
-        index of the rows, or row numbers if the index has no times.
+        Values of the horizontal axis: numbers, or dates that matplotlib supports. None means the
+        local times of the index of the rows, or ``alarms.row`` if the index has no times.
     figure : matplotlib Figure, default=None
         Figure to draw on. None means a new figure.
     key : object, default=None
-        Key to plot, required for results of a :class:`eigenhedge.Fleet` with several keys. ``times`` are then those of
-        the rows of this key.
+        Key to plot, required for results of a :class:`eigenhedge.Fleet` with several keys.
+        ``times`` then has one value for each row of this key.
 
     Examples
     --------
@@ -340,7 +347,7 @@ def monitor(alarms: Alarms, times: Any = None, figure: Figure | None = None, *, 
     if figure is None:
         figure = cast("Figure", _pyplot().figure(figsize=(9, 2.2 * count), layout="constrained"))
     axes = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
-    # Each key of a fleet has its own reference, whose limit is not known here.
+    # The reference limit is NaN if each key of a fleet has its own reference.
     reference = alarms.limit if np.isnan(alarms.reference_limit) else alarms.reference_limit
     shown = [
         ("score", alarms.score, np.where(np.isnan(alarms.score), np.nan, reference)),
@@ -348,7 +355,7 @@ def monitor(alarms: Alarms, times: Any = None, figure: Figure | None = None, *, 
         ("T²", alarms.t2, alarms.t2_limit),
     ]
     places = {int(row): place for place, row in enumerate(alarms.row)}
-    # First row of each incident, and the row after its last one.
+    # Position of the first row of each stretch inside an incident, and of the row after its last row.
     edges = np.flatnonzero(np.diff(alarms.in_incident.astype(int), prepend=0, append=0))
     for ax, (name, values, limits) in zip(axes, shown, strict=False):
         ax.plot(x, values, lw=0.8, label="value")

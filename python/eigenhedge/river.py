@@ -1,15 +1,15 @@
 """Transformer and anomaly detector for River.
 
-Values must be numbers. None, NaN and infinity count as missing. Texts, dates, durations and complex numbers are an
-error. The rest of this page is about the transformer.
+Values must be numbers. None, NaN and infinity count as missing. Texts, dates, durations and complex
+numbers raise a ``ValueError``. The following paragraphs are about the transformer.
 
-Features are identified by name. The model uses the features of the first row, and new features up to ``max_features``.
-Further features are ignored.
+Features are identified by name. The model uses the features of the first row, and new features up
+to ``max_features``. Further features are ignored.
 
-A known feature that a row lacks is a missing cell. With ``missing="fill"``, the loss is that of the other features, and
-missing features are filled in for learning. A feature that is new to a running model starts with its first value. By
-default, a missing feature is replaced by its mean, and a new feature counts as zero in the previous rows. With
-``missing="skip"``, a row with a missing feature is skipped.
+A known feature without a value in a row is a missing cell. By default, its mean replaces it, and a
+new feature counts as zero in the previous rows. With ``missing="fill"``, missing features are
+filled in from the others and do not contribute to the loss, and a new feature starts with its first
+value. With ``missing="skip"``, rows with missing features are skipped.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ __all__ = ["OnlinePCA", "SubspaceAnomaly"]
 
 
 class DictionaryRows(Saved):
-    """Base class of River estimators: a native model over rows that are given as dictionaries."""
+    """Base class of River estimators with a native model, whose rows are dictionaries."""
 
     _get_params: Any
     _model: Any
     _places: dict[FeatureName, int]
-    #: True if there may be columns without a feature.
+    #: True if columns of the model may be reserved for features of later rows.
     _may_grow = False
 
     def _fitted(self) -> Any:
@@ -81,7 +81,7 @@ class DictionaryRows(Saved):
         return model
 
     def _filled(self, row: Floats, x: dict[FeatureName, Any]) -> Floats:
-        """Return the row with those values of ``x`` that are finite numbers."""
+        """Set the cells of ``row`` to the values of ``x`` that are finite numbers, and return it."""
         for name, place in self._places.items():
             value = x.get(name)
             if isinstance(value, numbers.Real) and math.isfinite(value):
@@ -95,10 +95,11 @@ class DictionaryRows(Saved):
 class OnlinePCA(DictionaryRows, base.MiniBatchTransformer):
     """Online PCA for River pipelines.
 
-    The loss of each row is computed for a subspace chosen before the row is seen, and then the model learns from the
-    row. `summary` reports the losses, the best fixed subspace in hindsight and the bound. The model uses the features
-    of the first row, and new features up to `max_features`. Other features are ignored. A missing feature is replaced
-    by its mean. With `missing="fill"`, it is filled in from the other features and does not contribute to the loss.
+    The loss of each row is computed for a subspace that is chosen before the row is known. Then the
+    model learns from the row. `summary` reports the losses, the best fixed subspace in hindsight
+    and the bound. The model uses the features of the first row, and new features up to
+    `max_features`. Other features are ignored. A missing feature is replaced by its mean. With
+    `missing="fill"`, it is filled in from the other features and does not contribute to the loss.
 
     Parameters
     ----------
@@ -109,7 +110,8 @@ class OnlinePCA(DictionaryRows, base.MiniBatchTransformer):
     max_features
         Maximum number of features. By default, the number of features of the first row.
     seed
-        Seed of the random draws, which affect the losses but not the learned state.
+        Seed of the random draws. They affect the losses, but not the learned state, except that of
+        `"perturbed-leader"`.
     options
         Other options of `eigenhedge.run`. None means the learner's default.
 
@@ -169,8 +171,9 @@ class OnlinePCA(DictionaryRows, base.MiniBatchTransformer):
     def transform_one(self, x: dict[FeatureName, Any]) -> dict[FeatureName, Any]:
         """Return the coordinates of a row in the directions most likely to be kept, or zeros before the first row.
 
-        The basis is aligned from row to row, so that coordinates are comparable for downstream models. With the option
-        `coordinates="drawn"`, the directions are in descending order of their probabilities.
+        The basis is aligned from row to row, so downstream models can use the coordinates as
+        features. With the option `coordinates="drawn"`, the directions are in descending order of
+        their probabilities.
         """
         check_values(x)
         if self._model is None:
@@ -186,7 +189,7 @@ class OnlinePCA(DictionaryRows, base.MiniBatchTransformer):
         model = self._welcome(names)
         moves = self.missing in (None, "fail")
         if not moves or (set(self._places) <= set(names) and not X[list(self._places)].isna().to_numpy().any()):
-            # `learn` cannot be used, because the basis of the coordinates must follow every row.
+            # `Model.learn` would not align the basis of the coordinates from row to row.
             model.step_each(self._table(model, X, learning=True))
             return
         # The mean that replaces a missing value changes with every row.
@@ -207,7 +210,7 @@ class OnlinePCA(DictionaryRows, base.MiniBatchTransformer):
     def _begin(self, names: Iterable[FeatureName]) -> Model:
         if takes_items(self.kernel):
             raise ValueError(f"the rows of River are features with numbers, which the kernel {self.kernel!r} does not take")
-        # The features are sorted, so that their order in a dictionary has no effect.
+        # Features are sorted, so that their order in a dictionary has no effect.
         self._places = {name: place for place, name in enumerate(sorted(names, key=sortable))}
         dim = max(1, len(self._places) if self.max_features is None else self.max_features)
         self._places = {name: place for name, place in self._places.items() if place < dim}
@@ -226,11 +229,11 @@ class OnlinePCA(DictionaryRows, base.MiniBatchTransformer):
         return model
 
     def _without_cells(self, model: Model, learning: bool) -> Floats:
-        """Return a row in which all features are missing: NaN, or the numbers that replace missing features."""
+        """Return a row without observed features: NaN, or the values that replace missing features."""
         if self.missing == "fill":
             return np.full(model.dim, np.nan)
         if self.missing == "skip" and learning:
-            # A column without a feature is not a missing cell.
+            # Columns reserved for later features are zero. They are not missing cells.
             row = np.zeros(model.dim)
             row[: len(self._places)] = np.nan
             return row
@@ -241,7 +244,7 @@ class OnlinePCA(DictionaryRows, base.MiniBatchTransformer):
         return self._filled(self._without_cells(model, learning), x)
 
     def _table(self, model: Model, X: pd.DataFrame, learning: bool = False) -> Floats:
-        """Convert the rows of a DataFrame to a table, by the same rules as for single rows."""
+        """Convert the rows of a DataFrame to a table, like :meth:`_row`."""
         rows = np.tile(self._without_cells(model, learning), (len(X), 1))
         for name, place in self._places.items():
             if name in X:
@@ -254,30 +257,33 @@ class OnlinePCA(DictionaryRows, base.MiniBatchTransformer):
 class SubspaceAnomaly(DictionaryRows, AnomalyDetector):
     """Anomaly detector for rows of sensor readings, based on `eigenhedge.Monitor`.
 
-    The score is `score / (score + limit)`, between 0 and 1, where the limit is the monitor score that this row needs
-    for an alarm. A value of 0.5 is therefore the limit. `ThresholdFilter` with a threshold of 0.5 gives the alarms of
-    the monitor. `QuantileFilter` finds its own threshold. Rows of the warm-up have the score 0. A lasting fault has
-    high scores only at its start, because the limit adapts to the most recent rows. With `mode="freeze:ROWS"`, it has
-    high scores as long as it lasts.
+    The anomaly score is `score / (score + limit)`, between 0 and 1. Here `score` is that of the
+    monitor, and `limit` is the score above which the row is an alarm. At the limit, the anomaly
+    score is 0.5. `ThresholdFilter` with a threshold of 0.5 gives the alarms of the monitor outside
+    incidents. `QuantileFilter` finds its own threshold. Rows of the warm-up have the anomaly score
+    0. A lasting fault has high scores only at its start, because the limit adapts to the most
+    recent rows. With `mode="freeze:ROWS"`, it has high scores until it ends.
 
-    The detector uses the features of the first row and ignores others. A feature that a row lacks is a missing cell.
+    The detector uses the features of the first row and ignores others. If a row has no value for a
+    feature, it is a missing cell.
 
-    The detector standardizes the features itself, by the warm-up rows. Do not put River's `StandardScaler` before it.
-    That scaler follows the rows, so a drift of a feature would be scaled away before it can be reported.
+    The detector standardizes the features by the warm-up rows. Do not put River's `StandardScaler`
+    before it, because this scaler follows the rows and would hide a drift.
 
     Parameters
     ----------
     n_components
-        Number of normal directions. By default, as many as explain `share` of the energy.
+        Number of directions kept. By default, as many as explain `share` of the energy.
     share, mode, limit, lags, differences, standardize, incident_time
         Options of `eigenhedge.Monitor`.
     missing
         Handling of missing cells: `fill` them from the other cells, `skip` the row (its score is 0), or `fail`.
     warm_up
-        Number of first rows, which count as normal. By default, 400, or 3 per feature and lag if that is more.
+        Number of first rows, which count as normal. By default, 400, or 3 (lags + 1) times the
+        number of features if that is more.
     rebaseline
-        Automatic acceptance of an incident as the new reference: `never`, or `after:ROWS` of it, for streams that change
-        permanently.
+        Automatic acceptance of an incident as the new reference: `never`, or `after:ROWS` once it
+        has lasted ROWS rows. Use it for streams that change permanently.
 
     Examples
     --------
@@ -320,7 +326,7 @@ class SubspaceAnomaly(DictionaryRows, AnomalyDetector):
         yield {"n_components": 1, "lags": 2, "mode": "freeze:60"}
 
     def learn_one(self, x: dict[FeatureName, Any]) -> None:
-        """Process one row, given as names and values of features, and update the recent level."""
+        """Learn from one row, given as names and values of features."""
         check_values(x)
         if self._model is None:
             names = sorted(x, key=sortable)
@@ -330,7 +336,7 @@ class SubspaceAnomaly(DictionaryRows, AnomalyDetector):
         self._model.update(self._row(x)[None, :], False, None)
 
     def score_one(self, x: dict[FeatureName, Any]) -> float:
-        """Return the anomaly score of a row, between 0 and 1: 0.5 at the limit, 0 without a score."""
+        """Return the anomaly score of a row: 0 to 1, 0.5 at the limit, 0 without a score."""
         check_values(x)
         score, limit = (None if self._model is None else self._model.look(self._row(x))) or (0.0, 1.0)
         return float(score / (score + limit))

@@ -1,4 +1,4 @@
-"""Types for annotations: names of learners and kernels, options, rows, summaries, events and incidents.
+"""Types for annotations: names of learners and kernels, options, tables, summaries, events and incidents.
 
 Examples
 --------

@@ -1,4 +1,4 @@
-"""Lines of a log through the spectrum kernel: time for each tenth of the rows, and a picture of the first two coordinates.
+"""Learn log lines with the spectrum kernel, print the times, and plot two coordinates.
 
 python log_lines.py 100000 picture.png
 """
@@ -20,13 +20,12 @@ KINDS = [
 
 
 def lines(rng, count):
-    """Lines of five kinds; the last two come up in the second half of each block only."""
+    """Return lines of five kinds. The last two kinds are only in the second half."""
     kinds = [rng.integers(3 if i < count // 2 else 5) for i in range(count)]
     return [KINDS[kind].format(*rng.integers(1000, size=3)) for kind in kinds], np.array(kinds)
 
 
 def main(rows=1000, picture="log_lines.png"):
-    """Learn from the lines, block by block."""
     rng = np.random.default_rng(0)
     model = Model(None, 2, kernel="spectrum", budget=300, learner="anchored", max_rank=10, hindsight=False)
     for _ in range(10):

@@ -9,9 +9,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 const CAUSES: usize = 3;
-/// Code that marks a missing incident, change or cause.
+/// Entry of an integer array that marks a missing incident, change or cause.
 const NONE: i64 = -1;
-/// Upper bound on the number of values per row in the result, without contributions.
+/// Upper bound on the number of values per row of the input in the result, without contributions.
 pub const NUMBERS: usize = 18;
 
 #[derive(Default)]
@@ -26,8 +26,9 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// Appends the verdict on the most recent row of the monitor, and the events, changes and incidents `found` at the
-    /// row. If `contributions` is given, it is the number of columns, and the contribution of each column is appended.
+    /// Appends the verdict on the most recent row of the monitor, and the events, changes and
+    /// incidents `found` at this row. If `contributions` is the number of columns, also appends the
+    /// contribution of each column to Q.
     pub fn enter(&mut self, monitor: &Monitor, verdict: Verdict, found: Vec<Occurrence>, contributions: Option<usize>) {
         let Verdict { row, score, q, t2, limit, alarm, .. } = verdict;
         let [q_limit, t2_limit] = monitor.statistic_limits(&verdict);
@@ -59,9 +60,9 @@ impl Answers {
         self.reports[2].extend(open);
     }
 
-    /// Returns a dictionary of arrays and of lists of events, changes and incidents. `limit` is the limit of the score by
-    /// the reference alone. `width` is the number of columns if contributions were appended. `names` are the names of
-    /// the columns. If `by_key` is true, each list entry contains its key.
+    /// Returns a dictionary of arrays and of lists of events, changes and incidents. `limit` is the
+    /// limit of the score by the reference alone. `width` is the number of columns, or `None`
+    /// without contributions. If `by_key` is true, each list entry contains its key.
     pub fn into_dict<'py>(
         self,
         py: Python<'py>,
@@ -94,8 +95,8 @@ impl Answers {
     }
 }
 
-/// Returns the contribution of each column, summed over lags, to the Q statistic of the most recent row. Returns NaN
-/// for each column if the row has no score.
+/// Returns the contribution of each column to Q of the most recent row, summed over lags. The
+/// contributions are NaN if the row has no score.
 fn contributions_to_q(monitor: &Monitor, verdict: &Verdict, width: usize) -> Vec<f64> {
     if verdict.score.is_nan() {
         return vec![f64::NAN; width];
@@ -104,7 +105,8 @@ fn contributions_to_q(monitor: &Monitor, verdict: &Verdict, width: usize) -> Vec
     (0..width).map(|j| of_cells.iter().skip(j).step_by(width).sum()).collect()
 }
 
-/// Returns an event, a change or an incident as a dictionary, with the positions of its causes. Python enters the times.
+/// Returns an event, a change or an incident as a dictionary, with the column indices of its
+/// causes. Times are None, because Python code adds them.
 pub fn report<'py>(py: Python<'py>, one: &Occurrence, names: &[String]) -> PyResult<Bound<'py, PyDict>> {
     let Occurrence { kind, start, end, peak, strength, alarms, .. } = one;
     let place = |(name, share): &(String, f64)| Some((names.iter().position(|other| other == name)?, *share));

@@ -188,10 +188,11 @@ pickled!(KernelRegression, |state| {
     Ok(KernelRegression { state: Mutex::new(ridge), points })
 });
 
-/// Number of rows that are predicted at once: a block of the library, so that results have the same bits as there.
+/// Number of rows that are predicted at once. It is that of the library, so that results are
+/// bit-identical.
 const BLOCK: usize = KernelRidge::<Vectors>::BLOCK;
 
-/// Returns the eigenvalues of a symmetric matrix in ascending order, and its eigenvectors as rows.
+/// Returns the eigenvalues of a symmetric matrix in ascending order, and the eigenvectors as rows.
 #[pyfunction]
 #[pyo3(name = "_symmetric_eigen")]
 pub fn symmetric_eigen<'py>(py: Python<'py>, matrix: &Object<'py>) -> PyResult<Eigen<'py>> {

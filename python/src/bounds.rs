@@ -32,9 +32,9 @@ impl From<Dimension> for Multiplicity {
     }
 }
 
-/// Argument whose range is checked. Its name selects the rule.
+/// Argument of a bound whose range is checked.
 trait Argument {
-    /// Returns a `ValueError` that contains the name, the rule and the value if the value violates the rule.
+    /// Returns a `ValueError` if the value violates the rule for arguments with this name.
     fn check(&self, name: &str) -> PyResult<()>;
 }
 
@@ -49,7 +49,7 @@ impl Argument for f64 {
     }
 }
 
-/// Gain, which can be negative.
+/// Gain, which may be negative, unlike other values of `best`.
 struct Gain(f64);
 
 impl<'py> FromPyObject<'_, 'py> for Gain {
@@ -109,11 +109,11 @@ fn check(holds: bool, name: &str, rule: &str, value: impl Display) -> PyResult<(
 /// k : int
 ///     Number of directions kept.
 /// dimension : int or inf
-///     Dimension N of the space.
+///     Dimension N of the space. ``"inf"`` and ``float("inf")`` mean infinite dimension.
 /// norm_square : float, default=1.0
-///     Squared bound Q² on the norms of rows.
+///     Square Q² of a bound on the norms of rows.
 /// price : float, default=0.0
-///     Cost of approximations and mixing, which is added to the constant D of the bound.
+///     Cost of approximations and mixing. It is added to the divergence D in the bound.
 ///
 /// Examples
 /// --------
@@ -163,8 +163,9 @@ impl<'a> From<&'a Setting> for &'a bounds::Setting {
     }
 }
 
-/// Defines a Python function for each function in `eigenhedge::bounds`, and a function that lists them. Each function
-/// first checks its arguments, and then the condition after `where`, whose text is the rule in the message.
+/// Defines a Python function for each function in `eigenhedge::bounds`, and a function that returns
+/// them by name. Each function first checks its arguments, and then the condition after `where`.
+/// The text after the condition is the rule in the message.
 macro_rules! functions {
     ($($(#[$documentation:meta])*
     fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty
@@ -188,79 +189,88 @@ macro_rules! functions {
 }
 
 functions! {
-    /// Returns `d log(N/d)` with d = N - k: the divergence of a subspace from the uniform start.
+    /// Return `d log(N/d)` with d = N - k: the divergence of a subspace from the uniform start.
     ///
-    /// It is k in infinite dimension, and None unless k < N.
+    /// N is ``dimension``. In infinite dimension, the divergence is k. The result is None unless k < N.
     fn divergence(k: usize, dimension: Dimension) -> Option<f64>;
-    /// Returns `k log(N/k)`, the term that the papers print. It is at least `divergence`.
+    /// Return `k log(N/k)`, an upper bound on `divergence` that the papers print.
     ///
-    /// None unless 0 < k ≤ N/2, and in infinite dimension.
+    /// N is ``dimension``. The result is None in infinite dimension, and unless 0 < k ≤ N/2.
     fn divergence_by_kept(k: usize, dimension: Dimension) -> Option<f64>;
-    /// Returns `log C(n, k)`: the divergence of one set of k experts from the uniform distribution over all sets.
+    /// Return `log C(n, k)`: the divergence of a set of k experts from the uniform distribution over sets.
+    ///
+    /// n is ``experts``.
     fn set_divergence(k: usize, experts: usize) -> f64 where k <= experts, "at most the number of experts, {}";
-    /// Returns the bound of Hedge on the total expected loss: `(η L* + log n) / (1 - e^-η)` (JMLR Theorem 1).
+    /// Return the bound of Hedge on the expected loss: `(η L* + log n) / (1 - e^-η)` (JMLR Theorem 1).
     ///
-    /// Losses must be between 0 and 1. `best` is the loss L* of any single expert.
+    /// Losses must be between 0 and 1. ``best`` is the loss L* of any single expert, and n is ``experts``.
     fn hedge(eta: f64, best: f64, experts: usize) -> f64;
-    /// Returns the bound of capped Hedge on the total expected loss: `(η L* + d log(n/d)) / (1 - e^-η)`, d = n - k (JMLR Theorem 3).
+    /// Return the bound of capped Hedge: `(η L* + d log(n/d)) / (1 - e^-η)` (JMLR Theorem 3).
     ///
-    /// Losses must be between 0 and 1, without mixing. `best` is the loss L* of any set of d experts. None unless k < n.
+    /// Here n is ``experts``, d = n - k, and ``best`` is the loss L* of any set of d experts.
+    /// Losses must be between 0 and 1, and there is no mixing. The result is None unless k < n.
     fn capped_hedge(eta: f64, best: f64, k: usize, experts: usize) -> Option<f64>;
-    /// Returns the bound of Hedge over all sets of experts: `d (η L* + log C(n, d)) / (1 - e^-(ηd))`, d = n - k.
+    /// Return the bound of Hedge over all sets of d experts: `d (η L* + log C(n, d)) / (1 - e^-(ηd))`.
     ///
-    /// Losses must be between 0 and 1. `eta` is the rate for the losses of single experts.
+    /// Here n is ``experts``, d = n - k, and ``best`` is the loss L* of any set of d experts.
+    /// Losses must be between 0 and 1. ``eta`` is the rate for the losses of single experts.
     fn set_experts(eta: f64, best: f64, k: usize, experts: usize) -> f64 where k < experts, "less than the number of experts, {}";
-    /// Returns the lower bound on the total expected gain of `pair`, without mixing.
+    /// Return the lower bound on the total expected gain of the learner `Pair` without mixing.
     ///
-    /// `best` is the gain of any subspace of k directions, and the norms of each pair of rows have a product of at most
-    /// Q². None in infinite dimension, and unless k < N.
+    /// ``best`` is the gain of any subspace of k directions. The product of the norms of each pair
+    /// of rows is at most Q². The result is None in infinite dimension, and unless k < N.
     fn pair(setting: &Setting, best: Gain, rows: u64) -> Option<f64>;
-    /// Returns `k log(N/(α d))`: the cost of one change of the comparator under fixed share with the rate `alpha`.
+    /// Return `k log(N/(α d))`: the cost of one change of the comparator under fixed share with rate α.
     ///
-    /// None unless k < N.
+    /// Here N is ``dimension``, d = N - k, and α is ``alpha``. The result is None unless k < N.
     fn shift_cost(k: usize, dimension: Dimension, alpha: f64) -> Option<f64>;
-    /// Returns the bound of tracking with fixed share against a comparator that changes `changes` times.
+    /// Return the bound of tracking with fixed share, relative to a comparator that changes its subspace.
     ///
-    /// `best` is the loss of any partition of the rows into `changes + 1` segments, with any subspace for each. None
-    /// unless k < N.
+    /// ``changes`` is the number of its changes, and ``alpha`` is the rate of fixed share. ``best``
+    /// is the loss of any partition of the rows into ``changes + 1`` segments, with any subspace
+    /// for each segment. The result is None unless k < N.
     fn shifting(setting: &Setting, best: f64, changes: usize, alpha: f64) -> Option<f64>;
-    /// Returns the bound of the learner `additive`: `L + Q² (k(N-k)/N + 2 S min(k, N-k)) / (2η) + η/(2Q²) Σ|z|⁴`.
+    /// Return the bound of the learner `additive`: `L + Q² (k(N-k)/N + 2 S min(k, N-k)) / (2η) + η/(2Q²) Σ|z|⁴`.
     ///
-    /// `best` is the loss L of the comparator, and `changes` is the number S of its changes. `squares_norm` is the root
-    /// of Σ|z|⁴ over the rows. None unless k < N.
+    /// ``best`` is the loss L of the comparator, and ``changes`` is the number S of its changes.
+    /// ``squares_norm`` is the square root of Σ|z|⁴ over the rows z. The result is None unless k < N.
     fn additive(setting: &Setting, best: f64, changes: usize, squares_norm: f64) -> Option<f64>;
-    /// Returns the rate `√(k(N-k)/(N T))` of `additive` for T = `rows` rows.
+    /// Return the rate `√(k(N-k)/(N T))` of the learner `additive` for T rows.
     ///
-    /// None unless 0 < k < N.
+    /// N is ``dimension``, and T is ``rows``. The result is None unless 0 < k < N.
     fn additive_rate(k: usize, dimension: Dimension, rows: u64) -> Option<f64>;
-    /// Returns the bound of tracking without mixing and of anchored, without a center: `(η L* + Q² (D + price)) / (1 - e^-η)`.
+    /// Return the bound of tracking (without mixing) or anchored: `(η L* + Q² (D + price)) / (1 - e^-η)`.
     ///
-    /// `best` is the loss L* of any subspace of k directions. None unless k < N. It is Theorem 6 of the JMLR paper.
+    /// This is JMLR Theorem 6, for learners without a center. ``best`` is the loss L* of any
+    /// subspace of k directions, and D is `divergence`. The result is None unless k < N.
     fn uncentered(setting: &Setting, best: f64) -> Option<f64>;
-    /// Returns the bound of anchored with a running center (JMLR Theorem 8).
+    /// Return the bound of anchored with a running center (JMLR Theorem 8).
     ///
-    /// `best` is the loss of any subspace around any center m, `prior` the number of prior rows at the first center m0, `offset` at least
-    /// |m - m0|², and `rows` the number of rows. None unless k < N.
+    /// ``best`` is the loss of any subspace around any center m. ``prior`` is the number of
+    /// imaginary rows at the first center m0, ``offset`` is at least |m - m0|², and ``rows`` is the
+    /// number of rows. The result is None unless k < N.
     fn centered(setting: &Setting, best: f64, prior: f64, offset: f64, rows: u64) -> Option<f64>;
-    /// Returns the bound of anchored whose center is the mean of the earlier rows (JMLR Corollary 9).
+    /// Return the bound of anchored whose center is the mean of the earlier rows (JMLR Corollary 9).
     ///
-    /// `first_square` is at least the squared distance of the first row from the first center, and `rows` the number of rows. None
-    /// unless k < N.
+    /// ``best`` is the loss of any subspace around any center. ``first_square`` is at least the
+    /// squared distance of the first row from the first center, and ``rows`` is the number of rows.
+    /// The result is None unless k < N.
     fn centered_on_the_mean(setting: &Setting, best: f64, first_square: f64, rows: u64) -> Option<f64>;
-    /// Returns the bound of `anchored` with `eta="auto"`: `L* + 2 Q² D + 2 Q √D √(Q² D + L* + Q²)`.
+    /// Return the bound of anchored with ``eta="auto"``: `L* + 2 Q² D + 2 Q √D √(Q² D + L* + Q²)`.
     ///
-    /// `best` is the loss L* of any subspace of k directions. None unless k < N.
+    /// ``best`` is the loss L* of any subspace of k directions, and D is `divergence`. The result
+    /// is None unless k < N.
     fn self_confident(setting: &Setting, best: f64) -> Option<f64>;
-    /// Returns the rate `log(1 + √(2 D Q² / L))` for a best loss of at most `ceiling` = L. `scale` is Q².
+    /// Return the learning rate `log(1 + √(2 D Q² / L))` for a best loss of at most L.
     ///
-    /// None unless D = `divergence` and L are positive.
+    /// D is ``divergence``, L is ``ceiling``, and Q² is ``scale``. The result is None unless D and L are positive.
     fn tuned_rate(divergence: f64, ceiling: f64, scale: f64) -> Option<f64>;
-    /// Returns the bound `√(2 L D Q²) + D Q²` on the regret with `tuned_rate`.
+    /// Return the bound `√(2 L D Q²) + D Q²` on the regret of a learner with the rate `tuned_rate`.
     ///
-    /// The arguments are those of `tuned_rate`.
+    /// D is ``divergence``, L is ``ceiling``, and Q² is ``scale``.
     fn tuned_regret(divergence: f64, ceiling: f64, scale: f64) -> f64;
-    /// Returns `√(Q² L* D)`: a regret that no learner can avoid on some sequences, up to a factor that tends to 1 (JMLR (19)).
+    /// Return `√(Q² L* D)`, a lower bound on the worst-case regret, up to a factor that tends to 1.
     ///
-    /// `scale` is Q², `best` is L*, and `divergence` is D.
+    /// This is equation (19) of the JMLR paper. Q² is ``scale``, L* is ``best``, and D is ``divergence``.
     fn lower_regret(divergence: f64, best: f64, scale: f64) -> f64;
 }

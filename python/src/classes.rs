@@ -1,6 +1,6 @@
-//! Macros for code that several classes need: read-only attributes, pickling, model files, and dictionaries.
+//! Macros for Python classes: read-only attributes, pickling, model files, and dictionaries.
 
-/// Adds read-only attributes to a class, each with its documentation, its type and its value.
+/// Adds read-only attributes to a class. Each has a docstring, a type and an expression for its value.
 macro_rules! attributes {
     ($class:ident, |$object:ident, $py:ident| { $($(#[$doc:meta])* $name:ident: $type:ty = $value:expr;)* }) => {
         #[pyo3::pymethods]
@@ -17,7 +17,8 @@ macro_rules! attributes {
     };
 }
 
-/// Pickles a class as the bytes of its field `state`. `$restored` builds the object from the deserialized state.
+/// Implements pickling by the bytes of the field `state`. `$restored` creates the object from the
+/// deserialized state.
 macro_rules! pickled {
     ($class:ident, |$state:ident| $restored:expr) => {
         #[pyo3::pymethods]
@@ -37,13 +38,13 @@ macro_rules! pickled {
     };
 }
 
-/// Adds methods that save an object as the model file of `core`, whose resume state contains data of the Python side as
-/// JSON, and pickling by that file.
+/// Adds methods that save and pickle an object as the model file of its `core`. The resume state of
+/// the file contains data of Python as JSON.
 macro_rules! model_file {
     ($class:ident) => {
         #[pyo3::pymethods]
         impl $class {
-            /// Return the data stored by the calling program: the bytes of a JSON object, or empty bytes without data.
+            /// Returns the data of the calling program: the bytes of a JSON object, or empty bytes.
             #[pyo3(name = "_resume_state")]
             fn resume_state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
                 Ok(PyBytes::new(py, &self.state(py)?.core.resume_state))
@@ -72,8 +73,7 @@ macro_rules! model_file {
                 crate::state::reduced(slf, "from_bytes", slf.get().to_bytes(slf.py())?)
             }
 
-            /// Return the size of the model in bytes: parameters, state, random generator and summary. Scratch space is not
-            /// included.
+            /// Return the size of the model in bytes, without scratch space.
             fn __sizeof__(&self, py: Python<'_>) -> PyResult<usize> {
                 Ok(size_of::<Self>() + self.to_bytes(py).map_or(0, |bytes| bytes.as_bytes().len()))
             }

@@ -1,4 +1,4 @@
-//! Coordinates of rows, and rows from coordinates, without learning: methods of the model.
+//! Methods of `Model` that compute coordinates of rows, and rows from coordinates, without learning.
 #![expect(non_snake_case, reason = "a table is called X in Python")]
 
 use crate::arrays::{Array1, Array2, Given, Names, Object, Rows, as_table, table};
@@ -22,19 +22,22 @@ impl PyModel {
 
 #[pymethods]
 impl PyModel {
-    /// Return the coordinates of the rows of ``X`` in the directions most likely to be kept, an ndarray of shape
-    /// (n_rows, k), without learning.
+    /// Return the coordinates of the rows of ``X`` in the directions most likely to be kept, without learning.
+    ///
+    /// The result is an ndarray of shape (n_rows, k).
     fn transform<'py>(&self, py: Python<'py>, X: &Object<'py>) -> PyResult<Array2<'py>> {
         Ok(self.embed(py, X, false)?.0)
     }
 
-    /// Return the squared reconstruction error of each row of ``X`` for the directions most likely to be kept, an ndarray
-    /// of shape (n_rows,), without learning.
+    /// Return the squared reconstruction error of each row of ``X``, without learning.
+    ///
+    /// The reconstruction uses the directions most likely to be kept. The result has the shape (n_rows,).
     fn losses<'py>(&self, py: Python<'py>, X: &Object<'py>) -> PyResult<Array1<'py>> {
         Ok(self.embed(py, X, true)?.1)
     }
 
-    /// Return the coordinates that each row would get as the next row in :meth:`step`, and its loss, without learning.
+    /// Returns the coordinates that each row would have as the next row in `step`, and its loss,
+    /// without learning.
     #[pyo3(name = "_embed_next")]
     fn embed_next<'py>(&self, py: Python<'py>, rows: &Object<'py>) -> PyResult<Embedded<'py>> {
         let (points, names) = self.takes(py)?;
@@ -49,9 +52,10 @@ impl PyModel {
         embedded(py, self.embeddable(py)?.embedding(), &rows, &points, losses)
     }
 
-    /// Return the rows, of shape (n_rows, dim), with the coordinates ``X``, of shape (n_rows, k).
+    /// Return the rows with the coordinates ``X``.
     ///
-    /// For a kernel, they are pre-images: rows whose features are near the points with these coordinates.
+    /// ``X`` has the shape (n_rows, k), and the result has the shape (n_rows, dim). With a kernel,
+    /// the rows are pre-images: their features are near the points with these coordinates.
     fn reconstruct<'py>(&self, py: Python<'py>, X: &Object<'py>) -> PyResult<Array2<'py>> {
         let given = as_table(X)?;
         let mut coordinates = Rows::of(&given)?;

@@ -1,5 +1,5 @@
-//! Conversion of errors to Python exceptions with the same messages. Invalid data and parameters raise `ValueError`.
-//! Sizes that exceed the memory raise `MemoryError`.
+//! Conversion of errors to Python exceptions. Invalid data and parameters raise `ValueError`. Sizes
+//! that exceed the memory raise `MemoryError`.
 
 use crate::spelling::spelling;
 use eigenhedge::Error;
@@ -10,7 +10,6 @@ use pyo3::{PyErr, PyResult};
 use std::borrow::Borrow;
 use std::fmt::Display;
 
-/// Converts an error to a Python exception, for errors that do not concern a particular row.
 pub fn refused(error: impl Borrow<Error>) -> PyErr {
     match error.borrow() {
         error @ Error::Memory { .. } => PyMemoryError::new_err(sentence(error)),
@@ -22,7 +21,8 @@ pub fn file_refused(error: impl Display) -> PyErr {
     PyOSError::new_err(format!("{error:#}"))
 }
 
-/// Returns a `MemoryError` if an array of these sizes does not fit into memory. `what` names the array in the message.
+/// Returns a `MemoryError` if an array of this shape does not fit into memory. `what` names the
+/// array in the message.
 pub fn check_room(what: &'static str, sizes: &[usize]) -> PyResult<()> {
     check_numbers(what, product(sizes)).map_err(refused)
 }
@@ -31,7 +31,8 @@ pub fn refused_row(row: usize, error: &Error) -> PyErr {
     PyValueError::new_err(format!("row {row}: {}", sentence(error)))
 }
 
-/// Splits an error about one of several rows into the position of the row and the cause. Without a position, it is 0.
+/// Splits an error about one of several rows into the index of the row and the cause. The index is
+/// 0 if the error has none.
 pub fn apart(error: Error) -> (usize, Error) {
     match error {
         Error::At { point, error } => (point, *error),
@@ -41,7 +42,7 @@ pub fn apart(error: Error) -> (usize, Error) {
 
 fn sentence(error: &Error) -> String {
     match error {
-        // The message contains the phrase that scikit-learn users search for.
+        // The message contains scikit-learn's phrase for such an error.
         Error::Entry { what: "row", index, rule: "finite", value } => {
             let name = if value.is_nan() { "NaN" } else { "infinity" };
             format!("entry {index} of the row must be finite, got {value} (Input X contains {name})")

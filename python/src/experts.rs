@@ -16,22 +16,22 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::Mutex;
 
-/// Hedge over sets of experts: ``k`` of ``n`` experts are kept, and the losses of the others are charged.
+/// Hedge over sets of experts: in each trial, ``k`` of ``n`` experts are kept, and the losses of the others are charged.
 ///
 /// Parameters
 /// ----------
 /// n : int
 ///     Number of experts.
 /// k : int
-///     Number of experts kept.
+///     Number of experts kept, at least 1 and less than ``n``.
 /// eta : float
 ///     Learning rate.
 /// mixing : {"none", "fixed-share", "past-average"}, default="none"
-///     Distribution mixed in after each trial.
+///     Distribution that is mixed in after each trial.
 /// alpha : float, default=0.001
 ///     Share of the distribution that is mixed in.
 /// select : {"systematic", "corners", "top"}, default="systematic"
-///     Sampling method for the sets.
+///     Method of drawing the set of dropped experts.
 /// seed : int, default=0
 ///     Seed of the random draws.
 ///
@@ -118,22 +118,22 @@ attributes! { CappedHedge, |hedge, py| {
         let probabilities: Vec<f64> = lock(py, &hedge.state)?.0.log_dropped().iter().map(|log| log.exp()).collect();
         probabilities.into_pyarray(py)
     };
-    /// ndarray of shape (n,): logarithm of the probability that each expert is dropped. It does not underflow.
+    /// ndarray of shape (n,): logarithms of ``dropped_probabilities``, which do not underflow.
     log_dropped: Array1<'py> = PyArray1::from_slice(py, lock(py, &hedge.state)?.0.log_dropped());
-    /// list of int: experts that were dropped in the most recent trial.
+    /// list of int: indices (from 0) of the experts that were dropped in the most recent trial.
     dropped: Vec<usize> = lock(py, &hedge.state)?.0.dropped().to_vec();
 }}
 
-/// Expert learner of a chosen kind: ``k`` of ``n`` experts are kept, and the losses of the others are charged.
+/// Expert learner: in each trial, ``k`` of ``n`` experts are kept, and the losses of the others are charged.
 ///
 /// Parameters
 /// ----------
 /// n, k : int
 ///     Number of experts, and number of experts kept.
 /// learner : {"capped-hedge", "leader", "perturbed-leader", "product-sets"}, default="capped-hedge"
-///     Algorithm.
+///     Name of the algorithm.
 /// eta : float, default=1.0
-///     Learning rate. It has no effect with the leader.
+///     Learning rate. It has no effect with ``"leader"``.
 /// mixing, alpha, select : str, float, str, default=None
 ///     Options of :class:`CappedHedge`. They require the learner ``"capped-hedge"``.
 /// seed : int, default=0
@@ -192,7 +192,7 @@ impl Experts {
     /// Returns
     /// -------
     /// tuple (float, str), or None
-    ///     Bound, and the theorem from which it follows. The result is None if no theorem covers the learner.
+    ///     Bound, and name of its theorem. The result is None if no theorem covers the learner.
     fn bound(&self, py: Python<'_>, best: f64) -> PyResult<Option<(f64, &'static str)>> {
         Ok(lock(py, &self.state)?.0.bound(best))
     }
@@ -204,10 +204,10 @@ impl Experts {
 }
 
 attributes! { Experts, |experts, py| {
-    /// list of int: experts that were dropped in the most recent trial.
+    /// list of int: indices (from 0) of the experts that were dropped in the most recent trial.
     dropped: Vec<usize> = lock(py, &experts.state)?.0.dropped().to_vec();
-    /// ndarray of shape (n,), or None: probability that each expert is kept in the next trial. The value is None for
-    /// leaders.
+    /// ndarray of shape (n,), or None: probability that each expert is kept in the next trial. The
+    /// value is None for ``"leader"`` and ``"perturbed-leader"``.
     kept_probabilities: Option<Array1<'py>> = {
         lock(py, &experts.state)?.0.kept_probabilities().map(|kept| kept.into_pyarray(py))
     };
@@ -222,8 +222,8 @@ fn step<L: Learner<[f64]>>(py: Python<'_>, state: &Mutex<(L, Random)>, losses: &
     Ok((loss.expected, loss.realised))
 }
 
-/// Converts the options for mixing and selection by the rules of the tracking learner, which is capped Hedge over
-/// directions.
+/// Converts the options for mixing and selection by the rules of the learner `tracking`, which is
+/// capped Hedge over directions.
 fn of_tracking(mixing: Option<&Object<'_>>, alpha: Option<&Object<'_>>, select: Option<&Object<'_>>) -> PyResult<Spec> {
     let mut options = Options::new(Kind::Tracking, 1).with("mixing", "none");
     for (name, value) in [("mixing", mixing), ("alpha", alpha), ("select", select)] {
@@ -237,8 +237,8 @@ fn of_tracking(mixing: Option<&Object<'_>>, alpha: Option<&Object<'_>>, select: 
 /// Parameters
 /// ----------
 /// w : array-like of shape (n,)
-///     Nonnegative weights, at least one of them positive. If fewer than d are positive, these are capped and the
-///     others share the rest.
+///     Nonnegative weights, at least one of them positive. If fewer than d are positive, these are
+///     set to 1/d and the others share the rest equally.
 /// d : int
 ///     Size of the sets, 1 ≤ d < n.
 ///
@@ -275,7 +275,7 @@ pub fn capping<'py>(py: Python<'py>, w: &Object<'py>, d: usize) -> PyResult<Arra
     Ok(scaled.into_pyarray(py))
 }
 
-/// Decompose a point of the capped simplex into a mixture of at most n corners, each a set of d indices.
+/// Decompose a point of the capped simplex into a mixture of at most n corners. A corner is a set of d indices.
 ///
 /// Parameters
 /// ----------
@@ -287,7 +287,7 @@ pub fn capping<'py>(py: Python<'py>, w: &Object<'py>, d: usize) -> PyResult<Arra
 /// Returns
 /// -------
 /// list of (float, list of int)
-///     Coefficients, which sum to 1, with their sets.
+///     Coefficient and set of each corner. The coefficients sum to 1.
 ///
 /// Examples
 /// --------
@@ -297,7 +297,7 @@ pub fn capping<'py>(py: Python<'py>, w: &Object<'py>, d: usize) -> PyResult<Arra
 #[pyfunction]
 pub fn corners(w: &Object<'_>, d: usize) -> PyResult<Vec<(f64, Vec<usize>)>> {
     let weights = numbers(w)?;
-    // A weight may exceed its cap by a rounding error, which is removed. A larger excess is an error.
+    // A weight that exceeds its cap by a rounding error is set to the cap. A larger excess is an error.
     let scaled = |w: &f64| Some(w * d as f64).map(|p| if p > 1.0 && p < 1.0 + 1e-9 { 1.0 } else { p });
     let probabilities: Vec<f64> = weights.iter().filter_map(scaled).collect();
     let total: f64 = probabilities.iter().sum();

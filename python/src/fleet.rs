@@ -32,7 +32,7 @@ enum Members {
 struct Monitors {
     fleet: Fleet<Monitor>,
     rows: u64,
-    /// Record of all incidents, events and changes that the monitors reported about these rows.
+    /// Record of the incidents, events and changes of all monitors, with the data of their charts.
     journal: Journal,
 }
 
@@ -69,7 +69,8 @@ impl Members {
     }
 }
 
-/// Creates a fleet with at most `max_groups` members in memory. Other members are stored in a temporary file.
+/// Limits the number of members in memory to `max_groups`. Other members are stored in a temporary
+/// file.
 fn with_room<T: FleetMember>(fleet: Result<Fleet<T>, Error>, max_groups: Option<usize>) -> PyResult<Fleet<T>> {
     let fleet = fleet.map_err(refused)?;
     Ok(match max_groups {
@@ -96,8 +97,8 @@ impl Groups {
         Ok(Self::of(Members::Models(with_room(Fleet::new(state.core.clone()), max_groups)?)))
     }
 
-    /// Learns each row with the member of its key. Returns expected losses, losses and coordinates, or arrays by name as
-    /// for a single monitor.
+    /// Processes each row with the member of its key. For models, returns expected losses, losses
+    /// and coordinates. For monitors, returns a dictionary like that of a single monitor.
     fn update<'py>(
         &self,
         py: Python<'py>,
@@ -117,7 +118,8 @@ impl Groups {
         }
     }
 
-    /// Makes the most recent rows of a key its reference. Returns false for an unknown key.
+    /// Makes the most recent rows of a key its reference and returns true. Returns false for an
+    /// unknown key.
     fn accept(&self, py: Python<'_>, key: &str) -> PyResult<bool> {
         let mut members = self.members(py)?;
         let Monitors { fleet, rows, journal } = members.monitors()?;
@@ -153,7 +155,7 @@ impl Groups {
         }
     }
 
-    /// Adds the members of another fleet. Models with equal keys are merged.
+    /// Adds the members of another fleet. Models of a common key are merged.
     fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
         if std::ptr::eq(self, other) {
             return Err(PyValueError::new_err("a fleet must not be merged with itself"));

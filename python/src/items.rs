@@ -1,4 +1,4 @@
-//! Conversion of texts, sets and other objects to rows of numbers.
+//! Conversion of texts, sets and other objects to rows of numbers, for kernels.
 
 use eigenhedge::Model;
 use eigenhedge::kernel::{Function, TextItems, VectorKernel, item_number};
@@ -9,7 +9,7 @@ use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyString};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Objects that are arguments of a Python kernel function, each identified by a number.
+/// Objects that are rows for a Python kernel function. A row consists of the number of its object.
 #[derive(Clone, Default)]
 pub struct Objects(Arc<Mutex<Held>>);
 
@@ -17,22 +17,22 @@ pub struct Objects(Arc<Mutex<Held>>);
 struct Held {
     next: u64,
     objects: HashMap<u64, Py<PyAny>>,
-    /// Number of objects that the model used at the most recent check.
+    /// Number of objects that the model used when unused objects were last dropped.
     needed: usize,
-    /// First exception raised by the function that has not been reported yet.
+    /// First exception of the kernel function that has not been reported yet.
     error: Option<PyErr>,
 }
 
-/// Unused objects are dropped when more than this number plus twice the number of needed objects are stored.
+/// Unused objects are dropped when more than this number, plus twice `Held::needed`, are stored.
 const SPARE: usize = 64;
 
 impl Objects {
     fn held(&self) -> MutexGuard<'_, Held> {
-        // Nothing that can panic happens under the lock.
+        // No code that holds the lock panics, so the data is valid even if the mutex is poisoned.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Stores an object and returns the row that represents it. Arrays are copied, because the caller may change them.
+    /// Stores an object and returns its row. Arrays are copied, because the caller may change them.
     fn row(&self, object: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
         let object = match object.cast::<PyUntypedArray>() {
             Ok(array) => array.call_method0("copy")?,
@@ -50,8 +50,8 @@ impl Objects {
         self.held().objects.get(&number).map(|object| object.clone_ref(py))
     }
 
-    /// Returns the value of the kernel function. If it raises an exception or returns no number, stores the exception
-    /// and returns NaN, so that the row is rejected.
+    /// Returns the kernel function of two rows. If the function raises an exception or does not
+    /// return a number, stores the exception and returns NaN, so that the model rejects the row.
     fn value(&self, function: &Py<PyAny>, a: &[f64], b: &[f64]) -> f64 {
         Python::attach(|py| {
             let value = function.call1(py, (self.object(py, a), self.object(py, b)));
@@ -97,7 +97,7 @@ impl Points {
         (Self::Objects(objects), kernel)
     }
 
-    /// Returns the type of rows that a named kernel takes. Without a kernel, rows are numbers.
+    /// Returns the type of rows that a named kernel takes, or `Numbers` without a kernel.
     pub fn of_kernel(kernel: Option<&VectorKernel>) -> Self {
         kernel.and_then(VectorKernel::text_items).map_or(Self::Numbers, Self::Texts)
     }
@@ -136,7 +136,7 @@ impl Points {
         list.try_iter()?.enumerate().map(row).collect::<PyResult<_>>().map(Some)
     }
 
-    /// Returns the result. If a kernel function has raised an exception, that exception replaces the error.
+    /// Returns `outcome`. If a kernel function has raised an exception, it replaces the error.
     pub fn told<T>(&self, outcome: PyResult<T>) -> PyResult<T> {
         match self {
             Self::Objects(objects) => {
@@ -147,7 +147,7 @@ impl Points {
         }
     }
 
-    /// Drops objects that the model does not use, if there are many of them.
+    /// Drops objects that the model does not use, if many objects are stored.
     pub fn forget(&self, run: &Model) {
         if let Self::Objects(objects) = self {
             objects.forget(run);
@@ -155,7 +155,7 @@ impl Points {
     }
 }
 
-/// Returns the row of item numbers of a text, or of a set or list of strings and numbers.
+/// Returns the numbers of the items of a text, or of a set or list of texts and numbers.
 fn item_row(items: TextItems, object: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     let mut row = Vec::new();
     if let Ok(text) = object.cast::<PyString>() {
@@ -170,7 +170,7 @@ fn item_row(items: TextItems, object: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     let list = if object.is_instance_of::<PyBytes>() { None } else { object.try_iter().ok() };
     for item in list.ok_or_else(|| wrong(must_be, object))? {
         let item = item?;
-        // Items are written as in JSON, so that a set gives the same row on the command line.
+        // Values are spelled as in JSON, so that a set has the same row on the command line.
         row.push(match &item {
             text if text.is_instance_of::<PyString>() => item_number(&text.cast::<PyString>()?.to_cow()?),
             truth if truth.is_instance_of::<PyBool>() => item_number(if truth.is_truthy()? { "true" } else { "false" }),

@@ -1,4 +1,4 @@
-//! Learning from rows: methods of the model.
+//! Methods of `Model` that learn from rows.
 #![expect(non_snake_case, reason = "a table is called X in Python")]
 
 use crate::arrays::{Array1, Array2, Given, Names, Object, Rows, as_table, named_numbers, numbers, table};
@@ -17,10 +17,10 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
-/// Smallest number of rows that are learned as a set (see `learn_set`). Fewer rows are faster one by one.
+/// Minimum number of rows that `learn_set` learns. Fewer rows are faster one by one.
 const LEAST_SET: usize = 32;
 
-/// Expected losses, losses and coordinates of rows.
+/// Expected losses, losses and coordinates, with one row per row of the input.
 type Answers<'py> = (Array1<'py>, Array1<'py>, Array2<'py>);
 
 /// Rows whose missing cells are filled in, and the standard errors of these cells.
@@ -28,20 +28,20 @@ type Fills<'py> = (Array2<'py>, Array2<'py>);
 
 #[pymethods]
 impl PyModel {
-    /// Run one trial: choose a subspace, record the loss, learn.
+    /// Run one trial: choose a subspace, record the loss of the row, learn from the row.
     ///
     /// Parameters
     /// ----------
     /// x : array-like of shape (dim,)
-    ///     Row. For a kernel of texts or sets: a text, or a set or list of items. For a kernel given as a function: any
-    ///     object.
+    ///     Row. For a kernel of texts or sets, ``x`` is a text, or a set or list of items. For a
+    ///     kernel function, it is any object.
     /// matrix : array-like of shape (dim, dim)
-    ///     Symmetric positive semidefinite matrix instead of a row, such as the covariance matrix of a day. The loss is
-    ///     the trace along the dropped directions. With k = dim - 1, this is variance minimization. Requires plain rows
-    ///     without a center. The coordinates are zero.
+    ///     Symmetric positive semidefinite matrix instead of a row, such as the covariance matrix
+    ///     of a day. The loss is its trace along the dropped directions. With k = dim - 1, this is
+    ///     variance minimization. Requires plain rows without a center. The coordinates are zero.
     /// rows : int, default=1
-    ///     Number of rows that the matrix represents. The sum of ``x xᵀ`` over a batch is learned as by
-    ///     :meth:`step_batch`.
+    ///     Number of rows that the matrix represents. If the matrix is the sum of ``x xᵀ`` over the
+    ///     rows of a batch, the step is that of :meth:`step_batch`.
     ///
     /// Returns
     /// -------
@@ -74,8 +74,8 @@ impl PyModel {
         Ok(Trial { expected_loss: loss.expected, loss: loss.realised, coordinates })
     }
 
-    /// Runs one trial with a symmetric matrix in standard units. The caller must have standardized the rows of the
-    /// matrix by the scale of the model.
+    /// Runs one trial with a symmetric matrix in standard units: the caller has already divided its
+    /// rows and columns by the scale of the model.
     #[pyo3(name = "_step_standard_matrix")]
     fn step_standard_matrix(&self, py: Python<'_>, matrix: &Object<'_>, rows: u64) -> PyResult<()> {
         let matrix = square(matrix)?;
@@ -84,17 +84,18 @@ impl PyModel {
         state.learn(|model| model.step_scaled_matrix(&matrix, rows)).map(drop).map_err(refused)
     }
 
-    /// Learn from every row, in order, without returning anything.
+    /// Learn from each row, in order. Return nothing.
     ///
-    /// This method is faster than :meth:`step_each`, with the same losses and the same learned state. The basis of
-    /// aligned coordinates does not follow these rows, so later rows may get another basis of the same subspace.
+    /// This method is faster than :meth:`step_each` and gives the same losses and the same learned
+    /// state. It does not update the basis of aligned coordinates, so later rows may have
+    /// coordinates in another basis of the subspace.
     ///
     /// Parameters
     /// ----------
     /// X : array-like of shape (n_rows, dim)
-    ///     Rows. On an error, or on Control-C, the previous rows have been learned.
-    /// sample_weight : array-like of shape (n_rows,)
-    ///     Weight of each row, finite and not negative. A row of weight 0 is skipped.
+    ///     Rows. On an error or Control-C, the rows before it have been learned.
+    /// sample_weight : array-like of shape (n_rows,), optional
+    ///     Weight of each row, finite and not negative. A row of weight 0 is skipped. By default, weights are 1.
     #[pyo3(signature = (X, sample_weight=None))]
     fn learn(&self, py: Python<'_>, X: &Object<'_>, sample_weight: Option<&Object<'_>>) -> PyResult<()> {
         let taken = Taken::new(py, self, X)?;
@@ -121,8 +122,8 @@ impl PyModel {
         taken.learned(state, outcome)
     }
 
-    /// Adds rows to the moments of the model, if it takes them, and returns true. Nothing is predicted. On an error, no
-    /// row of this call has been learned. Returns false if the model must learn row by row.
+    /// Adds rows to the moments of the model, without predictions, and returns true. Returns false
+    /// if the model must learn row by row. On an error, no row of this call has been added.
     #[pyo3(name = "_collect")]
     fn collect(&self, py: Python<'_>, rows: &Object<'_>) -> PyResult<bool> {
         let given = as_table(rows)?;
@@ -136,7 +137,7 @@ impl PyModel {
         let count = rows.count();
         let mut moments = state.take_moments().map_err(refused)?;
         let core = &state.core;
-        // A few rows are added as a whole or not at all.
+        // A single range of rows is added as a whole or not at all, so no copy is needed.
         let before = (count > MOST).then(|| moments.clone());
         let outcome = match &before {
             None => moments.update_for(core, &rows.lot(0..count)).map_err(apart).map_err(|(i, e)| refused_row(i, &e)),
@@ -149,8 +150,8 @@ impl PyModel {
         outcome.map(|()| true)
     }
 
-    /// Learns all rows at once, if this is possible for the kernel learner, because its state does not depend on the
-    /// order of rows, and if there are enough rows for it to be faster. Returns false if nothing was learned.
+    /// Learns all rows at once and returns true. Returns false, without learning, if there are too
+    /// few rows, or if the state of the model depends on the order of rows.
     #[pyo3(name = "_learn_set")]
     fn learn_set(&self, py: Python<'_>, rows: &Object<'_>) -> PyResult<bool> {
         let taken = Taken::new(py, self, rows)?;
@@ -171,7 +172,7 @@ impl PyModel {
         taken.learned(state, outcome).map(|()| true)
     }
 
-    /// Learns from the rows of a sparse table, given the starts of its rows, and the columns and values of its cells.
+    /// Learns from the rows of a sparse table, in order.
     #[pyo3(name = "_learn_sparse")]
     fn learn_sparse(&self, py: Python<'_>, table: Csr<'_>) -> PyResult<()> {
         let mut state = self.state(py)?;
@@ -184,21 +185,26 @@ impl PyModel {
         points.told(outcome)
     }
 
-    /// Run one trial for all rows: one choice, the sum of its losses, one update.
+    /// Run one trial for all rows: choose a subspace, sum the losses of the rows, update once.
     ///
-    /// Use this method for rows that arrive in batches, or late. Without a center, the bounds then depend on the largest
-    /// eigenvalue of the sum of ``x xᵀ`` over the batch instead of the squared norm of a row, and a ``norm_bound`` must
-    /// bound its square root. With a center, all rows are learned around the present center, and there is no bound. If
-    /// the model has learned fewer rows than the batch has, such a batch is learned row by row.
+    /// Use this method for rows that arrive in batches. Without a center, bounds depend on the
+    /// largest eigenvalue of the sum of ``x xᵀ`` over the rows of a batch, instead of the squared
+    /// norm of a row. A given ``norm_bound`` must be at least the square root of this eigenvalue.
+    /// With a center, all rows are learned around the present center, and there is no bound. If the
+    /// model has learned fewer rows than the batch has, a batch with a center is learned row by
+    /// row.
     ///
     /// Parameters
     /// ----------
     /// X : array-like of shape (n_rows, dim)
-    /// sample_weight : array-like of shape (n_rows,)
+    ///     Rows of the batch. On an error, nothing is learned.
+    /// sample_weight : array-like of shape (n_rows,), optional
+    ///     Weight of each row, finite and not negative. By default, weights are 1. Not possible with a center.
     ///
     /// Returns
     /// -------
     /// expected_loss, loss : float
+    ///     Sums over the rows of the batch.
     #[pyo3(signature = (X, sample_weight=None))]
     fn step_batch(&self, py: Python<'_>, X: &Object<'_>, sample_weight: Option<&Object<'_>>) -> PyResult<(f64, f64)> {
         let taken = Taken::new(py, self, X)?;
@@ -214,17 +220,22 @@ impl PyModel {
 
     /// Run one trial per row of ``X``, in order.
     ///
+    /// On an error or Control-C, the rows before it have been learned.
+    ///
     /// Returns
     /// -------
     /// expected_losses, losses : ndarray of shape (n_rows,)
+    ///     Losses of the rows, as in :class:`Trial`.
     /// coordinates : ndarray of shape (n_rows, k)
+    ///     Coordinates of the rows, as in :class:`Trial`.
     fn step_each<'py>(&self, py: Python<'py>, X: &Object<'py>) -> PyResult<Answers<'py>> {
         Ok(self.step_each_with(py, X, false, false, None)?.0)
     }
 
-    /// Runs one trial per row. Also returns the reconstructed rows if `reconstructions` is true, and, if `filled` is
-    /// true, the rows with their missing cells filled in and the standard errors of these cells. Both are zero for rows
-    /// without missing cells. Writes the page of the run to `report`, if it is given.
+    /// Runs one trial per row. If `reconstructions` is true, also returns the reconstructed rows.
+    /// If `filled` is true, also returns the rows with their missing cells filled in, and the
+    /// standard errors of these cells. Rows without missing cells are zero in both arrays. Writes
+    /// the page of the run to `report`, if it is given.
     #[pyo3(name = "_step_each")]
     fn step_each_with<'py>(
         &self,
@@ -276,16 +287,18 @@ impl PyModel {
         Ok((answers, projections, filled))
     }
 
-    /// Estimates the scale from warm-up rows, without learning. Returns true if more rows are needed.
+    /// Estimates the scale of the columns from warm-up rows, without learning. Returns true if more
+    /// rows are needed.
     #[pyo3(name = "_warm_up")]
     fn warm_up(&self, py: Python<'_>, rows: &Object<'_>) -> PyResult<bool> {
         let given = as_table(rows)?;
         warm_up(&mut *self.state(py)?, &mut Rows::of(&given)?)
     }
 
-    /// Return the rows of ``X`` with their missing cells filled in, and the standard errors of these cells, without learning.
+    /// Return the rows of ``X`` with missing cells filled in, and the standard errors of these cells.
     ///
-    /// Each row is treated as the next row. A cell of a column without any value so far is NaN.
+    /// Nothing is learned. Each row is treated as the row after those learned. A missing cell stays
+    /// NaN if its column had no value in the learned rows.
     ///
     /// Parameters
     /// ----------
@@ -295,7 +308,7 @@ impl PyModel {
     /// Returns
     /// -------
     /// filled, errors : ndarray of shape (n_rows, n_columns)
-    ///     Rows without missing cells, and standard errors, which are 0 for cells that were not missing.
+    ///     Rows with filled cells, and standard errors, which are 0 for cells that were not missing.
     fn filled<'py>(&self, py: Python<'py>, X: &Object<'py>) -> PyResult<Fills<'py>> {
         let taken = Taken::new(py, self, X)?;
         let mut rows = Rows::given(&taken.rows)?;
@@ -315,11 +328,11 @@ impl PyModel {
     }
 }
 
-/// Rows from which a model learns.
+/// Rows that a call passed to the model.
 struct Taken<'py> {
     points: Points,
     rows: Given<'py>,
-    /// Column names of the table, if it has names and is the first one of the model.
+    /// Column names of the table, if the model has neither names nor learned rows.
     names: Names,
 }
 
@@ -334,8 +347,8 @@ impl<'py> Taken<'py> {
         Ok(Self { points, rows: given, names })
     }
 
-    /// Ends a call: drops unused objects, sets the column names of a first table, and returns the outcome. An exception
-    /// that a kernel function has raised replaces the error.
+    /// Ends a call: drops unused objects, sets the column names of a first table, and returns the
+    /// outcome. If a kernel function has raised an exception, it replaces the error.
     fn learned<T>(self, state: &mut State, outcome: PyResult<T>) -> PyResult<T> {
         self.points.forget(&state.core);
         state.name(self.names);
@@ -343,7 +356,6 @@ impl<'py> Taken<'py> {
     }
 }
 
-/// Estimates the scale of the columns from warm-up rows. Returns true if more rows are needed.
 fn warm_up(state: &mut State, rows: &mut Rows<'_>) -> PyResult<bool> {
     if !state.core.columns().standardizer.is_warming_up() {
         return Ok(false);
@@ -353,7 +365,7 @@ fn warm_up(state: &mut State, rows: &mut Rows<'_>) -> PyResult<bool> {
     state.core.warm_up(each).map_err(|(row, error)| refused_row(row, &error))
 }
 
-/// Adds these rows to the warm-up and ends it. Does nothing without a warm-up.
+/// Adds rows to the warm-up and ends it, even if more rows are needed. Does nothing without a warm-up.
 fn settle(state: &mut State, rows: &mut Rows<'_>) -> PyResult<()> {
     if rows.count() > 0 && warm_up(state, rows)? {
         state.core.settle();
@@ -361,7 +373,8 @@ fn settle(state: &mut State, rows: &mut Rows<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// Converts the weights of the rows to numbers, if they are given. There must be `count` weights.
+/// Converts weights to numbers, or returns `None` without weights. Returns an error unless there
+/// are `count` weights.
 pub fn weights(given: Option<&Object<'_>>, count: usize) -> PyResult<Option<Vec<f64>>> {
     let Some(weights) = given.map(|given| numbers(given)).transpose()? else { return Ok(None) };
     if weights.len() != count {

@@ -1,8 +1,8 @@
 //! Native part of the Python package: thin classes around the crate `eigenhedge`.
 //!
-//! The Python code in `eigenhedge/` converts input to float64 arrays in C order. This crate copies a few rows at a
-//! time, releases the interpreter lock while it works, and returns arrays. All algorithms are in the crate
-//! `eigenhedge`.
+//! The Python code in `eigenhedge/` converts input to float64 arrays in C order. This crate copies
+//! a few rows at a time, releases the interpreter lock while it works, and returns arrays. All
+//! algorithms are in the crate `eigenhedge`.
 #![forbid(unsafe_code)]
 
 mod alarms;
@@ -51,7 +51,7 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        // `of_machine` is half of the memory, which is the limit for files. The limit for models is all of it.
+        // `of_machine` returns half of the memory. The limit for models is all memory.
         eigenhedge::set_max_memory(eigenhedge_io::MaxMemory::of_machine().bytes().saturating_mul(2));
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         module.add("_DEFAULTS", crate::options::defaults(module.py())?)

@@ -1,4 +1,4 @@
-//! The Python class `Model`: a learner with its summary, and the names and scales of its columns.
+//! The Python class `Model`: a learner with its summary, and the names and scale of its columns.
 
 use crate::arrays::{Array1, Array2, Names, Object, table, transposed};
 use crate::classes::{attributes, model_file};
@@ -18,23 +18,25 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
-/// Online PCA over rows of ``dim`` numbers that keeps ``k`` directions.
+/// Online PCA of rows of ``dim`` numbers with ``k`` directions.
 ///
-/// Before each row, the model commits to a k-dimensional subspace. The row arrives, its loss is recorded, and the model
-/// learns from it. This class learns row by row with little overhead. :class:`OnlinePCA` is the scikit-learn estimator.
+/// Before each row, the model commits to a k-dimensional subspace. The row arrives, its loss is
+/// recorded, and the model learns from it. This class learns row by row with little overhead.
+/// :class:`OnlinePCA` is the scikit-learn estimator.
 ///
 /// Parameters
 /// ----------
 /// dim : int or None
-///     Length of a row. None, or any number, if rows are texts, sets or objects.
+///     Length of a row. It is ignored and may be None if rows are texts, sets or objects.
 /// k : int
-///     Number of directions kept, less than ``dim`` (or than ``feature_dim``).
+///     Number of directions kept, less than ``dim``. With the option ``feature_dim``, less than this dimension.
 /// hindsight : bool, default=True
 ///     True to also compute the best fixed subspace in hindsight, so that the summary has a regret.
 /// standardize : str, default="none"
-///     Standardization of the columns to mean 0 and standard deviation 1: ``"none"``, ``"running"`` (by the previous
-///     rows) or ``"warmup:ROWS"`` (by the first ROWS rows of the first table). Losses and coordinates are then in
-///     standard units. Reconstructed rows are in units of the input.
+///     Standardization of the columns to mean 0 and standard deviation 1: ``"none"``, ``"running"``
+///     (by the previous rows) or ``"warmup:ROWS"`` (by the first ROWS rows of the first table).
+///     With standardization, losses and coordinates are in standard units, and reconstructed rows
+///     are in units of the input.
 /// **options
 ///     Options of :func:`eigenhedge.run`.
 ///
@@ -56,7 +58,8 @@ pub struct PyModel {
 }
 
 impl PyModel {
-    /// Locks the model, after it has learned the rows that were collected. The interpreter lock is released meanwhile.
+    /// Locks the model after it has learned the collected rows. The interpreter lock is released
+    /// meanwhile.
     pub fn state(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
         let mut state = lock(py, &self.state)?;
         if state.moments.is_some() {
@@ -66,7 +69,7 @@ impl PyModel {
         Ok(state)
     }
 
-    /// Locks the model, whose embedding then includes the rows that were collected.
+    /// Locks the model after its embedding includes the collected rows.
     pub fn embeddable(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
         let mut state = lock(py, &self.state)?;
         if state.moments.is_some() && state.principal.is_none() {
@@ -95,7 +98,7 @@ impl PyModel {
         let k = Named { name: "k", value: k }.whole()?;
         let (options, objects) = given(k, options)?;
         let setup = options.resolve(spelling).map_err(|misuse| PyValueError::new_err(misuse.0))?;
-        // A text, a set or an object is one column.
+        // Texts, sets and objects are rows with one column.
         let dim = match objects.is_some() || setup.text_items().is_some() {
             true => 1,
             false => Named { name: "dim", value: dim }.whole()?,
@@ -125,7 +128,7 @@ impl PyModel {
         Ok(())
     }
 
-    /// dict: options whose values differ from the learner's defaults.
+    /// Returns the options whose values differ from the learner's defaults, as a dictionary.
     #[pyo3(name = "_changed_options")]
     fn changed_options<'py>(&self, py: Python<'py>) -> PyResult<Object<'py>> {
         let changed = self.state(py)?.core.setup().changed();
@@ -133,7 +136,8 @@ impl PyModel {
         to_python(py, &changed.collect::<BTreeMap<_, _>>())
     }
 
-    /// tuple (components, mean, scale), or None for a kernel: the coordinates of x are components @ ((x - mean) / scale).
+    /// Returns (components, mean, scale), or None for a kernel. The coordinates of a row x are
+    /// `components @ ((x - mean) / scale)`.
     #[pyo3(name = "_linear_map")]
     fn linear_map<'py>(&self, py: Python<'py>) -> PyResult<Option<Map<'py>>> {
         let Some(map) = self.embeddable(py)?.embedding().linear_map(None) else { return Ok(None) };
@@ -141,8 +145,8 @@ impl PyModel {
         Ok(Some((components, map.mean.into_pyarray(py), map.scale.into_pyarray(py))))
     }
 
-    /// Writes components, mean, scale and column names to a file and returns True. For a kernel, writes nothing and
-    /// returns False.
+    /// Writes components, mean, scale and column names to a file and returns true. With a kernel,
+    /// writes nothing and returns false.
     #[pyo3(name = "_export")]
     fn export(&self, py: Python<'_>, path: PathBuf) -> PyResult<bool> {
         let mut state = self.embeddable(py)?;
@@ -152,10 +156,10 @@ impl PyModel {
         Ok(true)
     }
 
-    /// Merge models fitted to parts of a table into the model of all rows.
+    /// Merge models that were fitted to parts of a table. Return a model of all rows.
     ///
-    /// The learner must not depend on the order of rows (``"leader"``, ``"anchored"`` or ``"product-sets"``), and
-    /// options and columns must match. No model is modified.
+    /// The learner must not depend on the order of rows (``"leader"``, ``"anchored"`` or
+    /// ``"product-sets"``). Options and columns must match. No model is modified.
     #[pyo3(signature = (*others))]
     fn merge(&self, py: Python<'_>, others: Vec<PyRef<'_, Self>>) -> PyResult<Self> {
         let mut merged = self.state(py)?.core.clone();
@@ -173,8 +177,9 @@ impl PyModel {
         model.map(State::new).map(Self::of).map_err(|refusal| PyValueError::new_err(format!("the model {refusal}")))
     }
 
-    /// Read a model file written by :meth:`save`, an estimator or the command line. :func:`eigenhedge.load` returns the
-    /// estimator that was saved.
+    /// Read the model from a file written by :meth:`save`, an estimator or the command line.
+    ///
+    /// In contrast, :func:`eigenhedge.load` returns the estimator that was saved.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Object<'_>> {
         let kind = py.get_type::<Self>();
@@ -200,30 +205,30 @@ impl PyModel {
 model_file!(PyModel);
 
 attributes! { PyModel, |object, py| {
-    /// ndarray of shape (k, dim), or None: directions most likely to be kept, in standard units if columns are
-    /// standardized. The value is None for a kernel.
+    /// ndarray of shape (k, dim), or None: directions most likely to be kept, in standard units if
+    /// columns are standardized. The value is None for a kernel.
     components: Option<Array2<'py>> = {
         object.embeddable(py)?.embedding().components().map(|components| transposed(py, components)).transpose()?
     };
     /// ndarray of shape (dim,), or None: center that is subtracted from a row. The value is None for a kernel.
     center: Option<Array1<'py>> = object.embeddable(py)?.embedding().mean().map(|mean| mean.into_pyarray(py));
-    /// ndarray of shape (dim,): divisor of each column. It is 0 for a column that has been constant so far, which is
-    /// ignored.
+    /// ndarray of shape (dim,): divisor of each column after centering. It is 1 unless columns are
+    /// standardized, and 0 for a column that has been constant so far, which is ignored.
     scale: Array1<'py> = {
         let mut state = object.embeddable(py)?;
         let length = state.core.length();
         state.embedding().scale(length).into_pyarray(py)
     };
-    /// str: method of scaling the columns, as on the command line.
+    /// str: standardization of the columns: ``"none"``, ``"running"`` or ``"warmup:ROWS"``.
     standardize: String = lock(py, &object.state)?.core.columns().standardizer.how().to_string();
-    /// list of str, or None: names of the columns.
+    /// list of str, or None: names of the columns. The value is None for columns without names.
     feature_names: Names = lock(py, &object.state)?.core.columns().names.clone();
     /// ndarray of shape (k,): probability that each direction of ``components`` is kept.
     inclusion: Array1<'py> = PyArray1::from_slice(py, &object.state(py)?.embedding().inclusion);
-    /// ndarray: probability that each direction stored by the learner is kept, in descending order.
+    /// ndarray: probability of being kept for each direction that the learner stores, in descending order.
     probabilities: Array1<'py> = object.state(py)?.core.learner().probabilities().into_pyarray(py);
-    /// tuple (ndarray of shape (k,), float), or None: sum of squares of all rows along each direction, and in total.
-    /// The value is None if the sums are not known exactly.
+    /// tuple (ndarray of shape (k,), float), or None: energy of all rows along each direction, and
+    /// total energy. The value is None if the energies are not known exactly.
     energies: Option<(Array1<'py>, f64)> = {
         object.embeddable(py)?.energies().map(|(energies, total)| (energies.into_pyarray(py), total))
     };
@@ -233,9 +238,9 @@ attributes! { PyModel, |object, py| {
     k: usize = lock(py, &object.state)?.core.spec().kept;
     /// int: number of rows learned.
     rows: u64 = lock(py, &object.state)?.rows();
-    /// dict: losses, best loss, regret and bound so far, with the keys of the command-line summary. Values that do not
-    /// exist are None: losses, regret and bound if no row was predicted. Computing them costs one or two
-    /// eigendecompositions.
+    /// dict: losses, best loss, regret and bound so far, with the keys of the command-line summary.
+    /// Values that do not exist are None. If no row was predicted, these include losses, regret and
+    /// bound. Computing the summary costs one or two eigendecompositions.
     summary: Object<'py> = {
         let (run, seconds) = {
             let state = object.state(py)?;

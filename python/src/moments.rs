@@ -16,11 +16,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::sync::{Mutex, MutexGuard};
 
-/// Moments of rows (count, mean and scatter matrix), computed in parts and merged into one model.
+/// Moments of rows: count, mean and scatter matrix.
 ///
-/// Parts can be computed on any machine and merged in any order. The result is the model of all rows in one pass. Rows
-/// of up to 4096 numbers are represented exactly, and longer rows by a frequent-directions sketch. :meth:`best_loss`
-/// bounds the effect of the sketch.
+/// Moments of parts of a table can be computed on any machine and merged in any order.
+/// :meth:`finish` returns a model of all rows. The moments of rows of up to 4096 numbers are exact,
+/// and those of longer rows are a frequent-directions sketch. :meth:`best_loss` bounds the effect
+/// of the sketch.
 ///
 /// Parameters
 /// ----------
@@ -29,7 +30,7 @@ use std::sync::{Mutex, MutexGuard};
 /// k : int
 ///     Maximum number of directions kept by models. It determines the size of the sketch of long rows.
 /// names : sequence of str, optional
-///     Names of the columns. The default is the names of the first table. Later tables are matched by name.
+///     Names of the columns. By default, those of the first table. Columns of later tables are matched by name.
 /// missing : {"fail", "skip"}, default="fail"
 ///     Handling of rows with missing cells (NaN, null): raise an error, or skip and count them.
 ///
@@ -86,11 +87,12 @@ impl PyMoments {
     /// X : array-like of shape (n_rows, dim)
     ///     Rows: an array, or a pandas, polars or Arrow table. On an error, nothing is added.
     /// sample_weight : array-like of shape (n_rows,), optional
-    ///     Weight of each row, finite and not negative.
+    ///     Weight of each row, finite and not negative. By default, weights are 1.
     ///
     /// Returns
     /// -------
-    /// self : Moments
+    /// Moments
+    ///     This object.
     #[pyo3(signature = (X, sample_weight=None))]
     fn update<'py>(
         slf: &Bound<'py, Self>,
@@ -125,7 +127,9 @@ impl PyMoments {
         Ok(slf.clone())
     }
 
-    /// Add the rows of other moments with the same ``dim``, ``k`` and names, which are not modified. Return ``self``.
+    /// Add the rows of other moments, and return this object.
+    ///
+    /// The others must have the same ``dim``, ``k`` and names. They are not modified.
     #[pyo3(signature = (*others))]
     fn merge<'py>(slf: &Bound<'py, Self>, others: Vec<PyRef<'py, Self>>) -> PyResult<Bound<'py, Self>> {
         let py = slf.py();
@@ -137,20 +141,21 @@ impl PyMoments {
         Ok(slf.clone())
     }
 
-    /// Return a fitted model of all rows, which can continue learning.
+    /// Return a fitted estimator of all rows, which can continue learning.
     ///
-    /// No row was predicted, so no loss is recorded. The summary of the model starts with the following rows.
+    /// No row was predicted, so the summary has no losses until the model learns further rows.
     ///
     /// Parameters
     /// ----------
     /// k : int, optional
-    ///     Number of directions kept. The default is that of the constructor.
+    ///     Number of directions kept. By default, that of the constructor.
     /// standardize : bool, default=False
-    ///     True to standardize columns to mean 0 and standard deviation 1 by all rows. Learners other than ``"leader"``
-    ///     then require a ``norm_bound``.
+    ///     True to standardize columns to mean 0 and standard deviation 1, computed from all rows.
+    ///     Learners other than ``"leader"`` then require a ``norm_bound``.
     /// **options
-    ///     Options of :func:`eigenhedge.run`, such as ``center="none"``. The default learner is ``"leader"``, which
-    ///     keeps the principal components of all rows. ``"anchored"`` and ``"product-sets"`` are also supported.
+    ///     Options of :func:`eigenhedge.run`, such as ``center="none"``. The default learner is
+    ///     ``"leader"``, which keeps the principal components of all rows. ``"anchored"`` and
+    ///     ``"product-sets"`` are also supported.
     ///
     /// Returns
     /// -------
@@ -170,8 +175,8 @@ impl PyMoments {
         if is_default("learner")? {
             options.set_item("learner", "leader")?;
         }
-        // At least one direction must be dropped. If all are kept, an additional direction is dropped, in which all rows
-        // are zero.
+        // At least one direction must be dropped. If all are kept, a direction is added in which
+        // all rows are zero.
         if k == self.dim(py)? && is_default("feature_dim")? {
             options.set_item("feature_dim", k + 1)?;
         }
@@ -190,7 +195,7 @@ impl PyMoments {
     /// Parameters
     /// ----------
     /// k : int, optional
-    ///     Number of directions kept. The default is that of the constructor.
+    ///     Dimension of the subspace. By default, that of the constructor.
     /// center : bool, default=True
     ///     True for losses around the mean, False for losses around zero.
     /// standardize : bool, default=False
@@ -199,8 +204,8 @@ impl PyMoments {
     /// Returns
     /// -------
     /// low, high : float
-    ///     No subspace has a loss below ``low``. The loss of a finished model on these rows is at most ``high``. Both
-    ///     are equal if rows are represented exactly.
+    ///     No subspace has a loss below ``low``. The loss of a model of :meth:`finish` on these
+    ///     rows is at most ``high``. Both are equal if the moments are exact.
     #[pyo3(signature = (k=None, *, center=true, standardize=false))]
     fn best_loss(
         &self,
@@ -216,13 +221,13 @@ impl PyMoments {
         Ok((best.low(), best.high()))
     }
 
-    /// Return the state as bytes, for :meth:`from_bytes` on any machine.
+    /// Return the moments as bytes, which :meth:`from_bytes` can read on any machine.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = self.moments(py)?.to_bytes().map_err(refused)?;
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Read the bytes written by :meth:`to_bytes`. Raise a ``ValueError`` for other or damaged bytes.
+    /// Read moments from the result of :meth:`to_bytes`. Raise a ``ValueError`` for other or damaged bytes.
     #[staticmethod]
     fn from_bytes(data: &[u8]) -> PyResult<Self> {
         let moments = Moments::from_bytes(data);
@@ -249,11 +254,12 @@ attributes! { PyMoments, |object, py| {
     skipped_rows: u64 = object.moments(py)?.passed_over();
     /// float: total weight of the rows.
     weight: f64 = object.moments(py)?.weight();
-    /// list of str, or None: names of the columns.
+    /// list of str, or None: names of the columns. The value is None for columns without names.
     names: Names = object.moments(py)?.names().map(<[String]>::to_vec);
-    /// ndarray of shape (dim,): mean of the rows. It is None before the first row.
+    /// ndarray of shape (dim,), or None: weighted mean of the rows. The value is None before the first row.
     mean: Option<Array1<'py>> = object.moments(py)?.mean().map(|mean| mean.into_pyarray(py));
-    /// ndarray of shape (dim, dim), or None for long rows: weighted sum of d dᵀ, with deviations d from the mean.
+    /// ndarray of shape (dim, dim), or None: weighted sum of d dᵀ over the deviations d of rows
+    /// from the mean. The value is None for rows of more than 4096 numbers.
     scatter: Option<Array2<'py>> = {
         object.moments(py)?.scatter().map(|scatter| transposed(py, &scatter)).transpose()?
     };

@@ -1,4 +1,4 @@
-//! Monitor of rows: the native part of `eigenhedge/_monitor.py`.
+//! Native part of `eigenhedge/_monitor.py`.
 
 use crate::alarms::{Answers, NUMBERS, report};
 use crate::arrays::{Array1, Names, Object, Rows, as_table, numbers};
@@ -21,7 +21,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
-/// Native part of :class:`eigenhedge.Monitor`: the monitor, and the record for its page.
+/// Native part of :class:`eigenhedge.Monitor`: the monitor, and the journal for its page.
 #[pyclass(frozen, name = "Monitor", module = "eigenhedge._core")]
 pub struct PyMonitor {
     state: Mutex<State>,
@@ -47,8 +47,8 @@ impl PyMonitor {
     }
 }
 
-/// Options whose values are strings: the name, the valid forms for messages, and the prefix that is put before a plain
-/// number, if numbers are accepted.
+/// Options whose values are strings: the name, the valid forms for messages, and the prefix for a
+/// plain number, or `None` if numbers are not accepted.
 const FORMS: [(&str, &str, Option<&str>); 3] = [
     ("limit", "auto:ALPHA, conformal:P or a number", Some("auto:")),
     ("rebaseline", "never, after:ROWS or a number of rows", Some("after:")),
@@ -59,21 +59,22 @@ fn form_of(name: &str) -> Option<&'static (&'static str, &'static str, Option<&'
     FORMS.iter().find(|(option, ..)| *option == name)
 }
 
-/// Returns the value of an option, a string, a Boolean or a number, as text.
+/// Returns the value of an option as text. The value must be a string, a Boolean or a number.
 fn text_of(name: &str, value: &Object<'_>) -> PyResult<String> {
     let flag = value.extract::<bool>().ok();
     let number = value.extract::<f64>().ok().filter(|_| flag.is_none());
     let count = value.extract::<u64>().map(|count| count.to_string()).ok();
     let form = form_of(name);
     let text = value.extract::<String>().ok().or_else(|| match form {
-        // The number is written as Python writes it, because messages quote it.
+        // Python formats the number, because messages quote it.
         Some((.., short)) => short.filter(|_| number.is_some()).map(|short| format!("{short}{value}")),
         None => flag.map(|flag| flag.to_string()).or(count).or_else(|| number.map(exact)),
     });
     text.ok_or_else(|| Named { name, value }.wrong(form.map_or("a text or a number", |(_, rule, _)| *rule)))
 }
 
-/// Converts keyword arguments to the options of a monitor. A value of None means the default.
+/// Converts keyword arguments to the options of a monitor. None means the default, but is an error
+/// for the options of [`FORMS`].
 fn monitor_options(keywords: Option<&Bound<'_, PyDict>>) -> PyResult<MonitorOptions> {
     let mut given = HashMap::new();
     for (name, value) in keywords.into_iter().flatten() {
@@ -93,7 +94,7 @@ fn monitor_options(keywords: Option<&Bound<'_, PyDict>>) -> PyResult<MonitorOpti
     Ok(options)
 }
 
-/// Checks the options of monitors that are created later, when the length of their rows is known.
+/// Checks options of monitors whose number of columns is not known yet.
 #[pyfunction]
 #[pyo3(name = "_check_monitor_options", signature = (**options))]
 pub fn check_monitor_options(options: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
@@ -110,8 +111,8 @@ impl PyMonitor {
         Ok(Self::of(monitor.with_names(names)))
     }
 
-    /// Adds rows to the warm-up, and ends it if there are enough rows. Begins a new record for the page. Returns true if
-    /// the monitor is ready.
+    /// Adds rows to the warm-up, and ends it if there are enough rows. Begins a new journal.
+    /// Returns true if the monitor is ready.
     fn fit(&self, py: Python<'_>, rows: &Object<'_>) -> PyResult<bool> {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
@@ -170,9 +171,9 @@ impl PyMonitor {
         write_page(&path, &state.journal, &state.core, (title, None), 1)
     }
 
-    /// Returns the scores of rows, computed without learning, and their limit. The score of a skipped row is NaN.
-    /// Before the warm-up has ended, all scores are NaN and the limit is None. The first row has no previous rows, so
-    /// copies of the row itself are its lags.
+    /// Returns the scores of rows, computed without learning, and their limit. The score of a
+    /// skipped row is NaN. Until the warm-up has ended, all scores are NaN and the limit is None.
+    /// For lags, copies of the first row replace the rows before it.
     fn score<'py>(&self, py: Python<'py>, rows: &Object<'py>) -> PyResult<(Array1<'py>, Option<f64>)> {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
@@ -188,7 +189,7 @@ impl PyMonitor {
                     verdict = monitor.step(row)?;
                 }
             }
-            // A score of the differences is rescaled to the limit, so that an alarm always exceeds it.
+            // The score of a difference has another limit. It is rescaled, so that `limit` applies to it.
             let is_rescaled = verdict.of_differences && verdict.score > 0.0;
             scores.push(if is_rescaled { verdict.score / verdict.limit * limit } else { verdict.score });
             Ok(())
@@ -196,8 +197,8 @@ impl PyMonitor {
         Ok((scores.into_pyarray(py), Some(limit)))
     }
 
-    /// Returns verdicts on rows as arrays by name, as in `update`, without learning. The monitor must have neither
-    /// lags nor differences, so that the order of the rows does not matter.
+    /// Returns verdicts on rows like `update`, but without learning. The monitor must have neither
+    /// lags nor differences, so that the verdict on a row does not depend on other rows.
     fn judge<'py>(&self, py: Python<'py>, rows: &Object<'py>) -> PyResult<Bound<'py, PyDict>> {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
@@ -208,8 +209,8 @@ impl PyMonitor {
         each(py, rows.count(), |i| {
             let row = rows.row(i);
             let mut verdict = monitor.step(row)?;
-            // A column is stuck by comparison with earlier rows. The order of these rows has no meaning, so the row is
-            // judged again without them.
+            // A stuck column is found by comparison with earlier rows, whose order has no meaning
+            // here. The row is therefore scored again without them.
             if verdict.stuck.is_some() {
                 monitor = frozen.clone();
                 verdict = monitor.step(row)?;
@@ -220,8 +221,9 @@ impl PyMonitor {
         answers.into_dict(py, monitor.limit(), None, (&[], false))
     }
 
-    /// Returns the score that a row would have as the next row, and the score needed for an alarm. Returns None if the
-    /// row would have no score. If a column would be stuck, the score is at least the limit.
+    /// Returns the score that a row would have as the next row, and the score above which it would
+    /// be an alarm. Returns None if the row would have no score. If a column would be stuck, the
+    /// score is at least the limit.
     fn look(&self, py: Python<'_>, row: &Object<'_>) -> PyResult<Option<(f64, f64)>> {
         let row = numbers(row)?;
         let state = self.state(py)?;
@@ -274,8 +276,8 @@ attributes! { PyMonitor, |object, py| {
         let open = monitor.open_incident().map(|incident| report(py, &entry(incident), &names));
         open.into_iter().collect::<PyResult<_>>()?
     };
-    /// Returns the score that the requested share of rows like the reference exceeds, or None before the warm-up has
-    /// ended.
+    /// Score that about the requested share of rows like the reference exceed, or None until the
+    /// warm-up has ended.
     limit: Option<f64> = object.state(py)?.core.limit();
     dim: usize = object.state(py)?.core.width();
     lags: usize = object.state(py)?.core.lags();

@@ -15,8 +15,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt};
 
-/// Converts keyword arguments to options. A value of None means the default. For a kernel given as a function, also
-/// returns the type of rows.
+/// Converts keyword arguments to options. None means the default. For a kernel function, also
+/// returns the type of its rows.
 pub fn given(kept: usize, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<(Options, Option<Points>)> {
     let mut options = Options::new(Kind::Auto, kept);
     let mut points = None;
@@ -37,13 +37,14 @@ pub fn given(kept: usize, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<(Opt
     Ok((options, points))
 }
 
-/// Converts keyword arguments to the setup of a model. For a kernel given as a function, also returns the type of rows.
+/// Converts keyword arguments to the setup of a model. For a kernel function, also returns the type
+/// of its rows.
 pub fn setup(kept: usize, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<(Setup, Option<Points>)> {
     let (options, points) = given(kept, keywords)?;
     Ok((options.resolve(spelling).map_err(|misuse| PyValueError::new_err(misuse.0))?, points))
 }
 
-/// Checks the options of models that are created later, when the length of their rows is known.
+/// Checks options of models whose row length is not known yet.
 #[pyfunction]
 #[pyo3(name = "_check_options", signature = (k, **options))]
 pub fn check_options(k: &Object<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
@@ -66,13 +67,14 @@ impl Named<'_, '_> {
         PyValueError::new_err(format!("{} must be {rule}, got {}", self.name, self.shown()))
     }
 
-    /// Converts the value to the type of an option. The library checks the range.
+    /// Converts the value to the type of an option. Does not check its range.
     fn of(&self, values: Type) -> PyResult<Value> {
         let text = self.value.extract::<String>().ok();
         let is_infinite = || self.value.extract::<f64>().is_ok_and(|value| value == f64::INFINITY);
         let value = match (values, text) {
             (Type::Choice(list), None) => {
-                // The words on the command line for True and False.
+                // On the command line, the words for True and False of the option `center` are
+                // "running" and "none".
                 let word = self.value.extract().map(|yes| if yes { "running" } else { "none" });
                 word.ok().filter(|word| list().iter().any(|choice| choice.name == *word)).map(Value::from)
             }
@@ -123,14 +125,14 @@ pub fn seed(value: &Object<'_>) -> PyResult<u64> {
     Named { name: "seed", value }.whole()
 }
 
-/// Converts the value of an option. Returns `None` if the value is None in Python.
+/// Converts the value of an option, if there is one.
 pub fn option(name: &'static str, value: Option<&Object<'_>>) -> PyResult<Option<Value>> {
     let values = OptionEntry::find(name).map(|option| option.values);
     let read = |value: &Object<'_>| values.map(|values| Named { name, value }.of(values)).transpose();
     value.map_or(Ok(None), read)
 }
 
-/// Returns a hint with the most similar name, or an empty string if no name is similar.
+/// Returns a hint with the most similar name, or an empty string if no name is similar enough.
 fn hint<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> String {
     let text = text.to_lowercase();
     let nearest = names.map(|name| (strsim::levenshtein(&text, &name.to_lowercase()), name)).min();
@@ -145,8 +147,8 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    /// Reads the keyword `kernel`, which is a name or a function, and the parameters of that kernel. Ignores other
-    /// parameters, as in scikit-learn.
+    /// Reads the keyword `kernel`, which is a name or a function, and the parameters of this
+    /// kernel. Ignores parameters that the kernel does not use, as scikit-learn does.
     pub fn new(keywords: &Bound<'_, PyDict>) -> PyResult<Self> {
         let name: Option<String> = keywords.get_item("kernel")?.and_then(|name| name.extract().ok());
         let name = name.map(|name| if name == "poly" { "polynomial".to_owned() } else { name });
@@ -163,7 +165,8 @@ impl Chosen {
         Ok(Self { points, setup })
     }
 
-    /// Runs a computation with this kernel. An exception that a kernel function has raised replaces the error.
+    /// Runs a computation with this kernel. If a kernel function has raised an exception, it
+    /// replaces the error.
     pub fn run<T: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -179,7 +182,7 @@ impl Chosen {
         Ok((rows.all(), self.dictionary(rows.length())?))
     }
 
-    /// Sets γ to fit the first rows, if it is needed and not given.
+    /// Computes γ from the rows, if the kernel uses γ and it is not given.
     pub fn scaled_for<R: AsRef<[f64]>>(self, rows: &[R]) -> Self {
         Self { setup: self.setup.with_gamma_of(rows), ..self }
     }
@@ -191,7 +194,8 @@ impl Chosen {
     }
 }
 
-/// Returns γ of a kernel from the first rows, or None if the kernel has no γ, if it is given, or if no two rows differ.
+/// Returns γ of a kernel, computed from the first rows. Returns None if the kernel does not use γ,
+/// if γ or the length scale is given, or if no distance between the rows is positive.
 #[pyfunction]
 #[pyo3(name = "_median_gamma")]
 pub fn median_gamma(rows: &Object<'_>, kernel: &Bound<'_, PyDict>) -> PyResult<Option<f64>> {
@@ -205,8 +209,8 @@ pub fn median_gamma(rows: &Object<'_>, kernel: &Bound<'_, PyDict>) -> PyResult<O
     Ok(chosen.setup.clone().with_gamma_of(&rows.lot(0..count)).gamma())
 }
 
-/// Returns a sentence if the kernel matrix of the first rows is nearly the identity or nearly constant. Otherwise returns
-/// None.
+/// Returns advice if the kernel matrix of the first rows is nearly the identity or nearly constant.
+/// Otherwise returns None.
 #[pyfunction]
 #[pyo3(name = "_kernel_advice")]
 pub fn kernel_advice(rows: &Object<'_>, kernel: &Bound<'_, PyDict>) -> PyResult<Option<&'static str>> {
@@ -217,7 +221,8 @@ pub fn kernel_advice(rows: &Object<'_>, kernel: &Bound<'_, PyDict>) -> PyResult<
     Ok(chosen.dictionary(rows.length())?.kernel().advice(&rows.lot(0..count)))
 }
 
-/// Maximum number of first rows from which γ of a kernel is computed, and to which advice refers.
+/// Maximum number of rows that are read for γ and for advice. The library uses the first 200
+/// complete ones.
 const SCALE_ROWS: usize = 1000;
 
 /// Return the registry of learners.
@@ -225,7 +230,8 @@ const SCALE_ROWS: usize = 1000;
 /// Returns
 /// -------
 /// list of dict
-///     Name, family, summary, guarantee, cost, source and options of each learner.
+///     Dictionary for each learner. Keys: name, family, summary, guarantee, cost, source, reads
+///     (names of its options).
 ///
 /// Examples
 /// --------
@@ -245,7 +251,7 @@ pub fn learners(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     REGISTRY.iter().map(entry).collect()
 }
 
-/// Returns the table of options for `eigenhedge.options`. Its examples are those of the command line.
+/// Returns the table of options for `eigenhedge.options`. Examples are command-line arguments.
 #[pyfunction]
 pub fn options(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let entry = |option: &OptionEntry| {
@@ -281,7 +287,8 @@ pub fn defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 /// Returns
 /// -------
 /// list of dict
-///     Name, formula, parameters and type of rows of each kernel.
+///     Dictionary for each kernel. Keys: name, formula, positive_definite (bool), takes_items (True
+///     if rows are texts or sets), reads (names of its parameters).
 ///
 /// Examples
 /// --------
@@ -300,14 +307,14 @@ pub fn kernels(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     KERNELS.iter().map(entry).collect()
 }
 
-/// Set the number of threads for the members of ``auto`` and for long rows, for the whole process. Results do not depend on
-/// the number.
+/// Set the number of threads for the whole process. Results do not depend on this number.
 ///
 /// Parameters
 /// ----------
 /// count : int
-///     Number of threads, at least 1, which is the default. More threads help :meth:`Model.learn` with the
-///     learner ``auto``, and all learners if rows have 30,000 numbers or more.
+///     Number of threads, at least 1. The default of the process is 1, and the maximum is 256. More
+///     threads speed up :meth:`Model.learn` with the learner ``"auto"``, and all learners if rows
+///     have 30,000 numbers or more.
 ///
 /// Examples
 /// --------

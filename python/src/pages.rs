@@ -17,13 +17,14 @@ pub struct RowTimes {
 }
 
 impl RowTimes {
-    /// Converts an array of times in seconds since 1970. NaN marks a missing time.
+    /// Reads an array of times in seconds since 1970. A NaN is a missing time.
     pub fn of(times: Option<&Object<'_>>) -> PyResult<Self> {
         let seconds = times.map(numbers).transpose()?.map(|seconds| seconds.to_vec()).unwrap_or_default();
         Ok(Self { seconds, text: String::new() })
     }
 
-    /// Returns row `i` of the array, whose number in the stream is `number`, with its time.
+    /// Returns a row with its time. `i` is its index in the array of times, and `number` its index
+    /// in the stream.
     pub fn row<'a>(&'a mut self, i: usize, number: u64, cells: &'a [f64]) -> RowAt<'a> {
         let seconds = self.seconds.get(i).copied().filter(|seconds| !seconds.is_nan());
         self.text.clear();
@@ -37,7 +38,7 @@ pub fn column_names(monitor: &Monitor) -> Vec<String> {
     names.unwrap_or_else(|| (0..monitor.width()).map(|column| column.to_string()).collect())
 }
 
-/// Writes the HTML page of a journal. For monitors by key, `by` is the name of the key column.
+/// Writes the HTML page of a journal. `by` is the name of the key for monitors by key, or `None`.
 pub fn write_page(
     path: &Path,
     journal: &Journal,

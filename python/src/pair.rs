@@ -1,4 +1,4 @@
-//! Learner over pairs of rows, and the average of a learner's distributions.
+//! Learner of pairs of rows, and the average of a learner's distributions.
 
 use crate::arrays::{Array1, Array2, Object, numbers, transposed};
 use crate::classes::{attributes, pickled};
@@ -19,26 +19,28 @@ use std::sync::Mutex;
 
 type Directions<'py> = (Array2<'py>, Array2<'py>, Array1<'py>);
 
-/// Learner over pairs of rows: finds directions of one stream that correlate with directions of another.
+/// Learner of pairs of rows: finds directions of one stream that correlate with directions of another.
 ///
-/// Before each pair, the learner commits to k directions ``(u, v)``. It gains ``(u·x)(v·y)`` along each of them.
+/// Before each pair of rows x and y, the learner commits to k pairs of directions ``(u, v)``. Its
+/// gain is the sum of ``(u·x)(v·y)`` over these pairs.
 ///
 /// Parameters
 /// ----------
 /// left, right : int
 ///     Lengths of the rows of the two streams.
 /// k : int
-///     Number of directions kept.
+///     Number of pairs of directions kept.
 /// eta : float, default=1.0
 ///     Learning rate, for pairs with ``|x| |y|`` at most 1.
 /// alpha : float, default=0.001
-///     Share of the uniform distribution that is mixed in. The theorem covers only 0.
+///     Share of the uniform distribution that is mixed in after each pair. There is a bound only for 0.
 /// center : bool, default=True
-///     True to subtract the mean of the previous rows of each stream. The first pair sets the centers. With False, the
-///     directions of independent streams are their means.
+///     True to subtract the mean of the previous rows of each stream. The first pair sets the
+///     centers. With False, the directions of independent streams with nonzero means are these
+///     means.
 /// norm_bound : float or "auto", default="auto"
-///     Number Q with ``|x| |y| <= Q²`` for all centered pairs, or ``"auto"`` for the smallest such number so far. The theorem
-///     requires a number.
+///     Number Q with ``|x| |y| <= Q²`` for all centered pairs, or ``"auto"`` for the smallest such
+///     number so far. There is a bound only for a number.
 /// seed : int, default=0
 ///     Seed of the random draws.
 ///
@@ -132,21 +134,23 @@ impl Pair {
 }
 
 attributes! { Pair, |pair, py| {
-    /// tuple (left parts, right parts, probabilities): learned directions as rows, in descending order of their
-    /// probability of being kept. If both parts of a direction have norm √½, they are a pair of singular directions.
+    /// tuple (left parts, right parts, probabilities): learned directions as rows, in descending
+    /// order of their probability of being kept. If both parts of a direction have norm √½, they
+    /// are a pair of singular vectors.
     directions: Directions<'py> = {
         let (left, right, probabilities) = lock(py, &pair.state)?.learner.directions();
         (transposed(py, &left)?, transposed(py, &right)?, probabilities.into_pyarray(py))
     };
-    /// tuple (float, float): total expected gain, and total gain of the drawn choices.
+    /// tuple (float, float): total expected gain, and total gain of the directions that were drawn.
     gains: (f64, f64) = {
         let state = lock(py, &pair.state)?;
         (state.expected, state.realised)
     };
-    /// float or None: total gain of the best fixed directions in hindsight. The value is None if rows are too long.
+    /// float or None: total gain of the best fixed directions in hindsight. The value is None if
+    /// left · right exceeds 4096².
     best_gain: Option<f64> = lock(py, &pair.state)?.best_gain();
-    /// float or None: lower bound on the total expected gain (JMLR section 9). The value is None with mixing, without a
-    /// norm bound, or if rows are too long.
+    /// float or None: lower bound on the total expected gain (JMLR section 9). The value is None if
+    /// ``alpha`` is not 0, if ``norm_bound`` is not a number, or if ``best_gain`` is None.
     bound: Option<f64> = {
         let state = lock(py, &pair.state)?;
         let known = state.setting.as_ref().zip(state.best_gain());
@@ -162,11 +166,12 @@ impl State {
     }
 }
 
-/// Average of the distributions of a learner, as a fixed hypothesis for future rows (online to batch).
+/// Average of the distributions of a learner, as a fixed predictor for future rows (online-to-batch conversion).
 ///
-/// Add the learner before each row. For independent rows, the expected loss of the average on a new row is the expected
-/// loss of the run divided by the number of rows. Its excess over the best subspace is at most the regret bound divided
-/// by the number of rows.
+/// Add the learner before each row. If rows are independent and identically distributed, the
+/// expected loss of the average on a new row is the expected loss of the run divided by its number
+/// of rows. It exceeds that of the best subspace by at most the regret bound divided by the number
+/// of rows.
 ///
 /// Parameters
 /// ----------
@@ -197,13 +202,14 @@ impl LearnerAverage {
         Ok(Self { state: Mutex::new(Average::new(dim).map_err(refused)?) })
     }
 
-    /// Add the current distribution of a model, which must be a single subspace learner over plain rows without a
-    /// center.
+    /// Add the current distribution of a model.
+    ///
+    /// The model must have a single subspace learner (not ``"auto"``), plain rows and no center.
     fn add(&self, py: Python<'_>, model: &PyModel) -> PyResult<()> {
         model.state(py)?.core.add_to(&mut *lock(py, &self.state)?).map_err(refused)
     }
 
-    /// Return the expected loss of the average on a row.
+    /// Return the expected loss of the average on the row ``x``.
     fn loss(&self, py: Python<'_>, x: &Object<'_>) -> PyResult<f64> {
         let row = numbers(x)?;
         lock(py, &self.state)?.loss(&row).map_err(refused)

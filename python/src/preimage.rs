@@ -12,7 +12,6 @@ use pyo3::types::PyDict;
 
 type Found<'py> = (Array1<'py>, f64, bool);
 
-/// Adds atoms to a dictionary. Returns the dictionary and the combination of the atoms with these weights.
 fn expansion(mut dictionary: Vectors, atoms: &[Vec<f64>], weights: Vec<f64>) -> Result<(Vectors, Expansion), Error> {
     atoms.iter().for_each(|atom| dictionary.push(atom));
     let expansion = Expansion::new(&dictionary, weights)?;
@@ -44,8 +43,8 @@ pub fn preimage<'py>(
     Ok((found.point.into_pyarray(py), found.squared_distance, found.converged))
 }
 
-/// Returns the position of the candidate with the smallest distance or angle to a combination of atoms, and its squared
-/// distance or cosine.
+/// Returns the index of the candidate with the smallest distance or angle to a combination of
+/// atoms, and its squared distance or the cosine of its angle.
 #[pyfunction]
 #[pyo3(name = "_best_candidate")]
 pub fn candidate(
@@ -71,8 +70,8 @@ pub fn candidate(
     Ok((best.index, best.score))
 }
 
-/// Returns the squared norm of the mean feature of the rows `x`, and its inner products with the features of the rows
-/// `at`.
+/// Returns the squared norm of the mean feature of the rows `x`, and the inner products of the mean
+/// feature with the features of the rows `at`.
 #[pyfunction]
 #[pyo3(name = "_kernel_mean")]
 pub fn kernel_mean<'py>(
@@ -95,11 +94,11 @@ pub fn kernel_mean<'py>(
     Ok((square, values.into_pyarray(py)))
 }
 
-/// Maximum number of first rows of each sample from which γ is computed.
+/// Maximum number of rows of each sample from which γ is computed. These are the first rows.
 const SCALE_ROWS: usize = 100;
 
-/// Returns the squared maximum mean discrepancy of two samples: the biased value, the unbiased value if both samples
-/// have at least two rows, and the p-value if `splits` is positive.
+/// Returns the squared maximum mean discrepancy of two samples: the biased value, the unbiased
+/// value if both samples have at least two rows, and the p-value if `splits` is positive.
 #[pyfunction]
 #[pyo3(name = "_mmd")]
 pub fn mmd(
@@ -114,7 +113,7 @@ pub fn mmd(
     let mut random = Random::seeded(Named { name: "seed", value: seed }.whole::<u64>()?);
     let kernel = Chosen::new(kernel)?;
     let ((first, dictionary), (second, _)) = (kernel.rows(x)?, kernel.rows(y)?);
-    // The rows of both samples alternate, because γ is computed from the first rows.
+    // Rows of both samples alternate, because γ is computed from the first rows of this list.
     let both = (0..SCALE_ROWS).flat_map(|i| [first.get(i), second.get(i)].into_iter().flatten());
     let both: Vec<&Vec<f64>> = both.collect();
     let kernel = kernel.scaled_for(&both);

@@ -1,10 +1,9 @@
-//! Conversion of names and values to those of Python.
+//! Conversion of option names and values to Python.
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use serde::Serialize;
 
-/// Converts a value to Python objects, by way of JSON.
 pub fn to_python<'py>(py: Python<'py>, value: &impl Serialize) -> PyResult<Bound<'py, PyAny>> {
     from_json(py, serde_json::to_string(value))
 }

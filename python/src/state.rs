@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// Locks a mutex. The interpreter lock is released while waiting for other threads.
+/// Locks a mutex. The interpreter lock is released while waiting for another thread.
 pub fn lock<'a, T>(py: Python<'_>, state: &'a Mutex<T>) -> PyResult<MutexGuard<'a, T>> {
     state.lock_py_attached(py).map_err(|_| PyRuntimeError::new_err("the model was broken by an earlier failure"))
 }
@@ -24,7 +24,8 @@ pub fn saved<'py, T: Serialize>(py: Python<'py>, state: &T) -> PyResult<Bound<'p
 
 pub type Reduced<'py> = (Object<'py>, (Bound<'py, PyBytes>,));
 
-/// Returns the result of `__reduce__` for a class whose static method `restorer` reads these bytes.
+/// Returns the value of `__reduce__` for an object that the static method `restorer` restores from
+/// `bytes`.
 pub fn reduced<'py>(object: &Object<'py>, restorer: &str, bytes: Bound<'py, PyBytes>) -> PyResult<Reduced<'py>> {
     Ok((object.get_type().getattr(restorer)?, (bytes,)))
 }
@@ -33,15 +34,15 @@ pub fn restored<T: DeserializeOwned>(data: &[u8]) -> PyResult<T> {
     postcard::from_bytes(data).map_err(|error| PyValueError::new_err(format!("not a saved state: {error}")))
 }
 
-/// Model with the rows that it has not learned yet, the time spent learning, the type of its rows, and a cached basis for
-/// its next row.
+/// Model with collected rows that it has not learned yet, the time spent learning, the type of its
+/// rows, and a cached basis for the next row.
 pub struct State {
-    /// Model. Its resume state contains data of the Python side as JSON (see `eigenhedge/_snapshot.py`).
+    /// Model. Its resume state contains data of Python as JSON (see `eigenhedge/_saved.py`).
     pub core: Model,
-    /// Moments of rows that the model has not learned yet. It learns them when a result needs more than their leading
-    /// directions.
+    /// Moments of the collected rows. The model learns them when a result requires more than their
+    /// leading directions.
     pub moments: Option<Moments>,
-    /// Leading directions of the moments, or `None` if no result has needed them.
+    /// Leading directions of the moments, or `None` if they have not been computed.
     pub principal: Option<Principal>,
     next: Option<Embedding>,
     pub spent: Duration,
@@ -54,7 +55,7 @@ impl State {
         Self { core, moments: None, principal: None, next: None, spent: Duration::ZERO, points }
     }
 
-    /// Learns the rows that were collected. On an error nothing changes.
+    /// Learns the collected rows. On an error nothing changes.
     pub fn settle(&mut self) -> Result<(), Error> {
         if let Some(moments) = &self.moments {
             let start = Instant::now();
@@ -65,8 +66,8 @@ impl State {
         Ok(())
     }
 
-    /// Computes the leading directions of the rows that were collected. If this is impossible ([`Moments::principal`]),
-    /// learns these rows.
+    /// Computes the leading directions of the collected rows. If [`Moments::principal`] has no
+    /// result, learns the rows instead.
     pub fn embed(&mut self) -> Result<(), Error> {
         let start = Instant::now();
         self.principal = self.moments.as_ref().and_then(|moments| moments.principal(&self.core));
@@ -74,8 +75,8 @@ impl State {
         if self.principal.is_none() { self.settle() } else { Ok(()) }
     }
 
-    /// Removes and returns the moments of the rows that were collected, so that the caller can add rows. Without such
-    /// rows, returns empty moments.
+    /// Removes and returns the moments of the collected rows, so that the caller can add rows.
+    /// Returns empty moments if no rows were collected.
     pub fn take_moments(&mut self) -> Result<Moments, Error> {
         self.principal = None;
         self.moments.take().map_or_else(|| Moments::for_model(&self.core), Ok)
@@ -85,7 +86,7 @@ impl State {
         self.core.totals().rows + self.moments.as_ref().map_or(0, Moments::rows)
     }
 
-    /// Sets the column names of the first table, once a row of it has been learned.
+    /// Sets the column names, if a row has been learned and there is one name per column.
     pub fn name(&mut self, names: Names) {
         if names.as_ref().is_some_and(|names| names.len() == self.core.length()) && self.core.totals().rows > 0 {
             self.core.set_names(names);
@@ -97,7 +98,7 @@ impl State {
         self.core.ask_for_reconstructions(reconstructions)
     }
 
-    /// Runs `work`, which learns with the model. The time it takes counts as learning.
+    /// Runs `work` with the model. Its time counts as learning.
     pub fn learn<R>(&mut self, work: impl FnOnce(&mut Model) -> R) -> R {
         let start = Instant::now();
         let outcome = work(&mut self.core);
@@ -118,8 +119,8 @@ impl State {
         next.get_or_insert_with(|| core.next_embedding())
     }
 
-    /// Returns the energy (sum of squares) along each direction, and in total. Returns `None` if the energies are not
-    /// known exactly.
+    /// Returns the energy along each direction, and the total energy. Returns `None` if the
+    /// energies are not known exactly.
     pub fn energies(&mut self) -> Option<(Vec<f64>, f64)> {
         if let Some(principal) = &self.principal {
             return principal.energies.clone();

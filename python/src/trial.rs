@@ -1,10 +1,10 @@
-//! Result of one row.
+//! Result of a trial.
 
 use crate::arrays::Array1;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
-/// Losses and coordinates of one row.
+/// Result of one trial: losses and coordinates of the row.
 ///
 /// Attributes
 /// ----------
@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 /// loss : float
 ///     Loss for the subspace that was drawn.
 /// coordinates : ndarray of shape (k,)
-///     Coordinates of the row in the basis set by the option ``coordinates``.
+///     Coordinates of the row, in the basis that the option ``coordinates`` selects.
 ///
 /// Examples
 /// --------

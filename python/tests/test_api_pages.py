@@ -1,4 +1,4 @@
-"""The pages of the book that are made from docstrings have every public class, function and method."""
+"""The API pages of the book, made from docstrings, have every public class, function and method."""
 
 import importlib.util
 import inspect

@@ -19,7 +19,7 @@ MODULES = ["eigenhedge", "eigenhedge.bounds", "eigenhedge.client", "eigenhedge.p
 
 
 def signature(item):
-    """Names, kinds and defaults of the arguments. Types are checked elsewhere and are printed differently by each Python."""
+    """Return the arguments as text, without types, whose text depends on the Python version."""
     try:
         found = inspect.signature(item)
     except (TypeError, ValueError):
@@ -29,11 +29,11 @@ def signature(item):
 
 
 def members(owner):
-    """Public attributes that the package defines, not those inherited from scikit-learn, River or Python."""
+    """Yield public attributes, except those inherited from scikit-learn, River or Python."""
     for name in sorted(dir(owner)):
         origin = next((base for base in owner.__mro__ if name in vars(base)), object)
         own = origin.__module__.split(".")[0] in ("eigenhedge", "builtins") and not hasattr(builtins, origin.__name__)
-        # Added by scikit-learn: `set_predict_request` and the like.
+        # scikit-learn adds `set_predict_request` and similar methods.
         if own and not name.startswith("_") and not re.fullmatch("set_.*_request", name):
             value = inspect.getattr_static(owner, name)
             # scikit-learn's `available_if` wraps a method.
@@ -41,7 +41,7 @@ def members(owner):
 
 
 def spark_lines():
-    """Functions of ``eigenhedge.spark``, from its sources: it can only be imported where PySpark is."""
+    """Yield the functions in the sources of ``eigenhedge.spark``. PySpark may be missing."""
     folder = ROOT / "python" / "eigenhedge" / "spark"
     trees = [ast.parse(path.read_text()) for path in sorted(folder.glob("*.py"))]
     names = next(ast.literal_eval(node.value) for tree in trees for node in tree.body if is_list_of_names(node))
@@ -77,7 +77,7 @@ def lines():
 
 
 def unnamed(changed):
-    """Changed names that the section "Unreleased" of the changelog lacks."""
+    """Return the changed names that the section "Unreleased" of the changelog lacks."""
     section = (ROOT / "CHANGELOG.md").read_text().split("## [Unreleased]")[1].split("\n## [")[0]
     words = set(re.findall(r"\w+", section))
     names = {line.split(" ")[1].split("(")[0].rsplit(".", 1)[1] for line in changed}

@@ -1,4 +1,4 @@
-"""Every Python block in the book runs. Blocks of a page share their variables, which start with those of `names`."""
+"""Every Python block in the book runs. The blocks of a page share their variables."""
 
 import contextlib
 import io
@@ -14,7 +14,7 @@ import eigenhedge
 
 BOOK = pathlib.Path(__file__).parents[2] / "docs" / "src"
 BLOCKS = {page: re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL) for page in BOOK.glob("*.md")}
-# Notebooks are run by test_notebooks.py, the page about Spark by tests_spark.
+# test_notebooks.py runs the notebooks, and tests_spark runs the page about Spark.
 ELSEWHERE = ("notebook-", "cluster")
 PAGES = sorted(page for page, blocks in BLOCKS.items() if blocks and not page.stem.startswith(ELSEWHERE))
 
@@ -24,7 +24,7 @@ def test_the_book_has_python():
 
 
 def names():
-    """Data under the names used in the book."""
+    """Return the variables that the book uses without defining them."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((120, 64)) * np.linspace(1.0, 3.0, 64)
     sensors = rng.standard_normal((700, 3)) @ rng.standard_normal((3, 6)) + 0.3 * rng.standard_normal((700, 6))

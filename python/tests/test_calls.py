@@ -1,4 +1,4 @@
-"""Every public call and every command is in the list of the benchmark, and runs."""
+"""The list of the benchmark has every public call and every command, and all of them run."""
 
 import importlib.util
 import sys

@@ -1,4 +1,4 @@
-"""The client, against a small service in this process, and against the program if it was built."""
+"""Tests of the client with a small service in this process, and with the program if it was built."""
 
 import http.server
 import json
@@ -13,11 +13,9 @@ from conftest import PROGRAM, needs_program
 import eigenhedge
 from eigenhedge.client import Client, ServiceError
 
-#: The program, as built by the tests.
-
 
 class Echo(http.server.BaseHTTPRequestHandler):
-    """Answers each row with its number; breaks the first connection of each request with a key."""
+    """Answers each row with its index, but closes the first connection of each key."""
 
     protocol_version = "HTTP/1.1"
     seen: ClassVar[dict] = {}
@@ -95,7 +93,6 @@ def test_the_client_is_part_of_the_package():
 
 @pytest.fixture
 def service(tmp_path):
-    """A client of the real service."""
     command = [PROGRAM, "serve", "--listen", "127.0.0.1:0", "--store", str(tmp_path / "store")]
     program = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     address = next(line.split()[-1] for line in program.stderr if "listening on http" in line)
@@ -161,7 +158,7 @@ def test_scores_by_key_are_those_of_the_key_and_learn_nothing(service):
         for row in ROWS[first::2]:
             model.step(row)
         losses = [answer["loss"] for answer in scored[first::2]]
-        # The service computes one row at a time, and Python products of blocks of rows, which round differently.
+        # The service computes one row at a time, and Python blocks of rows. Their rounding differs.
         assert losses == pytest.approx(model.losses(ROWS[first::2]).tolist(), rel=1e-9, abs=1e-12), key
 
 
@@ -186,7 +183,7 @@ def test_events_of_program_service_and_package_are_equal(service, tmp_path):
     stream = service.create("monitors", kind="monitor", by="machine", warm_up=150, min_severity="minor")
     list(stream.learn(frame, batch=111))
     notices = stream.summary()["listed"]
-    # The command is told of every notice only if they fit into its queue.
+    # The command receives every notice only if they fit into its queue.
     urgent = [notice for notice in notices if notice["kind"] in ("opened", "closed")]
     assert len(urgent) <= 64
     assert [{"id": notice["id"], **own} for notice, own in zip(urgent, told, strict=True)] == urgent
@@ -210,7 +207,7 @@ def test_events_of_program_service_and_package_are_equal(service, tmp_path):
     def place(event):
         return event["machine"], event["start"]
 
-    # The end of a table ends the open events. A stream and a fleet have no end.
+    # The program ends open events at the end of a table. A stream and a fleet keep them open.
     of_open = [{**event, "key": key} for key in fleet if (event := fleet[key].open_event_) is not None]
     assert len(of_open) > 0
     for kinds, found in [
@@ -219,7 +216,7 @@ def test_events_of_program_service_and_package_are_equal(service, tmp_path):
         (("incident",), alarms.incidents),
     ]:
         ours = sorted((plain(event) for event in found), key=lambda event: (event["machine"], event["start"]))
-        # The end of a table also ends incidents that are over but could go on.
+        # The end of a table also ends incidents that later rows could continue.
         known = [(event["machine"], event["start"]) for event in ours]
         theirs = [event for event in listed if event["kind"] in kinds and (event["machine"], event["start"]) in known]
         theirs.sort(key=lambda event: (event["machine"], event["start"]))

@@ -1,4 +1,4 @@
-"""Rows that are collected as moments are learned like rows one by one."""
+"""Rows collected as moments give the same models as rows learned one by one."""
 
 import pickle
 
@@ -11,9 +11,9 @@ from sklearn.decomposition import PCA
 import eigenhedge
 from eigenhedge import Model, Moments, OnlinePCA
 
-#: Learners whose state depends on the set of rows only.
+#: Learners whose state does not depend on the order of the rows.
 LEARNERS = ["anchored", "leader", "product-sets"]
-#: Tables, as functions of a generator.
+#: Functions that make a table from a random generator.
 TABLES = {
     "random": lambda rng: rng.normal(size=(300, 8)) * np.linspace(4.0, 1.0, 8),
     "low rank": lambda rng: low_rank(rng, noise=0.0),
@@ -37,7 +37,7 @@ def dense(X):
 
 
 def assert_alike(found, wanted, X):
-    """Both estimators have the same subspace, losses, mean and variances, up to rounding."""
+    """Assert that the losses, means and variances of two estimators are equal up to rounding."""
     X = dense(X)
     energy = np.square(X - X.mean(axis=0)).sum()
     scale = np.square(X).sum() * 1e-13 + energy * 1e-9
@@ -134,7 +134,7 @@ def test_the_summary_of_collected_rows_has_no_invented_number(rng):
     for name in ("expected_loss", "loss", "kept_energy", "regret", "bound", "bound_holds", "first_row_loss", "rank_mean"):
         assert summary[name] is None, name
     assert summary["rows"] == 400 and summary["best_loss"] == pytest.approx(-pca.score(X) * 400)
-    # Rows that the model predicts later have losses of their own.
+    # Rows that the model learns one by one later have losses.
     pca.model_.learn(X[:50])
     later = pca.summary_
     assert later["rows"] == 450 and later["uncharged_rows"] == 400 and 0.0 < later["best_loss"] < later["expected_loss"]
@@ -204,7 +204,7 @@ def test_batches_lose_about_as_much_as_rows_one_by_one(learner, center):
     energy = np.square(X - (0.0 if center else X.mean(axis=0))).sum()
     found, wanted = (model.summary_["expected_loss"] for model in (batches, one_by_one))
     assert wanted - 0.01 * energy <= found <= wanted + 0.1 * energy
-    # The rate of a batch is another one, so that the directions differ, but not what they miss.
+    # Batches have another learning rate, so the directions differ, but their losses are close.
     assert -batches.score(X) <= -one_by_one.score(X) + 0.02 * energy / len(X)
 
 

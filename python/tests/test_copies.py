@@ -1,4 +1,4 @@
-"""Copies of every public object are independent of it."""
+"""A copy of a public object is independent of the object."""
 
 import copy
 import inspect
@@ -29,7 +29,7 @@ def loaded(data):
     return joblib.load(buffer)
 
 
-#: For each public class: an object that has learned, a way to learn more, and what it has learned.
+#: For each public class, functions that make an object, change it, and return its state.
 OBJECTS = {
     "Model": (
         lambda: eigenhedge.run(ROWS, 1).model,
@@ -107,7 +107,7 @@ OBJECTS = {
         lambda model: model.summary["rows"],
     ),
 }
-#: Public classes without a state that changes.
+#: Public classes whose objects never change.
 FIXED = {"Alarms", "Client", "Discrepancy", "ExpertsResult", "KernelMean", "PairResult", "Preimage", "RunResult", "Trial"}
 COPIES = {
     "copy": copy.copy,

@@ -1,4 +1,4 @@
-"""Docstrings and examples are correct."""
+"""Doctests have the documented output, and examples run."""
 
 import doctest
 import importlib
@@ -17,11 +17,11 @@ from eigenhedge import _core
 MODULES = ["_run", "_pca", "_kernel_pca", "_kernel_methods", "_preimage", "_settings", "bounds", "_snapshot"]
 MODULES += ["_rows", "_online", "river", "plot", "_monitor", "typing", "client"]
 EXAMPLES = sorted((pathlib.Path(__file__).parent.parent / "examples").glob("*.py"))
-# Examples with cells are run by test_notebooks.py.
+# test_notebooks.py runs the examples with cells.
 EXAMPLES = [path for path in EXAMPLES if "# %%" not in path.read_text()]
 
 
-#: Examples print numbers as NumPy 2 does.
+#: Skips a test with NumPy 1, because the examples have the output of NumPy 2.
 printed_by_numpy_2 = pytest.mark.skipif(np.__version__ < "2", reason="NumPy 1 prints its numbers differently")
 
 

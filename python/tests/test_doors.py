@@ -1,4 +1,4 @@
-"""Every learner gives equal bits through every interface: command line, run, Model, Fleet, estimators and River."""
+"""Results are bitwise equal in the command line, run, Model, Fleet, the estimators and River."""
 
 import json
 import subprocess
@@ -12,13 +12,13 @@ import eigenhedge
 from eigenhedge import KernelPCA, KernelRidge, OnlinePCA, river
 
 NAMES = [entry["name"] for entry in eigenhedge.learners()]
-#: Learners that do not keep 2 directions.
+#: Number of directions of learners that cannot keep 2.
 DIRECTIONS = {"oja": 1}
 COLUMNS, ROWS = 12, 300
 
 
 def drifting():
-    """Rows of a rotating plane away from the origin."""
+    """Return rows near a rotating plane, around a nonzero mean."""
     rng = np.random.default_rng(1)
     angles = np.linspace(0.0, 2.0, ROWS)[:, None]
     first, second, third, _ = np.linalg.qr(rng.normal(size=(COLUMNS, 4)))[0].T
@@ -29,7 +29,7 @@ def drifting():
 
 
 def heavy_tailed():
-    """Rows without a variance."""
+    """Return rows with infinite variance."""
     rng = np.random.default_rng(2)
     return rng.standard_t(1.5, size=(ROWS, 2)) @ rng.normal(size=(2, COLUMNS)) + 0.3 * rng.standard_t(1.5, size=(ROWS, COLUMNS))
 
@@ -38,17 +38,14 @@ STREAMS = {"drifting": drifting(), "heavy tails": heavy_tailed()}
 
 
 def bits(numbers):
-    """Numbers as text in full precision."""
     return [float(number).hex() for number in np.ravel(numbers)]
 
 
 def read(path):
-    """Numbers of a table with a header, in full precision."""
     return np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
 
 
 def timeless(summary):
-    """A summary without the times."""
     return {key: value for key, value in summary.items() if key not in ("seconds", "rows_per_second")}
 
 
@@ -60,19 +57,17 @@ def same(found, wanted):
 
 @pytest.fixture(scope="module", params=[(name, stream) for name in NAMES for stream in STREAMS], ids=" on ".join)
 def case(request):
-    """A learner with its number of directions, a stream, and the result of `run`."""
+    """Return the name of a learner, its number of directions, a stream, and the result of `run`."""
     name, stream = request.param
     k, X = DIRECTIONS.get(name, 2), STREAMS[stream]
     return name, k, X, eigenhedge.run(X, k, learner=name)
 
 
 def answers(run):
-    """Losses and coordinates of a result."""
     return run.expected_losses, run.losses, run.coordinates
 
 
 def program(*arguments, folder):
-    """Run the program."""
     command = [PROGRAM, *map(str, arguments)]
     return subprocess.run(command, check=True, capture_output=True, text=True, cwd=folder).stdout
 
@@ -90,7 +85,7 @@ def test_the_command_line(case, tmp_path):
     assert bits(model.transform(X)) == bits(run.model.transform(X))
     program("transform", "model.eh", "rows.npy", "--out", "z.csv", folder=tmp_path)
     transformed = read(tmp_path / "z.csv")
-    # The program transforms one row at a time, and Python blocks of rows by products, which round differently.
+    # The program transforms one row at a time, and Python blocks of rows. Their rounding differs.
     scale = np.abs(X).max()
     np.testing.assert_allclose(transformed[:, 1], run.model.losses(X), rtol=1e-9, atol=1e-13 * scale**2)
     np.testing.assert_allclose(transformed[:, 2:], run.model.transform(X), rtol=1e-9, atol=1e-13 * scale)
@@ -100,7 +95,7 @@ def test_the_command_line(case, tmp_path):
 def test_compare(case, tmp_path):
     name, k, X, run = case
     np.save(tmp_path / "rows.npy", X)
-    # With a warm-up longer than the table no PCA is fitted, and all rows after the first count.
+    # With a warm-up longer than the table, no PCA is fitted, and all rows but the first are compared.
     options = ["--learners", name, "--warm-up", 2 * ROWS, "--summary", "json"]
     found = json.loads(program("compare", "rows.npy", "-k", k, *options, folder=tmp_path))
     total = 0.0
@@ -157,11 +152,11 @@ def test_an_estimator(case):
     parts = OnlinePCA(k, learner=name, losses=True, random_state=0)
     for piece in np.split(X[:200], [1, 40, 41]):
         parts.partial_fit(piece)
-    # The last rows one by one, as `partial_fit` hands them to the model, so that their losses are seen.
+    # `partial_fit` returns no losses, so the test passes the last rows to the model as it does.
     trials = [parts.model_.step(row) for row in X[200:]]
     losses = [[getattr(trial, part) for trial in trials] for part in ("expected_loss", "loss")]
     same(losses, [run.expected_losses[200:], run.losses[200:]])
-    # Rows without output do not rotate the basis of the coordinates, so it is another basis of the same subspace.
+    # Rows without output do not update the basis of the coordinates. Both bases span the same subspace.
     lengths = [np.linalg.norm(rows, axis=1) for rows in ([trial.coordinates for trial in trials], run.coordinates[200:])]
     np.testing.assert_allclose(*lengths, rtol=1e-6, atol=1e-9)
     for estimator in (whole, parts):
@@ -190,7 +185,7 @@ def test_batch_methods_have_one_set_of_defaults(tmp_path, rng, rows):
     frame.to_csv(tmp_path / "xy.csv", index=False)
     frame[[*"abcd"]].to_csv(tmp_path / "x.csv", index=False)
     (0.3 + frame[[*"abcd"]]).to_csv(tmp_path / "other.csv", index=False)
-    # The estimators have scikit-learn's default for gamma, 1 / 4.
+    # In the estimators, the default of gamma is that of scikit-learn, here 1 / 4.
     program("kernel-ridge", "xy.csv", "--target", "y", "--gamma", "0.25", "--out", "ridge.csv", folder=tmp_path)
     found = read(tmp_path / "ridge.csv")
     mean, deviation = KernelRidge().fit(X, y).predict(X, return_std=True)

@@ -1,4 +1,4 @@
-"""Experts and the capped simplex."""
+"""Tests of experts and the capped simplex."""
 
 import itertools
 import pickle
@@ -18,7 +18,7 @@ def test_capping_scales_what_it_does_not_cap(rng):
         below = capped < 1 / d - 1e-12
         ratios = capped[below] / w[below]
         assert ratios.size == 0 or np.ptp(ratios) < 1e-12 * ratios.max()
-        # Capped entries would have exceeded the cap.
+        # Without the cap, every capped entry would be at least 1 / d.
         assert (w[~below] * (ratios.max() if ratios.size else np.inf) >= 1 / d - 1e-12).all()
 
 

@@ -1,4 +1,4 @@
-"""One model or monitor per key."""
+"""Tests of Fleet, one model or monitor per key."""
 
 import pickle
 import subprocess

@@ -1,4 +1,4 @@
-"""Hostile input raises a regular exception with a clear message, and never panics or ends the process."""
+"""Invalid input raises a regular exception with a message. It never panics or ends the process."""
 
 import datetime
 import subprocess
@@ -18,7 +18,7 @@ from eigenhedge import CappedHedge, Hedge, KernelPCA, KernelRidge, Model, Online
 
 ROWS = np.arange(24.0).reshape(8, 3) % 7
 
-#: Everything that takes a table.
+#: Calls with a table as the argument.
 TAKERS = {
     "run": lambda X: eigenhedge.run(X, 1),
     "learn": lambda X: Model(3, 1).learn(X),
@@ -39,7 +39,7 @@ TAKERS = {
 
 
 def damaged(part, place, value):
-    """A sparse matrix with a wrong number inside."""
+    """Return a sparse matrix with an invalid entry in `part`, for example `indices`."""
     matrix = sparse.csr_array(ROWS)
     getattr(matrix, part)[place] = value
     return matrix
@@ -215,7 +215,7 @@ def test_an_array_that_another_thread_changes_is_no_panic(use):
             except ValueError as error:
                 assert "entry 7 of the row must be finite, " in str(error)
                 refused += 1
-            # The learner is unchanged by the rejected input.
+            # Rejected input does not change the learner.
             learner.step(np.ones(40))
             assert np.isfinite(learner.summary["expected_loss"])
     finally:
@@ -223,7 +223,7 @@ def test_an_array_that_another_thread_changes_is_no_panic(use):
     assert refused > 0
 
 
-#: What a caller may do wrong; anything else, a panic above all, fails a test.
+#: Exceptions for invalid arguments. Any other exception, such as a panic, fails a test.
 NORMAL = (ValueError, TypeError, MemoryError, OverflowError)
 VALUES = [0, -1, 1, 3, 2**32, 2**63, 2**64 - 1, 2**64, 0.0, 1e-320, 1e-3, 1e308, -1.5, np.nan, np.inf, -np.inf, True, "x", [], 1j]
 OPTIONS = {
@@ -297,7 +297,7 @@ def test_no_table_is_a_panic(taker):
             assert str(error), repr(table)
 
 
-#: A table, and what takes long with it.
+#: Code that makes a table, and code of a long call with it.
 LONG = {
     "KernelPCA": ("rng.normal(size=(4000, 3))", "KernelPCA(2, kernel='rbf').fit(X)"),
     "KernelPCA precomputed": ("np.eye(4000)", "KernelPCA(2, kernel='precomputed').fit(X)"),
@@ -310,7 +310,7 @@ LONG = {
 
 @pytest.mark.parametrize("call", LONG)
 def test_control_c_ends_every_long_call_at_once(call):
-    """Runs in a separate process, because interrupted work may continue in the background."""
+    """Run in a separate process, because interrupted work may continue in the background."""
     table, work = LONG[call]
     script = f"""
 import os, signal, threading, time
@@ -333,5 +333,5 @@ os._exit(0)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
     assert done.stdout.startswith("took"), done.stdout + done.stderr
-    # It takes a tenth of a second; the limit allows for a busy machine. Uninterrupted, the calls take longer.
+    # An interrupt takes about 0.1 seconds. The limit allows for a busy machine.
     assert float(done.stdout.split()[1]) < 2.0

@@ -1,4 +1,4 @@
-"""The files of the package do not import each other in a circle."""
+"""The package has no circular imports."""
 
 import ast
 import graphlib
@@ -12,7 +12,7 @@ FOLDER = pathlib.Path(eigenhedge.__file__).parent
 
 
 def imported(package, tree, modules):
-    """Modules of the package that a file imports: at the top, in functions, or for type checkers only."""
+    """Yield the modules of the package that a file imports, also in functions and for type checkers."""
     for node in ast.walk(tree):
         names = [alias.name for alias in node.names] if isinstance(node, (ast.Import, ast.ImportFrom)) else []
         if isinstance(node, ast.ImportFrom):
@@ -28,7 +28,7 @@ def imports(folder):
         parts = [folder.name, *path.relative_to(folder).with_suffix("").parts]
         is_package = parts[-1] == "__init__"
         files[".".join(parts[:-1] if is_package else parts)] = (".".join(parts[:-1]), ast.parse(path.read_text()))
-    # The native module is not a Python file, and its parent is not imported with it.
+    # The native module is not a Python file.
     modules = {*files, f"{folder.name}._core"}
     return {name: set(imported(package, tree, modules)) - {name} for name, (package, tree) in files.items()}
 

@@ -1,4 +1,4 @@
-"""Filled cells: run, Model.filled and OnlineImputer."""
+"""Tests of filled cells in run, Model.filled and OnlineImputer."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from eigenhedge import Model, OnlineImputer
 
 
 def table(rng, rows=600, n=8):
-    """Rows near a plane, with levels that drift slowly."""
+    """Return rows near a plane, with means that drift slowly."""
     levels = np.cumsum(0.02 * rng.normal(size=(rows, n)), axis=0)
     return rng.normal(size=(rows, 2)) @ rng.normal(size=(2, n)) + levels + 0.3 * rng.normal(size=(rows, n))
 

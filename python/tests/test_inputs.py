@@ -1,4 +1,4 @@
-"""Tables of every type give equal rows."""
+"""Tables of all supported types with equal numbers give equal results."""
 
 import pathlib
 
@@ -31,7 +31,7 @@ KINDS = {
 
 @pytest.fixture
 def X(rng):
-    # Integers, which every type represents exactly.
+    # Every type represents these integers exactly.
     return rng.integers(-9, 9, size=(60, 4)).astype(float)
 
 

@@ -1,4 +1,4 @@
-"""Strings, sets, rankings and arbitrary objects as rows."""
+"""Tests of strings, sets, rankings and arbitrary objects as rows."""
 
 import pickle
 import weakref
@@ -107,7 +107,7 @@ def test_rankings_are_rows_of_distinct_numbers():
     rows = np.array([np.random.default_rng(i).permutation(5) for i in range(30)], dtype=float)
     run = eigenhedge.run(rows, 2, kernel="kendall", center=False)
     assert run.summary["best_loss"] <= run.summary["expected_loss"]
-    # Only the order counts.
+    # The kernel depends only on the order of the numbers in a row.
     assert eigenhedge.run(np.exp(rows), 2, kernel="kendall", center=False).losses == pytest.approx(run.losses)
     with pytest.raises(ValueError, match="to be a ranking"):
         eigenhedge.run([[1.0, 1.0, 2.0]], 1, kernel="mallows")

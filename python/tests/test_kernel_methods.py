@@ -1,4 +1,4 @@
-"""Batch kernel methods compared with scikit-learn's."""
+"""Tests of batch kernel methods, in comparison with scikit-learn."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""Laws of kernel estimators: sets of rows, and kernels without a gamma."""
+"""Tests of kernel estimators with sets of rows, and without a gamma."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def grams(model, X):
 def test_sets_of_rows_are_learned_like_single_rows(rng, learner, center, name):
     X = table(rng, name)
     options = {"kernel": "rbf", "gamma": 0.1, "learner": learner, "center": center, "random_state": 0}
-    # A rate that is tuned by losses differs, because a set has none.
+    # The rate is fixed, because a rate tuned by losses differs. Rows learned as a set have no losses.
     options |= {"eta": 2.0} if learner == "anchored" else {}
     single = OnlineKernelPCA(2, losses=True, **options).fit(X)
     whole = OnlineKernelPCA(2, **options).fit(X)
@@ -36,7 +36,7 @@ def test_sets_of_rows_are_learned_like_single_rows(rng, learner, center, name):
     parts.partial_fit(X[50:60])
     parts = pickle.loads(pickle.dumps(parts))
     parts.partial_fit(X[60:])
-    # Features of dependent rows are nearly dependent too, and single rows resolve them to a few digits only.
+    # Features of linearly dependent rows are nearly dependent, so rounding has a larger effect.
     atol = 1e-5 if name == "low rank" else 1e-7
     for model in (whole, parts):
         assert model.n_samples_seen_ == len(X)

@@ -1,4 +1,4 @@
-"""Model: snapshots, threads, interrupts."""
+"""Tests of Model with snapshots, threads and interrupts."""
 
 import copy
 import os
@@ -76,7 +76,7 @@ def test_sizeof_tells_the_state_on_the_other_side():
 def test_control_c_ends_a_long_call(rng):
     X = rng.normal(size=(200_000, 150))
     learner = Model(150, 40, learner="anchored")
-    # A process that was started in the background ignores the signal.
+    # By default, a background process ignores the signal.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGINT])
     timer.start()
@@ -107,7 +107,7 @@ def test_the_interpreter_lock_is_released(rng):
     Model(100, 20, learner="anchored").learn(X)
     done.set()
     watcher.join()
-    # If the lock were held, there would be no tick between the first and the last.
+    # If `learn` held the lock, the other thread could not run during the call.
     assert len(ticks) > 20
 
 

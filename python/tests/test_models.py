@@ -1,4 +1,4 @@
-"""Models with column names and scale, in Python and in the program."""
+"""Tests of models with column names and scales, in Python and in the program."""
 
 import json
 import subprocess
@@ -86,24 +86,24 @@ def test_a_model_of_the_program_is_an_estimator_with_names_and_scale(tmp_path, p
     assert len(model.get_feature_names_out()) == model.n_components_
     program("transform m.snap t.csv --out z.csv")
     answers = pd.read_csv(tmp_path / "z.csv", float_precision="round_trip").to_numpy()
-    # Python transforms blocks of rows and collects moments by products, which round differently.
+    # The program computes one row at a time, and Python blocks of rows. Their rounding differs.
     close = partial(np.allclose, rtol=1e-9, atol=1e-9)
     assert close(model.transform(frame), answers[:, 2:])
     assert close(-model.score_samples(frame), answers[:, 1])
-    # Its parameters are those of the run, so refitting gives an equal model.
+    # The parameters of the estimator are those of the run, so refitting gives an equal model.
     again = clone(model).fit(frame)
     assert close(again.transform(frame), model.transform(frame))
     with pytest.raises(ValueError, match="feature names"):
         model.transform(frame[NAMES[::-1]])
     with pytest.raises(ValueError, match="feature names"):
         model.transform(frame.rename(columns={"c": "C"}))
-    # It continues like the program.
+    # Learning more rows has the same result as in the program.
     program("run t.csv --start-from m.snap --snapshot end.snap --quiet")
     end = eigenhedge.load(tmp_path / "end.snap")
     assert close(model.partial_fit(frame).transform(frame), end.transform(frame))
     assert model.summary_["rows"] == end.summary_["rows"] == 160
     model.save(tmp_path / "python.snap")
-    # The model has learned rows that the program has not seen.
+    # The program must not resume from a model that has learned other rows.
     with pytest.raises(subprocess.CalledProcessError):
         program(f"run t.csv {k} {options} --out answers.csv --resume python.snap")
 

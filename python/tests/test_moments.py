@@ -1,4 +1,4 @@
-"""Moments of parts and merged models are equivalent to one pass over all rows."""
+"""Merged moments and merged models are equivalent to one pass over all rows."""
 
 import pickle
 

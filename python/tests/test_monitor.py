@@ -1,4 +1,4 @@
-"""The monitor: equal to the command line, exact after saving, and an outlier detector."""
+"""Tests of Monitor, in comparison with the program, after saving, and as an outlier detector."""
 
 import copy
 import pickle
@@ -18,7 +18,7 @@ NAMES = ["flow", "speed", "heat", "load", "noise"]
 
 @pytest.fixture
 def table(rng):
-    """Rows near a plane; one sensor has an offset in rows 500 to 539, another is stuck in rows 650 to 679."""
+    """Return rows near a plane, with a temporary offset in sensor 2 and a stuck sensor 4."""
     X = rng.normal(size=(800, 2)) @ rng.normal(size=(2, 5)) + 0.1 * rng.normal(size=(800, 5)) + 10.0
     X[500:540, 2] += 1.5
     X[650:680, 4] = X[650, 4]
@@ -100,7 +100,7 @@ def test_limits_of_single_statistics_are_passed_as_often_as_is_asked_for(rng):
         X = rng.normal(size=(2400, 3)) @ rng.normal(size=(3, 8)) + 0.2 * rng.normal(size=(2400, 8))
         alarms = Monitor(limit="auto:0.05").update(X)
         rates.append([(alarms.q > alarms.q_limit)[400:].mean(), (alarms.t2 > alarms.t2_limit)[400:].mean()])
-    # A warm-up of 400 rows gives a rate with a standard deviation of 0.02; 20 of them a mean with 0.0045.
+    # The standard deviation of a rate is 0.02, and that of a mean of 20 rates is 0.0045.
     assert (np.abs(np.mean(rates, axis=0) - 0.05) < 0.018).all(), rates
 
 
@@ -220,7 +220,7 @@ def test_numbers_are_short_for_the_options_of_the_command_line(table, number, te
 
 @pytest.fixture
 def biased(rng):
-    """Rows near a plane; sensor 4 has a bias from row 1500 to 1899."""
+    """Return rows near a plane. Sensor 4 has a bias in rows 1500 to 1899."""
     X = rng.normal(size=(2600, 2)) @ rng.normal(size=(2, 6)) + 0.1 * rng.normal(size=(2600, 6))
     X[1500:1900, 4] += 1.0
     return X
@@ -234,7 +234,7 @@ def test_the_two_verdicts_are_told_in_three_ways(biased):
     assert ((alarms.state == "incident") == (inside & ~alarms.alarm)).all()
     assert ((alarms.state == "normal") == (scored & ~(inside | alarms.alarm))).all()
     assert (alarms.state[:400] == "unscored").all() and not inside[:400].any()
-    # Inside an incident, single rows are no alarms; its first row is one.
+    # The first row of an incident is an alarm, and its other rows are not.
     assert ((alarms.score > alarms.limit) == alarms.alarm)[scored & ~inside].all()
     numbers, first = np.unique(alarms.incident, return_index=True)
     assert alarms.alarm[first[numbers > 0]].all()
@@ -330,7 +330,7 @@ def test_every_row_of_a_table_has_a_score(table, options):
     scores = monitor.score_samples(table[400:])
     assert np.isfinite(scores).all() and np.isfinite(monitor.score_samples(table[400:401])).all()
     np.testing.assert_array_equal(monitor.predict(table[400:]), np.where(scores < monitor.offset_, -1, 1))
-    # Rows with enough earlier rows have the verdicts of a stream, apart from stuck sensors.
+    # With enough earlier rows, `predict` agrees with alarms, except for stuck sensors.
     frozen = Monitor(mode="freeze:400", **options)
     alarms = frozen.update(table)
     assert ((monitor.predict(table[400:]) == -1) == alarms.alarm[400:])[5:250].all()

@@ -1,4 +1,4 @@
-"""Pages of monitors."""
+"""Tests of the HTML reports of monitors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pd = pytest.importorskip("pandas")
 
 
 def plant(rows: int = 1200, seed: int = 0) -> pd.DataFrame:
-    """Return rows of five sensors, of which "flow" is wrong from row 900 on."""
+    """Return rows of five sensors. The readings of "flow" have an offset from row 900 on."""
     rng = np.random.default_rng(seed)
     values = rng.normal(size=(rows, 2)) @ rng.normal(size=(2, 5)) + 0.2 * rng.normal(size=(rows, 5))
     values[900:, 2] += 3.0
@@ -84,7 +84,7 @@ def test_events_and_charts_are_those_of_the_program(tmp_path: Path) -> None:
     monitor.update(table)
     monitor.report(tmp_path / "python.html", title="rows.csv")
     program, python = ((tmp_path / name).read_text(encoding="utf-8") for name in ["program.html", "python.html"])
-    # The end of a stream is known to the program only.
+    # Only the program reaches the end of the table. The monitor in Python could receive more rows.
     marks = [line for line in program.splitlines() if "unusual since" in line]
     assert marks
     for name in ["Score", "Distance from the directions (Q)", "flow"]:

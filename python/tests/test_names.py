@@ -1,4 +1,4 @@
-"""Columns are matched by name, or refused, wherever a table is taken."""
+"""Every call that takes a table matches its columns by name, or rejects the table."""
 
 import inspect
 
@@ -12,7 +12,6 @@ import eigenhedge
 from eigenhedge import Fleet, KernelPCA, KernelRidge, Model, Moments, Monitor, OnlineImputer, OnlineKernelPCA, OnlinePCA, river
 
 COLUMNS = list("abcd")
-#: Number of rows.
 ROWS = 120
 FRAMES = {
     "pandas": lambda X, names: pd.DataFrame(X, columns=names),
@@ -25,7 +24,7 @@ KEYS = ["x", "y"] * (ROWS // 2)
 
 
 def learned(method, *arguments):
-    """A model that learned a first table with one method, and then the second table with `method`."""
+    """Return a function that learns a table, and returns the result of `method` for another."""
 
     def use(first, second):
         model = Model(4, 2)
@@ -82,7 +81,7 @@ def ridge(first, second):
     return KernelRidge().fit(first, TARGET).predict(second)
 
 
-#: Uses of two tables, by the public name and method that takes them.
+#: Functions of two tables, by the name of the public function or method that takes the second one.
 CALLS = {
     "run": lambda first, second: eigenhedge.run(first, 2).model.transform(second),
     "Model.learn": learned("learn"),
@@ -114,7 +113,7 @@ for name, make in ESTIMATORS.items():
             if (name, method) == ("Monitor", "partial_fit"):
                 continue
             CALLS[f"{name}.{method}"] = estimator(make, method)
-#: Methods that take a first table, rows of another space, or a table whose columns are other things.
+#: Functions and methods that are not tested here, with the reason.
 OTHERS = {
     "Model.reconstruct": "coordinates",
     "experts": "losses of experts",
@@ -127,7 +126,7 @@ OTHERS = {
 
 
 def takers():
-    """The public functions and methods with an argument that is a table, except those that start with one."""
+    """Yield the public functions and methods that take a table, except `fit` and similar methods."""
     for name in eigenhedge.__all__:
         thing = getattr(eigenhedge, name)
         if inspect.isclass(thing):

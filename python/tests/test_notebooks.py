@@ -1,6 +1,6 @@
-"""Scripts with cells are pages of the book: text, code, output and plots.
+"""The notebook pages of the book are equal to the text, code, output and plots of the scripts.
 
-``EIGENHEDGE_WRITE=1`` writes the pages and plots instead of comparing them.
+With ``EIGENHEDGE_WRITE=1``, the test writes the pages and plots instead.
 """
 
 import ast
@@ -43,7 +43,7 @@ def test_the_page_shows_what_the_script_does(path):
 
 
 def rendered(path):
-    """The page of a script, and its plots by name."""
+    """Return the page of a script, and its plots by name."""
     lines, pictures, names = [f"<!-- Made from python/examples/{path.name} by its test. -->"], {}, {}
     plt.close("all")
     with matplotlib.rc_context(STYLE):
@@ -66,7 +66,7 @@ def rendered(path):
 
 
 def execute(code, names):
-    """Run a cell. Return its output, and the value of its last expression if it draws nothing."""
+    """Run a cell. Return its output, with the value of its last expression unless it draws."""
     tree = ast.parse(code)
     last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
     with contextlib.redirect_stdout(io.StringIO()) as printed:
@@ -79,11 +79,11 @@ def execute(code, names):
 
 
 def svg(figure):
-    """The plot as SVG text, with one decimal and without redundant elements."""
+    """Return the plot as SVG text, with rounded numbers and without redundant attributes."""
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
     lines = "\n".join(line.strip() for line in text.getvalue().splitlines())
-    # Group names are unused, and a tick has its style where it is defined.
+    # Group names are unused. The definition of a tick has its style too.
     lines = re.sub(r'<g id="[^"]*"', "<g", lines)
     lines = re.sub(r'(<use [^>]*) style="stroke: #000000; stroke-width: [\d.]+"', r"\1", lines)
     return re.sub(r"<[^>]*>", lambda tag: LONG_NUMBER.sub(rounded, tag[0]), lines) + "\n"
@@ -94,7 +94,7 @@ def rounded(number):
 
 
 def same_picture(a, b):
-    """True if two plots have equal text, and equal numbers up to half a point."""
+    """Return True if two plots have equal text, and numbers that differ by at most half a point."""
     a, b = (re.sub(r'base64,[^"]*"', '"', text) for text in (a, b))
     # Names of clip paths and markers are hashes of their numbers, and change with rounding.
     a, b = (re.sub(r"\b[mp][0-9a-f]{10}\b", "", text) for text in (a, b))

@@ -1,4 +1,4 @@
-"""Packages other than NumPy are only required by the functions that use them."""
+"""Optional packages are imported only by the functions that use them."""
 
 import subprocess
 import sys
@@ -21,7 +21,7 @@ sys.meta_path.insert(0, Absent())
 
 
 def without(packages, script):
-    """Output of a script without these packages."""
+    """Return the lines that a script prints if `packages` cannot be imported."""
     code = ABSENT.format(packages=packages) + textwrap.dedent(script)
     outcome = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert outcome.returncode == 0, outcome.stderr

@@ -1,4 +1,4 @@
-"""Every option of the table works in every interface of the package."""
+"""Every option of learners works in every interface of the package."""
 
 import inspect
 import typing
@@ -16,11 +16,11 @@ ROWS = np.random.default_rng(0).normal(size=(30, 5))
 
 
 def example(name):
-    """The options of the example, as keyword arguments."""
+    """Return the example of an option as keyword arguments."""
     keywords = eval(f"dict({TABLE[name]['example']})")
     numbers = [option for option in keywords if TABLE[option]["type"] == "number" and not isinstance(keywords[option], str)]
     keywords.update({option: float(keywords[option]) for option in numbers})
-    # The options of a summary have the text of a list of numbers.
+    # In a summary, a list of numbers is a string.
     keywords.update({option: str(value) for option, value in keywords.items() if TABLE[option]["type"] == "numbers"})
     return keywords
 
@@ -68,7 +68,7 @@ def test_signatures_name_every_option(taker):
         taker(*{eigenhedge.run: [ROWS, 2], Model: [5, 2], eigenhedge.Fleet: [2]}.get(taker, []), etta=1.0)
 
 
-#: Objects with options, by the call that creates them. Estimators check values in `fit`, as scikit-learn requires.
+#: Calls that check options. Estimators check them in `fit`, as scikit-learn requires.
 CREATED = {
     "run": lambda **options: eigenhedge.run(ROWS, 2, **options),
     "Model": lambda **options: Model(5, 2, **options),

@@ -1,4 +1,4 @@
-"""Plots show the numbers of the summary."""
+"""Tests that plots show the numbers of the results."""
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -1,4 +1,4 @@
-"""The River classes satisfy River's contracts."""
+"""The River classes pass River's checks of estimators."""
 
 import random
 
@@ -12,7 +12,7 @@ from eigenhedge.river import OnlinePCA, SubspaceAnomaly
 
 
 class Anomalies:
-    """Replacement for a downloaded data set: rows near a line, and some outliers."""
+    """Rows near a line, and some outliers, in place of a downloaded data set."""
 
     def take(self, n):
         rng = np.random.default_rng(3)
@@ -93,7 +93,7 @@ def test_many_equals_one_by_one():
 
 def test_coordinates_mean_the_same_from_row_to_row():
     rng = np.random.default_rng(0)
-    # Two directions have equal energy, so their order and signs are arbitrary at every row.
+    # Two directions have equal variance, so the rotation between them is arbitrary at every row.
     X = rng.normal(size=(400, 4)) * [3.0, 3.0, 0.1, 0.1]
     turns = {}
     for form in ["aligned", "drawn"]:
@@ -152,7 +152,7 @@ def test_the_threshold_of_a_half_gives_the_alarms_of_the_monitor():
     classes = []
     for x in stream:
         classes.append(detector.classify(detector.score_one(x)))
-        # The detector does not see rows that the filter removes.
+        # The filter would not pass all rows to the detector.
         detector.anomaly_detector.learn_one(x)
     alarms = eigenhedge.Monitor(warm_up=100, lags=1).update(pd.DataFrame(stream))
     is_unusual = alarms.score > alarms.limit

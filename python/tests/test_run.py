@@ -1,4 +1,4 @@
-"""One learner over a table: from Python and from the command line."""
+"""Tests of run, in comparison with the command line."""
 
 import json
 import subprocess
@@ -230,7 +230,7 @@ def test_a_run_shows_its_account(rng):
     ]
     points = [tuple(map(float, point.split(","))) for point in page.find(".//polyline").get("points").split()]
     assert len(points) == 120 and all(0 <= x <= 240 and 0 <= y <= 36 for x, y in points)
-    # The first rows lose most, so that the line begins at the top.
+    # The losses of the first rows are largest, so the line begins at the top.
     assert min(points[:5], key=lambda point: point[1])[1] == min(y for _, y in points)
 
 

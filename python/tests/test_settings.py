@@ -1,4 +1,4 @@
-"""Experts, pairs, matrices, averages and bounds."""
+"""Tests of experts, pairs, matrices, averages and bounds."""
 
 import inspect
 import pathlib
@@ -226,7 +226,7 @@ def test_a_batch_is_one_choice_for_all_its_rows(rng):
     weights = rng.uniform(0.5, 2.0, size=60)
     learner = eigenhedge.Model(4, 2, learner="tracking", center="none")
     expected, loss = learner.step_batch(X[:20], weights[:20])
-    # Nothing is known before the first choice: half of the energy is dropped on average.
+    # The first choice keeps 2 of 4 directions at random, so half of the energy is lost on average.
     assert expected == pytest.approx(0.5 * (weights[:20, None] * X[:20] ** 2).sum())
     assert loss <= (weights[:20, None] * X[:20] ** 2).sum()
     learner.step_batch(X[20:])

@@ -1,4 +1,4 @@
-"""The estimators satisfy scikit-learn's contracts."""
+"""The estimators pass scikit-learn's checks, and agree with its PCA."""
 
 import inspect
 import itertools
@@ -45,14 +45,14 @@ ESTIMATORS = [
 TRANSFORMERS = ESTIMATORS[:7]
 OTHERS = [estimator for estimator in ESTIMATORS if is_regressor(estimator) or is_outlier_detector(estimator)]
 
-# Defined by scikit-learn, and run on its own estimators, but not part of check_estimator.
+# Checks that scikit-learn runs on its own estimators, but not in check_estimator.
 LEFT_OUT = """check_dataframe_column_names_consistency check_transformer_get_feature_names_out
 check_transformer_get_feature_names_out_pandas check_get_feature_names_out_error
 check_set_output_transform check_set_output_transform_pandas check_global_output_transform_pandas
 check_set_output_transform_polars check_global_set_output_transform_polars check_inplace_ensure_writeable
 check_estimators_pickle check_dict_unchanged check_methods_sample_order_invariance check_methods_subset_invariance
 check_fit_idempotent check_estimators_dtypes check_f_contiguous_array_estimator check_readonly_memmap_input""".split()
-# They call transform and fit_transform, which the other estimators lack.
+# Parts of the names of checks that call transform, which only transformers have.
 OF_TRANSFORMERS = ["feature_names_out", "output_transform", "set_output"]
 
 
@@ -96,7 +96,7 @@ def test_partial_fit_refuses_another_number_of_features(estimator):
 def test_components_after_fit_are_those_of_pca(rng, rows):
     X = low_rank(rng, rows=rows)
     ours, theirs = OnlinePCA(3).fit(X), PCA(3).fit(X)
-    # Both are eigenvectors of one scatter matrix, so they differ by rounding only.
+    # Both are eigenvectors of the same scatter matrix, so they are equal up to rounding.
     assert np.abs(projector(ours.components_) - projector(theirs.components_)).max() < 1e-9
     np.testing.assert_allclose(ours.mean_, theirs.mean_, rtol=1e-12)
     np.testing.assert_allclose(ours.explained_variance_, theirs.explained_variance_, rtol=1e-9)
@@ -112,8 +112,8 @@ def test_other_learners_agree_with_pca_within_their_sampling_error(rng, learner)
     X = low_rank(rng, rows=3000)
     ours, theirs = OnlinePCA(3, learner=learner, random_state=0).fit(X), PCA(3).fit(X)
     gap = np.linalg.norm(projector(ours.components_) - projector(theirs.components_), 2)
-    # A memory of m rows knows a direction of variance v to within noise · √(n / (m v)). The shortest memory here is that of
-    # 1 / (1 - 0.95) = 20 rows; noise 0.1, n = 8, the least v is 1.
+    # The error of a direction of variance v, estimated from m rows, is about noise · √(n / (m v)).
+    # Here noise = 0.1, n = 8, v ≥ 1, and the shortest memory is m = 1 / (1 - 0.95) = 20 rows.
     assert gap < 3 * 0.1 * np.sqrt(8 / 20)
 
 
@@ -124,7 +124,7 @@ def test_online_kernel_pca_agrees_with_kernel_pca(rng):
         ours = OnlineKernelPCA(kept, kernel=kernel, **options).fit(X)
         theirs = TheirKernelPCA(kept, kernel=kernel, **options).fit(X)
         fresh = rng.normal(size=(40, 3))
-        # The same subspace of features: inner products of coordinates agree.
+        # Coordinates in the same subspace have equal inner products.
         a, b = ours.transform(fresh), theirs.transform(fresh)
         assert np.abs(a @ a.T - b @ b.T).max() < 1e-6 * np.abs(b @ b.T).max(), kernel
         np.testing.assert_allclose(np.abs(a), np.abs(b), atol=1e-4 * np.abs(b).max())
@@ -275,7 +275,7 @@ def test_a_share_as_n_components_takes_the_fewest_directions_that_keep_it():
         eigenhedge.OnlinePCA(1.5).fit(X)
 
 
-#: Arguments that are no options of learners.
+#: Arguments of estimators that are not options of learners.
 OWN = {
     OnlinePCA: "n_components whiten hindsight standardize",
     OnlineKernelPCA: "n_components hindsight standardize",
@@ -289,7 +289,7 @@ OWN = {
 def test_arguments_without_sense_are_refused_at_fit(estimator, name, rng):
     # The core has other names for two options.
     pattern = {"center": "centered", "alpha": "float"}.get(name, name)
-    # The name of an argument of a wrong type is a note of the exception, which Python 3.10 does not have.
+    # The name of the argument is in a note of the exception. Python 3.10 has no notes.
     if sys.version_info < (3, 11):
         pattern = None
     X = rng.normal(size=(60, 4))

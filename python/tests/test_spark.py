@@ -1,4 +1,4 @@
-"""Without PySpark, the error of the module names the package to install."""
+"""Without PySpark, the import error of ``eigenhedge.spark`` names the package to install."""
 
 import importlib.util
 

@@ -1,4 +1,4 @@
-"""Index and times of the rows of a table, in results, events, plots and pages."""
+"""Results, events, plots and reports have the index or the times of the rows."""
 
 import pickle
 import subprocess
@@ -20,7 +20,7 @@ INDICES = {
 
 
 def plant(index, rows=1500):
-    """Rows of four sensors with faults from row 800 to 829 and from row 1100 on."""
+    """Return rows of four sensors, with faults in rows 800 to 829 and from row 1100 on."""
     rng = np.random.default_rng(4)
     values = rng.normal(size=(rows, 2)) @ rng.normal(size=(2, 4)) + 0.1 * rng.normal(size=(rows, 4))
     values[800:830, 1] += 3.0
@@ -69,7 +69,7 @@ def test_rows_without_times_have_none():
     timed = plant(INDICES["times"])
     monitor.update(timed[:805])
     for one in occurrences(monitor.update(timed[805:].reset_index(drop=True))):
-        # The start of an incident that was reported before is known.
+        # An incident that was reported before row 805 has a start time.
         is_known = "incident" in one and one["start"] < 805
         assert one["start_time"] == (timed.index[one["start"]] if is_known else None)
         assert one["end_time"] is None

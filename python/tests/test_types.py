@@ -19,8 +19,8 @@ HERE = pathlib.Path(__file__).parent / "typed"
 
 @pytest.fixture(scope="module")
 def messages(tmp_path_factory):
-    """Errors of mypy, by name of the file: pairs of line and message."""
-    # The cache is stored with the packages, so that the next run is fast.
+    """Return the errors of mypy by file name, as pairs of a line number and a message."""
+    # A cache next to the installed packages makes the next run fast.
     cache = pathlib.Path(sys.prefix, "mypy-cache")
     call = [sys.executable, "-m", "mypy", "--strict", "--config-file=", f"--cache-dir={cache}", "right.py", "wrong.py"]
     output = subprocess.run(call, cwd=HERE, capture_output=True, text=True).stdout

@@ -1,4 +1,4 @@
-"""scikit-learn's tests of IncrementalPCA and KernelPCA, applied to our classes."""
+"""Run scikit-learn's tests of IncrementalPCA and KernelPCA on our classes."""
 
 import functools
 import inspect
@@ -11,7 +11,7 @@ from sklearn.decomposition.tests import test_kernel_pca as kernel
 
 from eigenhedge import KernelPCA, OnlineKernelPCA, OnlinePCA
 
-#: Tests that are about something else than what both classes do, and why.
+#: Tests that do not apply to our classes, with the reason.
 OTHERWISE = {
     "test_incremental_pca_sparse": "theirs refuses sparse rows in partial_fit, ours takes them",
     "test_incremental_pca_validation": "the words of their error; ours begins with any number of rows",
@@ -22,7 +22,7 @@ OTHERWISE = {
     "test_precomputed_kernel_not_psd": "solvers by name",
     "test_kernel_pca_raise_not_fitted_error": "expects no inverse_transform without the argument fit_inverse_transform",
 }
-#: Tests of KernelPCA that are about something else than what OnlineKernelPCA does, and why.
+#: More tests of KernelPCA that do not apply to OnlineKernelPCA, with the reason.
 OTHERWISE_ONLINE = {
     "test_remove_zero_eig": "the argument remove_zero_eig",
     "test_kernel_conditioning": "the attribute eigenvalues_",
@@ -33,7 +33,7 @@ OTHERWISE_ONLINE = {
 
 
 def ours(cls):
-    """Our class with scikit-learn's default kernel; arguments that only scikit-learn has are ignored."""
+    """Return a function that creates `cls`, with the kernel of scikit-learn by default."""
     defaults, known = {} if cls is OnlinePCA else {"kernel": "linear"}, inspect.signature(cls).parameters
     return lambda *args, **options: cls(*args, **defaults | {k: v for k, v in options.items() if k in known})
 

@@ -1,4 +1,4 @@
-"""Shared by the tests of Spark: one session on two cores, and streams of rows for several keys."""
+"""Fixtures and helpers of the Spark tests, with one session on two cores."""
 
 import numpy as np
 import pandas as pd
@@ -25,12 +25,12 @@ def rng():
 
 
 def near_plane(rng, rows, width=5, rank=2, noise=0.2):
-    """Rows near a plane, around a nonzero mean."""
+    """Return rows near a subspace of dimension `rank`, around a nonzero mean."""
     return rng.normal(size=(rows, rank)) @ rng.normal(size=(rank, width)) + noise * rng.normal(size=(rows, width)) + 1.0
 
 
 def keyed(rng, keys, rows):
-    """Rows of several keys, mixed, with the time of each."""
+    """Return shuffled rows of several keys, with a time (from 0) within each key."""
     frames = []
     for i in range(keys):
         frame = pd.DataFrame(near_plane(rng, rows), columns=FEATURES)
@@ -39,7 +39,7 @@ def keyed(rng, keys, rows):
 
 
 def alone(frame, k, names=FEATURES, **options):
-    """Learner of the rows of a key on one machine, and its results."""
+    """Return a model that learned the rows of one key without Spark, and its results."""
     learner = eigenhedge.Model(len(names), k, **options)
     learner._set_feature_names(names)
     rows = frame.sort_values("time", kind="stable")[names].to_numpy()
@@ -47,7 +47,6 @@ def alone(frame, k, names=FEATURES, **options):
 
 
 def message(error):
-    """The text of an error, wherever it was raised."""
     return str(error.value)
 
 

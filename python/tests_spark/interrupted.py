@@ -1,4 +1,4 @@
-"""Query of learners by key in a separate process that is killed. Argument: FOLDER."""
+"""Run a query with one model per key, until a test kills this process. Argument: FOLDER."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The functions over Spark Connect, in a separate process, because a session has one kind."""
+"""Test the functions over Spark Connect, in a process without a classic Spark session."""
 
 import os
 import sys

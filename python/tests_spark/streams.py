@@ -1,4 +1,4 @@
-"""A stream of files with rows of several keys, and a query of learners over it."""
+"""Helpers for a stream of files with rows of several keys, and for a query over the stream."""
 
 import os
 import pathlib
@@ -11,7 +11,7 @@ SCHEMA = "a double, b double, c double, d double, e double, machine string, time
 
 
 def write(spark, frame, folder, number):
-    """Add rows to the stream as one file. Files are read in the order of their numbers."""
+    """Add rows to the stream as one file. Spark reads the files in the order of `number`."""
     place = pathlib.Path(folder, "in", f"{number:04}.parquet")
     place.parent.mkdir(parents=True, exist_ok=True)
     staged = place.with_suffix(".part")
@@ -21,18 +21,17 @@ def write(spark, frame, folder, number):
 
 
 def rows_of(spark, folder):
-    """The stream, with one file per micro-batch."""
     reader = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", "1").option("pathGlobFilter", "*.parquet")
     return reader.parquet(os.path.join(folder, "in"))
 
 
 def answers_of(spark, folder, **options):
-    """Results of one learner per machine."""
+    """Return the streaming results of one model per machine."""
     return es.stream_by_key(rows_of(spark, folder), "machine", 2, FEATURES, "time", **options)
 
 
 def start(answers, folder, **trigger):
-    """Start the query; its results are written exactly once."""
+    """Start the query, which writes Parquet files, and return it."""
     writer = answers.writeStream.option("checkpointLocation", os.path.join(folder, "checkpoint"))
     if trigger:
         writer = writer.trigger(**trigger)

@@ -1,4 +1,4 @@
-"""The page of the book runs as written."""
+"""The Python blocks of the page about clusters in the book run."""
 
 import pathlib
 import re
@@ -12,7 +12,7 @@ PAGE = pathlib.Path(__file__).parents[2] / "docs" / "src" / "cluster.md"
 def test_the_page_of_the_book_runs(spark, rng, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     spark.createDataFrame(keyed(rng, 2, 60)).coalesce(1).write.parquet(str(tmp_path / "sensors"))
-    # Spark's paths are not relative to the folder of the test.
+    # Spark does not resolve paths relative to the working folder of the test.
     page = re.sub(r'"(sensors|checkpoint|answers|learned)"', rf'"{tmp_path}/\1"', PAGE.read_text())
     names: dict = {}
     blocks = re.findall(r"^```python\n(.*?)^```", page, flags=re.S | re.M)

@@ -1,4 +1,4 @@
-"""One learner per key of a table."""
+"""Tests of one model per key of a table."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Merging on Dask and on processes, and the functions over Spark Connect."""
+"""Tests of merging with Dask and with processes, and of Spark Connect."""
 
 import pathlib
 import subprocess

@@ -1,4 +1,4 @@
-"""A model fitted on a table equals that of one pass over all rows."""
+"""A model fitted with Spark agrees with one that is fitted without it."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""One learner over a stream: one trial per micro-batch, with the bound for batches."""
+"""Tests of one model over a stream, with one trial per micro-batch."""
 
 import os
 
@@ -22,7 +22,7 @@ TRACKING = {"learner": "tracking", "norm_bound": 60.0}
 
 
 def micro_batches(folder, first_batch="none", is_weighted=False, **options):
-    """The learner of ``learn_stream``, without a stream."""
+    """Return the object with which ``learn_stream`` learns, without a stream."""
     standardize = "none" if first_batch == "none" else "warmup:2"
     recipe = LearnerRecipe(2, None, {"center": "none", "standardize": standardize, **options})
     return MicroBatches(recipe, Features(("row",), is_array=True), is_weighted, first_batch, str(folder))
@@ -46,7 +46,7 @@ def drift(rng, learner, number, size):
 
 
 def adversary(rng, learner, number, size):
-    """Rows along the direction that the learner is most likely to drop."""
+    """Return rows in a direction that the learner does not keep."""
     kept = np.zeros((1, WIDTH)) if learner is None else learner.components
     direction = np.linalg.eigh(kept.T @ kept)[1][:, 0]
     return np.tile(direction, (size, 1))
@@ -104,7 +104,7 @@ def test_the_first_batch_fixes_center_and_scale(spark, rng, tmp_path, first_batc
     for rows in (first, second):
         alike.step_batch((rows - first.mean(axis=0)) / scale)
     assert model.summary["expected_loss"] == pytest.approx(alike.summary["expected_loss"], rel=1e-9)
-    # The model takes unscaled rows.
+    # The model scales rows itself.
     assert np.allclose(model.losses(second), alike.losses((second - first.mean(axis=0)) / scale), rtol=1e-8)
 
 
@@ -121,7 +121,7 @@ def test_a_micro_batch_that_runs_again_is_not_learned_twice(spark, rng, tmp_path
         write(spark, frame[frame["time"] // 10 == number], tmp_path, number)
     before = learn()
     assert before.rows == 40 and before.feature_names == FEATURES
-    # Simulates a driver that died after the learner was saved and before the micro-batch was committed.
+    # Simulate a driver that died after the model was saved and before the micro-batch was committed.
     for name in ("1", ".1.crc"):
         os.remove(tmp_path / "checkpoint" / "commits" / name)
     again = learn()

@@ -1,4 +1,4 @@
-"""Scores of rows equal those of the model on one machine."""
+"""Scores computed with Spark are equal to those of the model without Spark."""
 
 import numpy as np
 import pandas as pd

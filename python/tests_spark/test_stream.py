@@ -1,4 +1,4 @@
-"""One learner per key of a stream: exact across restarts, with the documented rule for late rows."""
+"""Tests of one model per key of a stream, with restarts and late rows."""
 
 import os
 import pathlib
@@ -21,13 +21,11 @@ HERE = pathlib.Path(__file__).parent
 
 
 def commits(folder):
-    """Number of committed micro-batches."""
     place = pathlib.Path(folder, "checkpoint", "commits")
     return len([name for name in os.listdir(place) if name.isdigit()]) if place.exists() else 0
 
 
 def wait_for(count, folder, query=None):
-    """Wait until this many micro-batches are committed."""
     end = time.monotonic() + 300
     while commits(folder) < count and time.monotonic() < end:
         assert query is None or query.isActive or query.exception() is None, query.exception()
@@ -36,7 +34,7 @@ def wait_for(count, folder, query=None):
 
 
 def check_against_one_machine(spark, folder, frame, late=None, **options):
-    """Assert that results and models are bitwise equal to those of single learners."""
+    """Assert that results and models are bitwise equal to those of models without Spark."""
     answers = spark.read.parquet(os.path.join(folder, "out")).toPandas()
     models = es.models(spark, os.path.join(folder, "checkpoint")).toPandas().set_index("machine")
     assert len(answers) == len(frame)
@@ -60,7 +58,7 @@ def test_a_query_that_is_stopped_and_killed_gives_the_bits_of_single_learners(sp
     try:
         wait_for(2, tmp_path)
     finally:
-        # Kills Python, the JVM and the workers during a micro-batch.
+        # Kill Python, the JVM and the workers during a micro-batch.
         os.killpg(child.pid, signal.SIGKILL)
         child.wait()
     done = commits(tmp_path)
@@ -69,7 +67,7 @@ def test_a_query_that_is_stopped_and_killed_gives_the_bits_of_single_learners(sp
     wait_for(done + 1, tmp_path, query)
     query.stop()
     query = start(answers_of(spark, tmp_path), tmp_path)
-    # Not six micro-batches: if the kill came between the logs of files and of offsets, two files are in one.
+    # The number of micro-batches is not fixed. A kill between two log writes puts two files into one.
     query.processAllAvailable()
     query.stop()
     for number, piece in enumerate(pieces[6:], 6):
@@ -97,7 +95,7 @@ def test_late_rows_are_marked_and_dropped_or_learned_when_they_come(spark, rng, 
         learned = mine[~mine["time"].isin([3, 4])]
         assert answers[answers["late"]]["loss"].isna().all()
     else:
-        # Late rows come first among those of their micro-batch.
+        # Rows of a micro-batch are sorted by time, so the late ones come first.
         learned = pd.concat(
             [first[first["machine"] == "m1"].sort_values("time"), second[second["machine"] == "m1"].sort_values("time")]
         )

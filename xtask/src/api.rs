@@ -1,18 +1,19 @@
 //! Snapshots of the public Rust interface in `xtask/api`.
 //!
-//! The lines come from the pages that rustdoc wrote: it knows which items a user can name, and its JSON output would need
-//! a nightly compiler. A line is one item, field, variant, method or trait implementation. Items under `doc(hidden)` are
-//! left out. The snapshot of the Python package is in the same folder. A test of the package writes it.
+//! The lines are extracted from the HTML pages of rustdoc, because its JSON output requires a nightly
+//! compiler. Each line is an item, field, variant, method or trait implementation. Items under
+//! `doc(hidden)` are left out. A test of the Python package writes its snapshot to the same folder.
 
 use crate::files::read;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Crates whose interface is stable. The other crates are published only because the program needs them.
+/// Crates whose interface is stable. The other crates are published only because the program
+/// depends on them.
 const CRATES: [&str; 2] = ["eigenhedge", "eigenhedge-io"];
 
-/// Difference between a crate and its snapshot: added and removed lines.
+/// Crate that differs from its snapshot, with all lines, and those that were added and removed.
 struct Change {
     name: &'static str,
     lines: BTreeSet<String>,
@@ -20,7 +21,8 @@ struct Change {
     removed: Vec<String>,
 }
 
-/// Returns an error that lists the differences between the documentation and the snapshots.
+/// Returns an error that lists the differences between the documentation and the snapshots, if
+/// there are any.
 pub fn compare(root: &Path) -> Result<(), String> {
     let marked =
         |mark: char, lines: &[String]| lines.iter().map(|line| format!("  {mark} {line}\n")).collect::<String>();
@@ -52,7 +54,6 @@ pub fn write(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the differences of the crates that do not match their snapshots.
 fn changes(root: &Path) -> Result<Vec<Change>, String> {
     let mut changes = Vec::new();
     for name in CRATES {
@@ -72,8 +73,8 @@ fn snapshot(root: &Path, name: &str) -> PathBuf {
     root.join("xtask/api").join(format!("{name}.txt"))
 }
 
-/// Returns the lines of the public interface of a crate. Only the pages that `all.html` lists are read, because others
-/// may be left from an older build.
+/// Returns the lines of the public interface of a crate. Reads only the pages that `all.html`
+/// lists, because other pages may be left from an older build.
 fn documented(folder: &Path, name: &str) -> Result<BTreeSet<String>, String> {
     let folder = folder.join(name);
     let all = read(&folder.join("all.html"))?;
@@ -137,8 +138,8 @@ fn unnamed<'a>(changelog: &str, changed: impl Iterator<Item = &'a String>) -> Ve
     names.into_iter().map(str::to_owned).collect()
 }
 
-/// Returns the name of the item, field, variant or method in a line of a snapshot. For a trait implementation, this is
-/// the name of its type.
+/// Returns the name of the item, field, variant or method in a line of a snapshot, or the name of
+/// the type for a trait implementation.
 fn name(line: &str) -> &str {
     let (path, member) = line.split_once(": ").unwrap_or((line, ""));
     if let Some(export) = member.strip_prefix("pub use ") {

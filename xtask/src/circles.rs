@@ -1,28 +1,29 @@
-//! Import cycles between the files of a crate.
+//! Detection of import cycles between the files of a crate.
 //!
-//! File A uses file B if a path in A (after `crate::`, `super::`, `self::` or a child module) ends in B. A name that a
-//! `mod.rs` exports with `pub use` belongs to its original file, and the export itself does not count. `lib.rs` and
-//! `main.rs` are ignored, because they declare all modules. Code under `#[cfg(test)]` is ignored too.
+//! File A uses file B if a path in A (after `crate::`, `super::`, `self::` or a child module) leads
+//! to an item in B. A name that a `mod.rs` exports with `pub use` belongs to its original file, and
+//! the export itself does not count. `lib.rs` and `main.rs` are ignored, because they declare all
+//! modules. Code under `#[cfg(test)]` is ignored too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Source file: its path below `src`, and its text.
+/// Path of a source file below `src`, and its text.
 pub type File = (PathBuf, String);
 
-/// Token: a word, `::` or a single character, with its line number.
+/// Word, `::` or single character, with its line number.
 type Token<'a> = (&'a str, usize);
 
-/// Path of a module below the crate root, as a list of names.
+/// Path of a module from the crate root, as a list of names.
 pub type ModulePath = Vec<String>;
 
-/// Source file: its path, the paths that it uses, and the names that it exports from other files.
+/// Imports and exports of a source file.
 #[derive(Default)]
 pub struct Source {
     pub path: String,
-    /// Used paths, each with its line.
+    /// Paths that the file uses, each with its line number.
     pub uses: Vec<(Vec<String>, usize)>,
-    /// Exported names, or `*`, each with the path to which it refers and its line.
+    /// Names (or `*`) that the file exports from other files, each with its path and line number.
     pub exports: Vec<(String, (Vec<String>, usize))>,
 }
 
@@ -50,7 +51,8 @@ pub fn faults(files: &[File]) -> Vec<String> {
     groups.iter().map(|group| format!("files in a circle: {}", sentence(group))).collect()
 }
 
-/// Returns the files that a file uses directly or indirectly, with itself only if it is part of a cycle.
+/// Returns the files that a file uses directly or indirectly. These include the file itself if it
+/// is part of a cycle.
 fn reached<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>, from: &str) -> BTreeSet<&'a str> {
     let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
     while let Some(file) = open.pop() {
@@ -60,7 +62,8 @@ fn reached<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>, from: &str) -> BTre
     seen
 }
 
-/// Returns the source of each module, without test modules. The uses of `lib.rs` and `main.rs` are empty.
+/// Returns the imports and exports of each module, except test modules. The uses of `lib.rs` and
+/// `main.rs` are empty.
 pub fn sources(files: &[File]) -> BTreeMap<ModulePath, Source> {
     let parsed: Vec<_> = files.iter().map(|(path, text)| (path, tokens(text))).collect();
     let tests: Vec<_> =
@@ -85,7 +88,6 @@ pub fn sources(files: &[File]) -> BTreeMap<ModulePath, Source> {
     sources
 }
 
-/// Collects the paths that a file uses and the names that it exports.
 fn read(tokens: &[Token<'_>], source: &mut Source) {
     let children: Vec<&str> =
         tokens.windows(3).filter(|three| three[0].0 == "mod" && three[2].0 == ";").map(|three| three[1].0).collect();
@@ -111,7 +113,8 @@ fn read(tokens: &[Token<'_>], source: &mut Source) {
     }
 }
 
-/// Expands a path with groups (`a::{b, c}`) into single paths, each with the name that it imports.
+/// Appends to `found` the single paths of a path with groups such as `a::{b, c}`, each with the
+/// name that it imports. `front` is the path before `tokens`.
 fn expand(tokens: &[Token<'_>], front: &mut Vec<String>, found: &mut Vec<(Vec<String>, String)>) {
     let depth = front.len();
     let mut rest = tokens;
@@ -156,7 +159,8 @@ fn expand(tokens: &[Token<'_>], front: &mut Vec<String>, found: &mut Vec<(Vec<St
     front.truncate(depth);
 }
 
-/// Returns a path in a module as a path from the crate root. Returns `None` above the root.
+/// Converts a path in a module to a path from the crate root. Returns `None` if it leads above the
+/// root.
 pub fn absolute(module: &[String], path: &[String]) -> Option<ModulePath> {
     let mut absolute = module.to_vec();
     for name in path {
@@ -170,8 +174,8 @@ pub fn absolute(module: &[String], path: &[String]) -> Option<ModulePath> {
     Some(absolute)
 }
 
-/// Returns the module in whose file a path ends, after exports are followed. `from` is the module that contains the path,
-/// and `depth` the number of exports followed so far.
+/// Returns the module whose file contains the item of a path. Follows exports. `from` is the module
+/// that contains the path, and `depth` is the number of exports followed so far.
 fn resolve<'a>(
     sources: &'a BTreeMap<ModulePath, Source>,
     from: &[String],
@@ -204,9 +208,9 @@ fn resolve<'a>(
     sources.get_key_value(&module).map(|(module, _)| module.as_slice())
 }
 
-/// Returns the tokens of a formatted source, without comments and without items under `#[cfg(test)]`. Also returns the
-/// names of test modules that have their own files. String literals are included, because attributes name functions in
-/// them.
+/// Returns the tokens of a formatted source, without comments and without items under
+/// `#[cfg(test)]`. Also returns the names of test modules that have their own files. String
+/// literals are included, because attributes contain the paths of functions in them.
 fn tokens(text: &str) -> (Vec<Token<'_>>, Vec<&str>) {
     let (mut tokens, mut tests) = (Vec::new(), Vec::new());
     let mut lines = text.lines().zip(1..);

@@ -1,12 +1,13 @@
-//! Instruction counts of the hot paths, compared with a file. The check fails if rows have become more expensive. A
-//! busy machine does not affect the counts.
+//! Comparison of the instruction counts of hot paths with those in a file. The check fails if a row
+//! has become more expensive. Other load on the machine does not affect the counts.
 //!
-//! Each case runs twice under valgrind, with few and with many rows. The difference divided by the number of additional
-//! rows is the cost per row without startup. The programs are built as by `cargo test`, because a release build would
-//! take minutes. The counts are therefore meaningful only relative to each other. Valgrind supports AVX2 but not
-//! AVX-512.
+//! Each case runs twice under valgrind, with few and with many rows. The difference of the counts,
+//! divided by the number of additional rows, is the cost per row without startup. The programs are
+//! built as by `cargo test`, because a release build would take minutes. Counts can therefore only
+//! be compared with each other. Valgrind supports AVX2 but not AVX-512.
 //!
-//! With another compiler or processor, a difference is only reported.
+//! If the compiler or the processor differs from that of the file, the check reports differences
+//! but does not fail.
 
 use crate::files::{output, read, write as write_file};
 use crate::{cargo, run};
@@ -15,14 +16,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Maximum relative increase over the count in the file. A greater decrease is reported, but is no failure.
+/// Maximum relative increase over the count in the file. A larger decrease is reported, but the
+/// check does not fail.
 const TOLERANCE: f64 = 0.10;
 const FILE: &str = "bench/instructions.json";
 const PROGRAMS: [&str; 2] = ["hot_paths", "read_rows"];
-/// Build command, equal to that of the tests so that nothing is compiled again.
+/// Build command with the options of the tests, so that nothing is compiled again.
 const BUILD: &str = "build --profile test --workspace --locked";
 
-/// Measured code path: the program, the name of the case, and two numbers of rows.
+/// Measured code path: the program, the name of the case, and the two numbers of rows with which it runs.
 struct Case {
     program: PathBuf,
     name: String,
@@ -54,8 +56,8 @@ pub fn write(root: &Path) -> Result<(), String> {
     write_file(&root.join(FILE), text)
 }
 
-/// Prints all cases. Returns an error if a case is new or gone, or if a case is too expensive and the file is from the
-/// same compiler and processor.
+/// Prints all cases. Returns an error if a case is new or missing, or if a case is too expensive
+/// and the file is from the same compiler and processor.
 fn judge(kept: &CountTable, now: &CountTable) -> Result<(), String> {
     let same = kept.compiler == now.compiler && kept.processor == now.processor;
     let mut dearer = Vec::new();
@@ -146,7 +148,7 @@ fn cases(root: &Path) -> Result<Vec<Case>, String> {
 }
 
 impl Case {
-    /// Returns the instructions per row, computed from runs with `few` and with `many` rows. The runs are concurrent.
+    /// Returns the instructions per row, computed from two concurrent runs with `few` and `many` rows.
     fn instructions(&self) -> Result<u64, String> {
         let (few, many) = std::thread::scope(|scope| {
             let few = scope.spawn(|| self.total(self.few));
@@ -160,7 +162,7 @@ impl Case {
 
     fn total(&self, rows: u64) -> Result<u64, String> {
         let mut valgrind = Command::new("valgrind");
-        // The report of valgrind goes to standard output, which is read below.
+        // `--log-fd=1` sends the report to standard output, which is read below.
         valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--log-fd=1"]);
         let report = output(valgrind.arg(&self.program).arg(&self.name).arg(rows.to_string()))?;
         let collected = report.lines().find_map(|line| line.split_once("Collected : ")).map(|(_, count)| count.trim());
@@ -175,8 +177,8 @@ fn compiler() -> Result<String, String> {
     Ok(output(Command::new(rustc).arg("--version"))?.trim().to_owned())
 }
 
-/// Returns the architecture of the processor, and AVX2 if it has it. AVX-512 is left out, because valgrind does not
-/// support it.
+/// Returns the architecture of the processor, with AVX2 if it has AVX2. AVX-512 makes no
+/// difference, because valgrind does not support it.
 fn processor() -> &'static str {
     #[cfg(target_arch = "x86_64")]
     if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {

@@ -1,4 +1,4 @@
-//! Files, folders and commands. Errors contain the path or the name of the command.
+//! Functions for files, folders and commands. Errors contain the path or the name of the command.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,8 @@ pub fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(paths)
 }
 
-/// Returns the only entry of a folder whose name ends with `ending`. Returns an error if there is none or more than one.
+/// Returns the only entry of a folder whose name ends with `ending`. Returns an error unless there
+/// is exactly one.
 pub fn with_ending(folder: &Path, ending: &str) -> Result<PathBuf, String> {
     let found: Vec<PathBuf> =
         entries(folder)?.into_iter().filter(|path| path.to_string_lossy().ends_with(ending)).collect();

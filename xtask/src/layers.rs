@@ -1,15 +1,17 @@
-//! Order of modules: a module may use only modules that are listed before it in the tables of `ARCHITECTURE.md`.
+//! Check of the order of modules: a module may use only modules above it in the tables of
+//! `ARCHITECTURE.md`.
 //!
-//! Sources are read, not compiled. Code under `#[cfg(test)]` and `lib.rs`, which declares all modules, may use any
-//! module. The tables define a total order, so there can be no cycle.
+//! Sources are read, not compiled. Code under `#[cfg(test)]` may use any module, and so may
+//! `lib.rs`, which declares all modules. The tables define a total order, so modules in order have
+//! no import cycle.
 
 use crate::circles::{self, File};
 use crate::files::{entries, read};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Crate whose modules are ordered: its sources, the section of `ARCHITECTURE.md` with the table, and the column of the
-/// table, counted from 0, with the names of modules.
+/// Crate whose modules are ordered: its sources, the section of `ARCHITECTURE.md` with the table,
+/// and the index (from 0) of the table column with the names of modules.
 struct Ordered {
     sources: &'static str,
     section: &'static str,
@@ -21,7 +23,8 @@ const ORDERED: &[Ordered] = &[
     Ordered { sources: "crates/eigenhedge-io/src", section: "## Rows in, rows out", column: 0 },
 ];
 
-/// Checks the order of modules in the crates of [`ORDERED`], and module files and import cycles in all packages.
+/// Checks the order of modules in the crates of [`ORDERED`]. In all packages, checks the paths of
+/// module files and that there are no import cycles.
 pub fn check(root: &Path) -> Result<(), String> {
     let mut faults = Vec::new();
     let mut report = |sources: &str, found: Vec<String>| {
@@ -54,8 +57,8 @@ pub fn files(sources: &Path) -> Result<Vec<File>, String> {
     Ok(files)
 }
 
-/// Returns the names in backquotes in a column of a section's first table, up to a row whose cell names a folder in
-/// `crates/`.
+/// Returns the names in backquotes in a column of the first table of a section. Stops at a row that
+/// names a folder in `crates/`.
 fn table(text: &str, section: &str, column: usize) -> Vec<String> {
     let lines = text.lines().skip_while(|line| *line != section).skip_while(|line| !line.starts_with('|'));
     let cells =
@@ -71,7 +74,8 @@ fn misplaced_files(files: &[File]) -> Vec<String> {
     misplaced.map(|(path, _)| format!("{0}.rs must be {0}/mod.rs", path.with_extension("").display())).collect()
 }
 
-/// Returns a message for each difference between a crate and its table.
+/// Returns a message for each use of a lower module, and for each difference between the modules of
+/// a crate and its table.
 fn out_of_order(table: &[String], files: &[File]) -> Vec<String> {
     let position = |name: &str| table.iter().position(|module| module == name);
     let (mut modules, mut uses) = (BTreeSet::new(), BTreeMap::new());
@@ -116,7 +120,7 @@ Text.
 | package | `python/` | |
 ";
 
-    /// Returns the messages about a crate with three valid modules after one file is replaced.
+    /// Returns the messages about a valid crate with three modules, after one file is replaced.
     fn faults(path: &str, text: &str) -> Vec<String> {
         let mut files = BTreeMap::from([
             ("lib.rs", "pub mod mid; use crate::mid::part;"),

@@ -58,12 +58,13 @@ cargo xtask pictures       draw the pictures of the book again
 cargo xtask man            write the manual pages to target/man
 cargo xtask help           print this help";
 
-/// Arguments of cargo that build the documentation, from which the public interface is read.
+/// Cargo arguments that build the documentation, from which [`api`] reads the public interface.
 const DOCUMENTATION: &str = "doc --workspace --no-deps --locked";
 
-/// Names and arguments of checks that run cargo, from cheap to expensive. Clippy compiles all targets, including benches,
-/// without code generation. A release build would take minutes and check nothing more. Tests select the whole workspace,
-/// although the Python package has no Rust tests, so that the build of the package reuses the compiled dependencies.
+/// Names and cargo arguments of checks, from cheap to expensive. Clippy checks all targets,
+/// including benches, without code generation. A release build would take minutes and check nothing
+/// more. The tests include the Python package, which has no Rust tests, so that its build can reuse
+/// the compiled dependencies.
 const CHECKS: [(&str, &str); 6] = [
     ("format", "fmt --all --check"),
     ("clippy", "clippy --workspace --all-targets --locked -- -D warnings"),
@@ -73,9 +74,9 @@ const CHECKS: [(&str, &str); 6] = [
     ("tests", "test --workspace --locked"),
 ];
 
-/// Number of rows in the soak test, which takes about ten seconds.
+/// Number of rows in the soak test. It takes about ten seconds.
 const SOAKED: &str = "300000";
-/// Number of hostile inputs in the fuzz test, which takes about ten seconds.
+/// Number of inputs in the fuzz test. It takes about ten seconds.
 const FUZZED: &str = "10000";
 
 fn main() -> ExitCode {
@@ -147,7 +148,7 @@ fn command(root: &Path, words: &[&str]) -> Option<Result<(), String>> {
     })
 }
 
-/// Returns a command of cargo. For [`DOCUMENTATION`], warnings of rustdoc are errors.
+/// Returns a cargo command. For [`DOCUMENTATION`], warnings of rustdoc are errors.
 fn cargo(arguments: &str) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments.split(' ')).current_dir(root());
@@ -178,8 +179,8 @@ fn test(root: &Path) -> Result<(), String> {
         times += &format!("   {name:<14} {seconds:>7.1} s\n");
         Ok::<(), String>(())
     };
-    // Python packages are downloaded during compilation. Errors are ignored here: the step that needs the packages
-    // reports them.
+    // Python packages are downloaded during compilation. Errors are ignored here. The step that
+    // needs the packages reports them.
     let folder = root.to_owned();
     let environments = std::thread::spawn(move || (python::environment(&folder), spark::environment(&folder)));
     timed("layers", &|| layers::check(root))?;
@@ -192,14 +193,15 @@ fn test(root: &Path) -> Result<(), String> {
     timed("fuzz", &|| example("fuzz", &["--cases", FUZZED]))?;
     drop(environments.join());
     timed("wheel", &|| python::prepare(root))?;
-    // The tests of Python and of Spark run in parallel, because neither keeps two cores busy.
+    // The Python tests and the Spark tests run in parallel, because neither keeps two cores busy.
     timed("python, spark", &|| spark::test_beside(root, || python::check(root)))?;
     println!("== every check passed in {:.1} s\n{times}", start.elapsed().as_secs_f64());
     Ok(())
 }
 
-/// Runs a soak test of the service. `size` contains the option for its length, the environment variable that passes it
-/// to the test, and its default. Other options are `--seed S` and `--max-memory BYTES`.
+/// Runs a soak test of the service. `size` contains the option for its length, the environment variable
+/// that passes the length to the test, and the default length. Other options are `--seed S` and
+/// `--max-memory BYTES`.
 fn soak_service(test: &str, size: (&str, &str, &str), arguments: &[&str]) -> Result<(), String> {
     let mut command = cargo("test --workspace --locked --test service");
     command.args([test, "--", "--nocapture", "--test-threads=1"]).env(size.1, size.2);
@@ -241,8 +243,8 @@ fn run(command: &mut Command) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    /// Checks that every test file is listed in `tests/main.rs`. Cargo does not search for tests there, so an
-    /// unlisted file would never run.
+    /// Checks that every test file is listed in `tests/main.rs` or in the manifest. Cargo does not
+    /// find test files automatically in these crates, so an unlisted file would never run.
     #[test]
     fn every_file_of_tests_is_part_of_a_program() {
         let crates = std::fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());

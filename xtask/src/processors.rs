@@ -1,7 +1,8 @@
-//! Comparison of results on processors with different vector instructions. Rounding must not change decisions.
+//! Comparison of results on processors with different vector instructions. Rounding must not change
+//! decisions.
 //!
-//! The example `processors` runs natively and under QEMU, on an emulated processor with AVX2 and on one without AVX2
-//! and AVX-512. QEMU does not support AVX-512, so AVX-512 is compared only if this processor has it.
+//! The example `processors` runs natively, and under QEMU on two emulated processors: one with AVX2 and
+//! one without. QEMU does not support AVX-512, so AVX-512 is compared only if this processor has it.
 
 use crate::count;
 use crate::files::output;
@@ -9,10 +10,10 @@ use std::path::Path;
 use std::process::Command;
 
 const QEMU: &str = "qemu-x86_64";
-/// Emulated processors: vector instructions, and name in QEMU.
+/// Emulated processors: vector instructions and QEMU name.
 const EMULATED: [(&str, &str); 2] = [("AVX2", "Haswell"), ("neither", "Nehalem")];
-/// Maximum difference: of losses relative to the largest loss of the case so far, of coordinates relative to their norm in
-/// the row.
+/// Maximum relative difference. Differences of losses are divided by the largest loss of the case
+/// so far. Differences of coordinates are divided by the norm of the coordinates of the row.
 const TOLERANCE: f64 = 1e-9;
 
 pub fn compare(root: &Path, arguments: &[&str]) -> Result<(), String> {
@@ -81,7 +82,7 @@ fn differences(here: &str, there: &str) -> Result<Vec<(String, f64, f64)>, Strin
     Ok(found)
 }
 
-/// Parses the result of a row: the name of its case, and two losses followed by the coordinates.
+/// Parses the result of a row. Returns the name of its case, and two losses followed by the coordinates.
 fn answer(line: &str) -> Result<(&str, Vec<f64>), String> {
     let (name, numbers) = line.split_once(' ').ok_or_else(|| format!("not an answer: {line}"))?;
     let numbers: Result<Vec<f64>, _> = numbers.split(' ').map(str::parse).collect();

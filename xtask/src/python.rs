@@ -1,7 +1,7 @@
-//! The Python package: environment, wheel and tests.
+//! Environment, wheel and tests of the Python package.
 //!
-//! The environment is under `target/` with the versions of `python/requirements-test.txt`, and is recreated when that file
-//! changes. Tests run against the installed wheel, never against the source tree.
+//! The environment is in `target/`. It has the versions of `python/requirements-test.txt` and is created
+//! again when that file changes. Tests run against the installed wheel, never against the source tree.
 
 use crate::files::{read, with_ending, write};
 use crate::{cargo, run};
@@ -13,13 +13,14 @@ pub fn test(root: &Path) -> Result<(), String> {
     check(root)
 }
 
-/// Checks the Python sources, installs a wheel of the development profile, and builds the program and the Rust tests.
+/// Checks the Python sources, installs a wheel of the development profile, and builds the program
+/// and the Rust tests.
 pub fn prepare(root: &Path) -> Result<(), String> {
     let environment = environment(root)?;
     lint(root, &environment)?;
     install(root, &environment, "dev")?;
-    // The arguments are those of the Rust tests, so that nothing is compiled twice. The Python tests run the program that
-    // this command builds.
+    // This builds the program for the Python tests. The arguments are those of the Rust tests, so
+    // that nothing is compiled twice.
     run(&mut cargo("test --workspace --no-run --locked"))
 }
 
@@ -27,12 +28,11 @@ pub fn check(root: &Path) -> Result<(), String> {
     let environment = environment(root)?;
     let stub = "mypy.stubtest --concise --mypy-config-file python/pyproject.toml eigenhedge._core";
     run(module(&environment, stub).current_dir(root))?;
-    // The tests start in the root: in the folder `python`, the sources would hide the installed package.
+    // The tests start in the root. In the folder `python`, the sources would hide the installed package.
     let mut pytest = module(&environment, "pytest -q -p no:cacheprovider python/tests");
     run(pytest.current_dir(root).env("EIGENHEDGE_PROGRAM", root.join("target/debug/eigenhedge")))
 }
 
-/// Checks style and imports of all Python code, and types of the package, by `python/pyproject.toml`.
 fn lint(root: &Path, environment: &Path) -> Result<(), String> {
     for rules in ["check", "format --check"] {
         let ruff = format!("ruff {rules} --no-cache --config python/pyproject.toml python bench docs");
@@ -87,7 +87,8 @@ pub fn program(root: &Path) -> Result<PathBuf, String> {
     Ok(root.join("target/release/eigenhedge"))
 }
 
-/// Builds the program that runs learners of other crates, which is not part of the workspace. Returns its path.
+/// Builds the program that runs learners of other crates. It is not part of the workspace. Returns
+/// its path.
 fn rust_peers(root: &Path) -> Result<PathBuf, String> {
     let target = root.join("target/rust-peers");
     let mut cargo = Command::new("cargo");
@@ -96,7 +97,6 @@ fn rust_peers(root: &Path) -> Result<PathBuf, String> {
     Ok(target.join("release/rust-peers"))
 }
 
-/// Builds the wheel and installs it in `environment`, which need not be the environment of the tests.
 pub fn install(root: &Path, environment: &Path, profile: &str) -> Result<(), String> {
     let wheels = root.join("target/python/wheels").join(profile);
     let wheel = build(root, &self::environment(root)?, profile, &wheels)?;
@@ -107,7 +107,7 @@ pub fn environment(root: &Path) -> Result<PathBuf, String> {
     environment_with(root.join("target/python/environment"), &root.join("python/requirements-test.txt"))
 }
 
-/// Returns the folder of an environment. Creates the environment again if its requirements have changed.
+/// Returns the folder of an environment. Creates it if it is missing or its requirements changed.
 pub fn environment_with(environment: PathBuf, requirements: &Path) -> Result<PathBuf, String> {
     let wanted = read(requirements)?;
     let stamp = environment.join("requirements.txt");
@@ -121,15 +121,16 @@ pub fn environment_with(environment: PathBuf, requirements: &Path) -> Result<Pat
     Ok(environment)
 }
 
-/// Returns a command that runs a Python module in the environment. `line` contains the module and its arguments.
+/// Returns a command that runs a Python module. `line` contains the name of the module and its arguments.
 pub fn module(environment: &Path, line: &str) -> Command {
     let mut module = interpreter(environment);
     module.arg("-m").args(line.split(' '));
     module
 }
 
-/// Returns a command that runs the interpreter of an environment. It writes bytecode, because tests start hundreds of
-/// interpreters, and each would otherwise spend seconds compiling scikit-learn.
+/// Returns a command that runs the interpreter of an environment. The interpreter writes bytecode,
+/// because tests start hundreds of interpreters, each of which would otherwise compile scikit-learn
+/// for seconds.
 pub fn interpreter(environment: &Path) -> Command {
     let mut python = Command::new(environment.join("bin/python"));
     python.env_remove("PYTHONDONTWRITEBYTECODE");
@@ -137,7 +138,7 @@ pub fn interpreter(environment: &Path) -> Command {
 }
 
 fn build(root: &Path, environment: &Path, profile: &str, folder: &Path) -> Result<PathBuf, String> {
-    // The folder contains no older wheels, so that the built wheel is unambiguous.
+    // Older wheels are removed, so that the folder contains only the built wheel.
     empty(folder)?;
     let mut maturin = Command::new(environment.join("bin/maturin"));
     maturin.args(["build", "--locked", "--profile", profile, "--interpreter"]);

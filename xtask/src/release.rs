@@ -1,5 +1,5 @@
-//! Checks before a release, which need more time, tools or network access than the checks of every change. A check whose
-//! tool is missing is skipped, with a message.
+//! Checks before a release. They need more time, tools or network access than the checks of every
+//! change. A check whose tool is missing is skipped with a message.
 
 use crate::files::read;
 use crate::{cargo, python, root, run};
@@ -31,8 +31,8 @@ fn skipped(reason: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Builds every published crate from its package. The target folder is new, because cargo would use an unpacked package of
-/// the same version again.
+/// Builds every published crate from its package. The target folder is new, because cargo would
+/// reuse an unpacked package of the same version.
 fn packages() -> Result<(), String> {
     let folder = root().join(format!("target/packages-{}", std::process::id()));
     let mut publish = cargo("publish --workspace --dry-run --locked --allow-dirty --target-dir");
@@ -41,7 +41,6 @@ fn packages() -> Result<(), String> {
     outcome
 }
 
-/// Compiles the workspace with the oldest compiler that `rust-version` allows.
 fn oldest_compiler() -> Result<(), String> {
     let manifest = read(&root().join("Cargo.toml"))?;
     let version = manifest.lines().find_map(|line| line.strip_prefix("rust-version = "));
@@ -51,11 +50,12 @@ fn oldest_compiler() -> Result<(), String> {
     }
     let mut check = Command::new("rustup");
     check.args(["run", version, "cargo", "check", "--workspace", "--locked", "--target-dir", "target/oldest"]);
-    // These variables are set by the newer cargo that runs this program.
+    // The newer cargo that runs this program has set these variables.
     run(check.current_dir(root()).env_remove("CARGO").env_remove("RUSTC"))
 }
 
-/// Runs cargo-deny for licenses, banned crates and sources, and for advisories if their database can be downloaded.
+/// Runs cargo-deny for licenses, banned crates and sources. Also checks advisories, if their
+/// database can be downloaded.
 fn dependencies() -> Result<(), String> {
     let deny = |arguments: &[&str]| {
         let mut deny = Command::new("cargo");

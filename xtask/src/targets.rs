@@ -1,15 +1,15 @@
-//! Compilers for systems other than that of this machine.
+//! Cross compilation with the compilers of rustup or Debian.
 
 use crate::dist::reproducible;
 use crate::{cargo, root};
 use std::path::Path;
 use std::process::Command;
 
-/// Returns a command of cargo that compiles for a target, or `None` without a compiler for it. The compiler of rustup is
-/// used if it has the target, and otherwise that of Debian.
+/// Returns a cargo command that compiles for a target, or `None` without a compiler for it. The
+/// compiler of rustup is used if the target is installed, and otherwise that of Debian.
 ///
-/// Debian's compiler has only the sources of the standard library for other targets. `library` is the flag that builds
-/// it, and `linker` replaces the usual linker if Debian's packages do not contain that one.
+/// For other targets, Debian has only the sources of the standard library. `library` is the cargo flag
+/// that builds it. `linker` replaces the default linker of the target, which Debian may not have.
 pub fn cargo_for(target: &str, arguments: &str, library: &str, linker: Option<&str>) -> Option<Command> {
     let line = format!("{arguments} --target {target}");
     let installed = Command::new("rustup").args(["target", "list", "--installed"]).output().ok();

@@ -1,8 +1,8 @@
-//! CCIPCA of the crate irithyll over the rows of a NumPy file: `rust-peers FILE K SECONDS LEAST loss|time`.
+//! Runs CCIPCA of the crate irithyll over the rows of a NumPy file: `rust-peers FILE K SECONDS LEAST loss|time`.
 //!
-//! The loss of a row is measured before the row is learned, and only learning is timed. The program stops after `SECONDS`
-//! seconds of learning and at least `LEAST` rows.
-//! It prints one JSON object: total squared reconstruction error (null with `time`), seconds per row, rows used.
+//! The loss of a row is measured before the row is learned, and only learning is timed. The program
+//! stops after `SECONDS` seconds of learning, but not before `LEAST` rows. It prints a JSON object with
+//! the total squared reconstruction error (null with `time`), the seconds per row, and the rows used.
 
 use irithyll::preprocessing::CCIPCA;
 use std::error::Error;
@@ -10,26 +10,26 @@ use std::time::Instant;
 
 /// Amnesic parameter, as in the NumPy implementation.
 const AMNESIC: f64 = 2.0;
-/// Norm below which an orthogonalized direction is considered rounding.
+/// Largest norm at which an orthogonalized direction is ignored as rounding error.
 const NOTHING: f64 = 1e-10;
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
-/// Subtracts the component of a vector along a unit vector.
 fn take_out(vector: &mut [f64], unit: &[f64]) {
     let along = dot(vector, unit);
     vector.iter_mut().zip(unit).for_each(|(v, u)| *v -= along * u);
 }
 
-/// Returns a JSON list as numbers.
 fn numbers(value: &serde_json::Value) -> Vec<f64> {
     value.as_array().into_iter().flatten().filter_map(serde_json::Value::as_f64).collect()
 }
 
-/// Returns the squared distance of a row from the mean plus the span of the components. Both are read from the serialized
-/// model, because the crate has no accessor. The components are orthogonalized first, which does not change their span.
+/// Returns the squared reconstruction error of a row.
+///
+/// The mean and the components are read from the serialized model, because the crate has no
+/// accessors for them.
 fn loss(model: &CCIPCA, row: &[f64]) -> Result<f64, Box<dyn Error>> {
     let state = serde_json::to_value(model)?;
     let mut rest = row.to_vec();

@@ -176,13 +176,13 @@ fn python() -> String {
         (
             "SharedOptions",
             "TypedDict, total=False",
-            "Options of everything that learns; None is the default of each.",
+            "Options of models and estimators. None means the default of an option.",
             &[],
         ),
-        ("KernelParameters", "TypedDict, total=False", "Parameters of kernels, but for gamma.", &KERNEL_PARAMETERS),
+        ("KernelParameters", "TypedDict, total=False", "Parameters of kernels, except gamma.", &KERNEL_PARAMETERS),
         ("FeatureOptions", "SharedOptions, KernelParameters, total=False", "Options of kernel PCA.", &["budget"]),
-        ("PlainOptions", "SharedOptions, total=False", "Options without those of kernels.", &["segments"]),
-        ("StreamOptions", "FeatureOptions, total=False", "Options of streams.", &["kernel", "gamma", "segments"]),
+        ("PlainOptions", "SharedOptions, total=False", "Options of online PCA without a kernel.", &["segments"]),
+        ("StreamOptions", "FeatureOptions, total=False", "Options for River.", &["kernel", "gamma", "segments"]),
         ("Options", "StreamOptions, total=False", "All options.", &["learner", "seed"]),
     ];
     let is_shared = |name: &str| groups.iter().all(|group| !group.3.contains(&name));

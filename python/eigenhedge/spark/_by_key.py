@@ -1,4 +1,4 @@
-"""One model per key: of a table, or of a stream, where it is stored in the state store of the query."""
+"""One model per key of a table or of a stream. Models of a stream are in the state store of the query."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from ._session import PROVIDER, ROCKSDB
 
 @dataclass(frozen=True)
 class KeyedColumns:
-    """Columns for models by key: keys, order values, features, and columns copied to the output."""
+    """Columns for models by key: keys, order, features, and columns copied to the output."""
 
     keys: list[str]
     order: list[str]
@@ -67,14 +67,14 @@ class KeyedColumns:
         return [*self.copied, ROW, *(f"{ORDER}{i}" for i in range(len(self.order)))]
 
     def select(self, df: DataFrame) -> DataFrame:
-        """Select the copied columns, the numbers of each row as one array, and the order values in comparable form."""
+        """Select the copied columns, the features as one array, and comparable order values."""
         order = [order_expression(df, name) for name in self.order]
         made = [self.features.packed(), *order]
         names = self.selected[len(self.copied) :]
         return df.select(*(column(name) for name in self.copied), *(x.alias(name) for x, name in zip(made, names)))
 
     def orders(self, table: Any) -> list[NDArray[Any]]:
-        """Return the order values of an Arrow or pandas table. Raise a ``ValueError`` if one is missing."""
+        """Return the order columns of a table. Raise a ``ValueError`` for a missing value."""
         values = [table[f"{ORDER}{i}"].to_numpy() for i in range(len(self.order))]
         for name, found in zip(self.order, values):
             if (found.dtype.kind == "O" and any(value is None for value in found)) or (found != found).any():
@@ -82,7 +82,7 @@ class KeyedColumns:
         return values
 
     def check_key(self, key: tuple[Any, ...]) -> str:
-        """Return the key as a string for messages. Raise a ``ValueError`` if the key is null."""
+        """Return the key as a string for messages. Raise a ``ValueError`` for a null."""
         if any(value is None or value != value for value in key):
             raise ValueError(f"key: the column {self.keys[0]!r} must have a value in every row, got a null")
         return ", ".join(f"{name}={value!r}" for name, value in zip(self.keys, key))
@@ -96,7 +96,9 @@ def fit_by_key(
     order_by: str | Sequence[str],
     **options: Any,
 ) -> DataFrame:
-    """Fit one model per key to its rows, in order, with exactly the results of :class:`eigenhedge.Model`.
+    """Fit one model per key to the rows of the key, in order.
+
+    The models are exactly those that :class:`eigenhedge.Model` learns from these rows.
 
     Parameters
     ----------
@@ -109,17 +111,18 @@ def fit_by_key(
     features : str or list of str
         Numeric columns, or the name of one column of arrays or ML vectors.
     order_by : str or list of str
-        Columns that determine the order of the rows of a key. Ties are ordered by the values of the rows, so that the
-        result does not depend on the partitions.
+        Columns that determine the order of the rows of a key. Ties are ordered by the values of the
+        rows, so that the result does not depend on the partitions.
     **options
-        Options of :func:`eigenhedge.run`, for any learner, and ``standardize`` and ``hindsight`` as for
+        Options of :func:`eigenhedge.run`, and ``standardize`` and ``hindsight`` as for
         :class:`eigenhedge.Model`. With ``learner="monitor"``, options of :class:`eigenhedge.Monitor`.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        One row per key: the key, ``model`` (bytes for :func:`eigenhedge.load`), ``rows``, and the values of the
-        summary.
+        One row per key: the key, ``model`` (bytes for :func:`eigenhedge.load`), ``rows`` (number of
+        rows), and losses, regret and bound. For monitors, counts replace the losses, the regret and
+        the bound.
 
     Examples
     --------
@@ -158,7 +161,7 @@ def _learned(columns: KeyedColumns, made: Recipe, key: tuple[Any, ...], table: p
 
 
 def learn_rows(made: Recipe, model: Any, rows: Floats, where: str) -> tuple[Any, dict[str, Any]]:
-    """Learn rows with the given model, or with a new one if it is None. Errors name the key."""
+    """Learn rows with a model, or with a new one for None. Return the model and its results."""
     try:
         if model is None:
             model = made.begin(rows.shape[1])
@@ -184,28 +187,31 @@ def stream_by_key(
 ) -> DataFrame:
     """Run one model per key of a stream, with exactly-once semantics.
 
-    The state of a key is its saved model, in the state store of the query's checkpoint. A query that is stopped or
-    killed and restarted with the same checkpoint continues, and gives exactly the results of an uninterrupted run.
-    Within a micro-batch, the rows of a key are sorted by ``order_by``.
+    The checkpoint of the query stores the model of each key. A query that is stopped or killed
+    continues when it is restarted with the same checkpoint. Its results are exactly those of an
+    uninterrupted run. Within a micro-batch, the rows of a key are sorted by ``order_by``.
 
     Parameters
     ----------
     streaming_df : pyspark.sql.DataFrame
-        Streaming DataFrame. A static one counts as one micro-batch.
+        Streaming DataFrame. A static DataFrame counts as one micro-batch.
     key, k, features, order_by, **options
         Same as for :func:`fit_by_key`, except that ``standardize="warmup:ROWS"`` is not supported.
     late : {"drop", "learn"}, default="drop"
-        Handling of rows whose order value is less than the last one learned for the key in an earlier micro-batch: skip
-        them (their results are null), or learn them on arrival. Both mark and count such rows. A row with the same
-        order value as the last one is not late.
-    copy_columns : list of str
+        Handling of late rows, whose order value is less than the last one of the key in earlier
+        micro-batches. ``"drop"`` skips them, so that their results are null. ``"learn"`` learns
+        them on arrival. In both cases, late rows are marked and counted. A row with an equal order
+        value is not late.
+    copy_columns : list of str, default=()
         Columns copied to the output, in addition to those of ``key`` and ``order_by``.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        One result per row: the copied columns, ``late``, and losses and coordinates. With ``learner="monitor"``, score,
-        alarm, state, incident and causes instead. :func:`models` reads the models.
+        One result per row: the copied columns, ``late`` (true for a late row), losses and
+        coordinates. With ``learner="monitor"``, score, q, t2, limit, alarm, state, incident,
+        change, causes and shares replace the losses and coordinates. :func:`models` reads the
+        models.
 
     Examples
     --------
@@ -228,7 +234,7 @@ def stream_by_key(
     output = StructType([*(selected.schema[name] for name in columns.copied), *answers])
     spark = streaming_df.sparkSession
     if spark.conf.get(PROVIDER, "") != ROCKSDB:
-        # Other queries keep the provider stored in their checkpoints.
+        # Queries with a checkpoint of another provider are not affected.
         spark.conf.set(PROVIDER, ROCKSDB)
     processor = KeyedProcessor(columns, made, state, late, [field.name for field in answers[1:]])
     grouped = selected.groupBy(*(column(name) for name in columns.keys))
@@ -236,13 +242,20 @@ def stream_by_key(
 
 
 def models(spark: SparkSession, checkpoint: str) -> DataFrame:
-    """Read the models of a query of :func:`stream_by_key` from its checkpoint location. The query may be running.
+    """Read the models of a query of :func:`stream_by_key` from its checkpoint. The query may be running.
+
+    Parameters
+    ----------
+    spark : pyspark.sql.SparkSession
+        Spark session.
+    checkpoint : str
+        Checkpoint location of the query.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        One row per key: the key, ``model`` (bytes for :func:`eigenhedge.load`), number of learned ``rows``, and number of
-        ``late`` rows.
+        One row per key: the key, ``model`` (bytes for :func:`eigenhedge.load`), ``rows`` (number of
+        rows learned), and ``late`` (number of late rows).
 
     Examples
     --------
@@ -256,8 +269,6 @@ def models(spark: SparkSession, checkpoint: str) -> DataFrame:
 
 @dataclass(eq=False)
 class KeyedProcessor(StatefulProcessor):  # type: ignore[misc]
-    """Processor that learns the models of the keys of one task."""
-
     columns: KeyedColumns
     made: Recipe
     schema: StructType
@@ -270,7 +281,7 @@ class KeyedProcessor(StatefulProcessor):  # type: ignore[misc]
     def handleInputRows(self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any) -> Iterator[pd.DataFrame]:
         where = self.columns.check_key(key)
         frame = pd.concat(list(rows), ignore_index=True)
-        # Spark converts the rows to tuples and changes names that are not Python identifiers.
+        # Spark changes column names that are not Python identifiers.
         frame.columns = self.columns.selected
         numbers = of_cells(frame[ROW], self.columns.features.columns[0])
         order = self.columns.orders(frame)
@@ -304,7 +315,7 @@ class KeyedProcessor(StatefulProcessor):  # type: ignore[misc]
 
 
 def _spread(values: Any, learned: NDArray[np.bool_]) -> Any:
-    """Return the results of the learned rows, with None for the other rows."""
+    """Return one result per row: ``values`` for the learned rows, and None for the other rows."""
     if learned.all():
         return values
     cells = np.full(len(learned), None, dtype=object)

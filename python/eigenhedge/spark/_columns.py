@@ -1,4 +1,4 @@
-"""Columns of a Spark DataFrame: lookup by name, type checks, and conversion to rows of numbers."""
+"""Lookup of DataFrame columns by name, type checks, and conversion to rows of numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pyspark.sql import types as T
 
 from .._types import Floats
 
-#: Prefix of the columns with comparable order values, and name of the column with all numbers of a row.
+#: Prefix of the columns with comparable order values, and name of the column with the features.
 ORDER = "__order_"
 ROW = "__row"
 WHOLE = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
@@ -25,7 +25,7 @@ NUMBERS = (*WHOLE, T.FloatType, T.DoubleType, T.DecimalType, T.BooleanType)
 
 
 def column(name: str) -> Column:
-    """Return the column with exactly this name, which may contain dots."""
+    """Return the column with exactly this name, which may contain dots and backquotes."""
     return F.col("`" + name.replace("`", "``") + "`")
 
 
@@ -75,12 +75,12 @@ class Features:
 
     @property
     def names(self) -> list[str] | None:
-        """Names of the columns of the model, or None for arrays."""
+        """Names of the feature columns, or None for a column of arrays."""
         return None if self.is_array else list(self.columns)
 
     @property
     def width(self) -> int | None:
-        """Number of columns, or None for arrays, whose lengths determine it."""
+        """Number of features, or None for a column of arrays, whose length is not known yet."""
         return None if self.is_array else len(self.columns)
 
     def expressions(self) -> list[Column]:
@@ -91,7 +91,7 @@ class Features:
         return [column(name) for name in self.columns]
 
     def of_arrow(self, table: pa.RecordBatch | pa.Table) -> Floats:
-        """Return the rows of an Arrow table, with NaN for null."""
+        """Return the features of an Arrow table as rows of numbers, with NaN for null."""
         if self.is_array:
             return stacked(table.column(self.columns[0]), self.columns[0])
         rows = np.empty((table.num_rows, len(self.columns)))
@@ -116,7 +116,7 @@ def _numbers(cells: pa.Array | pa.ChunkedArray) -> Floats:
 
 
 def stacked(lists: pa.Array | pa.ChunkedArray, name: str) -> Floats:
-    """Return the rows of an Arrow column of arrays, with NaN for null."""
+    """Return an Arrow column of arrays as rows of numbers. A null array becomes a row of NaN."""
     if isinstance(lists, pa.ChunkedArray):
         lists = lists.combine_chunks()
     lengths = pc.list_value_length(lists).drop_null().to_numpy(zero_copy_only=False)
@@ -133,7 +133,7 @@ def stacked(lists: pa.Array | pa.ChunkedArray, name: str) -> Floats:
 
 
 def order_expression(df: DataFrame, name: str) -> Column:
-    """Return the order column as an integer, a number or a string, so that values compare equally in every process."""
+    """Return the order column as integers, floats or strings, which every process compares equally."""
     kind, it = df.schema[name].dataType, column(name)
     if isinstance(kind, (*WHOLE, T.FloatType, T.DoubleType)):
         return it.cast("long" if isinstance(kind, WHOLE) else "double")
@@ -150,9 +150,9 @@ def order_expression(df: DataFrame, name: str) -> Column:
 
 
 def arranged(order: list[NDArray[Any]], rows: Floats) -> NDArray[np.int64]:
-    """Return the positions of rows sorted by their order values. Ties are sorted by the values of the rows.
+    """Return the indices that sort rows by their order values, and ties by the values of the rows.
 
-    The result therefore does not depend on the order in which Spark delivers the rows.
+    The sorted rows do not depend on the order in which Spark delivers them.
     """
     keys = [np.unique(values, return_inverse=True)[1] if values.dtype.kind in "OUT" else values for values in order]
     positions = np.lexsort(keys[::-1])

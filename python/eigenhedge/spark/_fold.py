@@ -1,4 +1,4 @@
-"""One model over a large table, whose moments are merged in a tree, or over a stream, with one trial per micro-batch."""
+"""One model over a table, from merged moments, or over a stream, with one trial per micro-batch."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from ._recipes import LearnerRecipe, resumed, settings
 if TYPE_CHECKING:
     from .._pca import OnlinePCA
 
-#: Schema of the state of one or several partitions: number of the first partition in its level, and moments as bytes.
+#: Schema of moments: index of the node in its level of the merge tree, and moments as bytes.
 STATE = "part long, state binary"
-#: Number of states that a task merges. All of them are in memory at once.
+#: Maximum number of moments that a task merges. All of them are in memory at once.
 FAN_IN = 16
 WEIGHT = "__weight"
 #: Maximum size in bytes of the rows sent to a worker at once.
@@ -45,18 +45,20 @@ def fit(
     levels: int = 2,
     **options: Any,
 ) -> OnlinePCA:
-    """Fit one model to all rows in one pass over the partitions, with :func:`fold` and :meth:`eigenhedge.Moments.finish`.
+    """Fit one model to all rows in one pass over the partitions.
+
+    The model is computed from the moments of :func:`fold` by :meth:`eigenhedge.Moments.finish`.
 
     Parameters
     ----------
     df, k, features, weight, missing, levels
         Same as for :func:`fold`.
     standardize : bool, default=False
-        True to standardize columns to mean 0 and standard deviation 1 by all rows.
+        True to standardize columns to mean 0 and standard deviation 1, computed from all rows.
     **options
-        Options of :func:`eigenhedge.run`, such as ``center="none"``. The default learner is ``"leader"``, whose
-        directions are those of PCA. ``"anchored"`` and ``"product-sets"`` are also supported. Other learners depend on
-        the order of rows.
+        Options of :func:`eigenhedge.run`, such as ``center="none"``. The default learner is
+        ``"leader"``, whose directions are those of PCA. ``"anchored"`` and ``"product-sets"`` are
+        also supported. Other learners depend on the order of rows and raise a ``ValueError``.
 
     Returns
     -------
@@ -92,30 +94,30 @@ def fold(
     missing: str = "fail",
     levels: int = 2,
 ) -> Moments:
-    """Compute the moments of all rows: exactly, or as a sketch if rows have more than 4096 numbers.
+    """Compute the moments of all rows. They are exact, or a sketch if rows have more than 4096 numbers.
 
     Parameters
     ----------
     df : pyspark.sql.DataFrame
-        The rows.
+        DataFrame with at least one row.
     k : int
-        Maximum number of directions kept by models.
+        Maximum number of directions kept by models of the moments.
     features : str or list of str
-        Numeric columns, or the name of one column of arrays or ML vectors, which is faster for more than a few hundred
-        numbers.
+        Numeric columns, or the name of one column of arrays or ML vectors. One column of arrays is
+        faster for rows of more than a few hundred numbers.
     weight : str, optional
-        Column with the weight of each row.
+        Column with the weight of each row. By default, every weight is 1.
     missing : {"fail", "skip"}, default="fail"
         Handling of rows with null or NaN cells: raise an error, or skip and count them.
     levels : int, default=2
-        Number of levels of the merge tree on the cluster. Each level merges 16 states into one. The rest is merged on
-        the driver.
+        Number of levels of the merge tree on the cluster. At each level, a task merges the moments
+        of up to 16 parts. The driver merges the remaining moments.
 
     Returns
     -------
     eigenhedge.Moments
-        Moments of all rows, equal for every partitioning up to rounding. ``best_loss`` bounds the loss of the best
-        subspace.
+        Moments of all rows. Up to rounding, exact moments do not depend on the partitions. The
+        method ``best_loss`` bounds the loss of the best subspace.
 
     Examples
     --------
@@ -142,7 +144,7 @@ def _selected(df: DataFrame, features: str | Sequence[str], weight: str | None) 
 
 
 def folded(selected: DataFrame, k: int, columns: Features, missing: str, is_weighted: bool, levels: int) -> Moments | None:
-    """Return the moments of selected rows, or None if there are no rows. Parts are merged in order."""
+    """Return the moments of the rows, merged in the order of the partitions, or None without rows."""
 
     def state(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         moments: Moments | None = None
@@ -172,7 +174,7 @@ def folded(selected: DataFrame, k: int, columns: Features, missing: str, is_weig
 
 
 def _explained(error: ValueError, rows: Floats, columns: Features) -> str:
-    """Return the error message. For a missing cell, it names the column instead of the row number in the batch."""
+    """Return the message. For a missing cell, it names the column but not the row of the batch."""
     missing = np.argwhere(np.isnan(rows))
     if not len(missing):
         return str(error)
@@ -199,7 +201,7 @@ def _width(df: DataFrame, columns: Features) -> int:
 
 @contextmanager
 def _small_batches(df: DataFrame, width: int) -> Iterator[None]:
-    """Make Spark send long rows in smaller batches, of fewer than ten thousand rows."""
+    """Limit the rows that Spark sends to a worker at once to ``BATCH_BYTES``."""
     conf = df.sparkSession.conf
     before = conf.get(BATCH_ROWS)
     conf.set(BATCH_ROWS, str(min(int(before or 10_000), max(1, BATCH_BYTES // (8 * width)))))
@@ -225,12 +227,14 @@ def learn_stream(
 ) -> DataStreamWriter:
     """Learn one model from a stream, with one trial per micro-batch.
 
-    The loss of all rows of a micro-batch is computed for the subspace chosen before it. Workers sum ``x xᵀ`` over the
-    rows, and the model on the driver makes one step. The bound of the summary then depends on the largest eigenvalue of
-    such a sum instead of the squared norm of a row. Small micro-batches learn faster, and large ones cost less.
+    The loss of all rows of a micro-batch is computed for the subspace that was chosen before it.
+    Workers sum ``x xᵀ`` over the rows x, and the model on the driver makes one step with the sum.
+    The bound of the summary then depends on the largest eigenvalue of a sum instead of the squared
+    norm of a row. With small micro-batches, the model adapts after fewer rows. Large ones cost less
+    per row.
 
-    The model is saved in the checkpoint with the number of the micro-batch, so that a micro-batch that Spark repeats after a
-    failure is not learned twice.
+    The model is saved in the checkpoint with the number of the micro-batch. A micro-batch that
+    Spark repeats after a failure is therefore not learned twice.
 
     Parameters
     ----------
@@ -241,20 +245,21 @@ def learn_stream(
     features : str or list of str
         Numeric columns, or the name of one column of arrays or ML vectors.
     checkpoint : str
-        Checkpoint location of the query, on storage shared by driver and workers.
+        Checkpoint location of the query, on storage that driver and workers share.
     first_batch : {"none", "center", "standardize"}, default="none"
-        Use of the first micro-batch: none, the means of its columns as the center of all rows, or its means and
-        standard deviations to standardize all rows.
+        Use of the first micro-batch. ``"center"`` subtracts the means of its columns from all rows.
+        ``"standardize"`` also divides by their standard deviations.
     weight : str, optional
-        Column with the weight of each row.
+        Column with the weight of each row. By default, every weight is 1.
     **options
-        Options of :func:`eigenhedge.run` except ``center``. ``missing`` may be ``"fail"`` or ``"skip"``.
+        Options of :func:`eigenhedge.run`, without ``center`` and ``standardize``. ``missing`` may
+        be ``"fail"`` or ``"skip"``.
 
     Returns
     -------
     pyspark.sql.streaming.DataStreamWriter
-        Query before it is started: ``learn_stream(…).trigger(availableNow=True).start()``. :func:`stream_model` reads
-        the learned model.
+        Query that has not been started: ``learn_stream(…).trigger(availableNow=True).start()``
+        starts it. :func:`stream_model` reads the learned model.
 
     Examples
     --------
@@ -285,9 +290,10 @@ def learn_stream(
 
 
 def stream_model(spark: SparkSession, checkpoint: str) -> Model:
-    """Read the model of a query of :func:`learn_stream` from its checkpoint location. The query may be running.
+    """Read the model of a query of :func:`learn_stream` from its checkpoint. The query may be running.
 
-    The summary of the model covers all micro-batches so far. The model takes rows in units of the input.
+    The summary of the model covers all micro-batches so far. Rows that are passed to the model must
+    be in units of the input. Raise a ``ValueError`` if no micro-batch has been learned.
 
     Examples
     --------
@@ -302,18 +308,18 @@ def stream_model(spark: SparkSession, checkpoint: str) -> Model:
 
 @dataclass(eq=False)
 class MicroBatches:
-    """Model on the driver, with the settings of the query and the folder of its saved copies."""
+    """Learner of micro-batches on the driver, which saves its model in ``folder``."""
 
     recipe: LearnerRecipe
     features: Features
     is_weighted: bool
     first_batch: str
     folder: str
-    #: Number of the last learned micro-batch, with the saved model and settings. None before it is read.
+    #: Number of the last learned micro-batch, model and settings, or None before they are read.
     last: tuple[int, bytes, str] | None = None
 
     def learn(self, df: DataFrame, batch_id: int) -> None:
-        """Make one step, unless this micro-batch was learned before a restart of the query."""
+        """Make one step with a micro-batch, unless it was learned before a restart of the query."""
         spark = df.sparkSession
         self.last = self.last or _saved(spark, self.folder)
         if self.last is not None and self.last[0] >= batch_id:
@@ -329,7 +335,7 @@ class MicroBatches:
         if self.first_batch != "none":
             if self.last is None:
                 spread = np.sqrt(np.diag(scatter) / moments.weight) if self.first_batch == "standardize" else np.ones_like(mean)
-                # These two rows have this mean and standard deviation.
+                # The mean of these two rows is ``mean``, and their standard deviation is ``spread``.
                 model._warm_up(np.stack([mean + spread, mean - spread]))
             mean, scatter = (mean - model.center) / model.scale, scatter / np.outer(model.scale, model.scale)
         model._step_standard_matrix(scatter + moments.weight * np.outer(mean, mean), moments.rows)
@@ -344,7 +350,7 @@ def _folder(checkpoint: str) -> str:
 
 
 def _saved(spark: SparkSession, folder: str) -> tuple[int, bytes, str] | None:
-    """Return the number, model and settings of the last saved micro-batch, or None if there is none."""
+    """Return the number, model and settings of the last saved micro-batch, or None."""
     rows: list[Any] = []
     for slot in (0, 1):
         try:
@@ -356,6 +362,6 @@ def _saved(spark: SparkSession, folder: str) -> tuple[int, bytes, str] | None:
 
 
 def _save(spark: SparkSession, folder: str, batch_id: int, data: bytes, made_with: str) -> None:
-    """Overwrite the older of two saved copies, so that the newer one survives a failure during writing."""
+    """Save a model in place of the older of two copies, so that one copy survives a failure."""
     frame = spark.createDataFrame([(batch_id, bytearray(data), made_with)], SAVED)
     frame.coalesce(1).write.mode("overwrite").parquet(f"{folder}/{batch_id % 2}")

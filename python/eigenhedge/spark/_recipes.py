@@ -1,4 +1,4 @@
-"""Construction, resumption, steps and summaries of models and monitors by key."""
+"""Common interface for creating, resuming and stepping models and monitors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .._alarms import states
 from .._core import Model
 from .._types import Floats
 
-#: Schemas of the summary columns of a model, and of a monitor.
+#: Schemas of a lower and upper bound, and of the summaries of models and monitors.
 BRACKET = "struct<low: double, high: double>"
 SUMMARY = f"expected_loss double, loss double, best_loss {BRACKET}, regret {BRACKET}, bound double, bound_holds boolean"
 TOTALS = (
@@ -24,8 +24,6 @@ TOTALS = (
 
 @dataclass(frozen=True)
 class LearnerRecipe:
-    """Recipe for a :class:`Model` with these options."""
-
     k: int
     names: list[str] | None
     options: dict[str, Any]
@@ -54,8 +52,6 @@ class LearnerRecipe:
 
 @dataclass(frozen=True)
 class MonitorRecipe:
-    """Recipe for a :class:`Monitor` with these options."""
-
     k: int | None
     names: list[str] | None
     options: dict[str, Any]
@@ -68,7 +64,7 @@ class MonitorRecipe:
     resume = staticmethod(_core.Monitor.from_bytes)
 
     def begin(self, dim: int) -> _core.Monitor:
-        # Workers without monitors do not need scikit-learn, which takes a second to import.
+        # Imported here, because scikit-learn takes a second to import and models do not need it.
         from .._monitor import Monitor
 
         return Monitor(self.k, **self.options)._fresh(dim, self.names)
@@ -87,7 +83,7 @@ Recipe: TypeAlias = LearnerRecipe | MonitorRecipe
 
 
 def recipe(k: int | None, names: list[str] | None, dim: int | None, options: dict[str, Any]) -> Recipe:
-    """Return the recipe for a model or monitor with these options. Check the options if the row length is known."""
+    """Return the recipe for models or monitors. Check the options unless ``dim`` is None."""
     made: Recipe
     if options.get("learner") == "monitor":
         made = MonitorRecipe(k, names, {name: value for name, value in options.items() if name != "learner"})
@@ -101,7 +97,7 @@ def recipe(k: int | None, names: list[str] | None, dim: int | None, options: dic
 
 
 def settings(made: Recipe) -> str:
-    """Return the settings, other than the columns, that must not change between two runs of a query."""
+    """Return, as JSON, the settings other than columns that must not change when a query is restarted."""
     return json.dumps({"k": made.k, **made.options}, sort_keys=True, default=repr)
 
 
@@ -121,7 +117,7 @@ def resumed(made: Recipe, data: bytes, saved_settings: str, width: int | None) -
 
 
 def alarm_columns(found: dict[str, Any], names: list[str] | None) -> dict[str, Any]:
-    """Return the results of a monitor as columns. Causes are column names, or positions as strings."""
+    """Return the results of a monitor as columns. Causes are column names, or indices as strings."""
     causes = [[place for place in row if place >= 0] for row in found["causes"].tolist()]
     texts = [[str(place) if names is None else names[place] for place in places] for places in causes]
     shares = [row[~np.isnan(row)].tolist() for row in found["shares"]]
@@ -131,7 +127,7 @@ def alarm_columns(found: dict[str, Any], names: list[str] | None) -> dict[str, A
 
 
 def _bracket(value: Any) -> dict[str, float] | None:
-    """Convert a number, or a lower and upper bound, to a dictionary with low and high."""
+    """Convert a number, or a dictionary of bounds, to a dictionary with low and high. None stays None."""
     if value is None or isinstance(value, dict):
         return value
     return {"low": value, "high": value}

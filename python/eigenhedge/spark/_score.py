@@ -25,26 +25,29 @@ OF_MONITORS = "score double, q double, t2 double, limit double, alarm boolean, c
 
 
 def score(df: DataFrame, model: Any, features: str | Sequence[str] | None = None, *, prefix: str = "") -> DataFrame:
-    """Append the results of a model for each row, without learning: coordinates and loss, or score, alarm and causes.
+    """Append the results of a model to each row, without learning.
+
+    These are the coordinates and the loss, or for a monitor the score, the alarm and the causes.
 
     Parameters
     ----------
     df : pyspark.sql.DataFrame
         Rows. The DataFrame may be streaming.
     model : Model, estimator, Monitor, or bytes of a model file
-        Result of :func:`eigenhedge.load` or of a function of this module. A monitor must have neither lags nor differences,
-        because the previous row may be on another machine.
+        Model to apply. A monitor must have ended its warm-up. It must have neither lags nor
+        differences, because the previous row may be on another machine.
     features : str or list of str, optional
-        Numeric columns in the order of the model, or one column of arrays. The default is the column names of the
-        model.
+        Numeric columns in the order of the model, or one column of arrays or ML vectors. By
+        default, the column names of the model.
     prefix : str, default=""
         Prefix of the names of the new columns.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        Columns of ``df``, followed by ``coordinates`` and ``loss``, or for a monitor by ``score``, ``q``, ``t2``,
-        ``limit``, ``alarm``, ``causes`` and ``shares``. They are null for rows without a score.
+        Columns of ``df``, followed by ``coordinates`` and ``loss``. For a monitor, the new columns
+        are ``score``, ``q``, ``t2``, ``limit``, ``alarm``, ``causes`` and ``shares``. Numbers are
+        null for rows without a score.
 
     Examples
     --------
@@ -86,9 +89,9 @@ def score(df: DataFrame, model: Any, features: str | Sequence[str] | None = None
 def score_udf(model: Any) -> Callable[..., Any]:
     """Return :func:`score` as a function for SQL and column expressions.
 
-    The function is a Pandas UDF: ``spark.udf.register("score", score_udf(model))``, then ``SELECT score(a, b, c).loss FROM …``.
-    It takes one column of arrays, or the columns of the model in order, and returns a struct of the columns that
-    :func:`score` appends.
+    After ``spark.udf.register("score", score_udf(model))``, SQL can use ``SELECT score(a, b,
+    c).loss FROM …``. The function is a Pandas UDF. It takes one column of arrays, or the columns of
+    the model in order. It returns a struct of the columns that :func:`score` appends.
 
     Examples
     --------
@@ -116,7 +119,7 @@ def score_udf(model: Any) -> Callable[..., Any]:
 
 
 def _judge_of(model: Any) -> tuple[list[Any], list[str] | None, Callable[[Floats], dict[str, Any]]]:
-    """Return the fields that a model appends, the names of its input columns, and a function from rows to fields."""
+    """Return the fields that a model appends, its column names, and a function of rows."""
     if isinstance(model, (bytes, bytearray)):
         model = load(bytes(model))
     from .._monitor import Monitor

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: Oldest PySpark with ``applyInArrow`` and ``transformWithStateInPandas``.
+#: Oldest version of PySpark with ``applyInArrow`` and ``transformWithStateInPandas``.
 OLDEST_PYSPARK = (4, 0)
-#: Oldest Java version that this PySpark supports.
+#: Oldest version of Java that PySpark 4.0 supports.
 OLDEST_JAVA = 17
-#: State store required by models by key.
+#: Setting and value for the state store that :func:`stream_by_key` requires.
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
 
 def check_pyspark() -> None:
-    """Raise an ``ImportError`` with advice if PySpark or one of its dependencies is missing or too old."""
+    """Raise an ``ImportError`` with advice if PySpark or another package is missing or too old."""
     wanted = "install it with: pip install 'eigenhedge[spark]'"
     try:
         import pyspark
@@ -40,7 +40,7 @@ def check_pyspark() -> None:
 
 
 def _is_installed(name: str) -> bool:
-    """Return True if a module can be found. Does not import it, because that would delay each worker."""
+    """Return True if a module can be found. It is not imported, because that would delay each worker."""
     try:
         return importlib.util.find_spec(name) is not None
     except (ImportError, ValueError):
@@ -61,17 +61,17 @@ def java_version() -> int | None:
 
 
 def session(master: str = "local[*]", config: Mapping[str, str] | None = None) -> SparkSession:
-    """Start a local Spark session, or return the running one.
+    """Start a local Spark session, or return the running session.
 
-    Use this for notebooks, tests, and tables larger than memory on one machine. On a cluster, use the session of the
-    cluster. Every function of this module takes its DataFrames.
+    Use it on a single machine: for notebooks, for tests, and for tables that are larger than
+    memory. On a cluster, use the session of the cluster.
 
     Parameters
     ----------
     master : str, default="local[*]"
-        ``"local[N]"`` for N cores, ``"local[*]"`` for all.
+        ``"local[N]"`` for N cores, or ``"local[*]"`` for all cores.
     config : mapping, optional
-        Spark settings by name, which override the defaults chosen here.
+        Spark settings by name. They override the defaults of this function.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def session(master: str = "local[*]", config: Mapping[str, str] | None = None) -
         )
     from pyspark.sql import SparkSession
 
-    # Workers run the Python of this process, in which the package is installed.
+    # Workers run the Python of this process, because the package is installed for it.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     chosen = {"spark.ui.enabled": "false", "spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "2", PROVIDER: ROCKSDB}
     builder = SparkSession.builder.master(master).appName("eigenhedge")

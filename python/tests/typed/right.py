@@ -36,7 +36,7 @@ frame = pd.DataFrame(X, columns=list("abcde"))
 
 # 1. A table through the default learner.
 run: RunResult = eigenhedge.run(X, 2)
-# 2. Its account.
+# 2. The summary.
 lost: float = run.summary["expected_loss"]
 best = run.summary["best_loss"]
 regret = lost - best if isinstance(best, float) else None
@@ -46,22 +46,22 @@ z: NDArray[np.float64] = run.coordinates[worst]
 # 4. As a table and in a notebook.
 rows: int = len(run.to_frame())
 page: str = run._repr_html_()
-# 5. Lists, tables of pandas, options by name.
+# 5. Lists, pandas tables, and options by name.
 eigenhedge.run([[1.0, 2.0], [2.0, 1.0]], 1, learner="tracking", eta=2.0, mixing="fixed-share", alpha=0.01)
 eigenhedge.run(frame, 2, standardize="running", missing="fill", seed=3)
-# 6. Options in a dictionary.
+# 6. Options as a dictionary.
 options: Options = {"learner": "tracking", "eta": "auto", "center": False}
 eigenhedge.run(X, 2, **options)
 
 
-# 7. A function of one's own.
+# 7. A function with a table as its argument.
 def total(table: Table, name: LearnerName = "auto") -> float:
     summary: Summary = eigenhedge.run(table, 1, learner=name).summary
     return summary["loss"]
 
 
 share: float = total(frame, "anchored") / total(X.tolist())
-# 8. Projections.
+# 8. Reconstructions.
 back = eigenhedge.run(X, 2, reconstructions=True).reconstructions
 error: float = 0.0 if back is None else float(((X - back) ** 2).sum())
 # 9. Row by row.
@@ -72,13 +72,13 @@ charged: float = trial.loss + trial.expected_loss
 # 10. Many rows at once, with weights.
 learner.learn(X, sample_weight=np.ones(len(X)))
 expected, realised, coordinates = learner.step_each(X[:3])
-# 11. What has been learned.
+# 11. The learned components.
 components = learner.components
 length: float = 0.0 if components is None else float(np.linalg.norm(components[0]))
-# 12. Saved and loaded.
+# 12. Save and load.
 learner.save(folder / "model.eh")
 seen: int = eigenhedge.load(folder / "model.eh", Model).rows
-# 13. Other programs.
+# 13. Export to other programs.
 eigenhedge.export(learner, folder / "model.json")
 # 14. A matrix in place of a row.
 Model(3, 2, learner="tracking", mixing="none", center=False, norm_bound=1.0).step(matrix=np.eye(3))
@@ -86,24 +86,24 @@ Model(3, 2, learner="tracking", mixing="none", center=False, norm_bound=1.0).ste
 eigenhedge.run(["abab", "baba", "xyxy"], 1, kernel="spectrum", items="chars", substring=2)
 # 16. Any objects, with a function as the kernel.
 eigenhedge.run([(1, 2), (2, 3), (3, 1)], 1, kernel=lambda a, b: float(a[0] * b[0] + a[1] * b[1]))
-# 17. One learner for each key.
+# 17. One model for each key.
 fleet = Fleet(1, max_groups=10, learner="leader")
 fleet.update(["pump", "fan"] * 75, X)
 pump: Model = fleet["pump"]
-# 18. scikit-learn's way, with a share.
+# 18. An estimator that keeps a share of the variance.
 pca = OnlinePCA(0.99, learner="auto", whiten=True, random_state=0).fit(X)
 features: NDArray[np.float64] = pca.partial_fit(X[:1]).transform(X)
-# 19. What scikit-learn's bases give.
+# 19. Methods inherited from scikit-learn.
 names = OnlinePCA(2).set_output(transform="pandas").fit(frame).get_feature_names_out()
 parameters: dict[str, object] = pca.get_params()
 # 20. Variances.
 kept: float = float(pca.explained_variance_ratio_.sum()) + pca.noise_variance_
-# 21. Kernels online.
+# 21. Online kernel PCA.
 kernel_pca = OnlineKernelPCA(2, kernel="rbf", gamma="scale", budget=20).fit(X)
 gamma: float = kernel_pca.gamma_
-# 22. All rows at once.
+# 22. Batch kernel PCA.
 KernelPCA(2, kernel="poly", degree=2, solver="partial").fit_transform(X)
-# 23. Regression, with deviations.
+# 23. Kernel ridge regression, with standard deviations.
 mean, deviation = KernelRidge(0.1, kernel="rbf").fit(X, X[:, 0]).predict(X, return_std=True)
 # 24. Alarms.
 monitor = Monitor(lags=1, warm_up=100)
@@ -127,7 +127,7 @@ average = Average(5)
 average.add(Model(5, 2, learner="tracking", center=False))
 distance = eigenhedge.mmd(X[:70], X[70:], kernel="rbf", gamma=0.2).unbiased
 point = eigenhedge.preimage(X, np.full(len(X), 1 / len(X)), gamma=0.2).converged
-# 29. Pictures.
+# 29. Plots.
 ax = plot.biplot(run, X, names=list("abcde"))
 ax.set_title("columns and rows")
 figure = run.plot()

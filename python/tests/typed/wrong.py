@@ -1,4 +1,4 @@
-"""Mistakes that mypy must report, each on its line, and nothing else."""
+"""Mistakes that mypy must report on their lines. It must not report anything else."""
 
 import numpy as np
 

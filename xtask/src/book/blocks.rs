@@ -1,12 +1,14 @@
-//! Checks that a test runs each block of code, or that the block is marked with the reason why not.
+//! Checks that a test runs each block of code, or that a comment above the block gives the reason
+//! why it is not run.
 //!
-//! `console` and `sh` blocks are run by `tests/book.rs` of the program, `python` blocks by `python/tests/test_book.py`, and
-//! `rust` blocks as documentation tests of the library. `text` blocks are output or formulas.
+//! `tests/book.rs` of the program runs `console` and `sh` blocks. `python/tests/test_book.py` runs
+//! `python` blocks. `rust` blocks are documentation tests of the library. `text` blocks are output
+//! or formulas.
 
 use super::page::BookPage;
 
 const RUN: [&str; 5] = ["console", "sh", "python", "rust", "text"];
-/// Pages about the service, whose blocks start servers. The tests of the service cover them.
+/// Pages whose blocks start servers. The tests of the service cover them.
 const SERVERS: [&str; 4] = ["service.md", "deployment.md", "notices.md", "no-install.md"];
 /// Pages whose Rust code is run.
 const RUST: [&str; 2] = ["README.md", "rust.md"];

@@ -1,11 +1,12 @@
-//! Checks of links between files of the repository.
+//! Check of links between files of the repository.
 
 use super::page::BookPage;
 use crate::files::read;
 use std::fs;
 use std::path::Path;
 
-/// Returns messages about broken links to files or headings, and about pages that the table of contents lacks.
+/// Returns a message for each broken link to a file or heading, and for each page that is missing
+/// from the table of contents.
 pub fn broken(root: &Path, pages: &[BookPage]) -> Result<Vec<String>, String> {
     let mut problems = Vec::new();
     let contents = read(&root.join("docs/src/SUMMARY.md"))?;

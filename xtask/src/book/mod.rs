@@ -14,7 +14,7 @@ use page::BookPage;
 use std::path::Path;
 use std::process::Command;
 
-/// Generates the figures of the book that are drawn by the library and the program.
+/// Generates the figures of the book that the library and the program draw.
 pub fn pictures(root: &Path) -> Result<(), String> {
     let figures = root.join("docs/src/figures");
     run(cargo("run --package eigenhedge-lab --example ideas --locked --").arg(&figures))?;
@@ -28,7 +28,6 @@ pub fn pictures(root: &Path) -> Result<(), String> {
     run(program("scree --share 0.9 --plot").arg(figures.join("scree.svg")).arg(&rows))
 }
 
-/// Runs all checks of the README and the book, then builds the book.
 pub fn check(root: &Path) -> Result<(), String> {
     let pages = BookPage::all(root)?;
     let mut problems = style::lengths(&pages);
@@ -48,8 +47,8 @@ pub fn check(root: &Path) -> Result<(), String> {
     Err(problems.iter().map(|problem| format!("\n  {problem}")).collect())
 }
 
-/// Builds the book with mdBook, if mdBook is installed. Pages about the Python interface are generated in a copy of the
-/// book, from the docstrings of the installed package, so they are always up to date.
+/// Builds the book with mdBook, if mdBook is installed. Pages about the Python interface are
+/// generated in a copy of the book, from the docstrings of the installed package.
 fn build(root: &Path) -> Result<(), String> {
     if Command::new("mdbook").arg("--version").output().is_err() {
         println!("skipped: mdbook is not installed (cargo install mdbook)");

@@ -1,30 +1,34 @@
-//! Numbers of the book, compared with files of results.
+//! Comparison of the numbers in the book with result files.
 //!
-//! A comment in a block (a paragraph, a list item or a row of a table) or on the line above it names the sources of the
-//! numbers in the block:
+//! A block is a paragraph, a list item or a row of a table. A comment in a block, or on the line
+//! above it, names the sources of the numbers in the block:
 //!
 //! ```text
 //! <!-- from bench/results/monitor.txt: TEP: mean AUC / 0.99: | most normal, auto:0.01 / alarms -->
 //! <!-- given: 400, 10 -->
 //! ```
 //!
-//! Keys are separated by ` | `. A key selects the lines of the file that contain its first part, before ` / `. In the rest
-//! of these lines it selects the first number after its second part, or all numbers if there is no second part. `least`,
-//! `most`, `mean` and `count` reduce the selected numbers to one. `from FILE: rows`, above a table, requires that each row
+//! Keys are separated by ` | `. The two parts of a key are separated by ` / `. A key selects the lines
+//! of the file that contain its first part. In the rest of these lines, it selects the first number
+//! after its second part, or all numbers if it has no second part. The words `least`, `most`, `mean` and
+//! `count` reduce the selected numbers to one. `from FILE: rows`, above a table, requires that each row
 //! of the table is a line of the file. `given` lists numbers that are not measured: settings and sizes.
 //!
-//! A number without a source is an error if it is in a block with sources, has the form of a measurement, or is on a page
-//! of [`EVIDENCE`]. A source that no number uses is an error too, unless it stands above a table.
+//! A number without a source is an error if it is in a block with sources, has the form of a
+//! measurement, or is on a page of [`EVIDENCE`]. A source that no number uses is an error too,
+//! unless it is above a table.
 
 use super::page::{BookPage, plain_text};
 use crate::files::read;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Pages on which each number must have a source. On other pages, only numbers in the form of a measurement must.
+/// Pages on which each number must have a source. On other pages, only numbers in the form of a
+/// measurement must have one.
 const EVIDENCE: [&str; 5] = ["README.md", "evidence.md", "monitor-evidence.md", "benchmarks.md", "learners.md"];
-/// Pages that are not checked: one has no measurements of this project, and `cargo xtask options` writes the tables of the
-/// other. Notebooks are not checked either, because the tests of Python compare their numbers.
+/// Pages that are not checked. The first has no measurements of this project. `cargo xtask options`
+/// generates the tables of the second. Notebooks are not checked either, because the Python tests
+/// compare their numbers.
 const ELSEWHERE: [&str; 2] = ["references.md", "options.md"];
 /// Words and signs that make the number before them a measurement.
 const UNITS: &str = "%|µs|ms|s|seconds|second|minutes|hours|kB|MB|GB|TB|times|rows per second|core-hours|core-seconds|cycles|\
@@ -52,7 +56,8 @@ pub fn wrong(root: &Path, pages: &[BookPage]) -> Result<Vec<String>, String> {
     Ok(problems)
 }
 
-/// Returns the rows of tables with a bar in a comment. The bar ends the cell, so that the page shows the comment.
+/// Returns the rows of tables with a bar in a comment. Such a bar ends the cell, so that the
+/// comment becomes visible on the page.
 fn split_comments(page: &str) -> impl Iterator<Item = &str> {
     let is_split =
         |row: &&str| row.split("<!--").skip(1).any(|rest| rest.split("-->").next().unwrap_or("").contains('|'));
@@ -65,9 +70,9 @@ fn is_checked(file: &str) -> bool {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Source {
-    /// Numbers of a file, selected by a key.
+    /// Numbers of a result file, selected by a key.
     From { file: String, key: String },
-    /// A number that is not measured, as it is written on the page.
+    /// Number that is not measured, as written on the page.
     Given(String),
 }
 
@@ -122,14 +127,14 @@ fn selected(text: &str, key: &str) -> Vec<f64> {
     }
 }
 
-/// Returns the numbers in a text, as they are written.
 fn numbers(text: &str) -> Vec<String> {
     let parts = text.split(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',' | ':' | '_')));
     let trimmed = parts.map(|part| part.trim_matches(['.', ',', ':', '_']));
     trimmed.filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
-/// Returns the value of a number, or the seconds of a time such as `1:02:03` (hours) or `2:03` (minutes).
+/// Returns the value of a number. A time such as `1:02:03` (hours) or `2:03` (minutes) is converted
+/// to seconds. Returns `None` for other text.
 fn number(text: &str) -> Option<f64> {
     let plain = text.replace([',', '_'], "");
     plain.split(':').try_fold(0.0, |total, part| Some(60.0 * total + part.parse::<f64>().ok()?))
@@ -152,7 +157,7 @@ impl NumberToken {
     }
 }
 
-/// Returns the numbers in a text without markup. Numbers that belong to a name or a power are left out.
+/// Returns the numbers in a text without markup, except numbers that are part of a name or a power.
 fn tokens(text: &str) -> Vec<NumberToken> {
     let characters: Vec<char> = text.chars().collect();
     let is_part = |c: char| c.is_ascii_digit();
@@ -198,7 +203,8 @@ fn tokens(text: &str) -> Vec<NumberToken> {
     found
 }
 
-/// Gives the number before "to", "and" or a comma the unit of the number after it.
+/// Marks the last number if "to", "and" or a comma follows it, because the unit after the next
+/// number applies to both.
 fn mark_range(found: &mut [NumberToken], before: &str, is_percent: bool) {
     let before = before.trim_end();
     if let (true, Some(last)) = (["to", " and", ","].iter().any(|word| before.ends_with(word)), found.last_mut()) {
@@ -211,7 +217,7 @@ fn mark_range(found: &mut [NumberToken], before: &str, is_percent: bool) {
 struct MarkedBlock {
     text: String,
     sources: Vec<Source>,
-    /// True if the sources belong to the whole table that contains this row, so that a row need not use all of them.
+    /// True if the sources are those of the whole table, so that a row need not use all of them.
     is_shared: bool,
 }
 
@@ -258,7 +264,7 @@ fn cells(line: &str) -> Vec<String> {
     line.trim().trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()
 }
 
-/// Splits a page outside code into blocks with their sources.
+/// Splits a page, without its code, into blocks with their sources.
 fn blocks(page: &str) -> Vec<MarkedBlock> {
     let mut blocks: Vec<MarkedBlock> = Vec::new();
     let mut open = MarkedBlock::default();
@@ -306,7 +312,7 @@ fn blocks(page: &str) -> Vec<MarkedBlock> {
     blocks
 }
 
-/// Removes the comments of a line, and returns their sources.
+/// Returns a line without its comments, and the sources that the comments name.
 fn without_comments(line: &str) -> (String, Vec<Source>) {
     let (mut text, mut sources) = (String::new(), Vec::new());
     let mut rest = line;
@@ -367,7 +373,7 @@ mod tests {
         assert_eq!(split_comments(page).collect::<Vec<_>>(), ["| 4 | 5 <!-- from f.txt: a | b --> |"]);
     }
 
-    /// Changes each digit of a number with a source in turn, and counts the changes that are found.
+    /// Changes the digits in blocks with sources one by one, and counts the changes that are found.
     #[test]
     fn a_digit_that_is_changed_by_hand_is_found() {
         let root = crate::root();

@@ -43,8 +43,8 @@ impl BookPage {
         lines
     }
 
-    /// Returns the paragraphs of prose, without headings, tables, images, HTML and link targets. Inline code is replaced
-    /// by a word.
+    /// Returns the paragraphs of prose, without headings, tables, images, HTML and link targets.
+    /// The word "code" replaces inline code.
     pub fn paragraphs(&self) -> Vec<String> {
         let mut paragraphs = vec![String::new()];
         for line in self.lines() {
@@ -69,10 +69,10 @@ impl BookPage {
     }
 }
 
-/// Returns the text without comments, emphasis and link targets, with a word for each piece of inline code.
+/// Returns the text without comments, emphasis and link targets. The word "code" replaces inline
+/// code, so that sentences keep their length.
 pub fn plain(text: &str) -> String {
     let commented = text.split("-->").map(|part| part.split("<!--").next().unwrap_or(part));
-    // A word replaces the code, so that the length of sentences remains.
     strip(&commented.collect::<String>(), "code")
 }
 

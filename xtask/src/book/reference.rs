@@ -1,12 +1,12 @@
-//! Checks that the reference contains all public names of the Python package. Tests of the program check its options.
+//! Checks that the page about Python contains all public names of the package.
 
 use crate::files::read;
 use std::path::Path;
 
-/// Modules whose public names (`__all__`) the reference must contain.
+/// Modules whose public names (`__all__`) the page must contain.
 const MODULES: [&str; 4] = ["__init__.py", "river.py", "plot.py", "spark/__init__.py"];
 
-/// Returns a message for each public name that the page about Python lacks.
+/// Returns a message for each public name that is missing from the page.
 pub fn missing_names(root: &Path) -> Result<Vec<String>, String> {
     let page = read(&root.join("docs/src/python.md"))?;
     let mut missing = Vec::new();

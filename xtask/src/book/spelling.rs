@@ -1,4 +1,5 @@
-//! Spell check of the README and the book by hunspell, with its American dictionary and a word list of the project.
+//! Spell check of the README and the book with hunspell, its American dictionary, and the word list
+//! `docs/words.txt`.
 
 use super::page::BookPage;
 use crate::files::write;
@@ -6,11 +7,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-/// Returns a message for each word that is neither in the dictionary nor in `docs/words.txt`, or `None` without
-/// hunspell.
+/// Returns a message for each word that is neither in the dictionary nor in `docs/words.txt`.
+/// Returns `None` if hunspell or its dictionary is missing.
 pub fn unknown_words(root: &Path, pages: &[BookPage]) -> Result<Option<Vec<String>>, String> {
     let mut places: BTreeMap<String, &str> = BTreeMap::new();
-    // The references contain names of authors and foreign titles.
+    // The references contain names of authors and titles in other languages.
     for page in pages.iter().filter(|page| page.file() != "references.md") {
         for word in page.paragraphs().iter().flat_map(|paragraph| words(paragraph)) {
             places.entry(word).or_insert(&page.name);
@@ -24,7 +25,8 @@ pub fn unknown_words(root: &Path, pages: &[BookPage]) -> Result<Option<Vec<Strin
     Ok(Some(unknown.lines().map(say).collect()))
 }
 
-/// Returns the words of at least two Latin letters. Words with digits, Greek letters or symbols are ignored.
+/// Returns the words of at least two Latin letters. Ignores words with digits, Greek letters or
+/// symbols.
 fn words(paragraph: &str) -> impl Iterator<Item = String> {
     paragraph
         .split(|c: char| c.is_whitespace() || matches!(c, '-' | '–' | '/' | '×' | '(' | ')' | '…'))

@@ -1,12 +1,12 @@
-//! Limits on the length of pages and on the reading ease of the README and the tutorials.
+//! Checks of the length of pages, and of the reading ease of the README and the tutorials.
 
 use super::page::BookPage;
 
-/// Maximum number of words on a page, without code and folded parts.
+/// Maximum number of words on a page, not counting code and folded parts.
 const MOST_WORDS: usize = 1500;
 /// Pages that may exceed the maximum number of words.
 const LONG: [&str; 4] = ["references.md", "options.md", "evidence.md", "benchmarks.md"];
-/// Minimum Flesch reading ease of README and tutorials. Technical texts usually have 50 to 60.
+/// Minimum Flesch reading ease of the README and the tutorials. Technical texts usually have 50 to 60.
 const LEAST_EASE: f64 = 50.0;
 const TUTORIALS: [&str; 6] =
     ["README.md", "introduction.md", "install.md", "tutorial.md", "first-alarms.md", "python-first.md"];
@@ -24,7 +24,7 @@ fn words(page: &BookPage) -> usize {
         .sum()
 }
 
-/// Returns a message for the README and each tutorial whose reading ease is too low.
+/// Returns a message for each tutorial (and the README) whose reading ease is too low.
 pub fn reading_ease(pages: &[BookPage]) -> Vec<String> {
     let tutorials = pages.iter().filter(|page| TUTORIALS.contains(&page.file()));
     let eases = tutorials.map(|page| (page, ease(&page.paragraphs())));
@@ -58,7 +58,7 @@ fn ease(paragraphs: &[String]) -> f64 {
     206.835 - 1.015 * words / sentences as f64 - 84.6 * syllables as f64 / words
 }
 
-/// Estimates the number of syllables of a word: groups of vowels, without a silent e at the end.
+/// Estimates the number of syllables of a word: its groups of vowels, except a silent e at the end.
 fn count_syllables(word: &str) -> usize {
     let vowel = |c: char| "aeiouyäöü".contains(c);
     let groups = word

@@ -6,7 +6,7 @@ use crate::run;
 use std::path::Path;
 use std::process::Command;
 
-/// Writes `eigenhedge-VERSION-x86_64-linux.tar.gz`, with all files in a single folder.
+/// Writes `eigenhedge-VERSION-x86_64-linux.tar.gz`. All files are in a single folder.
 pub fn tarball(toolchain: &Toolchain, tree: &Path, folder: &Path) -> Result<(), String> {
     let name = format!("eigenhedge-{}-x86_64-linux", toolchain.version);
     let archive = folder.join(format!("{name}.tar"));
@@ -33,7 +33,7 @@ pub fn debian_package(toolchain: &Toolchain, tree: &Path, folder: &Path) -> Resu
         toolchain.version
     );
     write(&tree.join("DEBIAN/control"), control)?;
-    // The access rights in the package must not depend on the umask.
+    // File permissions in the package must not depend on the umask.
     run(Command::new("chmod").arg("-R").arg("u=rwX,go=rX").arg(tree))?;
     let package = folder.join(format!("eigenhedge_{}_amd64.deb", toolchain.version));
     let mut build = Command::new("dpkg-deb");

@@ -1,4 +1,4 @@
-//! Packages that are compiled into the program or the Python module, from `cargo metadata`.
+//! Packages that are compiled into the program or the Python module, according to `cargo metadata`.
 
 use super::toolchain::TARGET;
 use super::windows;
@@ -15,14 +15,14 @@ pub struct Package {
     pub licence: String,
     pub repository: Option<String>,
     pub folder: PathBuf,
-    /// SHA-256 of the package in the registry, or `None` for packages of this workspace.
+    /// SHA-256 checksum of the package in the registry, or `None` for packages of this workspace.
     pub checksum: Option<String>,
     pub uses: Vec<usize>,
 }
 
-/// Returns the packages of the program and of the Python module. The program comes first, and the others are sorted by
-/// name and version. Build scripts and procedural macros are included, because their output is compiled into the
-/// binaries.
+/// Returns the packages of the program and of the Python module. The program comes first, and the
+/// others are sorted by name and version. Packages of build scripts and procedural macros are
+/// included, because their output is compiled into the binaries.
 pub fn of_the_program(root: &Path) -> Result<Vec<Package>, String> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["metadata", "--format-version", "1", "--locked"]);
@@ -73,7 +73,6 @@ fn word(value: &Value, key: &str) -> String {
     value[key].as_str().unwrap_or_default().to_owned()
 }
 
-/// Returns the dependencies of each package by identifier, without development dependencies.
 fn edges(metadata: &Value) -> BTreeMap<String, Vec<String>> {
     let nodes = metadata["resolve"]["nodes"].as_array().into_iter().flatten();
     let needed = |dependency: &&Value| {

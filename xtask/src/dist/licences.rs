@@ -1,17 +1,16 @@
 //! Licenses of all software in the binaries, as one text.
 //!
-//! Each license text occurs once, after the names of its packages. A package without a license file is listed with its
-//! SPDX expression and its repository.
+//! Each license text occurs once, after the names of its packages. A package without a license file
+//! is listed with its SPDX expression and its repository.
 
 use super::dependencies::Package;
 use crate::files::{entries, read};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Words with which the name of a license file, or a part of it after a dot, begins.
+/// Prefixes of the lowercase names of license files, or of a part of such a name after a dot.
 const NAMES: [&str; 5] = ["license", "licence", "copying", "notice", "unlicense"];
 
-/// Returns the licenses of all packages, the vendored JavaScript and the Rust standard library.
 pub fn text(root: &Path, packages: &[Package]) -> Result<String, String> {
     let mut names_of: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut without = Vec::new();

@@ -1,4 +1,4 @@
-//! The program with its completions, manual pages and licenses.
+//! Build of the program, with its shell completions, manual pages and licenses.
 
 use super::toolchain::{BUILDER, GLIBC, TARGET, Toolchain};
 use crate::files::{copy, entries, output, write};
@@ -19,8 +19,8 @@ pub fn build(toolchain: &Toolchain) -> Result<(), String> {
     run(cargo.arg("--target").arg(format!("{TARGET}.{GLIBC}")))
 }
 
-/// Writes the files of the program to a folder, in the layout below `/` after installation. Returns the folder. `page` is
-/// `eigenhedge.html`.
+/// Writes the files of the program to a folder, at the paths below `/` where they are installed.
+/// Returns the folder. `page` is the path of `eigenhedge.html`, if it was built.
 pub fn stage(toolchain: &Toolchain, licences: &str, page: Option<&Path>) -> Result<PathBuf, String> {
     let (root, tree) = (&toolchain.root, toolchain.root.join("target/dist-stage"));
     python::empty(&tree)?;

@@ -35,10 +35,11 @@ impl Toolchain {
         Ok(Self { root: root.to_owned(), version, epoch, environment })
     }
 
-    /// Returns a command of the environment whose output does not depend on the folder of the sources.
+    /// Returns a command that runs a tool of the environment. Its builds do not depend on the
+    /// folder of the sources.
     ///
-    /// The program and the Python module have separate target folders. They resolve features of dependencies
-    /// differently, so in a common folder each build would replace the other.
+    /// Each tool has a separate target folder. The program and the Python module enable different
+    /// features of dependencies, so in a common folder each build would replace the other.
     pub fn command(&self, program: &str) -> Command {
         let tools = self.environment.join("bin");
         let mut command = Command::new(tools.join(program));
@@ -60,7 +61,7 @@ impl Toolchain {
     }
 }
 
-/// Sets a command to compile without folder names of this machine, and without symbols.
+/// Configures a command to compile without folder names of this machine, and without symbols.
 pub fn reproducible(command: &mut Command, root: &Path) {
     let folders = [(root.to_owned(), "/eigenhedge"), (cargo_home(), "/cargo")];
     let flags = folders.map(|(folder, name)| format!("--remap-path-prefix={}={name}", folder.display())).join(" ");

@@ -1,4 +1,4 @@
-//! The program for Windows, built on this machine.
+//! Build of the program for Windows, with a cross compiler.
 
 use crate::files::{copy, write};
 use crate::targets::{cargo_for, is_there};
@@ -20,7 +20,8 @@ pub fn build(root: &Path) -> Result<Option<PathBuf>, String> {
     Ok(Some(root.join("target/windows").join(TARGET).join("release/eigenhedge.exe")))
 }
 
-/// Writes `eigenhedge-VERSION-x86_64-windows.zip`, with all files in a single folder. `page` is `eigenhedge.html`.
+/// Writes `eigenhedge-VERSION-x86_64-windows.zip`. All files are in a single folder. `page` is the
+/// path of `eigenhedge.html`, if it was built.
 pub fn archive(root: &Path, version: &str, epoch: &str, licences: &str, page: Option<&Path>) -> Result<(), String> {
     let program = build(root)?.filter(|_| is_there("zip"));
     let Some(program) = program else {

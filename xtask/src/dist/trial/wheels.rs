@@ -1,5 +1,5 @@
-//! Trial of the wheel in new environments: every supported Python on this machine, with the oldest and the newest
-//! NumPy.
+//! Trial of the wheel in new environments: each supported Python on this machine, with the oldest
+//! and the newest NumPy.
 
 use crate::dist::toolchain::Toolchain;
 use crate::files::{entries, output, with_ending};
@@ -7,18 +7,18 @@ use crate::{python, run};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Supported Python versions, each with the oldest NumPy from 1.26 on that has a wheel for it.
+/// Supported Python versions, each with the oldest NumPy (1.26 or later) that has a wheel for it.
 const PYTHONS: [(&str, &str); 5] =
     [("3.10", "1.26.0"), ("3.11", "1.26.0"), ("3.12", "1.26.0"), ("3.13", "2.1.0"), ("3.14", "2.3.2")];
-/// Packages that the tests use, in the newest versions that work with the NumPy. Only wheels are installed, so nothing
-/// is compiled. The scikit-learn for Python 3.10 cannot read the column names of Polars 2.
+/// Packages that the tests use. The newest versions that work with the chosen NumPy are installed, as
+/// wheels only. The newest scikit-learn for Python 3.10 cannot read the column names of Polars 2.
 const PACKAGES: &str = "pytest scikit-learn scipy river typing_extensions pandas polars<2 pyarrow matplotlib joblib";
-/// Versions of pyarrow for NumPy 1. Later versions can be installed with NumPy 1, but not imported.
+/// Versions of pyarrow for NumPy 1. Later versions can be installed with NumPy 1 but not imported.
 const OLD_PYARROW: &str = "pyarrow<20";
-/// Tests of the repository rather than of the package. They need mypy, the figures of the book or pinned versions.
+/// Test files that need mypy, the figures of the book or pinned versions, and are left out.
 const LEFT_OUT: &str = "test_types.py test_notebooks.py test_upstream.py";
 
-/// Installs the wheel in each environment and runs the tests of the package on it.
+/// Installs the wheel in each environment and runs the tests of the package. Returns a report.
 pub fn install(root: &Path) -> Result<String, String> {
     let toolchain = Toolchain::new(root)?;
     let wheel = with_ending(&root.join("target/dist"), ".whl")?;
@@ -57,7 +57,8 @@ fn try_environment(toolchain: &Toolchain, base: &Path, numpy: &str, wheel: &Path
     Ok(format!("   wheel, {}: {last}\n", facts.trim()))
 }
 
-/// Returns an interpreter of this version, from pyenv or from the search path. Returns `None` if there is none.
+/// Returns the path of a Python interpreter of this version, from pyenv or the search path, or
+/// `None` if there is none.
 fn interpreter(version: &str) -> Option<PathBuf> {
     let home = PathBuf::from(std::env::var_os("HOME")?);
     let pyenv = std::env::var_os("PYENV_ROOT").map_or_else(|| home.join(".pyenv"), PathBuf::from).join("versions");

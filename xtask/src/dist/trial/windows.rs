@@ -1,4 +1,4 @@
-//! Trial of the program for Windows with wine.
+//! Trial of the program for Windows under wine.
 
 use super::program::try_program;
 use crate::dist::windows::{COMPILER, NEEDED, build};
@@ -8,7 +8,7 @@ use crate::{python, run};
 use std::path::Path;
 use std::process::Command;
 
-/// C source of a library that wine 8 does not have. Its function fills memory with random bytes.
+/// C source of a library that wine 8 lacks. Its function fills memory with random bytes.
 const MISSING: &str = "int __stdcall SystemFunction036(void *place, unsigned long length);\n\
     __declspec(dllexport) int __stdcall ProcessPrng(void *place, unsigned long long length) {\n\
     \x20   return SystemFunction036(place, (unsigned long)length);\n}\n";
@@ -43,7 +43,7 @@ fn try_in(root: &Path, folder: &Path) -> Result<String, String> {
         let mut command = Command::new("wine");
         command.arg(folder.join("eigenhedge.exe")).env("WINEPREFIX", root.join("target/windows/wine"));
         command.env("WINEDEBUG", "-all").env("WINEDLLOVERRIDES", "mscoree,mshtml=");
-        // File names of the tests have letters that the C locale does not have.
+        // The trial uses file names with letters that the C locale does not have.
         command.env("LC_ALL", "C.UTF-8");
         command
     };
