@@ -212,6 +212,9 @@ impl Embedding {
                 columns.transpose_times(&self.deviation, coordinates);
                 coordinates.iter_mut().zip(&self.shift).for_each(|(c, s)| *c -= *s);
                 let square = own - 2.0 * dot(center, &self.deviation) + self.center_square;
+                if !(square.is_finite() && dot(coordinates, coordinates).is_finite()) {
+                    return Err(Error::Overflow { largest: largest(row) });
+                }
                 Ok((square - dot(coordinates, coordinates)).max(0.0))
             }
         }
