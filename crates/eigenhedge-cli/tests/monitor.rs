@@ -183,6 +183,27 @@ fn a_monitor_that_was_stopped_goes_on_with_the_same_bytes() {
 }
 
 #[test]
+fn another_reading_of_the_table_is_refused() {
+    let place = Place::new();
+    let line = |(i, line): (usize, &str)| {
+        let cell = |(j, value): (usize, &str)| format!("2024-01-01 {:02}:{:02},x{j},{value}\n", i / 60, i % 60);
+        line.split(',').enumerate().map(cell).collect::<String>()
+    };
+    let long: String = sensors(400).lines().skip(1).enumerate().map(line).collect();
+    place.write("long.csv", format!("when,tag,value\n{long}"));
+    let command = |every: &str| format!("monitor long.csv {PLAIN} --pivot when,tag,value --every {every}");
+    let first = place.run(&format!("{} --snapshot m.snap", command("1min")));
+    assert_eq!(first.status, 0, "{}", first.err);
+    for (given, message) in [
+        (command("1min:mean"), "--every must be as in m.snap, 60s, got 60s:mean"),
+        (format!("{} --thousands ,", command("1min")), "--thousands must be as in m.snap, none, got ,"),
+    ] {
+        let other = place.run(&format!("{given} --snapshot m.snap --resume m.snap"));
+        assert!(other.status == 1 && other.err.contains(message), "{}", other.err);
+    }
+}
+
+#[test]
 fn another_table_can_teach_and_a_saved_monitor_can_begin() {
     let place = Place::new();
     let table = sensors(600);
@@ -466,7 +487,7 @@ fn what_cannot_be_monitored_is_said() {
     let cases = [
         ("monitor few.csv", 1, "few.csv: must have more rows than the warm-up, 400, got 30; --warm-up takes fewer"),
         ("monitor t.csv --warm-up 5", 1, "--warm-up must be at least 20 rows more than the lags, got 5"),
-        ("monitor t.csv -k 9", 1, "-k must be less than the number of selected columns times lags, 4, got 9"),
+        ("monitor t.csv -k 9", 1, "-k must be less than the number of selected columns times (lags + 1), 4, got 9"),
         ("monitor t.csv --lags 500", 1, "--lags must be at most 100, got 500"),
         ("monitor gap.csv --warm-up 30 --missing fail", 1, "--missing"),
         ("monitor t.csv --limit auto:2", 2, "must be ALPHA, auto:ALPHA or conformal:P"),

@@ -1,7 +1,7 @@
 //! Options of the monitor: from the command line, in messages, and in a snapshot.
 
 use crate::args::{MonitorArgs, typed};
-use crate::commands::session::Options;
+use crate::commands::session::{Options, table_options};
 use crate::table::{self, Usage, is_dash, source, with_beside};
 use anyhow::Result;
 use eigenhedge::options::spelled;
@@ -56,7 +56,7 @@ pub fn options(args: &MonitorArgs) -> Result<MonitorOptions> {
 pub fn misfit(error: &Error) -> String {
     match error {
         Error::Kept { kept, dimension } => {
-            format!("-k must be less than the number of selected columns times lags, {dimension}, got {kept}")
+            format!("-k must be less than the number of selected columns times (lags + 1), {dimension}, got {kept}")
         }
         Error::Parameter { name, .. } | Error::Name { what: name, .. } if MonitorOption::find(name).is_some() => {
             spelled(error, typed)
@@ -80,23 +80,13 @@ pub fn plan(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout) -> Op
             Lasting::Rows(rows) => rows.to_string(),
             Lasting::Seconds(seconds) => format!("{seconds}s"),
         },
-        "--format": layout.format.name(),
         "--copy-columns": args.beside.copy_columns,
-        "--time": (!args.beside.time.is_empty()).then(|| args.beside.time.join(",")),
-        "--timezone": args.beside.timezone.map(|zone| zone.to_string()),
-        "--time-format": args.beside.time_format.as_ref().map(ToString::to_string),
         "--safe-cells": args.beside.safe_cells,
         "--answers-as": args.answers_as.name(),
-        "--delimiter": args.table.delimiter.map(char::from),
-        "--decimal": args.table.decimal.map(char::from),
-        "--na-values": args.table.na_values,
-        "--na-values-only": args.table.na_values_only,
-        "--pivot": (!args.table.pivot.is_empty()).then(|| args.table.pivot.join(",")),
-        "--every": args.table.every.map(|every| every.seconds),
         "--group-by": args.beside.group_by,
         "--settle": args.settle,
         "--out": file(&args.out.out),
         "--events": file(&args.events),
     });
-    own.chain(others.as_object().cloned().unwrap_or_default()).collect()
+    table_options(layout).into_iter().chain(own).chain(others.as_object().cloned().unwrap_or_default()).collect()
 }

@@ -1,13 +1,13 @@
 //! Options of a run that a snapshot saves: those of the learner, of the table and of the results.
 
 use crate::args::{KeepArgs, typed};
-use crate::commands::session::{FIRST_ROW, Options, ResumeState, differs, first_row, spoken};
+use crate::commands::session::{FIRST_ROW, Options, ResumeState, differs, first_row, spoken, table_options};
 use crate::plan::{Beginning, Given, Plan, setup};
 use anyhow::{Result, anyhow};
 use eigenhedge::Model;
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::options::{OPTIONS, Setup};
-use eigenhedge_io::{Layout, Position, Reading, Selector, Target, TimeFormat, printable_path};
+use eigenhedge_io::{Layout, Position, Reading, Selector, Target, printable_path};
 use eigenhedge_pages::from_text;
 use eigenhedge_pages::run::Recorder;
 use serde::{Deserialize, Serialize};
@@ -126,14 +126,11 @@ pub fn layout_of_model(given: &Given, path: &Path, model: &Model, layout: &Layou
 ///
 /// `reading` contains the detected properties of the table, or those that the snapshot saved.
 pub fn options(plan: &Plan, layout: &Layout, model: &Model, reading: Option<Reading>) -> Options {
-    let Layout { format, header, delimiter, decimal, na_values, na_values_only, array, dim, pivot, .. } = layout;
-    let Layout { thousands, skip_lines, sheet, .. } = layout;
-    let Layout { keep, time, clock, timezone, time_format, .. } = layout;
+    let Layout { keep, dim, .. } = layout;
     let standardize = match &plan.beginning {
         Beginning::Setup(_) => plan.standardize,
         Beginning::Model(_) => model.columns().standardizer.how(),
     };
-    let sign = |sign: &Option<u8>| sign.map(|sign| char::from(sign).to_string());
     let spelled: Vec<String> = keep.iter().map(Selector::to_string).collect();
     let place = |target: &Target| match target {
         Target::Nowhere | Target::Memory => Value::Null,
@@ -141,28 +138,10 @@ pub fn options(plan: &Plan, layout: &Layout, model: &Model, reading: Option<Read
         // The folder may have moved, so only the file name is compared.
         Target::File(path) => json!(path.file_name().map(|name| name.to_string_lossy())),
     };
-    let value = json!({
-        "--format": format.name(),
-        "--no-header": *header == Some(false),
-        "--delimiter": sign(delimiter),
-        "--decimal": sign(decimal),
-        "--thousands": sign(thousands),
-        "--skip-lines": skip_lines,
-        "--sheet": sheet,
-        "--na-values": (!na_values.is_empty()).then_some(na_values),
-        "--na-values-only": na_values_only,
-        "--pivot": pivot.as_ref().map(|pivot| format!("{},{},{}", pivot.time, pivot.tag, pivot.value)),
-        "--every": pivot.as_ref().and_then(|pivot| pivot.every),
-        "--timezone": timezone.map(|zone| zone.to_string()),
-        "--array": array,
+    let results = json!({
         "--dim": dim,
         "--standardize": standardize.to_string(),
         "--copy-columns": (!keep.is_empty()).then(|| spelled.join(",")),
-        "--time": time.as_ref().map(|time| match clock {
-            None => time.to_string(),
-            Some(clock) => format!("{time},{clock}"),
-        }),
-        "--time-format": time_format.as_ref().map(TimeFormat::to_string),
         "--safe-cells": plan.safe_cells,
         "--answers-as": plan.answers_as.name(),
         "--out": place(&plan.out.target),
@@ -171,8 +150,7 @@ pub fn options(plan: &Plan, layout: &Layout, model: &Model, reading: Option<Read
         "--out-format": plan.out.is_wanted().then(|| plan.out.form.name()),
         FIRST_ROW: first_row(&plan.source, layout, reading),
     });
-    match value {
-        Value::Object(options) => options,
-        _ => Map::new(),
-    }
+    let mut options = table_options(layout);
+    options.extend(results.as_object().cloned().unwrap_or_default());
+    options
 }

@@ -12,7 +12,7 @@ use anyhow::Result;
 pub use block::{Block, step_all_rows, step_rows};
 use eigenhedge_io::{Position, Reservation, Row, Stream, Target};
 pub use progress::Progress;
-pub use resume_state::{FIRST_ROW, Options, ResumeState, differs, first_row, spoken};
+pub use resume_state::{FIRST_ROW, Options, ResumeState, differs, first_row, spoken, table_options};
 use serde::Serialize;
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -5,11 +5,13 @@
 
 use anyhow::{Result, anyhow};
 use eigenhedge::kernel::TextItems;
-use eigenhedge_io::{Layout, OnBadRow, Position, Reading, Source, Stream, StreamState, printable_path};
+use eigenhedge_io::{
+    Layout, OnBadRow, Pivot, Position, Reading, Source, Stream, StreamState, TimeFormat, printable_path,
+};
 use eigenhedge_pages::number::exact;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::time::Duration;
 
@@ -73,6 +75,39 @@ impl<T> ResumeState<T> {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// Returns the options of a table that must not change when a session is resumed.
+pub fn table_options(layout: &Layout) -> Options {
+    let Layout { format, header, delimiter, decimal, thousands, skip_lines, na_values, na_values_only, .. } = layout;
+    let Layout { pivot, time, clock, timezone, time_format, array, sheet, .. } = layout;
+    let sign = |sign: &Option<u8>| sign.map(|sign| char::from(sign).to_string());
+    let value = json!({
+        "--format": format.name(),
+        "--no-header": *header == Some(false),
+        "--delimiter": sign(delimiter),
+        "--decimal": sign(decimal),
+        "--thousands": sign(thousands),
+        "--skip-lines": skip_lines,
+        "--sheet": sheet,
+        "--na-values": (!na_values.is_empty()).then_some(na_values),
+        "--na-values-only": na_values_only,
+        "--pivot": pivot.as_ref().map(|pivot| format!("{},{},{}", pivot.time, pivot.tag, pivot.value)),
+        "--every": pivot.as_ref().and_then(|Pivot { every, mean, .. }| {
+            every.map(|seconds| format!("{seconds}s{}", if *mean { ":mean" } else { "" }))
+        }),
+        "--timezone": timezone.map(|zone| zone.to_string()),
+        "--array": array,
+        "--time": time.as_ref().map(|time| match clock {
+            None => time.to_string(),
+            Some(clock) => format!("{time},{clock}"),
+        }),
+        "--time-format": time_format.as_ref().map(TimeFormat::to_string),
+    });
+    match value {
+        Value::Object(options) => options,
+        _ => Map::new(),
     }
 }
 

@@ -18,7 +18,7 @@ use std::collections::hash_map::Entry;
 
 /// Builds monitors for rows of this shape: one per key if `by_key` is true, otherwise a single one.
 pub fn fresh(options: &MonitorOptions, shape: &Shape, by_key: bool) -> Result<Fleet<Monitor>, Problem> {
-    let fits = misfit("selected columns times lags");
+    let fits = misfit("selected columns times (lags + 1)");
     let monitor = Monitor::new(options.clone(), shape.width).map_err(&fits)?.with_names(shape.names.clone());
     if by_key { Fleet::of_monitors(monitor) } else { Fleet::new(monitor) }.map_err(fits)
 }
