@@ -183,8 +183,9 @@ impl Drop for Staging {
 }
 
 /// Recreates the staging file from the first `bytes` bytes of a complete target. Does nothing if
-/// these are not exactly `lines` lines, or if the staging file exists.
-pub(crate) fn cut_from_target(place: &Place, bytes: u64, lines: u64) -> Result<(), Error> {
+/// these are not exactly `lines` lines, or if the staging file exists. If `with_quotes` is true, line
+/// ends between quotation marks do not count.
+pub(crate) fn cut_from_target(place: &Place, bytes: u64, lines: u64, with_quotes: bool) -> Result<(), Error> {
     let part = place.beside("part");
     if fs::symlink_metadata(&part).is_ok() || !place.target.is_file() {
         return Ok(());
@@ -194,12 +195,15 @@ pub(crate) fn cut_from_target(place: &Place, bytes: u64, lines: u64) -> Result<(
     let cut = || {
         let mut from = BufReader::new(File::open(&place.target)?.take(bytes));
         let mut to = BufWriter::new(file);
-        let (mut copied, mut ends, mut at_end) = (0, 0, true);
+        let (mut copied, mut ends, mut at_end, mut is_quoted) = (0, 0, true, false);
         loop {
             let piece = from.fill_buf()?;
             let Some(last_byte) = piece.last() else { break };
             at_end = *last_byte == b'\n';
-            ends += piece.iter().filter(|byte| **byte == b'\n').count() as u64;
+            for byte in piece {
+                is_quoted ^= with_quotes && *byte == b'"';
+                ends += u64::from(*byte == b'\n' && !is_quoted);
+            }
             to.write_all(piece)?;
             let length = piece.len();
             copied += length as u64;

@@ -36,6 +36,17 @@ fn stream(n: usize, m: usize, rank: usize, unbalance: f64, rows: usize, random: 
 }
 
 #[test]
+fn a_refused_pair_leaves_the_last_one_in_place() {
+    let (mut pair, mut random) = (bounded(2, 2, 1, 0.1, Mixing::None), Random::seeded(0));
+    pair.step(&[0.6, 0.0], &[0.0, 0.5], &mut random).unwrap();
+    let refused: [[&[f64]; 2]; 2] = [[&[3.0, 0.0], &[1.0, 1.0]], [&[1e200, 0.0], &[1e200, 0.0]]];
+    for [x, y] in refused {
+        assert!(pair.step(x, y, &mut random).is_err());
+        assert_eq!(pair.last_pair(), (&[0.6, 0.0][..], &[0.0, 0.5][..]));
+    }
+}
+
+#[test]
 fn pair_agrees_with_the_dense_implementation() {
     let path = format!("{}/tests/golden/pair.json", env!("CARGO_MANIFEST_DIR"));
     let fixture: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();

@@ -109,10 +109,7 @@ impl Answers {
             Target::Nowhere => Sink::Nowhere,
             Target::Memory => Sink::Memory(Vec::new()),
             Target::Standard => Sink::Standard(BufWriter::new(io::stdout())),
-            Target::File(path) => {
-                let lines = |position: &Position| form.lines(position.rows);
-                open_file(path, position.map(|position| (position.bytes, lines(position))))?
-            }
+            Target::File(path) => open_file(path, position, form)?,
         };
         let rows = position.map_or(0, |position| position.rows);
         Ok(Self {
@@ -247,14 +244,14 @@ fn safe_cell(text: &str) -> Cow<'_, str> {
     }
 }
 
-fn open_file(typed: &Path, written: Option<(u64, Option<u64>)>) -> Result<Sink, Error> {
+fn open_file(typed: &Path, written: Option<&Position>, form: Form) -> Result<Sink, Error> {
     let place = match Place::look(typed)? {
         Kind::Device(device) => return Ok(Sink::Device(BufWriter::new(device), typed.to_owned())),
         Kind::File(place) => place,
     };
-    let Some((bytes, lines)) = written else { return Staging::create(place).map(Sink::File) };
-    if let Some(lines) = lines {
-        cut_from_target(&place, bytes, lines)?;
+    let Some(Position { bytes, rows, .. }) = written else { return Staging::create(place).map(Sink::File) };
+    if let Some(lines) = form.lines(*rows) {
+        cut_from_target(&place, *bytes, lines, form != Form::Jsonl)?;
     }
-    Staging::resume(place, bytes).map(Sink::File)
+    Staging::resume(place, *bytes).map(Sink::File)
 }

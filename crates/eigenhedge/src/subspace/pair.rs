@@ -72,6 +72,7 @@ struct Centers {
 #[derive(Debug, Clone, Default)]
 struct Working {
     rows: [Vec<f64>; 2],
+    next: [Vec<f64>; 2],
     plus: Vec<f64>,
     minus: Vec<f64>,
 }
@@ -122,7 +123,7 @@ impl Pair {
     pub fn step(&mut self, x: &[f64], y: &[f64], random: &mut Random) -> Result<PairGain, Error> {
         check_row("left row", x, self.lengths.0)?;
         check_row("right row", y, self.lengths.1)?;
-        let mut rows = std::mem::take(&mut self.scratch.0.rows);
+        let mut rows = std::mem::take(&mut self.scratch.0.next);
         rows.iter_mut().zip([x, y]).for_each(|(row, given)| {
             given.clone_into(row);
         });
@@ -141,7 +142,7 @@ impl Pair {
             };
             means.iter_mut().zip(&rows).for_each(move_by);
         }
-        self.scratch.0.rows = rows;
+        self.scratch.0.next = std::mem::replace(&mut self.scratch.0.rows, rows);
         let Self { learner, scratch, .. } = self;
         let Working { plus, minus, .. } = &scratch.0;
         let dyads = [(0.5, &plus[..]), (-0.5, &minus[..])];
