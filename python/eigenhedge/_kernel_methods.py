@@ -298,6 +298,8 @@ def _chosen(estimator: Any) -> dict[str, Any]:
 
 
 def _gamma(estimator: Any, X: Any) -> float:
+    if estimator.length_scale:
+        return float(1 / (2 * estimator.length_scale**2))
     if estimator.gamma == "scale" and not takes_items(estimator.kernel):
         return scaled_gamma(X)
     gamma: float = 1 / X.shape[1] if estimator.gamma in (None, "scale") else estimator.gamma

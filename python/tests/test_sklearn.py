@@ -338,6 +338,7 @@ def test_a_scaled_gamma_is_that_of_scikit_learn(rng):
     assert KernelRidge(kernel="rbf", gamma="scale").fit(X, X[:, 0]).gamma_ == pytest.approx(wanted)
     standard = OnlineKernelPCA(2, kernel="rbf", gamma="scale", standardize="running").fit(X)
     assert standard.gamma_ == 0.25
+    assert KernelPCA(2, kernel="matern32", length_scale=2.0).fit(X).gamma_ == 0.125
     with pytest.raises(ValueError, match="gamma must be a number, got 'wide'"):
         KernelPCA(2, kernel="rbf", gamma="wide").fit(X)
 

@@ -77,6 +77,22 @@ def test_regret_is_within_the_bound_of_batches(spark, rng, tmp_path, stream, opt
     assert summary["regret"] == pytest.approx(summary["expected_loss"] - summary["best_loss"])
 
 
+def test_the_newest_copy_survives_micro_batches_without_rows(spark, rng, tmp_path):
+    batches = micro_batches(tmp_path)
+    saved = []
+    for number, size in enumerate([5, 0, 5, 0, 5]):
+        if size:
+            batches.learn(table(spark, rng.normal(size=(size, WIDTH))), number)
+            saved.append(batches.last[3])
+        else:
+            batches.learn(table(spark, rng.normal(size=(1, WIDTH))).limit(0), number)
+    assert saved == [0, 1, 0]
+    again = micro_batches(tmp_path)
+    again.learn(table(spark, rng.normal(size=(5, WIDTH))), 4)
+    assert again.last == batches.last
+    assert learned(batches).summary["rows"] == 15
+
+
 @pytest.mark.thorough
 def test_weights_count_rows_several_times(spark, rng, tmp_path):
     rows, weights = near_plane(rng, 30, WIDTH), rng.integers(0, 4, 30)

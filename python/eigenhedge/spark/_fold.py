@@ -315,8 +315,8 @@ class MicroBatches:
     is_weighted: bool
     first_batch: str
     folder: str
-    #: Number of the last learned micro-batch, model and settings, or None before they are read.
-    last: tuple[int, bytes, str] | None = None
+    #: Number of the last learned micro-batch, model, settings and slot, or None before they are read.
+    last: tuple[int, bytes, str, int] | None = None
 
     def learn(self, df: DataFrame, batch_id: int) -> None:
         """Make one step with a micro-batch, unless it was learned before a restart of the query."""
@@ -331,7 +331,7 @@ class MicroBatches:
         mean, scatter = moments.mean, moments.scatter
         if mean is None or scatter is None:
             raise ValueError(f"rows must have at most 4096 numbers to be learned by micro-batches, got {moments.dim}")
-        model: Any = resumed(self.recipe, *self.last[1:], self.features.width) if self.last else self.recipe.begin(len(mean))
+        model: Any = resumed(self.recipe, *self.last[1:3], self.features.width) if self.last else self.recipe.begin(len(mean))
         if self.first_batch != "none":
             if self.last is None:
                 spread = np.sqrt(np.diag(scatter) / moments.weight) if self.first_batch == "standardize" else np.ones_like(mean)
@@ -339,8 +339,10 @@ class MicroBatches:
                 model._warm_up(np.stack([mean + spread, mean - spread]))
             mean, scatter = (mean - model.center) / model.scale, scatter / np.outer(model.scale, model.scale)
         model._step_standard_matrix(scatter + moments.weight * np.outer(mean, mean), moments.rows)
+        # The older of the two copies is replaced, so that one copy survives a failure.
+        slot = 1 - self.last[3] if self.last else 0
         self.last = None
-        last = (batch_id, model.to_bytes(), settings(self.recipe))
+        last = (batch_id, model.to_bytes(), settings(self.recipe), slot)
         _save(spark, self.folder, *last)
         self.last = last
 
@@ -349,19 +351,21 @@ def _folder(checkpoint: str) -> str:
     return checkpoint.rstrip("/") + "/eigenhedge"
 
 
-def _saved(spark: SparkSession, folder: str) -> tuple[int, bytes, str] | None:
-    """Return the number, model and settings of the last saved micro-batch, or None."""
-    rows: list[Any] = []
+def _saved(spark: SparkSession, folder: str) -> tuple[int, bytes, str, int] | None:
+    """Return the number, model, settings and slot of the last saved micro-batch, or None."""
+    found: list[tuple[int, bytes, str, int]] = []
     for slot in (0, 1):
         try:
-            rows += spark.read.schema(SAVED).parquet(f"{folder}/{slot}").collect()
+            rows = spark.read.schema(SAVED).parquet(f"{folder}/{slot}").collect()
         except AnalysisException as error:
             if error.getCondition() != "PATH_NOT_FOUND":
                 raise
-    return max(((row.batch_id, bytes(row.model), row.settings) for row in rows), default=None)
+        else:
+            found += [(row.batch_id, bytes(row.model), row.settings, slot) for row in rows]
+    return max(found, default=None)
 
 
-def _save(spark: SparkSession, folder: str, batch_id: int, data: bytes, made_with: str) -> None:
-    """Save a model in place of the older of two copies, so that one copy survives a failure."""
+def _save(spark: SparkSession, folder: str, batch_id: int, data: bytes, made_with: str, slot: int) -> None:
+    """Save a model in one of two slots, in place of the copy there."""
     frame = spark.createDataFrame([(batch_id, bytearray(data), made_with)], SAVED)
-    frame.coalesce(1).write.mode("overwrite").parquet(f"{folder}/{batch_id % 2}")
+    frame.coalesce(1).write.mode("overwrite").parquet(f"{folder}/{slot}")
