@@ -90,10 +90,12 @@ fn largest_k(learner: &str) -> u64 {
 }
 
 /// Returns the schema of a whole number of at most `most`. Given as text, it must have fewer digits
-/// than `most`, or be 1 if `most` is 1.
+/// than `most`, or be one digit.
 fn most(most: u64) -> Value {
-    let digits = most.ilog10();
-    let text = if most == 1 { "^0{0,9}1$".to_owned() } else { format!("^0{{0,9}}[1-9][0-9]{{0,{}}}$", digits - 1) };
+    let text = match most.ilog10() {
+        0 => format!("^0{{0,9}}[1-{most}]$"),
+        digits => format!("^0{{0,9}}[1-9][0-9]{{0,{}}}$", digits - 1),
+    };
     json!({ "anyOf": [{ "type": "integer", "maximum": most }, { "type": "string", "pattern": text }] })
 }
 

@@ -84,6 +84,7 @@ impl Model {
         }
         self.learner.set_missing(missing)?;
         self.spec.missing = missing;
+        self.scratch.0.frozen = None;
         self.unseen = if is_new && self.spec.begins_by_column() { (0..self.length).collect() } else { Vec::new() };
         Ok(())
     }

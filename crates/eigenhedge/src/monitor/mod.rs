@@ -338,13 +338,16 @@ impl Monitor {
     /// Returns a copy of the monitor that scores the rows of a new table without adapting to them.
     pub fn frozen(&self) -> Self {
         let mut copy = self.clone();
-        copy.options.mode = Mode::Freeze(self.totals.warm_up);
+        // A borrowed reference has no warm-up of its own.
+        let least = self.options.least_warm_up(self.width) as u64;
+        copy.options.mode = Mode::Freeze(self.totals.warm_up.max(least));
         copy.options.rebaseline = Rebaseline::Never;
         copy.begin_table();
         copy.close_event();
         if let Some(fitted) = &mut copy.fitted {
             fitted.repeats.clear();
             fitted.incidents.close(true);
+            (copy.waiting, copy.is_borrowed) = (Vec::new(), false);
         }
         copy
     }

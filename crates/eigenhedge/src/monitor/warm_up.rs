@@ -49,8 +49,9 @@ impl Monitor {
         }
         let (standardizer, mut fitted) = self.fit(&self.waiting)?;
         let count = self.waiting.len() as u64;
-        if let Some(old) = &self.fitted {
+        if let Some(old) = self.fitted.take() {
             fitted.incidents.continue_from(&old.incidents);
+            fitted.events = old.events;
         }
         self.columns = Columns::new(self.columns.names.take(), standardizer);
         self.fitted = Some(Box::new(fitted));

@@ -273,7 +273,7 @@ fn spec(random: &mut Random, length: usize, kernel: Option<VectorKernel>) -> Spe
         center: if reads("center") { pick(random, &centers) } else { None },
         mixing: if reads("mixing") { pick(random, &mixings) } else { Mixing::None },
         forget: pick(random, &[0.3, 0.95, 0.999]),
-        self_confident: reads("self-confident") && random.below(2) == 0 || base.self_confident,
+        self_confident: reads("eta") && !is_hebbian && random.below(2) == 0 || base.self_confident,
         clip: (random.below(5) == 0).then_some(3.0),
         budget: kernel.as_ref().and_then(|_| pick(random, &[None, Some(3), Some(5), Some(10), Some(20)])),
         novelty: pick(random, &[1e-6, 1e-3, 0.1]),

@@ -88,10 +88,14 @@ impl Line {
         (sent.recent.len() as u64) < self.hook.per_hour && !self.hook.quiet.is_some_and(|quiet| quiet.contains(now))
     }
 
-    fn drop_notice(&self, sent: &mut Sent, notice: &Notice, reason: &str) {
-        sent.dropped += 1;
+    /// Counts and logs `count` dropped notices, the last of which is `id`.
+    fn drop_notices(&self, sent: &mut Sent, (id, count): (u64, u64), reason: &str) {
+        sent.dropped += count;
         let (stream, host) = (&self.stream.1, self.target.authority());
-        event("notice_dropped", json!({ "stream": stream, "host": host, "notice": notice.id, "reason": reason }));
+        event(
+            "notice_dropped",
+            json!({ "stream": stream, "host": host, "notice": id, "count": count, "reason": reason }),
+        );
     }
 
     fn push(&self, at: f64, notice: &Notice) {
@@ -102,7 +106,7 @@ impl Line {
         // A new notice ends the pause of waiting notices.
         (state.entered, state.next_try) = (notice.id, 0.0);
         if state.waiting.len() >= WAITING {
-            return self.drop_notice(&mut state.sent, notice, "too many notices wait");
+            return self.drop_notices(&mut state.sent, (notice.id, 1), "too many notices wait");
         }
         state.waiting.push_back((at, notice.clone()));
     }
@@ -155,7 +159,7 @@ impl Line {
                 // These statuses refuse the body, so a retry would fail too.
                 let is_refused = matches!(outcome, Ok(400 | 413 | 415 | 422));
                 let is_old = first.as_ref().is_some_and(|(at, _)| now - at > GIVE_UP);
-                let Some(notice) = notice.filter(|_| is_refused || is_old) else {
+                if !is_refused && !is_old {
                     let host = self.target.authority();
                     event(
                         "notice_waits",
@@ -164,8 +168,16 @@ impl Line {
                     *next_try = now + *pause;
                     *pause = (2.0 * *pause).min(PAUSES.1);
                     return None;
+                }
+                // Without a notice, the body listed those held back.
+                let count = match notice {
+                    Some(_) => 1,
+                    None => {
+                        sent.held.clear();
+                        std::mem::take(&mut sent.held_back)
+                    }
                 };
-                self.drop_notice(sent, notice, &reason);
+                self.drop_notices(sent, (notice.map_or(sent.upto, |notice| notice.id), count), &reason);
             }
         }
         if let Some(notice) = notice {
