@@ -114,6 +114,23 @@ mod tests {
     }
 
     #[test]
+    fn a_copy_that_scores_keeps_the_borrowed_reference() {
+        let options = MonitorOptions::default().with_warm_up(Some(80));
+        let mut fleet = Fleet::of_monitors(Monitor::new(options, 4).unwrap()).unwrap();
+        let rows = streams::iid(4, 2, 0.3, 400, 5).rows;
+        for (t, row) in rows.iter().take(100).enumerate() {
+            let key = if t % 2 == 0 { "left" } else { "right" };
+            fleet.with_pool(key, 2, |monitor| monitor.step(row)).unwrap();
+        }
+        let monitor = fleet.get("left").unwrap().unwrap();
+        assert!(monitor.is_borrowed());
+        let mut fresh = Monitor::from_bytes(&monitor.frozen().to_bytes().unwrap()).unwrap();
+        let mut used = fresh.clone();
+        rows[100..300].iter().for_each(|row| _ = used.step(row).unwrap());
+        assert_eq!(used.step(&rows[300]).unwrap().score, fresh.step(&rows[300]).unwrap().score);
+    }
+
+    #[test]
     fn the_shared_reference_holds_for_keys_of_different_levels() {
         let options = MonitorOptions::default().with_warm_up(Some(400));
         let mut fleet = Fleet::of_monitors(Monitor::new(options, 4).unwrap()).unwrap();
