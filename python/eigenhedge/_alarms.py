@@ -61,8 +61,8 @@ class Alarms:
         Shares of the causes in the squared deviations of all columns from their predictions by the
         other columns. The shares of a row are positive and sum to at most 1. Missing entries are NaN.
     q_limit, t2_limit : ndarray of shape (n_rows,)
-        Values of ``q`` and ``t2`` that the requested share of normal rows exceed. Alarms do not
-        depend on them.
+        Values of ``q`` and ``t2`` that the requested share of normal rows exceed (half this share
+        if differences are scored too). Alarms do not depend on them.
     events : list of dict
         Events (groups of nearby alarms) that ended before one of these rows. Keys: kind, start,
         end, start_time, end_time, peak (row with the largest ratio of score to limit), strength
@@ -80,15 +80,15 @@ class Alarms:
         (number), start (estimated first row), reported (row of the report), end (last row, or None
         while ongoing), start_time, reported_time, end_time, severity, grade ("minor", "major" or
         "critical"), signs (list of "spike", "shift", "drift", "stuck", "moved" and "silent"), rows
-        (number of rows since the report), alarms (number of these rows with a score above the
-        limit), peak (row of the greatest severity) and causes. Normal rows have an incident of
+        (number of rows from the report to the end), alarms (number of these rows with a score above
+        the limit), peak (row of the greatest severity) and causes. Normal rows have an incident of
         severity s about once in 10^s times ``incident_time`` rows.
     columns : list
         Names of the columns, or their indices if they have no names.
     reference_limit : float
-        Limit of the score by the reference alone, after the last row. About the requested share of
-        rows like the reference exceed it. It is NaN during the warm-up, and for a :class:`Fleet` of
-        monitors that was not created from a fitted monitor.
+        Limit of the score by the reference alone, after the last row. At most about the requested
+        share of rows like the reference exceed it. It is NaN during the warm-up, and for a
+        :class:`Fleet` of monitors that was not created from a fitted monitor.
     contributions : ndarray of shape (n_rows, n_columns), or None
         Contributions of the columns to ``q``. Each row sums to its ``q``. The attribute is None
         unless ``contributions=True``.
@@ -248,7 +248,7 @@ def described(one: dict[str, Any], columns: list[Any], recent: RecentTimes) -> A
     return one
 
 
-#: Number of rows of earlier calls whose times are stored. An event may start in one call and end in another.
+#: Maximum number of rows of earlier calls whose times are stored. An event may start in one call and end in another.
 RECENT = 1 << 14
 
 

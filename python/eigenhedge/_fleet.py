@@ -32,8 +32,9 @@ class Fleet(Generic[Member, Answers]):
 
     All members have the same options. A model learns only from the rows of its key and gives
     exactly the results of a separate :class:`Model`. A monitor has its own reference once its key
-    has had enough rows. Until then it uses a reference from the first rows of all keys, as
-    ``eigenhedge monitor --group-by`` does.
+    has had as many rows as a warm-up. Before that, if there are at least eight keys, it uses a
+    shared reference from the first rows of all keys, once this is complete and the key has had 20
+    rows (plus the lags).
 
     A fleet can be pickled and copied. The copy has all members, but its charts for :meth:`report`
     are empty, and it counts rows from 0.
@@ -176,10 +177,10 @@ class Fleet(Generic[Member, Answers]):
             raise KeyError(key)
 
     def report(self, path: Path, *, title: str = "Monitors", by: str = "key") -> None:
-        """Write the page of ``eigenhedge monitor --group-by --report``, with a line and charts for each key.
+        """Write the page of ``eigenhedge monitor --group-by --report``, with a line for each key.
 
-        The HTML file is replaced atomically. ``title`` is the heading of the page. ``by`` is the
-        name of the key, such as ``"machine"``.
+        The first 200 keys also have charts. The HTML file is replaced atomically. ``title`` is the
+        heading of the page. ``by`` is the name of the key, such as ``"machine"``.
         """
         self._monitors("report").report(path, title, by)
 
@@ -220,7 +221,7 @@ class Fleet(Generic[Member, Answers]):
         return made
 
     def save(self, path: Path) -> None:
-        """Write all members to one file, which the command line can read. Replace it atomically."""
+        """Write all members to one file, which the command line can read. An existing file is replaced atomically."""
         if self._fleet is None:
             raise ValueError("a fleet must have had a row before it is saved")
         self._fleet.save(path)

@@ -52,7 +52,7 @@ class KernelPCA(Transformer):
         ``"cholesky"`` computes a pivoted Cholesky factor, so that components are combinations of
         few rows. ``"auto"`` is dense for up to 500 rows and partial for more.
     tolerance : float, default=1e-6
-        Share of the trace at which the solver ``"cholesky"`` stops.
+        Share of the trace of the kernel matrix that the solver ``"cholesky"`` may leave unexplained.
     max_rank : int, default=None
         Maximum number of rows that the solver ``"cholesky"`` uses. None means ten per component,
         and at least 100.
@@ -72,7 +72,7 @@ class KernelPCA(Transformer):
     trace_error_ : float
         Energy outside the span of the rows that the solver uses. It is zero except for ``"cholesky"``.
     gamma_ : float
-        Value of γ in use.
+        Value of γ. A Matérn kernel with a given ``length_scale`` does not use it.
 
     Examples
     --------
@@ -189,7 +189,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     Attributes
     ----------
     gamma_ : float
-        Value of γ in use.
+        Value of γ. A Matérn kernel with a given ``length_scale`` does not use it.
     dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
         Weights of the fitted rows in a prediction.
     leave_one_out_ : ndarray of shape (n_samples,) or (n_samples, n_targets)

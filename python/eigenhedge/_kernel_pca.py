@@ -45,8 +45,9 @@ class OnlineKernelPCA(Online):
         True to learn rows one by one and record the loss of each row before it is learned. This
         costs T³ operations for T rows without a ``budget``. False learns all rows of a call at once
         if the state of the learner does not depend on the order of rows: for ``"anchored"`` and
-        ``"leader"`` without ``budget``, ``max_rank`` and ``hindsight``. ``summary_`` then has
-        counts but no losses. Calls with fewer than 32 rows are always learned one by one.
+        ``"leader"`` without ``budget``, ``max_rank``, ``hindsight`` and ``standardize="running"``.
+        ``summary_`` then has counts but no losses. Calls with fewer than 32 rows are always learned
+        one by one.
     hindsight : bool, default=False
         True to store all rows, so that ``summary_`` has a regret.
     standardize : str, default="none"

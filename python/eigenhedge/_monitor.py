@@ -32,9 +32,9 @@ class Monitor(OutlierMixin, NativeEstimator[_core.Monitor]):
     usual again. A fault never becomes normal automatically, unless ``rebaseline`` is set.
     :meth:`accept` makes the current state the reference.
 
-    :meth:`update` is for streams and gives exactly the results of ``eigenhedge monitor`` on the
-    same rows. The methods of scikit-learn's outlier detectors compare the rows of a table with the
-    reference only, without learning.
+    :meth:`update` is for streams. For the same rows and the same length of the warm-up, it gives
+    exactly the results of ``eigenhedge monitor``. The methods of scikit-learn's outlier detectors
+    compare the rows of a table with the reference only, without learning.
 
     Parameters
     ----------
@@ -59,6 +59,7 @@ class Monitor(OutlierMixin, NativeEstimator[_core.Monitor]):
         True to standardize the columns to mean 0 and standard deviation 1, computed from the normal rows.
     missing : {"fail", "skip", "fill"}, default="fill"
         Handling of NaN cells: raise an error, skip the row, or fill the cell from the other cells.
+        ``"fill"`` skips rows without any value.
     warm_up : int, default=None
         Number of first rows of ``update`` that count as normal. None means 400, or 3 (lags + 1)
         times the number of columns if that is more. If a table has fewer rows, the command line
@@ -137,7 +138,7 @@ class Monitor(OutlierMixin, NativeEstimator[_core.Monitor]):
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows, in order. There must be at least 20 plus the number of lags. With fewer rows, a
-            warning is issued, rows have no score, and ``update`` continues the warm-up.
+            warning is issued, rows have no score yet, and ``update`` continues the warm-up.
         y : None
             Ignored.
         """
@@ -185,10 +186,10 @@ class Monitor(OutlierMixin, NativeEstimator[_core.Monitor]):
     def accept(self) -> Self:
         """Accept the current state as normal: the most recent rows become the reference.
 
-        These are the rows since the start of the ongoing incident, at most as many as the warm-up
-        had. Without an incident, they are the last rows, as many as the warm-up had. If there are
-        fewer than 20 plus the number of lags, raise a ``ValueError`` and leave the monitor
-        unchanged. The ongoing incident ends, and later rows are compared with the new reference.
+        These are the rows since the start of the ongoing incident, or the last rows if there is no
+        incident, at most as many as the warm-up had. If there are fewer than 20 plus the number of
+        lags, raise a ``ValueError`` and leave the monitor unchanged. The ongoing incident ends, and
+        later rows are compared with the new reference.
         """
         self._fitted().accept()
         return self
@@ -205,7 +206,8 @@ class Monitor(OutlierMixin, NativeEstimator[_core.Monitor]):
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows of a separate table. With lags, copies of the first row replace the rows before it.
-            Without lags and differences, the score of a row does not depend on the other rows.
+            Without lags and differences, the score of a row does not depend on the other rows, unless
+            values have fewer decimals than in the warm-up.
 
         Returns
         -------

@@ -22,9 +22,9 @@ class OnlinePCA(Online):
     The state of ``"anchored"``, ``"leader"`` and ``"product-sets"`` does not depend on the order of
     rows. By default, these learners collect rows as moments (count, mean, scatter matrix) at the
     speed of a matrix product, and decompose the moments when a result is needed. With
-    ``losses=True``, with another learner, or with an option that depends on the order of rows, rows
-    are learned one by one: the learner commits to a subspace, the row arrives, its loss is
-    recorded, and the learner updates.
+    ``losses=True``, with another learner, or with an option that needs single rows (such as
+    ``norm_bound`` or ``standardize="running"``), rows are learned one by one: the learner commits to
+    a subspace, the row arrives, its loss is recorded, and the learner updates.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class OnlinePCA(Online):
         matrix products. With a center, there is no bound. Without a center, the bound depends on the
         largest eigenvalue of the sum of ``x xᵀ`` over a batch instead of the squared norm of a row. Each
         call of ``partial_fit`` begins a new batch. With a center, rows are learned one by one until the
-        model has learned as many rows as a batch has. None means that all rows are learned one by one.
+        model has learned as many rows as a batch has. None means no batches.
     standardize : str, default="none"
         Standardization of the columns to mean 0 and standard deviation 1: ``"none"``, ``"running"``
         (by the previous rows) or ``"warmup:ROWS"`` (by the first ROWS rows of the first call, or
@@ -77,8 +77,9 @@ class OnlinePCA(Online):
         Probability that each direction is kept.
     summary_ : dict
         Losses, best loss, regret and bound so far, with the keys of the command-line summary. If no
-        row was predicted (``losses=False``), losses, regret, bound and ranks are None. The best
-        loss is that of the best subspace of all rows, or None if rows have more than 4096 numbers.
+        row was predicted (``losses=False``), losses, regret, bound and ranks are None, and so is the
+        best loss of rows of more than 4096 numbers. If such long rows were predicted, the best loss
+        and the regret are dictionaries with a lower and an upper bound (``low`` and ``high``).
     explained_variance_, explained_variance_ratio_, singular_values_ : ndarray of shape (n_components,)
         Variances, shares of the variance and singular values of all rows, along ``components_``.
         They require ``hindsight`` and rows of at most 4096 numbers.
@@ -115,7 +116,8 @@ class OnlinePCA(Online):
     additional dimension, in which all rows are zero.
 
     A C-ordered float64 array is read a few rows at a time, with the interpreter lock released. Control-C
-    interrupts a long call between rows, and the rows before the interrupt have been learned.
+    interrupts a long call between rows. Rows that are learned one by one before the interrupt stay
+    learned. Rows that were collected as moments in this call are discarded.
 
     There is no ``sample_weight``. scikit-learn requires that a row of weight 2 is equivalent to two
     such rows at any positions, but the losses of an online learner depend on the order of rows.

@@ -21,7 +21,7 @@ Names: TypeAlias = Sequence[Any] | NDArray[np.object_] | None
 #: Maximum number of entries of a dense block of a sparse table (8 MiB).
 BLOCK = 1 << 20
 
-#: Name of each kind of NumPy type that is not numeric, with advice on the conversion to numbers.
+#: Kinds of NumPy types that are not accepted: their names, with advice on the conversion to numbers.
 NO_NUMBERS = {
     "c": ("complex numbers", "Complex data not supported: give real and imaginary parts as columns of their own"),
     "m": ("durations", "divide them by a unit first, for example by numpy.timedelta64(1, 's')"),
@@ -57,7 +57,7 @@ def as_rows(X: Any, names: Names = None) -> Floats:
     Aligned float64 arrays in C order are returned unchanged. Other arrays, nested lists, SciPy
     sparse matrices, and tables of pandas, polars and Arrow are converted. If ``names`` is given,
     the columns of a table with names are selected by name. Raise a ``ValueError`` for a missing
-    name, and for masked entries, texts, dates, durations and complex numbers.
+    name, and for masked entries, texts that are not numbers, dates, durations and complex numbers.
     """
     places = matching_places(column_names(X), names)
     check_numbers(X)
@@ -197,7 +197,7 @@ def scaled_gamma(X: Any) -> float:
 
 
 def is_plain(X: Any, width: int) -> bool:
-    """Return True for a finite float64 array in C order with ``width`` columns."""
+    """Return True for a finite float64 array in C order with ``width`` columns and at least one row."""
     return (
         type(X) is np.ndarray
         and X.ndim == 2

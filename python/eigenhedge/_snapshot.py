@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Kind = TypeVar("Kind")
 
-#: Module of each class that a file can contain. Then the classes whose native object is a monitor.
+#: Module of each class that a file can contain. ``OVER_MONITORS`` are those whose native object is a monitor.
 CLASSES = {
     "OnlinePCA": "_pca",
     "OnlineImputer": "_imputer",
@@ -162,7 +162,7 @@ def _class(name: object) -> Any:
 
 
 def estimator(inner: Model, learner: str, **parameters: Any) -> OnlinePCA | OnlineKernelPCA:
-    """Return a new estimator with this model, which no estimator has saved."""
+    """Return a new estimator for a model that was not saved by an estimator."""
     changed = inner._changed_options()
     make = _class("OnlineKernelPCA" if "kernel" in changed else "OnlinePCA")
     known = {"n_components": inner.k, "learner": learner, "standardize": inner.standardize, "hindsight": True}
@@ -173,7 +173,7 @@ def estimator(inner: Model, learner: str, **parameters: Any) -> OnlinePCA | Onli
 def export(model: Contents | Online, path: Path) -> None:
     """Export the components, mean, scale and column names of a model for other programs.
 
-    The coordinates of a row ``x`` are ``components @ ((x - mean) / scale)``.
+    The coordinates of a row ``x``, before whitening, are ``components @ ((x - mean) / scale)``.
 
     Parameters
     ----------

@@ -175,8 +175,8 @@ class Stream:
     def learn(self, rows: Any, batch: int = _ROWS, *, times: Iterable[Any] | None = None) -> Iterator[dict[str, Any]]:
         """Send rows to learn from, and yield the result of each row, in order.
 
-        ``rows`` is a DataFrame, or an iterable of mappings or sequences. They are sent in requests
-        of at most ``batch`` rows. The results of a request are yielded before the next one is sent.
+        ``rows`` is a DataFrame, or an iterable of mappings or sequences. Each request contains at
+        most ``batch`` rows. The results of a request are yielded before the next one is sent.
         ``times`` has one time per row, for rows with named columns. Times are sent as the column
         ``time``, so the stream needs the option ``time="time"``.
         """
@@ -186,7 +186,7 @@ class Stream:
     def learn_frame(self, frame: Any, batch: int = _ROWS) -> Any:
         """Learn from the rows of a DataFrame and return the results as a DataFrame.
 
-        It has the index of ``frame``, unless rows were skipped.
+        The result has the index of ``frame``, unless rows were skipped.
         """
         return _frame(self.learn(frame, batch), frame)
 
@@ -198,7 +198,7 @@ class Stream:
     def score_frame(self, frame: Any, batch: int = _ROWS) -> Any:
         """Score the rows of a DataFrame without learning, and return the results as a DataFrame.
 
-        It has the index of ``frame``, unless rows were skipped.
+        The result has the index of ``frame``, unless rows were skipped.
         """
         return _frame(self.score(frame, batch), frame)
 

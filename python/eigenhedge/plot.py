@@ -46,7 +46,7 @@ def losses(run: RunResult, ax: Axes | None = None) -> Axes:
     """Plot cumulative losses, expected and drawn, the loss of the best fixed subspace, and the bound.
 
     The first row is left out if it only sets the center. A bound or best loss of more than three
-    times the largest loss appears only in the legend, so that it does not flatten the curves.
+    times the largest total loss appears only in the legend, so that it does not flatten the curves.
 
     Examples
     --------

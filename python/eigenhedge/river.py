@@ -264,8 +264,8 @@ class SubspaceAnomaly(DictionaryRows, AnomalyDetector):
     0. A lasting fault has high scores only at its start, because the limit adapts to the most
     recent rows. With `mode="freeze:ROWS"`, it has high scores until it ends.
 
-    The detector uses the features of the first row and ignores others. If a row has no value for a
-    feature, it is a missing cell.
+    The detector uses the features of the first row and ignores others. A feature without a value in
+    a row is a missing cell.
 
     The detector standardizes the features by the warm-up rows. Do not put River's `StandardScaler`
     before it, because this scaler follows the rows and would hide a drift.

@@ -11,7 +11,7 @@ use pyo3::types::PyDict;
 const CAUSES: usize = 3;
 /// Entry of an integer array that marks a missing incident, change or cause.
 const NONE: i64 = -1;
-/// Upper bound on the number of values per row of the input in the result, without contributions.
+/// Upper bound on the number of values in the result per input row, without contributions.
 pub const NUMBERS: usize = 18;
 
 #[derive(Default)]

@@ -1,6 +1,6 @@
 //! Macros for Python classes: read-only attributes, pickling, model files, and dictionaries.
 
-/// Adds read-only attributes to a class. Each has a docstring, a type and an expression for its value.
+/// Adds read-only attributes to a class. Each has a type, an expression for its value, and optionally a docstring.
 macro_rules! attributes {
     ($class:ident, |$object:ident, $py:ident| { $($(#[$doc:meta])* $name:ident: $type:ty = $value:expr;)* }) => {
         #[pyo3::pymethods]
@@ -73,7 +73,7 @@ macro_rules! model_file {
                 crate::state::reduced(slf, "from_bytes", slf.get().to_bytes(slf.py())?)
             }
 
-            /// Return the size of the model in bytes, without scratch space.
+            /// Return the size of the object and of its model file in bytes.
             fn __sizeof__(&self, py: Python<'_>) -> PyResult<usize> {
                 Ok(size_of::<Self>() + self.to_bytes(py).map_or(0, |bytes| bytes.as_bytes().len()))
             }

@@ -38,7 +38,8 @@ impl PyModel {
     /// matrix : array-like of shape (dim, dim)
     ///     Symmetric positive semidefinite matrix instead of a row, such as the covariance matrix
     ///     of a day. The loss is its trace along the dropped directions. With k = dim - 1, this is
-    ///     variance minimization. Requires plain rows without a center. The coordinates are zero.
+    ///     variance minimization. Requires plain rows without a center and without standardization.
+    ///     The coordinates are zero.
     /// rows : int, default=1
     ///     Number of rows that the matrix represents. If the matrix is the sum of ``x xᵀ`` over the
     ///     rows of a batch, the step is that of :meth:`step_batch`.
@@ -95,7 +96,8 @@ impl PyModel {
     /// X : array-like of shape (n_rows, dim)
     ///     Rows. On an error or Control-C, the rows before it have been learned.
     /// sample_weight : array-like of shape (n_rows,), optional
-    ///     Weight of each row, finite and not negative. A row of weight 0 is skipped. By default, weights are 1.
+    ///     Weight of each row, finite and not negative. A row of weight 0 is skipped. By default, weights
+    ///     are 1. Weights require plain rows without standardization.
     #[pyo3(signature = (X, sample_weight=None))]
     fn learn(&self, py: Python<'_>, X: &Object<'_>, sample_weight: Option<&Object<'_>>) -> PyResult<()> {
         let taken = Taken::new(py, self, X)?;
@@ -197,7 +199,7 @@ impl PyModel {
     /// Parameters
     /// ----------
     /// X : array-like of shape (n_rows, dim)
-    ///     Rows of the batch. On an error, nothing is learned.
+    ///     Rows of the batch, without standardization. On an error, nothing is learned.
     /// sample_weight : array-like of shape (n_rows,), optional
     ///     Weight of each row, finite and not negative. By default, weights are 1. Not possible with a center.
     ///

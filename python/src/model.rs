@@ -29,7 +29,8 @@ use std::sync::{Mutex, MutexGuard};
 /// dim : int or None
 ///     Length of a row. It is ignored and may be None if rows are texts, sets or objects.
 /// k : int
-///     Number of directions kept, less than ``dim``. With the option ``feature_dim``, less than this dimension.
+///     Number of directions kept, less than the dimension of the space: ``dim`` without a kernel, or
+///     the option ``feature_dim``.
 /// hindsight : bool, default=True
 ///     True to also compute the best fixed subspace in hindsight, so that the summary has a regret.
 /// standardize : str, default="none"
@@ -240,7 +241,7 @@ attributes! { PyModel, |object, py| {
     rows: u64 = lock(py, &object.state)?.rows();
     /// dict: losses, best loss, regret and bound so far, with the keys of the command-line summary.
     /// Values that do not exist are None. If no row was predicted, these include losses, regret and
-    /// bound. Computing the summary costs one or two eigendecompositions.
+    /// bound. Computing the summary costs one or two eigendecompositions, and more with ``segments``.
     summary: Object<'py> = {
         let (run, seconds) = {
             let state = object.state(py)?;

@@ -85,7 +85,8 @@ impl PyMoments {
     /// Parameters
     /// ----------
     /// X : array-like of shape (n_rows, dim)
-    ///     Rows: an array, or a pandas, polars or Arrow table. On an error, nothing is added.
+    ///     Rows: an array, or a pandas, polars or Arrow table. On an error, nothing is added. After
+    ///     Control-C, some of the rows may have been added.
     /// sample_weight : array-like of shape (n_rows,), optional
     ///     Weight of each row, finite and not negative. By default, weights are 1.
     ///
@@ -129,7 +130,8 @@ impl PyMoments {
 
     /// Add the rows of other moments, and return this object.
     ///
-    /// The others must have the same ``dim``, ``k`` and names. They are not modified.
+    /// The others must have the same ``dim`` and ``k``, and the same names if both have names. They are
+    /// not modified.
     #[pyo3(signature = (*others))]
     fn merge<'py>(slf: &Bound<'py, Self>, others: Vec<PyRef<'py, Self>>) -> PyResult<Bound<'py, Self>> {
         let py = slf.py();

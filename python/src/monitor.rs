@@ -276,8 +276,8 @@ attributes! { PyMonitor, |object, py| {
         let open = monitor.open_incident().map(|incident| report(py, &entry(incident), &names));
         open.into_iter().collect::<PyResult<_>>()?
     };
-    /// Score that about the requested share of rows like the reference exceed, or None until the
-    /// warm-up has ended.
+    /// Score that at most about the requested share of rows like the reference exceed, or None until
+    /// the warm-up has ended.
     limit: Option<f64> = object.state(py)?.core.limit();
     dim: usize = object.state(py)?.core.width();
     lags: usize = object.state(py)?.core.lags();

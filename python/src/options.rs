@@ -314,7 +314,7 @@ pub fn kernels(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
 /// count : int
 ///     Number of threads, at least 1. The default of the process is 1, and the maximum is 256. More
 ///     threads speed up :meth:`Model.learn` with the learner ``"auto"``, and all learners if rows
-///     have 30,000 numbers or more.
+///     have about 30,000 numbers or more.
 ///
 /// Examples
 /// --------

@@ -35,7 +35,7 @@ pub fn restored<T: DeserializeOwned>(data: &[u8]) -> PyResult<T> {
 }
 
 /// Model with collected rows that it has not learned yet, the time spent learning, the type of its
-/// rows, and a cached basis for the next row.
+/// rows, and a cached embedding for the next row.
 pub struct State {
     /// Model. Its resume state contains data of Python as JSON (see `eigenhedge/_saved.py`).
     pub core: Model,

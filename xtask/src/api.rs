@@ -9,8 +9,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Crates whose interface is stable. The other crates are published only because the program
-/// depends on them.
+/// Crates whose interface is stable. Other crates are published only if the program depends on them.
 const CRATES: [&str; 2] = ["eigenhedge", "eigenhedge-io"];
 
 /// Crate that differs from its snapshot, with all lines, and those that were added and removed.

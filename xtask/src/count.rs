@@ -1,5 +1,5 @@
 //! Comparison of the instruction counts of hot paths with those in a file. The check fails if a row
-//! has become more expensive. Other load on the machine does not affect the counts.
+//! has become more than 10 % more expensive. Other load on the machine does not affect the counts.
 //!
 //! Each case runs twice under valgrind, with few and with many rows. The difference of the counts,
 //! divided by the number of additional rows, is the cost per row without startup. The programs are

@@ -8,8 +8,8 @@ use std::process::Command;
 /// Returns a cargo command that compiles for a target, or `None` without a compiler for it. The
 /// compiler of rustup is used if the target is installed, and otherwise that of Debian.
 ///
-/// For other targets, Debian has only the sources of the standard library. `library` is the cargo flag
-/// that builds it. `linker` replaces the default linker of the target, which Debian may not have.
+/// For targets other than the host, Debian has only the sources of the standard library. `library` is the
+/// cargo flag that builds it. `linker` replaces the default linker of the target, which Debian may not have.
 pub fn cargo_for(target: &str, arguments: &str, library: &str, linker: Option<&str>) -> Option<Command> {
     let line = format!("{arguments} --target {target}");
     let installed = Command::new("rustup").args(["target", "list", "--installed"]).output().ok();

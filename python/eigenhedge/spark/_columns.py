@@ -133,7 +133,7 @@ def stacked(lists: pa.Array | pa.ChunkedArray, name: str) -> Floats:
 
 
 def order_expression(df: DataFrame, name: str) -> Column:
-    """Return the order column as integers, floats or strings, which every process compares equally."""
+    """Return the order column as integers, floats or strings, which every process orders in the same way."""
     kind, it = df.schema[name].dataType, column(name)
     if isinstance(kind, (*WHOLE, T.FloatType, T.DoubleType)):
         return it.cast("long" if isinstance(kind, WHOLE) else "double")

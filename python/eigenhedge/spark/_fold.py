@@ -174,7 +174,7 @@ def folded(selected: DataFrame, k: int, columns: Features, missing: str, is_weig
 
 
 def _explained(error: ValueError, rows: Floats, columns: Features) -> str:
-    """Return the message. For a missing cell, it names the column but not the row of the batch."""
+    """Return a message. For a missing cell, it names the column, but not the row, whose index is within the batch."""
     missing = np.argwhere(np.isnan(rows))
     if not len(missing):
         return str(error)
@@ -243,7 +243,8 @@ def learn_stream(
     k : int
         Number of directions kept.
     features : str or list of str
-        Numeric columns, or the name of one column of arrays or ML vectors.
+        At most 4096 numeric columns, or the name of one column of arrays or ML vectors of at most
+        4096 numbers.
     checkpoint : str
         Checkpoint location of the query, on storage that driver and workers share.
     first_batch : {"none", "center", "standardize"}, default="none"

@@ -24,7 +24,7 @@ ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvi
 
 
 def check_pyspark() -> None:
-    """Raise an ``ImportError`` with advice if PySpark or another package is missing or too old."""
+    """Raise an ``ImportError`` with advice if PySpark is missing or too old, or another package is missing."""
     wanted = "install it with: pip install 'eigenhedge[spark]'"
     try:
         import pyspark
