@@ -1,7 +1,7 @@
 //! Time per row of the learners in feature space, compared with the batch methods in the same run.
 //!
-//! `cargo bench -p eigenhedge --bench kernel` prints all tables. `-- tracking`, `-- anchored`, `-- budget`, `-- hebbian` or `--
-//! digits` prints one. The digits are read from the folder EIGENHEDGE_DATA.
+//! `cargo bench -p eigenhedge --bench kernel` prints all tables. `-- tracking`, `-- anchored`, `-- budget`,
+//! `-- hebbian` or `-- digits` prints one. The digits are read from the folder EIGENHEDGE_DATA.
 
 use eigenhedge::batch::{Center, KernelPca, Solver};
 use eigenhedge::hebbian::{FeatureWeights, Hebbian, Params};

@@ -11,7 +11,7 @@ const SIDE: usize = 16;
 const PIXELS: usize = SIDE * SIDE;
 const NOISE: f64 = 0.5;
 const KEPT: usize = 128;
-/// Half the reciprocal of the number of pixels, which is the order of `|x - z|²` of two images.
+/// Half the reciprocal of the number of pixels. The squared distance of two images is of the order of that number.
 const GAMMA: f64 = 0.5 / PIXELS as f64;
 const TRAIN: usize = 80;
 const TEST: usize = 15;

@@ -1,7 +1,8 @@
 //! Cancellation of long batch computations from another thread.
 //!
-//! Each computing thread has its own flag. The loops of batch methods check the flag for every kernel row or iteration
-//! and return [`Error::Cancelled`] once it is set. A single dense decomposition does not check the flag.
+//! Each computing thread has its own flag. The loops of kernel methods in [`batch`](crate::batch) check the flag at
+//! every iteration and every block of at most 128 kernel rows. They return [`Error::Cancelled`] once it is set. A
+//! single dense decomposition does not check the flag.
 
 use crate::error::Error;
 use std::cell::RefCell;
@@ -12,8 +13,9 @@ thread_local! {
     static FLAG: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
 }
 
-/// Runs `work` on this thread and returns its result. Once the flag is set, batch methods inside
-/// `work` return [`Error::Cancelled`].
+/// Runs `work` on this thread and returns its result. Once the flag is set, kernel methods of
+/// [`batch`](crate::batch) and [`Model::learn_set`](crate::Model::learn_set) inside `work` return
+/// [`Error::Cancelled`].
 ///
 /// ```
 /// use eigenhedge::batch::{Center, KernelPca, Solver};

@@ -1,7 +1,7 @@
 //! Names and scale of the columns of a table, which are saved with a model.
 //!
-//! With these names and this scale, a model can be applied to other tables. Rows are always in the
-//! units of the input. If columns are standardized, coordinates and losses are in standard units.
+//! With these names and this scale, a model can be applied to other tables. A model takes rows in
+//! the units of the input. If it standardizes columns, its coordinates and losses are in standard units.
 
 use crate::error::Error;
 use crate::registry::Missing;
@@ -48,8 +48,9 @@ impl Columns {
     }
 
     /// Estimates the scale from warm-up rows, before any row is learned. Returns true if the
-    /// warm-up needs more rows. Rows that the `missing` rule skips are not used. On an error
-    /// nothing changes, and the error comes with the index of the row.
+    /// warm-up needs more rows. Rows that the `missing` rule skips, and rows after the end of the
+    /// warm-up, are not used. On an error nothing changes, and the error comes with the index of
+    /// the row.
     pub fn warm_up<R: AsRef<[f64]>>(
         &mut self,
         rows: impl IntoIterator<Item = R>,

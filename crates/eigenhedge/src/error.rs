@@ -70,7 +70,7 @@ pub enum Error {
     /// The squared norm of the row overflows.
     #[error("the squared norm of the row must be finite, got a row whose largest entry is {largest}")]
     Overflow {
-        /// Largest absolute entry of the row.
+        /// Largest absolute entry of the row. For a kernel, the norm of its features.
         largest: f64,
     },
     /// The row is not zero, but its squared norm underflows to zero or to a subnormal number.
@@ -133,7 +133,7 @@ pub enum Error {
     /// A combination of settings is unsupported.
     #[error("{0}")]
     Unsupported(&'static str),
-    /// Two states cannot be merged, because they are incompatible or one depends on the order of its rows.
+    /// States cannot be merged: they differ in their settings, or their result depends on the order of rows.
     #[error("cannot be merged: {0}")]
     Merge(String),
     /// The store of a fleet could not save or load a learner. The cause is the [source](std::error::Error::source).

@@ -19,7 +19,7 @@
 use crate::linalg::{Matrix, multiply};
 use crate::num::dot;
 
-/// Imputation of one row at a time. The fields are scratch space.
+/// Imputation of one row at a time. The fields are scratch space and the latest factorizations.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Imputation {
     /// Directions, with zeros in the missing cells.
@@ -115,10 +115,10 @@ impl Imputation {
         is_solved
     }
 
-    /// Computes leave-one-out errors for the row most recently filled by [`Self::fill`] with this
-    /// basis. `row` has NaN in the missing cells. `out` receives the error of each observed cell,
-    /// and 0 for each missing cell. `variances` receives the variance of the residual `1 - h` of
-    /// each observed cell, and of the error of each missing cell, in units of the noise per cell.
+    /// Computes leave-one-out errors for the row most recently filled by [`Self::fill`] with this basis, at most once
+    /// per fill. `row` has NaN in the missing cells. `out` receives the error of each observed cell, and 0 for each
+    /// missing cell. `variances` receives the variance of the residual `1 - h` of each observed cell, and of the error
+    /// of each missing cell, in units of the noise per cell.
     pub fn errors_without(&mut self, basis: &Matrix, row: &[f64], out: &mut [f64], variances: &mut [f64]) {
         let Self { seen, normal, coefficients, .. } = &mut *self;
         // The leverages h are the squared row lengths of B_Ω times the inverse Cholesky factor.

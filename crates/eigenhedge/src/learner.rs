@@ -116,8 +116,8 @@ pub fn trials<I, L: Learner<I>>(
     )
 }
 
-/// Runs `step(owner, i)` for each instance, with a prefetch of the following ones. Stops at the first error and returns
-/// it with its index.
+/// Runs `step(owner, i)` for each instance i, after a prefetch of instance i and the following ones. Stops at the first
+/// error and returns it with its index.
 pub(crate) fn block<T, I, L: Learner<I>>(
     owner: &mut T,
     learner: fn(&mut T) -> &mut L,

@@ -4,8 +4,8 @@
 //! time, in any order. Before each row a learner commits to k directions. The row arrives, and its squared
 //! reconstruction error (the squared distance from the span of the directions) is recorded as the loss. Then the
 //! learner updates. The [`Summary`] of a run reports the total loss and the loss of the best fixed subspace in
-//! hindsight. For learners with a theorem, it also reports a bound on the total expected loss that holds for *every*
-//! sequence of rows.
+//! hindsight. If a theorem covers the learner and its options, the summary also reports a bound on the total expected
+//! loss. The bound holds for *every* sequence of rows within the norm bound.
 //!
 //! A learner maintains a probability distribution over subspaces and draws its choice from it. The distribution
 //! consists of a *span* (directions) and a *spectrum* (the probability that each direction is dropped).

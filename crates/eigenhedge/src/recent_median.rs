@@ -1,6 +1,6 @@
 //! Running median of the most recent numbers of a sequence, and clipping of long rows.
 //!
-//! Cost: one search and one move among [`WINDOW`] numbers for each new number.
+//! Cost: two binary searches, one removal and one insertion in a list of [`WINDOW`] numbers for each new number.
 
 use crate::error::Error;
 use crate::scratch::Scratch;
@@ -13,10 +13,10 @@ const ENOUGH: usize = 10;
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct RecentMedian {
-    /// Most recent numbers: a ring buffer, once it is full, whose oldest number has the index `oldest`.
+    /// Most recent numbers. A full list is a ring buffer whose oldest number has the index `oldest`.
     ring: Vec<f64>,
     oldest: usize,
-    /// Numbers of `ring` in ascending order. The list is empty after deserialization until the next use.
+    /// Numbers of `ring` in ascending order. Empty after deserialization or [`Self::rescale`], until the next `push`.
     #[serde(skip)]
     sorted: Scratch<Vec<f64>>,
 }

@@ -9,7 +9,8 @@
 //! | 4 | CRC-32 (IEEE) of version, kind, length and body, little-endian |
 //! | rest | the body in postcard's wire format |
 //!
-//! A fleet has several parts instead of a body. Each part is a file of this format.
+//! The file of a fleet starts with the same magic number, version and kind. Its parts follow, each
+//! with a saved file of this format inside.
 //!
 //! Reading returns an error for files that are damaged or truncated, are of another format, version
 //! or kind, or contain an invalid state. The state is checked because a checksum does not prove
@@ -42,7 +43,7 @@ const KINDS: [SavedKind; 5] =
 
 impl SavedKind {
     /// Returns the kind of a file from at least its first [`Self::HEAD`] bytes. Returns `Err` for
-    /// another format or version.
+    /// too few bytes, another format or version, or an unknown kind.
     pub fn of(bytes: &[u8]) -> Result<Self, Refusal> {
         let head = bytes.get(..8).ok_or(Refusal::Foreign)?;
         if head != MAGIC {
@@ -115,10 +116,10 @@ pub enum Refusal {
     Length {
         /// Length of the body according to the header, or the length of a complete header if the header is truncated.
         expected: u64,
-        /// Length found in the file.
+        /// Length of the body found, or of the whole file if the header is truncated.
         found: u64,
     },
-    /// The checksum in the header does not match the content.
+    /// A checksum does not match the content.
     #[error("is damaged: its checksum does not match")]
     Checksum,
     /// The body cannot be decoded, the kind is unknown, or the parts of a fleet are inconsistent.

@@ -38,7 +38,8 @@ pub(crate) mod no_limit {
     }
 }
 
-/// Returns true if the relative difference of two numbers is at most 1e-12, as between math libraries.
+/// Returns true if the relative difference of two numbers is at most 1e-12, which covers rounding differences between
+/// math libraries.
 pub(crate) fn nearly(one: f64, other: f64) -> bool {
     one == other || (one - other).abs() <= 1e-12 * other.abs()
 }

@@ -10,7 +10,7 @@ static THREADS: AtomicUsize = AtomicUsize::new(1);
 /// Minimum number of values in a pass for which a second thread is started.
 const WORTHWHILE: usize = 1 << 20;
 
-/// Maximum number of threads per pass.
+/// Maximum number of threads.
 const MOST: usize = 256;
 
 /// Sets the number of threads for passes over long rows, members of a portfolio and models of a

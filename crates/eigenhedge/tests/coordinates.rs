@@ -259,8 +259,8 @@ fn directions_of_leaders_come_in_order_of_energy() {
     }
 }
 
-/// A wandering level, which `auto` follows with a moving center. The plane of `embedding` is that
-/// of the trusted member, but coordinates keep the origin of the first member.
+/// The level of the rows wanders, and `auto` follows it with a moving center. The plane of `embedding` is that of the
+/// heaviest member, but coordinates keep the origin of the first member.
 #[test]
 fn the_embedding_of_auto_loses_what_the_next_step_does() {
     let noise: Vec<Vec<f64>> = streams::signal_and_noise(N, N, 0.0, 7).take(900).collect();

@@ -191,7 +191,7 @@ fn a_linear_kernel_is_the_plain_learner_around_a_center() {
             let (mut a, mut b) = (plain(params, 6), feature(params, VectorKernel::Linear, 6, None));
             for (t, row) in rows.iter().enumerate() {
                 let (loss, other) = (step(&mut a, row), step(&mut b, row));
-                // Squared distances from the center are differences, and the accuracy for nearly dependent vectors is 1e-7.
+                // Squared distances from the center are differences. The accuracy for nearly dependent vectors is 1e-7.
                 let gap = gap(a.outputs(), b.outputs()).max((loss - other).abs());
                 assert!(gap <= 1e-6, "{params:?}, row {t}: {gap:e}");
             }
@@ -212,7 +212,7 @@ fn rows_at_the_center_teach_nothing_and_take_no_atom() {
 
 #[test]
 fn a_linear_kernel_is_the_plain_learner() {
-    // Steps near one shrink vectors so much that ψ is often folded into the coefficients.
+    // Steps near one shrink vectors so much that their common factor is often multiplied into the coefficients.
     for eta in [0.05, 0.9] {
         for params in all_params(3, eta) {
             let (mut a, mut b) = (plain(params, 6), feature(params, VectorKernel::Linear, 6, None));
@@ -227,7 +227,7 @@ fn a_linear_kernel_is_the_plain_learner() {
 
 #[test]
 fn a_vector_that_is_shrunk_to_nothing_starts_again_from_the_row() {
-    // With η = 1 and a row equal to the vector, `keep` is 0.
+    // With η = 1 and a row equal to the vector, the update multiplies the vector by 0.
     let row = [0.0, 2.0, 0.0];
     let mut learner = feature(Params::oja(1.0), VectorKernel::Linear, 3, None);
     for t in 0..5 {

@@ -93,8 +93,8 @@ fn squares(account: &Summary) -> Vec<(&'static str, f64)> {
     numbers
 }
 
-/// Asserts equal losses from row `from` on and equal summaries. The squares of the second run are `unit` times those of the
-/// first.
+/// Asserts equal losses from row `from` on and equal summaries. The squares of the second run are `unit` times those of
+/// the first.
 fn assert_same(spec: &Spec, one: &Outcome, other: &Outcome, unit: f64, from: usize, what: impl std::fmt::Debug) {
     let near = |a: f64, b: f64, size: f64| (a - b / unit).abs() <= 1e-9 * size;
     for (t, (a, b)) in one.losses.iter().zip(&other.losses).enumerate().skip(from) {

@@ -12,7 +12,7 @@ const KEPT: usize = 3;
 const FEW: usize = 128;
 
 /// Energy that each leading direction may miss, relative to the energy of all rows. The first tolerance is the usual
-/// one. The second holds in a dense part of the spectrum of more than 512 columns.
+/// one. The second holds in a dense part of the spectrum of at least 512 columns.
 const TOLERANCES: [f64; 2] = [1e-12, 1e-6];
 
 fn explicit(learner: &PlainLearner) -> usize {

@@ -97,7 +97,7 @@ fn columns_of_long_rows_stay_orthonormal() {
             let row: Vec<f64> = (0..LENGTH).map(|i| random.normal() * if i < 3 { 1.0 } else { noise / 26.0 }).collect();
             step(&mut learner, &row, &mut random);
             let drift = if t % 7 == 0 { learner.span().vectors().drift() } else { 0.0 };
-            // Drift above 1e-12 is removed, but only checked every 32 combinations.
+            // Drift above 1e-13 is removed, but only checked every 32 combinations.
             assert!(drift <= 3e-12, "{}, row {t}: {drift:e}", spec.label());
         }
     }

@@ -68,7 +68,7 @@ fn a_warm_monitor_allocates_nothing() {
     let options = MonitorOptions::default()
         .with_lags(Choose::Fixed(1))
         .with_differences(Choose::Fixed(true))
-        // Reports of changes and incidents allocate, so they are disabled.
+        // Reports of changes and incidents allocate, so they are made very unlikely.
         .with_change_time(1e9)
         .with_incident_time(1e9);
     let mut monitor = Monitor::new(options, 12).unwrap();

@@ -12,8 +12,8 @@ fn bounded(n: usize, m: usize, kept: usize, eta: f64, mixing: Mixing) -> Pair {
     Pair::new(n, m, kept, eta, mixing).unwrap().with_norm_bound(NormBound::Given(1.0)).unwrap()
 }
 
-/// Returns pairs with `|x| |y| ≤ 1`: a common signal of the given rank, noise, zeros, and norms that differ by a factor
-/// `unbalance`.
+/// Returns pairs with `|x| |y| ≤ 1`: a common signal of the given rank plus noise. The norm of x is `unbalance`, and
+/// that of y is `1/unbalance`, or 0 in every seventh pair.
 fn stream(n: usize, m: usize, rank: usize, unbalance: f64, rows: usize, random: &mut Random) -> Vec<[Vec<f64>; 2]> {
     let mut gaussian = |length: usize| (0..length).map(|_| random.normal()).collect::<Vec<f64>>();
     let factors: Vec<[Vec<f64>; 2]> = (0..rank).map(|_| [gaussian(n), gaussian(m)]).collect();

@@ -1,4 +1,4 @@
-//! Passes over long rows that several threads share.
+//! Results do not depend on the number of threads that share long rows, members of a portfolio, or keys of a fleet.
 //!
 //! There is one test, because the number of threads is a setting of the process.
 #![allow(clippy::unwrap_used)]

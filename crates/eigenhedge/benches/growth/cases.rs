@@ -199,7 +199,7 @@ pub fn all() -> Vec<Case> {
         Case { k: in_proportion(), ..registered(whole, "product-sets", plain(Kind::ProductSets)) },
         registered(narrow, "additive", plain(Kind::Additive)),
         Case { k: None, kept: 1, ..registered(narrow, "oja", plain(Kind::Oja)) },
-        // Weight vectors, and members with at most k + 4 directions, take O(n k).
+        // Weight vectors, and members with at most k + 3 directions, take O(n k).
         Case { k: in_proportion(), ..registered(narrow, "gha", plain(Kind::Gha)) },
         Case { k: in_proportion(), ..registered(narrow, "apex", plain(Kind::Apex)) },
         Case { k: in_proportion(), ..registered(narrow, "auto", plain(Kind::Auto)) },
@@ -216,7 +216,7 @@ pub fn all() -> Vec<Case> {
         registered(budgeted, "kernel anchored, 100 atoms", atoms(Kind::Anchored)),
         registered(kernel, "kernel gha", features(Kind::Gha)),
         registered(budgeted, "kernel gha, 100 atoms", atoms(Kind::Gha)),
-        // With more rows, the coefficients of the seven members exceed the second-level cache.
+        // With more rows, the coefficients of the six members exceed the second-level cache.
         Case { t: axis(&[320, 640, 1280], 1.0), ..registered(kernel, "kernel auto", features(Kind::Auto)) },
         registered(budgeted, "kernel auto, 100 atoms", atoms(Kind::Auto)),
         experts("experts: capped hedge", |n, k| CappedHedge::new(n, k, 1.0).expect("a valid learner")),

@@ -1,9 +1,9 @@
-//! Growth of the time per row with the row length n, the number of directions k and the number t of earlier rows, for every
-//! learner, compared with the documented exponents.
+//! Growth of the time per row with the row length n, the number of directions k and the number t of earlier rows, for
+//! every learner, compared with the documented exponents.
 //!
-//! `cargo bench -p eigenhedge --bench growth` prints one table. `-- NAME` prints only learners whose names contain NAME, with
-//! the measured times. The exit status is 1 if a learner grows faster than documented, or if a learner of the registry has no
-//! case.
+//! `cargo bench -p eigenhedge --bench growth` prints one table. `-- NAME` prints only learners whose names contain
+//! NAME, with the measured times. The exit status is 1 if a learner grows faster than documented, or if a learner of
+//! the registry has no case.
 //!
 //! An exponent is fitted by least squares between logarithms, over at least three sizes. It may exceed the documented
 //! exponent by the effect of a time that is wrong by a factor of [`ERROR`] at one end:
@@ -27,7 +27,7 @@ const ERROR: f64 = 1.35;
 
 /// Seconds of measurement after which an exponent above its bound is final.
 const PATIENCE: f64 = 8.0;
-/// Seconds below which a measurement is repeated. A slow phase could otherwise hide growth.
+/// Seconds below which a measurement is repeated once. A slow phase could otherwise hide growth.
 const SHORT: f64 = 0.7;
 
 /// Pairs of a size and the seconds per row.

@@ -3,10 +3,10 @@
 //! once. `soak saved --cases N --seed S` saves and reads random configurations, and
 //! `soak saved --only NUMBER --seed S` only one of them. `cargo xtask soak` calls this program.
 //!
-//! At every row, each loss must be between zero and the energy of the row, and the loss and the
-//! kept coordinates must add up to the energy. Orthonormality of the columns is checked at every
-//! row or every few rows, depending on the row length (every eighth row in feature space). Resident
-//! memory is measured every 50 ms. It must stay below 500 MB and must not grow by more than 32 MB.
+//! At every row, each loss must be between zero and the energy of the row, and the loss and the kept coordinates must
+//! add up to the energy. Orthonormality of the columns is checked at every row of 14 numbers, less often for longer
+//! rows, and at every eighth row in feature space. When all cases run, resident memory is measured every 50 ms. It must
+//! stay below 500 MB and must not grow by more than 32 MB from the first half to the second.
 
 mod cases;
 mod life;
@@ -27,8 +27,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 const THREADS: usize = 2;
-/// Minimum number of rows per run. [`LIVES`] is the minimum number of runs per case.
+/// Minimum number of rows per run, except the last run of a case.
 const SHORTEST_LIFE: u64 = 50;
+/// Number of halvings of the rows of a case that give the minimum length of its runs.
 const LIVES: u64 = 4;
 
 struct Arguments {

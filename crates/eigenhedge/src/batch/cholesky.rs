@@ -8,8 +8,8 @@
 //! L[:, r] = (κ - L[:, ..r] L[p, ..r]ᵀ) / √d_p,    d_i ← d_i - L[i, r]²
 //! ```
 //!
-//! so `K - L Lᵀ` is positive semidefinite with diagonal d. Row i of L contains the coordinates of φ(x_i) in the Gram–Schmidt
-//! basis of the features of the pivots.
+//! so `K - L Lᵀ` is positive semidefinite with diagonal d. Row i of L contains the coordinates of φ(x_i) in the
+//! Gram–Schmidt basis of the features of the pivots.
 //!
 //! Guarantee: the trace of the remainder, `trace(K - L Lᵀ) = Σ d`, is known at every step and reported. It is also an
 //! upper bound on the largest eigenvalue of the remainder. If the eigenvalues of K decay fast, the rank needed exceeds
@@ -43,7 +43,7 @@ pub struct PivotedCholesky {
     pub trace: f64,
 }
 
-/// A diagonal entry below this multiple of the largest one counts as a rounding error.
+/// A diagonal entry below this multiple of the largest initial one counts as a rounding error.
 const ROUNDING: f64 = 32.0 * f64::EPSILON;
 /// Largest absolute value of a negative diagonal entry that rounding can cause, relative to the
 /// largest diagonal entry. A larger value proves that the kernel is not positive semidefinite.

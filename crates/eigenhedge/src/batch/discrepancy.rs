@@ -1,9 +1,9 @@
 //! Maximum mean discrepancy of two samples, and a two-sample test.
 //!
-//! Setting: with weights `a_i = 1/m` for the points of the first sample and `-1/n` for those of the second, the squared
-//! distance between the mean features of the samples is `aᵀ K a`, where K is the kernel matrix of all points. This is
-//! the squared maximum mean discrepancy. For a characteristic kernel, such as RBF, the discrepancy of two distributions
-//! is zero if and only if they are equal.
+//! Setting: two samples of m and n points. With weights `a_i = 1/m` for the points of the first sample and `-1/n` for
+//! those of the second, the squared distance between the mean features of the samples is `aᵀ K a`, where K is the
+//! kernel matrix of all points. This is the squared maximum mean discrepancy. For a characteristic kernel, such as RBF,
+//! the discrepancy of two distributions is zero if and only if they are equal.
 //!
 //! The test: if both samples come from one distribution, all splits of the points into m and n are
 //! equally likely. The p-value is the fraction of splits, the observed one and random ones, whose

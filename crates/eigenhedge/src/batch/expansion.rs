@@ -1,11 +1,12 @@
 //! Vectors of the feature space as combinations of atoms.
 //!
-//! Setting: `f = Σ_i α_i φ(x_i)` over the atoms of a dictionary. As a function, `f(x) = Σ_i α_i k(x_i, x)`. An example is the
-//! mean of the features, `μ = Σ_i φ(x_i) / t`.
+//! Setting: `f = Σ_i α_i φ(x_i)` over the atoms of a dictionary. As a function, `f(x) = Σ_i α_i k(x_i, x)`. An example
+//! is the mean of the features, `μ = Σ_i φ(x_i) / t`.
 //!
 //! Cost with t atoms: t²/2 kernel values for a norm, t for a value.
 //!
-//! Numerics: squared norms and distances are differences of sums. Values that rounding makes negative are returned as zero.
+//! Numerics: squared norms and distances are differences of sums. Values that rounding makes negative are returned as
+//! zero.
 
 use super::gram::checked_row;
 use crate::cancel;

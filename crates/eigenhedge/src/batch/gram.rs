@@ -12,7 +12,8 @@ pub(super) fn check_fresh<D: Dictionary>(dictionary: &D, points: usize) -> Resul
     require(atoms == 0, "the number of atoms before fitting", "0", atoms as f64).map(drop)
 }
 
-/// Returns an error if `k(x, x)` underflows to zero for all points although some point is not zero.
+/// Returns an error if the sum of all `k(x, x)` underflows to zero or a subnormal number although some point is not
+/// zero.
 pub(super) fn check_trace<D, P>(dictionary: &D, points: &[P], trace: f64) -> Result<(), Error>
 where
     D: Dictionary,
@@ -67,8 +68,8 @@ where
 }
 
 /// Adds every point to the empty dictionary. Calls `take(first, rows, own)` for each block of points. Column j of
-/// `rows` holds the kernel of point `first + j` with all points before it, followed by zeros. Each pair is evaluated
-/// once. A block is checked before its points become atoms.
+/// `rows` holds the kernel of point `first + j` with all points before it, followed by zeros, and entry j of `own` is
+/// its kernel with itself. Each pair is evaluated once. A block is checked before its points become atoms.
 pub(super) fn each_triangle<D, P>(
     dictionary: &mut D,
     points: &[P],

@@ -5,7 +5,7 @@
 //! as comparators for the online learners and are useful on their own.
 //!
 //! Kernel methods take an empty [`Dictionary`], which provides the kernel, and points of any type that the kernel
-//! accepts. The fitted model owns the dictionary afterwards.
+//! accepts. A fitted model owns its dictionary.
 //!
 //! ```
 //! use eigenhedge::batch::{Center, Pca};
@@ -57,8 +57,8 @@ fn check_kept(kept: usize, most: usize, rule: &'static str) -> Result<(), Error>
     require((1..=most).contains(&kept), "k", rule, kept as f64).map(drop)
 }
 
-/// Largest allowed norm of an atom's contribution to a component, which is a unit vector. Also the
-/// largest allowed weight of an atom in a mean.
+/// Largest norm of an atom's contribution to a component (a unit vector) that a deserialized model
+/// may have. Also the largest weight of an atom in a mean.
 const LARGEST_PART: f64 = 1e12;
 
 /// Checks the coefficients of unit vectors over the atoms. Returns a generous bound on their inner products with a mean

@@ -2,8 +2,8 @@
 //!
 //! Setting: t rows x in `R^n`, centered or not; m is their mean or zero.
 //!
-//! Result: orthonormal B (`components`) that minimizes `Σ |x - m - B Bᵀ(x - m)|²`. Its columns are the k eigenvectors with the
-//! largest eigenvalues of the scatter matrix `Σ (x - m)(x - m)ᵀ` (not divided by t).
+//! Result: orthonormal B (`components`) that minimizes `Σ |x - m - B Bᵀ(x - m)|²`. Its columns are the k eigenvectors
+//! with the largest eigenvalues of the scatter matrix `Σ (x - m)(x - m)ᵀ` (not divided by t).
 //!
 //! Guarantee: the least total loss of any k-dimensional (affine) subspace.
 //!
@@ -144,7 +144,8 @@ fn subtract_mean(columns: &mut Matrix, base: &[f64]) -> Vec<f64> {
 /// Minimum matrix size for computing only the largest eigenvalues.
 const LARGE: usize = 256;
 
-/// Returns the `kept` largest eigenvalues of a symmetric matrix and their eigenvectors. Only the lower triangle is read.
+/// Returns the `kept` largest eigenvalues of a symmetric matrix and their eigenvectors. Only the lower triangle is
+/// read.
 fn largest(matrix: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     let found = if matrix.rows() >= LARGE { largest_pairs(matrix, kept) } else { None };
     found.unwrap_or_else(|| {

@@ -2,15 +2,16 @@
 //!
 //! Setting: t points x of any type with targets y, and a regularization weight `ρ > 0`.
 //!
-//! Result: `f = Σ_i α_i φ(x_i)` with `α = (K + ρI)^{-1} y`, the minimizer of `Σ (y_i - f(x_i))² + ρ |f|²`. For a Gaussian
-//! process with covariance k, prior mean zero and noise of variance ρ, f(x) is the posterior mean, and
+//! Result: `f = Σ_i α_i φ(x_i)` with `α = (K + ρI)^{-1} y`, the minimizer of `Σ (y_i - f(x_i))² + ρ |f|²`. For a
+//! Gaussian process with covariance k, prior mean zero and noise of variance ρ, f(x) is the posterior mean, and
 //!
 //! ```text
 //! variance of f(x)      k(x, x) - κᵀ (K + ρI)^{-1} κ = k(x, x) - |L^{-1} κ|²
 //! log likelihood of y   -½ yᵀα - Σ log L_ii - (t/2) log 2π
 //! ```
 //!
-//! with the Cholesky factor `L Lᵀ = K + ρI`. The leave-one-out error at x_i is `α_i / ((K + ρI)^{-1})_ii`, without a refit.
+//! with the Cholesky factor `L Lᵀ = K + ρI`. The leave-one-out error at x_i is `α_i / ((K + ρI)^{-1})_ii`, without a
+//! refit.
 //!
 //! Guarantee: no loss bound.
 //!
@@ -25,7 +26,8 @@
 //! Not done: fitting ρ or the parameters of the kernel. The leave-one-out errors and the likelihood can be used to
 //! choose them.
 //!
-//! References: Rasmussen and Williams, *Gaussian processes for machine learning*, 2006, algorithm 2.1 and section 5.4.2.
+//! References: Rasmussen and Williams, *Gaussian processes for machine learning*, 2006, algorithm 2.1 and section
+//! 5.4.2.
 
 use super::gram::{BLOCK, each_block, gram};
 use crate::error::{Error, at_least_one, positive, require};
@@ -104,7 +106,7 @@ impl<D: Dictionary> KernelRidge<D> {
         Ok(Self { dictionary, alpha, factor, coefficients, fits })
     }
 
-    /// Checks a deserialized model. Returns an error for a state that no fit can produce.
+    /// Returns the deserialized model itself, or `Err` if its shapes do not match or a number is out of range.
     pub fn checked(self) -> Result<Self, Error> {
         positive("alpha", self.alpha)?;
         let (points, outputs) = (self.dictionary.len(), self.fits.len());

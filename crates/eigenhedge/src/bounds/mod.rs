@@ -15,16 +15,16 @@
 //! (1 - e^{-η}) tr(V S) ≤ η tr(U S) + Q² (Δ(U, V) - Δ(U, V_after))        Δ(U, V) = -tr(U log V)
 //! ```
 //!
-//! for every projection U of rank d. Summed over the trials, the divergences telescope to the divergence from the uniform
-//! start, `D = d log(N/d)` ([`divergence`]). Other changes of `V` add to the divergence:
+//! for every projection U of rank d. Summed over the trials, the divergences telescope to the divergence from the
+//! uniform start, `D = d log(N/d)` ([`divergence`]). Other changes of `V` add to the divergence:
 //!
 //! - Mixing, and folding directions into the complement, replace `V` by `V'`. This costs the sum of the positive
 //!   eigenvalues of `log V - log V'` ([`Setting::price`]).
-//! - A change of the comparator from U to U' costs `tr((U' - U)(-log V))`. The positive part of `U' - U` has rank at most k,
-//!   and fixed share keeps `V ≥ α d/N` ([`shift_cost`]).
+//! - A change of the comparator from U to U' costs `tr((U' - U)(-log V))`. The positive part of `U' - U` has rank at
+//!   most k, and fixed share keeps `V ≥ α d/N` ([`shift_cost`]).
 //!
-//! Infinite `N`: the learner and its losses are the limits of those for finite N, trial by trial, and `d log(N/d)` tends to k.
-//! The bounds therefore cover kernels of infinite feature dimension with `D = k`.
+//! Infinite `N`: the learner and its losses are the limits of those for finite N, trial by trial, and `d log(N/d)`
+//! tends to k. The bounds therefore cover kernels of infinite feature dimension with `D = k`.
 //!
 //! Batches: rows whose losses are computed with the same `V` form one instance, the sum of their
 //! outer products. Q² is then a bound on its largest eigenvalue, at most the number of rows times
@@ -32,8 +32,8 @@
 //!
 //! Not covered: forgetting, and the Hebbian learners.
 //!
-//! References: Freund & Schapire 1997; Warmuth & Kuzmin, JMLR 2008; Kuzmin & Warmuth, ICML 2007; Herbster & Warmuth 1998
-//! (fixed share); Nie, Kotłowski & Warmuth, JMLR 2016 ([`additive`]).
+//! References: Freund & Schapire 1997; Warmuth & Kuzmin, JMLR 2008; Kuzmin & Warmuth, ICML 2007; Herbster & Warmuth
+//! 1998 (fixed share); Nie, Kotłowski & Warmuth, JMLR 2016 ([`additive`]).
 
 use crate::simplex::Multiplicity;
 use serde::{Deserialize, Serialize};
@@ -130,8 +130,8 @@ pub fn set_experts(eta: f64, best: f64, kept: usize, experts: usize) -> f64 {
 }
 
 /// Returns the lower bound `Q² (d T - 2 B)` on the total expected gain for pairs of rows (JMLR
-/// section 9). Here G* is `best`, T is `rows`, and B is the bound of [`uncentered`] for rows of
-/// norm 1 and a best loss of `(d T - G*/Q²)/2`. Returns `None` for infinite N, or unless `k < N`.
+/// section 9). Here d = N - k, G* is `best`, T is `rows`, and B is the bound of [`uncentered`] for
+/// rows of norm 1 and a best loss of `(d T - G*/Q²)/2`. Returns `None` for infinite N, or unless `k < N`.
 ///
 /// Hypotheses: there is no mixing. `|x| |y| ≤ Q²` for all T pairs, with Q known from the start. The dimension N is the
 /// sum of the lengths of the two rows. `best` is the gain of any k-dimensional subspace.
@@ -160,8 +160,8 @@ pub struct Setting {
     pub dimension: Multiplicity,
     /// Squared bound Q² on the norms of rows, after centering if the learner centers.
     pub norm_square: f64,
-    /// Total cost of approximations, added to the divergence. Each replacement of V by V' adds the
-    /// sum of the positive eigenvalues of `log V - log V'`.
+    /// Total cost of approximations, added to the divergence. Each replacement of the matrix V of
+    /// dropping probabilities by V' adds the sum of the positive eigenvalues of `log V - log V'`.
     pub price: f64,
 }
 
@@ -177,8 +177,8 @@ impl Setting {
     }
 }
 
-/// Returns `k log(N/(α d))`, the cost of one change of the comparator under fixed share with rate `alpha`. For infinite
-/// N it is `k log(1/α)`. Returns `None` unless `k < N` and `0 < α ≤ 1`.
+/// Returns `k log(N/(α d))` for d = N - k, the cost of one change of the comparator under fixed share with rate
+/// `alpha`. For infinite N it is `k log(1/α)`. Returns `None` unless `k < N` and `0 < α ≤ 1`.
 ///
 /// ```
 /// use eigenhedge::{bounds::shift_cost, simplex::Multiplicity};
@@ -196,12 +196,12 @@ pub fn shift_cost(kept: usize, dimension: Multiplicity, alpha: f64) -> Option<f6
 }
 
 /// Returns the bound of the learner `tracking` with fixed share, relative to a comparator that changes its subspace
-/// `changes` times (S): the total expected loss is at most
-/// `(η L_S + Q² (D + S k log(N/(α d)) + price)) / (1 - e^{-η})`. Here L_S is `best`, and the price is
-/// [`Setting::price`], which includes the cost of fixed share itself. Returns `None` unless `k < N` and `0 < α ≤ 1`.
+/// `changes` times (S): the total expected loss is at most `(η L_S + Q² (D + S k log(N/(α d)) + price)) / (1 -
+/// e^{-η})`. Here L_S is `best`, D is the [`divergence`], d = N - k, and the price is [`Setting::price`], which
+/// includes the cost of fixed share itself. Returns `None` unless `k < N` and `0 < α ≤ 1`.
 ///
-/// Hypotheses: those of [`uncentered`], with fixed share of rate `alpha` after each trial. `best` is the loss of any partition
-/// of the trials into S + 1 segments with any subspace for each.
+/// Hypotheses: those of [`uncentered`], with fixed share of rate `alpha` after each trial. `best` is the loss of any
+/// partition of the trials into S + 1 segments with any subspace for each.
 ///
 /// ```
 /// use eigenhedge::{bounds::{Setting, shifting, uncentered}, simplex::Multiplicity};
@@ -225,10 +225,11 @@ pub fn shifting(setting: &Setting, best: f64, changes: usize, alpha: f64) -> Opt
 /// Hypotheses: no centering, and the same Q² in all trials. `best` is the loss of any partition of
 /// the trials into S + 1 segments with any subspace for each.
 ///
-/// Proof: projecting `P̄` onto a convex set does not increase its distance from any point of the set. For every projection P of
-/// rank k a trial therefore satisfies `2 (η/Q²) tr((P - P̄) S) ≤ |P - P̄|² - |P - P̄_after|² + (η/Q²)² |S|²` in Frobenius
-/// norms, where `tr((P - P̄) S)` is the regret of the trial. At the start `|P - (k/N) I|² = k(N-k)/N`. A change from P to P'
-/// costs `|P' - P̄|² - |P - P̄|² = 2 tr((P - P') P̄)`, at most 2 for each positive eigenvalue of `P - P'`.
+/// Proof: projecting `P̄` onto a convex set does not increase its distance from any point of the set. For every
+/// projection P of rank k a trial therefore satisfies `2 (η/Q²) tr((P - P̄) S) ≤ |P - P̄|² - |P - P̄_after|² + (η/Q²)²
+/// |S|²` in Frobenius norms, where `tr((P - P̄) S)` is the regret of the trial. At the start `|P - (k/N) I|² =
+/// k(N-k)/N`. A change from P to P' costs `|P' - P̄|² - |P - P̄|² = 2 tr((P - P') P̄)`, at most 2 for each positive
+/// eigenvalue of `P - P'`.
 ///
 /// ```
 /// use eigenhedge::{bounds::{Setting, additive}, simplex::Multiplicity};
@@ -278,8 +279,8 @@ pub fn additive_rate(kept: usize, dimension: Multiplicity, rows: u64) -> Option<
 /// approximations): the total expected loss is at most `(η L* + Q² (D + price)) / (1 - e^{-η})`, where `D` is the
 /// [`divergence`]. Returns `None` unless `k < N`.
 ///
-/// For infinite N the limit `D = k` gives a dimension-free bound. This extension is ours. The proof applies the theorem in the
-/// span of the rows and N further directions, whose bound and losses converge as N grows.
+/// For infinite N the limit `D = k` gives a dimension-free bound. This extension is ours. The proof applies the theorem
+/// in the span of the rows and N further directions, whose bound and losses converge as N grows.
 ///
 /// Hypotheses: the learner is `tracking` without mixing or `anchored`, without centering. Rows have
 /// norm at most Q, or symmetric instances have eigenvalues in `[0, Q²]`. Q is known from the start.
@@ -302,13 +303,13 @@ pub fn uncentered(setting: &Setting, best: f64) -> Option<f64> {
 ///
 /// - `best`: loss L* of any subspace around any center m.
 /// - `prior`: `ε = 1/η̃`, the number of prior rows at the initial center `m0`.
-/// - `offset`: the dropped part `(m - m0)ᵀ V (m - m0)` of the displacement from `m0` to m, or its upper bound
+/// - `offset`: the squared distance of m from `m0` in the directions that this subspace drops, or its upper bound
 ///   `|m - m0|²`.
 /// - `rows`: the number of rows `T ≥ 1`.
 ///
-/// Hypotheses: every row is within Q/2 of `m0`. The proof only needs each row to be within Q of the center of its trial, which
-/// a learner with a given norm bound checks. The last term has no factor `d`: the proof charges `zᵀ V z / (ε + t)` for trial t,
-/// and `zᵀ V z ≤ Q²` because the eigenvalues of V are at most 1.
+/// Hypotheses: every row is within Q/2 of `m0`. The proof only needs each row to be within Q of the center of its
+/// trial, which a learner with a given norm bound checks. The last term has no factor `d`: the proof charges `zᵀ V z /
+/// (ε + t)` for trial t, and `zᵀ V z ≤ Q²` because the eigenvalues of V are at most 1.
 ///
 /// ```
 /// use eigenhedge::{bounds::{Setting, centered, uncentered}, simplex::Multiplicity};
@@ -323,7 +324,7 @@ pub fn centered(setting: &Setting, best: f64, prior: f64, offset: f64, rows: u64
 
 /// Returns the bound of the learner `anchored` around the running mean, with `ε = 0` (JMLR
 /// Corollary 9): the total expected loss is at most `(η L* + Q² D) / (1 - e^{-η}) + Q² log T + R²`,
-/// where `D` is the [`divergence`]. Returns `None` unless `k < N`.
+/// where `D` is the [`divergence`] and T is `rows`. Returns `None` unless `k < N`.
 ///
 /// Hypotheses: no two rows are further apart than Q. `first_square` is `R²`, the squared distance of the first row from
 /// the initial center or any larger number. The learner need not know the location of the rows in advance.
@@ -340,9 +341,10 @@ pub fn centered_on_the_mean(setting: &Setting, best: f64, first_square: f64, row
 
 /// Returns the bound of the learner `anchored` with the self-confident rate `√(D/(L + Q²))/Q`,
 /// where L is the learner's own loss so far: the total expected loss is at most
-/// `L* + 2 Q² D + 2 Q √D √(Q² D + L* + Q²)`. Returns `None` unless `k < N`.
+/// `L* + 2 Q² D + 2 Q √D √(Q² D + L* + Q²)`, where `D` is the [`divergence`]. Returns `None` unless `k < N`.
 ///
-/// Hypotheses: as for [`uncentered`], with a rate tuned to the [`divergence`].
+/// Hypotheses: those of [`uncentered`] for `anchored`, without approximations. The rate and the price of the setting
+/// are not used.
 ///
 /// Proof: follow the regularized leader with nonincreasing rates satisfies `Σ m_t ≤ L* + D/η_T` for the mix losses m_t.
 /// The loss of a trial is at most `m_t + (η_t Q²/2) loss_t`, and `Σ loss_t/√(L_{t-1} + Q²) ≤ 2 √L_T`. Hence

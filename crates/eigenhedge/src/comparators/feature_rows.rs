@@ -89,7 +89,8 @@ impl FeatureRows {
         }
     }
 
-    /// Returns the total loss of the best subspace of dimension `kept`, or `None` if there were too many rows to store.
+    /// Returns the total loss of the best subspace of dimension `kept`. Returns `None` if there were too many rows to
+    /// store, or if a kernel value is invalid.
     pub fn best(&self, kept: usize) -> Option<Best> {
         if self.full {
             return None;

@@ -144,7 +144,8 @@ impl Hindsight {
         }
     }
 
-    /// Returns the total loss of the best subspace of dimension `kept`, or `None` if there were too many rows to store.
+    /// Returns the total loss of the best subspace of dimension `kept`. For kernel features, returns `None` if there
+    /// were too many rows to store, or if a kernel value is invalid.
     pub fn best(&self, kept: usize) -> Option<Best> {
         match self {
             Self::Exact(best) => Some(Best::Exact(best.loss(kept))),
@@ -171,8 +172,8 @@ impl Hindsight {
     }
 
     /// Returns an interval that contains the total loss of the best k-dimensional subspace, for evaluations during a
-    /// run. No n × n matrix is decomposed. The search for the directions starts from those of the previous call, which
-    /// are stored in `leading`. Returns `None` for kernel features.
+    /// run. No n × n matrix is decomposed, unless squares overflow. The search for the directions starts from those of
+    /// the previous call, which are stored in `leading`. Returns `None` for kernel features.
     pub(crate) fn best_on_the_way(&self, kept: usize, leading: &mut LeadingDirections) -> Option<Best> {
         match self {
             // `whole` makes no copy directly after a full block of rows.

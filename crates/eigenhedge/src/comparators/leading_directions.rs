@@ -3,9 +3,10 @@
 //! Setting: a scatter matrix S that grows row by row and is evaluated from time to time. Result: an interval that
 //! contains `tr S` minus the sum of the k largest eigenvalues of S, without an eigendecomposition of S.
 //!
-//! Update (subspace iteration with a warm start): let V (field `basis`) be the p = k + 8 directions of the previous
-//! evaluation, and `Y = S V`. The eigenvalues θ of `Vᵀ Y` are Ritz values. The orthonormalized Y is the next V. An
-//! evaluation takes at most [`PASSES`] passes, and only one if the interval is then narrow.
+//! Update (subspace iteration with a warm start): let V (field `basis`) be the p = min(n, k + 8) directions of the
+//! previous evaluation for an n × n matrix S, and `Y = S V`. The eigenvalues θ of `Vᵀ Y` are Ritz values. The
+//! orthonormalized Y is the next V. An evaluation takes at most [`PASSES`] passes, and only one if the interval is then
+//! narrow.
 //!
 //! Guarantee: the loss of the k leading Ritz vectors is that of a subspace, so the upper end is valid. In the basis of
 //! V and its complement `S = [Θ Rᵀ; R S₂₂]`, and for every ε > 0, `S ⪯ (Θ + RᵀR/ε) ⊕ (S₂₂ + ε I)`. The j largest

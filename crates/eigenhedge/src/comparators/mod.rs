@@ -6,7 +6,7 @@
 //! - [`Best`]: result of a comparator, an exact loss or a lower and an upper bound.
 //! - [`LeadingDirections`]: directions from which lower and upper bounds are computed during a run.
 //! - [`partition`]: loss of the best subspaces for the segments of a stream.
-//! - [`Partitions`]: best partitions of plain rows or features, with cuts between any rows.
+//! - [`Partitions`]: best partitions of plain rows or features, with cuts between any rows that are stored.
 //! - [`BestPair`]: gain of the best directions for pairs of rows.
 //!
 //! ```
@@ -45,8 +45,8 @@ pub(crate) use sketch::bracket;
 
 /// Minimum matrix size for computing only the largest eigenvalues.
 const LARGE: usize = 128;
-/// If the best loss is at most this multiple of the total energy, it is computed from the small
-/// eigenvalues alone. Otherwise rounding would dominate.
+/// If the best loss is at most this multiple of the total energy, it is the sum of the small eigenvalues, computed by
+/// [`Eigen::compute_graded`]. A difference of large numbers would be mostly rounding error.
 const GRADED: f64 = 1e-8;
 
 /// Returns the sum of all but the k largest eigenvalues of a scatter or kernel matrix, from its lower triangle.

@@ -14,8 +14,8 @@
 //! which would lose the small eigenvalues of late segments. Centered scatters are merged through
 //! their means. Their accuracy is best if rows are near zero.
 //!
-//! Not done: choice of s. Losses never increase with s, and the caller decides the cost of a switch. For cuts between grid
-//! points see [`Partitions`](super::Partitions).
+//! Not done: choice of s. Losses never increase with s, and the caller decides the cost of a switch. For cuts between
+//! grid points see [`Partitions`](super::Partitions).
 //!
 //! References: Bellman 1961 (segmentation by dynamic programming); Chan, Golub & LeVeque 1983 (joining scatters);
 //! Herbster & Warmuth 1998 and Warmuth & Kuzmin, JMLR 2008, section 8 (partitions as comparators).
@@ -147,7 +147,8 @@ impl Blocks {
             let spread = block.rows as f64 * dot(&block.mean, &block.mean);
             total += scatter("the scatter matrix of a block", &block.scatter)? + spread;
         }
-        // Merging blocks adds squared displacements between their means, which are at most four times the squared norms.
+        // Merging blocks adds squared displacements between their means, which are at most four times the squared
+        // norms.
         energy("the energy of all blocks", 4.0 * total)
     }
 

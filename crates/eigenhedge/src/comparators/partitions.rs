@@ -4,9 +4,9 @@
 //! best cuts on a grid are then refined to single rows. Beyond that, only a grid of 48 to 95 blocks is kept for plain
 //! rows of up to [`Partitions::SHORT`] numbers. For longer rows and features, there is then no result.
 //!
-//! Longer rows and features are first reduced to a few coordinates: those of a pivoted Cholesky factor of their kernel matrix.
-//! The residual of the factor is added to the loss in every partition. The losses are therefore those of actual subspaces, and
-//! exceed the best ones by at most the trace error of the factor.
+//! Longer rows and features are first reduced to a few coordinates: those of a pivoted Cholesky factor of their kernel
+//! matrix. The residual of the factor is added to the loss of every partition. The losses are therefore those of actual
+//! subspaces, and exceed the best ones for the same cuts by at most the trace error of the factor.
 //!
 //! Cost of an evaluation, with n numbers (or coordinates) per row and m ≤ 95 blocks: m²/2
 //! eigendecompositions of n × n matrices, where m is halved while that is too expensive. The
@@ -49,7 +49,7 @@ pub struct Partitions {
 enum KeptRows {
     Rows(Matrix),
     Grid(Blocks),
-    /// No rows, because they exceed the memory limit.
+    /// No rows, because there were more than [`Partitions::MOST`] numbers.
     Nothing,
 }
 
@@ -136,7 +136,7 @@ impl Partitions {
         }
     }
 
-    /// Returns the best partitions into 1 to `most` segments, in this order. The list is empty
+    /// Returns the best partitions found into 1, 2, … segments, at most `most`. The list is empty
     /// without rows, or if there are too many rows to store and no grid.
     pub fn best(&self, kept: usize, most: usize) -> Vec<Partition> {
         let mut partitions = match &self.seen {

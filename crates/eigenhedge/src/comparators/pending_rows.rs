@@ -6,8 +6,8 @@
 //!
 //! Cost: O(v ℓ) per row, with v stored rows and ℓ retained directions. It does not depend on the length of a row.
 //!
-//! Numerics: rows are centered in terms of their products, so the error of the energies is the rounding error of the squared
-//! norms of the rows themselves. A row that nearly equals the mean is therefore left to the large sketch.
+//! Numerics: rows are centered in terms of their products, so the error of the energies is the rounding error of the
+//! squared norms of the rows themselves. A row that nearly equals the mean is therefore left to the large sketch.
 
 use crate::error::Error;
 use crate::linalg::{CANCELLED, Cells, Combinations, Eigen, Matrix};

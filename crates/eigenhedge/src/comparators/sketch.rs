@@ -8,9 +8,10 @@
 //! subtracted from every eigenvalue, so at most ℓ columns remain. `Δ = Σ δ` is the field `shrinkage`, and the diagonal
 //! of C is the field `energies`. Centering weights each row as [`BestSubspace`](super::BestSubspace) does.
 //!
-//! Guarantee: `B Bᵀ ⪯ C ⪯ B Bᵀ + Δ I`. With `top` the sum of the k largest eigenvalues, `high = tr C - top(B Bᵀ)` and `low =
-//! high - min(k Δ, tr C - tr B Bᵀ)` always enclose the best loss. Each step removes at least `(ℓ+1) δ` from `B`, hence `(ℓ+1-k)
-//! Δ ≤ best` and `high - low ≤ best · k/(ℓ+1-k)`. Both ends are equal as long as the rows have rank at most ℓ.
+//! Guarantee: `B Bᵀ ⪯ C ⪯ B Bᵀ + Δ I`. With `top` the sum of the k largest eigenvalues, `high = tr C - top(B Bᵀ)` and
+//! `low = high - min(k Δ, tr C - tr B Bᵀ)` always enclose the best loss. Each step removes at least `(ℓ+1) δ` from `B`,
+//! hence `(ℓ+1-k) Δ ≤ best` and `high - low ≤ best · k/(ℓ+1-k)`. Both ends are equal as long as the rows have rank at
+//! most ℓ.
 //!
 //! Cost: amortized O(nℓ) per row, and memory for 2nℓ numbers. Sparse rows are first collected in a
 //! sketch of their own, whose cost does not depend on n ([`PendingRows`]).
@@ -55,7 +56,7 @@ pub struct Sketch {
     pub(super) rows: u64,
     /// Energy (the sum of squares after centering) of each column of the rows, without the pending rows.
     pub(crate) energies: Vec<f64>,
-    /// Upper bound on the energy along any unit vector that is missing from the buffer.
+    /// Upper bound on the energy that the buffer misses along any unit vector.
     pub(crate) shrinkage: f64,
     pub(crate) buffer: Matrix,
     pub(super) pending: PendingRows,

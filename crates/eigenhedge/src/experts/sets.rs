@@ -44,8 +44,8 @@ pub struct SetDistribution {
 }
 
 impl SetDistribution {
-    /// Creates the distribution over sets of `size` indices. Returns `Err` unless `size` is at
-    /// least 1 and at most the number of positive weights, or for a log-weight of `∞` or NaN.
+    /// Creates the distribution over sets of `size` indices. Returns `Err` if `size` is 0 or exceeds the number of
+    /// positive weights, or if a log-weight is `∞` or NaN.
     pub fn new(log_weights: &[f64], size: usize) -> Result<Self, Error> {
         every("list of log-weights", log_weights, "less than infinity", |weight| weight < f64::INFINITY)?;
         let positive = log_weights.iter().filter(|weight| weight.is_finite()).count();

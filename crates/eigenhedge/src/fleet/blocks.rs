@@ -48,9 +48,9 @@ impl<'a> Group<'a> {
 
 impl Fleet<Model> {
     /// Runs a trial for each row with the model of its key. The results are those of calling [`Self::step`] in order.
-    /// The rows of a key are processed together, so each model is loaded from memory or from the store only once. The
-    /// models of different keys learn on several threads ([`set_threads`](crate::set_threads)) if the models of all
-    /// keys in the block fit into memory.
+    /// The rows of a key are processed together, so each model is loaded from the store at most once. The models of
+    /// different keys learn on several threads ([`set_threads`](crate::set_threads)) if there are at least 128 rows and
+    /// the models of all keys fit into memory.
     ///
     /// `answer` is called with the index of each row and its result: the loss and the coordinates, or the error.
     /// Coordinates are in the drawn directions, unless aligned coordinates were requested

@@ -79,7 +79,8 @@ fn cannot_store(error: io::Error) -> Error {
 
 impl<T: FleetMember> Fleet<T> {
     /// Creates a fleet whose members are copies of this template. The resume state of the template
-    /// is cleared. Returns `Err` for a model that has learned rows or that needs a warm-up.
+    /// is cleared. Returns `Err` for a model that has learned rows, or whose columns are scaled by a
+    /// warm-up.
     pub fn new(mut fresh: T) -> Result<Self, Error> {
         fresh.check_fresh()?;
         fresh.resume_state_mut().clear();

@@ -97,7 +97,7 @@ impl<D: Dictionary> FeatureWeights<D> {
         self.coefficients.column(component).iter().map(move |alpha| self.shrink[component] * alpha)
     }
 
-    /// Returns the center's coefficients and products with the atoms, or `None` at the origin.
+    /// Returns the center's coefficients and its inner products with the atoms, or `None` if there is no center yet.
     pub(crate) fn center(&self) -> Option<(&[f64], &[f64])> {
         (!self.center.is_empty()).then_some((&self.center, &self.image))
     }

@@ -10,9 +10,9 @@
 //! Numerics: R comes from rotations only, never from a difference, so its error is relative to W. A vector whose part
 //! outside the span of the earlier ones is shorter than [`DEPENDENT`] times its length counts as lying in that span. A
 //! projection then costs O(P³). Along nearly dependent directions, coordinates can be longer than the point. Those that
-//! determine the loss are then shortened ([`ImplicitFrame::shorten`]). R is only an estimate when vectors cancel, or when
-//! the kernel is not positive definite. Because of the shortening, any R gives losses between zero and the energy of the
-//! row.
+//! determine the loss are then shortened ([`ImplicitFrame::shorten`]). R is only an estimate when vectors cancel, or
+//! when the kernel is not positive definite. Because of the shortening, any R gives losses between zero and the energy
+//! of the row.
 
 use super::rule::{VectorStep, move_column};
 use crate::error::Error;

@@ -18,8 +18,8 @@
 //! size γ is the [`Rate`] divided by the squared norm bound. [`Weights`] abstracts the space of the
 //! vectors: [`AmbientWeights`] in `R^n`, [`FeatureWeights`] over a dictionary.
 //!
-//! Guarantee: no regret bound. On a stationary stream with distinct top eigenvalues, and steps that decrease like 1/t,
-//! vector p converges to component p, up to sign.
+//! Guarantee: no regret bound. On a stationary stream with distinct top eigenvalues, steps that decrease like 1/t, and
+//! β ≥ 1 for [`Rule::Simultaneous`], vector p converges to component p, up to sign.
 //!
 //! Cost per trial: O(nP) in `R^n`; a kernel row and O(tP) over t atoms; O(P²) for the frame of the subspace.
 //!
@@ -69,7 +69,8 @@ pub struct Params {
     pub rule: Rule,
     /// Step size.
     pub rate: Rate,
-    /// Bound on the norms of rows: given, or the largest norm so far. Step sizes are divided by the square of this bound.
+    /// Bound on the norms of rows: given, or the largest norm so far. Step sizes are divided by the square of this
+    /// bound.
     pub norm_bound: NormBound,
     /// Center to subtract. `None` means no centering.
     pub center: Option<RunningCenter>,
@@ -211,7 +212,8 @@ impl<W: Weights> Hebbian<W> {
         })
     }
 
-    /// Initializes each weight vector with a nonzero point, as if the points were the first rows.
+    /// Initializes each missing weight vector with a nonzero point. Without a center, this has the effect
+    /// of learning the points as the first rows. Returns `Err` for an invalid point or a wrong number of points.
     pub fn starting_from(mut self, points: &[&W::Point]) -> Result<Self, Error> {
         let missing = self.params.components - self.weights.count();
         state::length("the list of initial points", points.len(), missing)?;
@@ -236,7 +238,8 @@ impl<W: Weights> Hebbian<W> {
         &self.weights
     }
 
-    /// Returns the number of rows learned. Rows that became initial weight vectors are not counted.
+    /// Returns the number of rows learned. Rows that became initial weight vectors or only set the center are not
+    /// counted.
     pub fn trials(&self) -> u64 {
         self.trials
     }

@@ -152,7 +152,7 @@ pub enum Rate {
     /// Decreasing step `γ(t) = η / (1 + (t-1)/half)`. The vectors converge on a stationary stream.
     ///
     /// For large t this is `η·half / t`. The angle to a component then decreases like `t^-½` if `η·half` times the gap
-    /// below its eigenvalue exceeds one half, and more slowly otherwise.
+    /// below its eigenvalue, divided by the squared norm bound, exceeds one half, and more slowly otherwise.
     Decreasing {
         /// Initial step size η.
         eta: f64,

@@ -36,8 +36,8 @@ pub trait Weights {
     /// Moves the center toward the loaded point by the fraction `share` of their distance.
     fn shift_center(&mut self, point: &Self::Point, share: f64);
 
-    /// Removes one atom if the budget is exceeded, and writes the effect on the vectors to its
-    /// argument. Returns true if an atom was removed.
+    /// Removes one atom if the budget is exceeded, and writes the effect on the vectors to `change`. Returns true if an
+    /// atom was removed.
     fn trim(&mut self, _change: &mut Change) -> bool {
         false
     }

@@ -3,8 +3,8 @@
 //! Kernels: let `#u(a)` be the number of times that u occurs in a. [`VectorKernel::Spectrum`] is the cosine of the
 //! counts of substrings, `Σ_u #u(a) #u(b) / √(Σ #u(a)² Σ #u(b)²)`, and 0 if a row is shorter than a substring. Sets
 //! ignore repetitions: [`VectorKernel::Intersection`] is `|A ∩ B|`, and [`VectorKernel::Jaccard`] is
-//! `|A ∩ B| / |A ∪ B|`, or 1 for two empty sets. The first two are positive definite, because counts and indicators are
-//! their features. Gower (1971) proves it for Jaccard.
+//! `|A ∩ B| / |A ∪ B|`, or 1 for two empty sets. All three are positive definite. The features of `Spectrum` are scaled
+//! counts, and those of `Intersection` are indicators. Gower (1971) proves it for `Jaccard`.
 //!
 //! Cost: O(|a| log |a|) once per row and atom, O(|a| + |b|) per kernel value.
 //!

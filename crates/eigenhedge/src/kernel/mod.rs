@@ -1,7 +1,7 @@
 //! Kernels: inner products in a feature space, and dictionaries of atoms.
 //!
 //! A [`Kernel`] is a function of two points of any type. A [`Dictionary`] stores points (*atoms*) and computes the
-//! *kernel row* of a point: its kernel values with all atoms. Everything else is built on that operation.
+//! *kernel row* of a point: its kernel values with all atoms.
 //!
 //! | points | kernels | dictionary |
 //! |---|---|---|

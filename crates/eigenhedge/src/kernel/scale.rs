@@ -23,7 +23,7 @@ const ALIKE: f64 = 0.999;
 
 impl KernelParameters {
     /// Sets γ from the rows if it is `None` and the kernel with this name depends on it. A Matérn kernel with a given
-    /// length scale does not depend on γ. γ stays `None` if no distance or norm of the rows is positive.
+    /// length scale does not depend on γ. γ stays `None` if no distance or norm of the rows is positive and finite.
     ///
     /// ```
     /// use eigenhedge::kernel::KernelParameters;
@@ -48,7 +48,8 @@ impl KernelParameters {
 
 impl VectorKernel {
     /// Returns advice if the kernel matrix of the first rows is nearly the identity or nearly
-    /// constant. Returns `None` otherwise, and for kernels that do not decrease with a distance.
+    /// constant. Returns `None` otherwise, and for kernels other than RBF, Laplacian, Matérn and
+    /// Mallows.
     pub fn advice<R: AsRef<[f64]>>(&self, rows: &[R]) -> Option<&'static str> {
         let of_distances = [Measure::SquaredDistance, Measure::AbsoluteDistance, Measure::Discordance];
         let measure = self.measure().filter(|measure| of_distances.contains(measure))?;
@@ -68,7 +69,7 @@ impl VectorKernel {
     }
 }
 
-/// Returns the positive measures of all pairs of the first [`MOST`] complete rows. For inner
+/// Returns the positive finite measures of all pairs of the first [`MOST`] rows whose cells are all finite. For inner
 /// products, returns those of each row with itself.
 fn measured<R: AsRef<[f64]>>(measure: Measure, rows: &[R]) -> Vec<f64> {
     let complete = rows.iter().map(AsRef::as_ref).filter(|row| row.iter().all(|x| x.is_finite()));

@@ -5,7 +5,7 @@
 //! rounding level. Otherwise one-sided Jacobi rotates the columns of `A = Tᵀ` until they are orthogonal, `A V = U S`.
 //! The nearest matrix to A with orthonormal columns is `U Vᵀ`.
 //!
-//! Cost: a Newton–Schulz step takes two products of an r × r with an r × k matrix. A Jacobi sweep takes O(k r²), and
+//! Cost: a Newton–Schulz step takes two matrix products of r² k multiplications each. A Jacobi sweep takes O(k r²), and
 //! about ten sweeps are needed.
 //!
 //! Numerics: U and V are orthonormal up to rounding for any singular values. Singular values below [`NOTHING`] count as
@@ -115,8 +115,8 @@ impl Polar {
             if turned.column(j).iter().any(|x| *x != 0.0) {
                 continue;
             }
-            // With fewer nonzero columns than rows, the squared distance of some unit vector from their span is at least
-            // 1/rows.
+            // With fewer nonzero columns than rows, the squared distance of some unit vector from their span is at
+            // least 1/rows.
             let found = free.by_ref().find_map(|i| {
                 zero(unit, rows);
                 unit[i] = 1.0;

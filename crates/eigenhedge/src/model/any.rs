@@ -177,13 +177,15 @@ impl AnyLearner {
         if let Self::Plain(portfolio) = self { Some(portfolio) } else { None }
     }
 
-    /// Returns the number of explicit directions, summed over all members, or the number of weight vectors.
+    /// Returns the number of stored columns, of which explicit directions are combinations, summed over all members.
+    /// For a Hebbian learner, returns the number of weight vectors.
     pub fn columns(&self) -> usize {
         self.inside().columns()
     }
 
     /// Returns the squared norm of the most recent row after centering. A portfolio uses the center of the chosen
-    /// member. After a batch, returns the largest eigenvalue of the scatter matrix of its rows.
+    /// member. After a batch, returns the largest eigenvalue of the scatter matrix of its rows, or an upper bound on
+    /// it.
     pub fn last_square(&self) -> f64 {
         self.inside().last_row().square
     }

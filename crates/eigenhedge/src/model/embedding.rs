@@ -129,8 +129,9 @@ impl Embedding {
     }
 
     /// Computes the coordinates of several rows and appends them to `coordinates`. If `with_losses` is true, calls
-    /// `each` with the squared reconstruction error of every row. Several plain rows without missing cells are multiplied
-    /// by the directions as one matrix. The results are those of [`Self::transform`] up to rounding. An error includes the position of its row.
+    /// `each` with the squared reconstruction error of every row. Several plain rows without missing cells are
+    /// multiplied by the directions as one matrix. The results are those of [`Self::transform`] up to rounding. An
+    /// error comes with the index of its row.
     pub fn transform_block(
         &mut self,
         rows: &[&[f64]],

@@ -1,9 +1,9 @@
 //! Merging of models over parts of a table.
 //!
-//! Setting: learners that are functions of the scatter matrix of all rows: [`Kind::Leader`],
-//! [`Kind::Anchored`], [`Kind::ProductSets`], over plain rows. The merged learner is that of the
-//! rows of both models in one pass, except for the norm bound around a center (see
-//! `subspace/merge.rs`). Other learners depend on the order of rows and cannot be merged.
+//! Setting: learners that are functions of the scatter matrix of all rows: [`Kind::Leader`], [`Kind::Anchored`],
+//! [`Kind::ProductSets`], over plain rows. With a fixed rate, no rank cap, and either no center or a given norm bound,
+//! the merged learner is that of the rows of both models in one pass (see `subspace/merge.rs`). Other learners depend
+//! on the order of rows and cannot be merged.
 //!
 //! Summary: the losses of the two models are added. The best fixed subspace in hindsight is that of all counted rows.
 //! It is exact, or for long rows between the bounds of a sketch. The bound on the loss is proved only for `anchored`
@@ -87,7 +87,8 @@ impl Model {
     }
 
     /// Returns true if rows can be learned as [`Moments`](crate::Moments) instead of one by one. For rows of up to 4096
-    /// numbers both give the same state up to rounding. Longer rows are learned from a sketch.
+    /// numbers both give the same state up to rounding, except for a self-confident rate, which moments tune to the
+    /// loss of the best subspace. Longer rows are learned from a sketch.
     pub fn takes_moments(&self) -> bool {
         let Spec { norm_bound, max_rank, as_printed, .. } = &self.spec;
         let is_usual = matches!(norm_bound, NormBound::Running) && max_rank.is_none() && !as_printed;

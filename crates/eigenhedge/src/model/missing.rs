@@ -61,8 +61,8 @@ impl Filled {
 }
 
 impl Model {
-    /// Changes the handling of missing cells for the following rows. Returns an error if the model has already filled
-    /// in cells and the new setting would not fill them in.
+    /// Changes the handling of missing cells for the following rows. Returns `Err` if the learner cannot fill in cells
+    /// as requested, or if the model has already filled in cells and the new setting would not fill them in.
     ///
     /// ```
     /// use eigenhedge::{Kind, Missing, Model, Spec};
@@ -160,8 +160,9 @@ impl Model {
         Some(&self.scratch.0.fill).filter(|fill| !fill.row.is_empty())
     }
 
-    /// Fills in the missing cells of a row without learning it. The result is what [`Self::filled`] would return after
-    /// learning it. Returns `Err` for a wrong length or an infinite cell, and for kernels and Hebbian learners.
+    /// Fills in the missing cells of a row without learning it. For a row with missing cells, the result is what
+    /// [`Self::filled`] would return after learning it. Returns `Err` for a wrong length or an infinite cell, and for
+    /// kernels and Hebbian learners.
     pub fn fill(&mut self, raw: &[f64]) -> Result<Filled, Error> {
         check_cells("row", raw, self.length)?;
         if self.learner.plain_mut().is_none() {

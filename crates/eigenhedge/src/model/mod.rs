@@ -213,8 +213,8 @@ impl Model {
         self.columns.standardizer.settle();
     }
 
-    /// Sets whether aligned coordinates of the following rows are computed ([`Self::coordinates`]).
-    /// They cost O(u k²) per row, where u is the number of explicit directions. Without a request,
+    /// Sets whether aligned coordinates of the following rows are computed ([`Self::coordinates`]). They cost O(u k²)
+    /// per row, where u is the number of explicit directions. Without a request, or with [`Coordinates::Drawn`],
     /// coordinates are in the drawn directions.
     pub fn ask_for_coordinates(&mut self, asked: bool) {
         self.scratch.0.aligns = asked && self.coordinates == Coordinates::Aligned;
@@ -328,8 +328,8 @@ impl Model {
         &self.scratch.0.reconstruction
     }
 
-    /// Computes the coordinates of a row in the directions most likely to be kept, without learning. Returns the squared
-    /// reconstruction error of the observed cells.
+    /// Computes the coordinates of a row in the directions most likely to be kept, without learning. Returns the
+    /// squared reconstruction error of the observed cells.
     pub fn transform(&mut self, row: &[f64], coordinates: &mut Vec<f64>) -> Result<f64, Error> {
         self.frozen().transform(row, coordinates)
     }
@@ -370,7 +370,7 @@ impl Model {
     pub fn next_embedding(&mut self) -> Embedding {
         let embedding = match self.coordinates {
             Coordinates::Aligned if self.spec.missing == Missing::Fill => {
-                // The basis is rotated. All its vectors get the smallest factor of the directions.
+                // The basis is rotated. All its vectors get the smallest ridge factor of the directions.
                 let least = self.ridges().into_iter().fold(f64::INFINITY, f64::min);
                 self.learner.inside_mut().aligned_embedding(self.spec.kept).filling(vec![least; self.spec.kept])
             }

@@ -1,5 +1,5 @@
-//! Laws of sparse rows: every learner over plain rows gives the same results for sparse rows as for the same rows
-//! stored as dense rows.
+//! Laws of sparse rows: subspace learners and `auto` over plain rows give the same results for sparse rows as for the
+//! same rows stored as dense rows.
 
 use crate::comparators::{BestMethod, Hindsight};
 use crate::registry::{Family, REGISTRY};

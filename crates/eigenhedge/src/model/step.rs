@@ -27,9 +27,9 @@ impl Model {
         outcome
     }
 
-    /// Runs one trial like [`Self::step`], with a row that is zero outside the columns `filled`,
-    /// whose indices ascend. For long rows with few filled cells the cost then does not depend on
-    /// the length of the row. The caller guarantees that all other cells are zero.
+    /// Runs one trial like [`Self::step`], with a row that is zero outside the columns `filled`, whose indices ascend.
+    /// For rows of at least 4096 cells, of which at most a 32nd is filled, the cost of the learner then does not depend
+    /// on the length, unless columns are standardized. The caller guarantees that all other cells are zero.
     pub fn step_filled(&mut self, row: &[f64], filled: &[u32]) -> Result<Loss, Error> {
         let is_inside = filled.last().is_none_or(|last| (*last as usize) < row.len());
         if !is_inside || !filled.is_sorted_by(|a, b| a < b) {

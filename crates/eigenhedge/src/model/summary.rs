@@ -65,17 +65,18 @@ pub struct Summary {
     pub certificate: Certificate,
     /// Members of a portfolio. The list is empty for a single learner.
     pub members: Vec<Member>,
-    /// Best partitions into 1, 2, … segments. The list is empty if partitions were not tracked, or
-    /// if cells were filled in.
+    /// Best partitions into 1, 2, … segments. The list is empty if partitions were not tracked, if cells were filled
+    /// in, or if there were too many long rows or kernel features to store.
     pub partitions: Vec<Partition>,
     /// Smallest bound relative to one of the partitions, or `None` if no theorem covers changes.
     pub shifting_bound: Option<ShiftingBound>,
     /// Advice about the input, if the scales of two columns differ by more than a factor of 10⁵.
     /// There is none if columns are standardized or if rows are too long for an exact comparator.
     pub advice: Option<String>,
-    /// Mean number of explicit directions, which are those stored individually.
+    /// Mean number of explicit directions (stored individually) with a positive probability of being kept. A portfolio
+    /// counts those of the chosen member.
     pub rank_mean: f64,
-    /// Largest number of explicit directions.
+    /// Largest number of explicit directions with a positive probability of being kept.
     pub rank_max: usize,
     /// Time spent, in seconds. It is 0 until the caller sets it by [`Self::timed`].
     pub seconds: f64,
@@ -323,7 +324,7 @@ pub struct Totals {
     /// Square root of the sum of the fourth powers of the norms of rows, after centering.
     pub squares_norm: f64,
     rank_sum: u64,
-    /// Largest number of explicit directions.
+    /// Largest number of explicit directions with a positive probability of being kept.
     pub rank_max: usize,
 }
 
@@ -400,7 +401,7 @@ impl Totals {
         self.rows - self.uncharged
     }
 
-    /// Returns the mean number of explicit directions.
+    /// Returns the mean number of explicit directions with a positive probability of being kept.
     pub fn rank_mean(&self) -> f64 {
         if self.charged() == 0 { 0.0 } else { self.rank_sum as f64 / self.charged() as f64 }
     }

@@ -25,7 +25,8 @@ pub(super) struct Asked {
 impl Moments {
     /// Returns the loss of the best subspace of `kept` dimensions for all rows, around their mean
     /// or around zero, in standard or original units. The result is exact, or a lower and an upper
-    /// bound. On these rows, the loss of a model from [`Self::finish`] is at most the upper bound.
+    /// bound. The directions that a model from [`Self::finish`] keeps, with the same k, center and
+    /// units, lose at most the upper bound on these rows.
     pub fn best(&self, kept: usize, centered: bool, standardized: bool) -> Best {
         let Asked { scatter, energy, mut slack, .. } = self.asked(centered, standardized);
         match scatter {
@@ -80,14 +81,15 @@ impl Moments {
     }
 
     /// Returns the learner with these options after all rows, as if it had learned them in one
-    /// pass. If `standardize` is true, every column is scaled to mean 0 and standard deviation 1.
-    /// No row was predicted, so no loss is recorded. The summary starts with the rows that follow.
+    /// pass. Rows of more than 4096 numbers are learned from their sketch. If `standardize` is true,
+    /// every column that is not constant is scaled to mean 0 and standard deviation 1. No row was
+    /// predicted, so no loss is recorded. The summary starts with the rows that follow.
     ///
     /// Supported learners are `leader`, `anchored` and `product-sets` ([`Model::merge`]). If no
     /// norm bound is given, the largest norm of a row is used. With centering, this is the largest
     /// distance of a row from the mean of the previous rows, which depends slightly on their order.
     /// In standard units the largest norm is unknown, so `anchored` and `product-sets` need a given
-    /// bound. A self-confident rate is tuned to the loss of the best subspace.
+    /// bound. A self-confident rate is tuned to the loss of the best subspace, or to its upper bound.
     pub fn finish(&self, setup: &Setup, standardize: bool) -> Result<Model, Error> {
         let setup = setup.for_rows(self.length)?;
         setup.spec.check_mergeable()?;
@@ -104,8 +106,9 @@ impl Moments {
     }
 
     /// Learns all rows without predicting them, and returns the model. The rows must be in standard units of the model.
-    /// Names, scale and random generator of the model stay. If [`Model::takes_moments`], the learned state is that
-    /// after the rows one by one, in any order. Costs one decomposition, and another one if the model has rows.
+    /// Names, scale and random generator of the model stay. If [`Model::takes_moments`] returns true and rows have at
+    /// most 4096 numbers, the learned state is that after the rows one by one, in any order. Costs one decomposition,
+    /// and another one if the model has rows.
     ///
     /// ```
     /// use eigenhedge::{Kind, Model, Moments, Spec, streams};
@@ -206,14 +209,15 @@ const ACCURATE: f64 = 1e-8;
 pub struct Principal {
     /// Directions and center. The probabilities of the directions are unknown and set to 0.
     pub embedding: Embedding,
-    /// Energy of the rows along each direction, and in total, or `None` if the energies are not known exactly.
+    /// Energy of the rows along each direction, and in total. `None` for rows of more than 4096 numbers, and for models
+    /// that do not compute the best subspace in hindsight.
     pub energies: Option<(Vec<f64>, f64)>,
 }
 
 impl Moments {
     /// Returns the directions that a model without rows would keep after [`Self::add_to`], at the cost of the k leading
-    /// eigenpairs instead of all. Returns `None` if the model has rows, if there are too few rows for k directions, or
-    /// if the energies along the directions differ too much for accuracy.
+    /// eigenpairs instead of all. Returns `None` if the model has rows or another row length, if there are too few rows
+    /// for k directions, or if the energies along the directions differ too much for accuracy.
     pub fn principal(&self, model: &Model) -> Option<Principal> {
         if model.totals().rows > 0 || self.rows == 0 || model.length() != self.length {
             return None;

@@ -12,12 +12,12 @@
 //! `S⁻¹ C S⁻¹`, where S contains the standard deviations. Neither needs a second pass.
 //!
 //! Longer rows: a frequent-directions sketch B ([`Sketch`]) with a known error Δ, `B Bᵀ ⪯ C ⪯ B Bᵀ + Δ I`, and the
-//! exact diagonal of C. On these rows, the loss of the finished model is at most the upper end of [`Moments::best`],
-//! and no subspace has a loss below the lower end. In standard units the error is `Δ S⁻²`, so columns with little
-//! variance widen the interval between the two ends.
+//! exact diagonal of C. On these rows, the directions that the finished model keeps lose at most the upper end of
+//! [`Moments::best`], and no subspace loses less than the lower end. In standard units the error is `Δ S⁻²`, so columns
+//! with little variance widen the interval between the two ends.
 //!
 //! Cost: O(n²) per row as a matrix product, or O(nℓ) for a sketch of ℓ = 8k + 16 directions.
-//! Serialized size: 8 n² bytes, or up to 16 nℓ.
+//! Serialized size: about 8 n² bytes, or up to about 16 nℓ.
 //!
 //! Numerics: the first row is subtracted from all rows, so that an offset costs no precision.
 //!
@@ -169,6 +169,7 @@ impl Moments {
     }
 
     /// Creates empty moments for rows in the standard units of a model. [`Self::add_to`] adds them to this model later.
+    /// Returns `Err` if the model fills in missing cells.
     pub fn for_model(model: &Model) -> Result<Self, Error> {
         let spec = model.spec();
         Self::new(model.length(), spec.kept, spec.missing)

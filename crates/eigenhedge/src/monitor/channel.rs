@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 
 /// Share of alarms, as a multiple of the requested one, above which a burst raises the limit.
 const BURST: f64 = 3.0;
-/// Increase of the logarithm of the limit at each alarm of a burst.
+/// Approximate increase of the logarithm of the limit at each alarm of a burst.
 const BURST_STEP: f64 = 0.03;
 
 /// Scoring of rows, or of the differences between them: shape of the warm-up, level of the most recent rows, and limits
@@ -174,7 +174,8 @@ impl Channel {
         if mode == Mode::Adapt { self.reference_limit } else { self.fixed_limit }
     }
 
-    /// Returns the values of Q and of T² that the requested share of normal rows exceed.
+    /// Returns the values of Q and of T² that the requested share of normal rows exceed, or half of it if differences
+    /// are scored too.
     pub fn statistic_limits(&self) -> [f64; 2] {
         self.reference.exceeded_with(self.limits.rate())
     }

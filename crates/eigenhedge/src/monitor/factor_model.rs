@@ -1,13 +1,13 @@
 //! Deviation of each column from its prediction by the other columns of the row.
 //!
-//! Setting: a centered row `c` has the covariance `S = P diag(s²) Pᵀ + diag(r²)`, with directions P of variances s² and noise
-//! r_j² in each column (a factor model). Given all other columns, the squared standardized deviation of column j is `z_j² =
-//! (S⁻¹c)_j² / (S⁻¹)_jj`.
+//! Setting: a centered row `c` has the covariance `S = P diag(s²) Pᵀ + diag(r²)`, with directions P of variances s² and
+//! noise r_j² in each column (a factor model). Given all other columns, the squared standardized deviation of column j
+//! is `z_j² = (S⁻¹c)_j² / (S⁻¹)_jj`.
 //!
 //! Guarantee: a fault of size f in column j adds `f S⁻¹e_j` to S⁻¹c, where e_j is the unit vector of column j. Without
-//! noise, z_j² is then `f² (S⁻¹)_jj`, and any other z_i² is at most as large, `f² (S⁻¹)_ij²/(S⁻¹)_ii` (Cauchy–Schwarz;
-//! Alcala and Qin 2009 prove it for any quadratic form). A fault that is large compared with the noise of its row is
-//! therefore ranked first, whether or not its column is correlated with others.
+//! noise, z_j² is then `f² (S⁻¹)_jj`. Any other z_i² is `f² (S⁻¹)_ij²/(S⁻¹)_ii`, which is at most as large
+//! (Cauchy–Schwarz; Alcala and Qin 2009 prove it for any quadratic form). A fault that is large compared with the noise
+//! of its row is therefore ranked first, whether or not its column is correlated with others.
 //!
 //! Cost: O(d k) per row and O(d k²) for new directions, with d columns and k directions. `S⁻¹ = diag(1/r²) - B Bᵀ` with
 //! `B = diag(1/r²) P V diag(λ)^(-1/2)`, where V and λ are the eigenvectors and eigenvalues of `diag(1/s²) + Pᵀ

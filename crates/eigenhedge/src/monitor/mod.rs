@@ -3,7 +3,7 @@
 //! Setting: rows arrive one at a time. The first rows are the warm-up. They are the *reference* and
 //! count as normal, except for outliers. Each later row is tested for two things:
 //!
-//! - **Alarm**: the row is unusual compared with the reference and with the most recent rows.
+//! - **Alarm**: the row is unusual compared with the reference and, with [`Mode::Adapt`], with the most recent rows.
 //! - **Incident**: the row is part of a stretch in which something is wrong, on one of several time
 //!   scales.
 //!
@@ -166,7 +166,7 @@ pub struct MonitorTotals {
     pub events: u64,
     /// Number of reported change points.
     pub changes: u64,
-    /// Number of rows with an ongoing incident, counted from its report.
+    /// Number of rows inside incidents, from the report of each incident on.
     pub incident_rows: u64,
     /// Number of reported incidents.
     pub incidents: u64,
@@ -294,8 +294,8 @@ impl Monitor {
         self.fitted.as_ref().and_then(|fitted| fitted.incidents.scales.too_short())
     }
 
-    /// Returns the indices, in ascending order, of the columns whose last 20 values have at least
-    /// two decimals fewer than in the warm-up. At the start of a table, fewer values are enough.
+    /// Returns the indices, in ascending order, of the columns whose last 20 values have at least two decimals fewer
+    /// than in the warm-up. From the start of a table on, a column counts until its first value with more decimals.
     pub fn rounded_columns(&self) -> impl Iterator<Item = usize> {
         self.fitted.iter().flat_map(|fitted| fitted.rounding.coarse())
     }
@@ -335,7 +335,8 @@ impl Monitor {
         }
     }
 
-    /// Returns a copy of the monitor that scores the rows of a new table without adapting to them.
+    /// Returns a copy of the monitor that scores the rows of a new table relative to the present reference, with
+    /// [`Mode::Freeze`].
     pub fn frozen(&self) -> Self {
         let mut copy = self.clone();
         // A borrowed reference has no warm-up of its own.
@@ -353,7 +354,8 @@ impl Monitor {
     }
 
     /// Returns the contributions of cells to Q and to T² of the most recently scored row. Entry `l · width + j` belongs
-    /// to column j, l rows earlier. The contributions sum to Q and to T². Both lists are empty before the first score.
+    /// to column j, l rows earlier. The contributions sum to Q and to T². Both lists are empty if no row has been
+    /// scored since the reference was set or the monitor was loaded.
     pub fn contributions(&self) -> (Vec<f64>, Vec<f64>) {
         self.fitted.as_ref().map_or_else(Default::default, |fitted| {
             causes::contributions(&fitted.levels.shape, &fitted.levels.reference_parts.0)

@@ -17,22 +17,22 @@ const MOST_LAGS: usize = 100;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Mode {
-    /// Updates the recent level and its limit with every row. The reference of the row scores is fixed. If a column
-    /// changes slowly within the warm-up, the baseline of incidents follows the rows slowly.
+    /// Updates the level of the most recent rows and the alarm limit with every row. The reference of the scores is
+    /// fixed. If a column changes slowly within the warm-up, the baseline of incidents follows the rows slowly.
     #[default]
     Adapt,
-    /// Does not adapt. Alarms depend only on the reference. The value is the number of first rows
-    /// from which the reference is computed.
+    /// Keeps the reference, the alarm limit and the baseline of incidents fixed. Alarms depend only on the reference.
+    /// The value is the number of first rows from which the reference is computed.
     Freeze(u64),
 }
 
 crate::error::by_name_or_rows!(Mode, "mode", Adapt => "adapt"; Freeze => "freeze");
 
-/// Rule for the alarm limit.
+/// Rule for the alarm limit. With [`Mode::Freeze`], both rules give one limit, which is computed from the warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Limit {
-    /// Quantile of recent scores. The value is the share of later rows that should exceed the limit.
+    /// Quantile of recent scores. The value is the share of later normal rows that should exceed the limit.
     Auto(f64),
     /// Conformal rank of recent scores. The value is the maximum share of later rows that exceed
     /// the limit, if rows are exchangeable.
@@ -137,7 +137,7 @@ pub struct MonitorOptions {
     /// Handling of missing cells.
     pub missing: Missing,
     /// Number of warm-up rows. `None` means 400 rows, or three rows per value of a row (including lags) if that is
-    /// more.
+    /// more. It has no effect with [`Mode::Freeze`], which has its own number of rows.
     pub warm_up: Option<u64>,
     /// Maximum number of rows between two consecutive alarms of an event.
     pub event_gap: u64,

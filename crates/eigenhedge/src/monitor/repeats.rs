@@ -1,4 +1,4 @@
-//! Detection of stuck sensors, whose repeated values need not affect Q or T².
+//! Detection of stuck sensors, whose repeated values need not affect Q or T², and of long runs of missing cells.
 //!
 //! A column is stuck if its value has been the same for more rows than its limit. The limit is the largest of three
 //! numbers: [`FEWEST`]; `2 L + 3`, where L is the longest run in the warm-up; and the length of a run with probability

@@ -10,10 +10,10 @@
 //! 64 rows. Here e is the value that a share [`USUAL`] of the scores s exceeds in the warm-up. The
 //! *jump* is the score of the difference from the previous row.
 //!
-//! **Limits.** A share `α = m/(4 time)` of normal values of a score with memory m exceeds its
-//! limit, so that a false incident occurs about once in the requested time. The limit is the 95 %
-//! point plus the mean excess times `ln(0.05/α)`. It is at least Hill's estimate if the warm-up has
-//! fewer than 1/α rows, and at least Student's limit if it is short in autocorrelation times.
+//! **Limits.** A share `α = m/(4 time)`, at most 5 %, of normal values of a score with memory m exceeds its limit, so
+//! that a false incident occurs about once in the requested time. The limit is the 95 % point plus the mean excess
+//! times `ln(0.05/α)`. It is at least Hill's estimate if the warm-up has fewer than 1/α rows, and at least Student's
+//! limit if it is short in autocorrelation times.
 //!
 //! **Baseline.** It is fixed unless a column wanders in the warm-up ([`WANDER`]). Then it follows
 //! the rows with a memory of 2n rows, or n/4 if the warm-up has fewer than [`FEW`] autocorrelation

@@ -39,7 +39,7 @@ const FOLDS: usize = 5;
 /// Minimum problem size (values per row, or the smaller of rows and columns) for which repeated
 /// full decompositions are avoided.
 pub(super) const LARGE: usize = 512;
-/// Divisor of the problem size. More directions than the quotient are many.
+/// A large problem has too many directions for partial decompositions if there are more than its size divided by this.
 const FEW: usize = 12;
 /// Maximum number of values in a row, including lags.
 pub(super) const LARGEST: usize = 4096;
@@ -94,7 +94,8 @@ pub(super) struct Folds {
 }
 
 impl Folds {
-    /// Fits the shapes of the folds. The `gap` rows nearest to a fold, which share lagged cells with it, are left out too.
+    /// Fits the shapes of the folds. The `gap` rows before and after a fold, which share lagged cells with it, are left
+    /// out too.
     pub fn fit(sample: Sample<'_>, shape: Shape, gap: usize, kept: Kept) -> Self {
         let count = sample.rows.columns();
         let sample = Sample { near: Some(shape.basis.columns()), ..sample };
@@ -297,8 +298,8 @@ pub(super) fn statistics_of(along: &[f64], residual: &[f64], variances: &[f64], 
     [q, t2, m]
 }
 
-/// Returns the weighted mean of the rows that are not in the range `without`, and these rows minus the mean, multiplied by
-/// the square roots of their shares of the weight. The covariance is the product of this matrix with its transpose.
+/// Returns the weighted mean of the rows that are not in the range `without`, and these rows minus the mean, multiplied
+/// by the square roots of their shares of the weight. The covariance is the product of this matrix with its transpose.
 fn centered(sample: Sample<'_>, without: Range<usize>) -> (Vec<f64>, Matrix) {
     let Sample { rows, weights, .. } = sample;
     let used: Vec<usize> = (0..rows.columns()).filter(|t| !without.contains(t) && weights[*t] > 0.0).collect();

@@ -11,8 +11,8 @@ impl Monitor {
     }
 
     /// Returns the values of Q and of T² that the requested share of normal rows exceed, according to their
-    /// distributions in the warm-up. Both are NaN for a verdict without a score. Alarms depend only on the score, not
-    /// on these values.
+    /// distributions in the warm-up. If differences are scored too, it is half the share. Both are NaN for a verdict
+    /// without a score. Alarms depend only on the score, not on these values.
     pub fn statistic_limits(&self, verdict: &Verdict) -> [f64; 2] {
         let Some(fitted) = self.fitted.as_ref().filter(|_| !verdict.score.is_nan()) else { return [f64::NAN; 2] };
         fitted.levels.statistic_limits()

@@ -13,7 +13,7 @@ use std::fmt;
 pub enum State {
     /// Neither an alarm nor inside an incident.
     Normal,
-    /// Unusual compared with both the reference and the most recent rows, or the first row of a reported incident.
+    /// With an alarm: the score exceeds the limit, or an incident is reported at this row ([`Verdict::alarm`]).
     Alarm,
     /// Inside an incident, without an alarm.
     Incident,
@@ -47,9 +47,9 @@ pub struct Verdict {
     /// Index of the row (from 0), or the number set by the caller of
     /// [`Monitor::step_numbered`](super::Monitor::step_numbered).
     pub row: u64,
-    /// Anomaly score relative to the reference: minus the sum of the logarithms of three tail
-    /// probabilities, plus a term for each nearly constant column at an unusual value. The fields
-    /// `score`, `q`, `t2` and `limit` are NaN if the row has no score ([`State::Unscored`]).
+    /// Anomaly score relative to the reference: minus the sum of the logarithms of the tail probabilities of Q, of T²
+    /// and of the largest standardized residual, plus a term for each nearly constant column at an unusual value. The
+    /// fields `score`, `q`, `t2` and `limit` are NaN if the row has no score ([`State::Unscored`]).
     pub score: f64,
     /// Q: squared length of the part of the centered row outside the directions.
     pub q: f64,

@@ -42,7 +42,8 @@ const ISOLATED: f64 = 1.5;
 const AUTOCORRELATED: f64 = 0.95;
 
 impl Monitor {
-    /// Ends the warm-up with the rows received so far. On an error nothing changes.
+    /// Ends the warm-up with the rows received so far. Has no effect once the monitor has its own reference. On an
+    /// error nothing changes.
     pub fn end_warm_up(&mut self) -> Result<(), Error> {
         if self.fitted.is_some() && !self.is_borrowed {
             return Ok(());
@@ -233,7 +234,7 @@ impl Robust {
             for (t, raw) in raw_rows.iter().enumerate() {
                 standardizer.apply(raw, &mut row).map_err(|index| cannot_standardize(raw, index))?;
                 flags.blank(&mut row);
-                // A missing cell keeps its value in the previous fit.
+                // A missing cell keeps its value from the previous fit.
                 let cells = rows.column_mut(t).iter_mut().zip(&row);
                 cells.filter(|(_, x)| !x.is_nan()).for_each(|(cell, x)| *cell = *x);
                 let missing = || (0..width).filter(|j| row[*j].is_nan());
@@ -296,8 +297,8 @@ fn finite_moments(rows: &[Vec<f64>], weights: &[f64]) -> Result<(Vec<f64>, Vec<f
     Err(cannot_standardize(row, j))
 }
 
-/// Computes the weighted moments of the columns. A column that varies only in rows of zero weight
-/// has the moments `of_all` rows.
+/// Computes the weighted moments of the columns. A column that varies only in rows of zero weight gets the unweighted
+/// moments `of_all`.
 fn robust_moments(rows: &[Vec<f64>], weights: &[f64], of_all: &(Vec<f64>, Vec<f64>)) -> (Vec<f64>, Vec<f64>) {
     let (mut means, mut variances) = weighted_moments(rows, weights);
     for j in (0..means.len()).filter(|j| variances[*j] <= 1e-18 * of_all.1[*j]).collect::<Vec<_>>() {

@@ -20,8 +20,8 @@ const LN2_LOW: f64 = 4.7493250390316726e-7;
 /// Number whose addition rounds to an integer. The integer is then in the low bits of the sum.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 
-/// Lower limit of the arguments, at which the exponential is 0. Smaller arguments are clamped to this limit, so that the
-/// result is a product of normal factors.
+/// Lower limit of the arguments, at which the exponential is 0. Smaller arguments are clamped to this limit, so that
+/// the result is a product of normal factors.
 const LOWEST: f64 = -746.0;
 /// Upper limit of the arguments, above which the exponential is infinite. Larger arguments are clamped to this limit.
 const HIGHEST: f64 = 710.0;

@@ -26,7 +26,7 @@ const WORTHWHILE: usize = 128;
 const LARGEST_CELL: f64 = 1e60;
 /// Largest energy of earlier rows for which no sum of squares can overflow.
 const LARGEST_ENERGY: f64 = 1e200;
-/// Required value of the largest squared norm so far. Any row whose squared norm underflows is then negligible.
+/// Required minimum of the largest squared norm so far. Any row whose squared norm underflows is then negligible.
 const LEAST_SQUARE: f64 = 1e-200;
 
 pub(crate) struct Ran<'a> {

@@ -9,11 +9,12 @@
 //! noise variance of a column is the mean of `(1 - h) e²`, where e is the leave-one-out error of
 //! the combination in an observed cell and h is the leverage of this cell.
 //!
-//! While a column stays empty, the members with short memories lose their advantage. Let N be the squared standard error
-//! of the combination right after a value, F the mean squared leave-one-out error of the leader (whose center is the
-//! mean of all rows) in this column, D the difference between the fills of the combination and of the leader, and g the
-//! number of rows since the last value. The squared error grows from N towards `L = 2F + D²`, as the difference of two
-//! values of an autoregressive process with the autocorrelation `r = 1 - N/L` does: it is `L (1 - r^(g+1))`.
+//! While a column stays empty, the members with short memories lose their advantage. Let N be the squared standard
+//! error of the combination right after a value, F the mean squared leave-one-out error of the leader (whose center is
+//! the mean of all rows) in this column, at least N, D the difference between the fills of the combination and of the
+//! leader, and g the number of rows since the last value. The squared error grows from N towards `L = 2F + D²` as
+//! `L (1 - r^(g+1))` with `r = 1 - N/L`. This is the mean squared difference of two values, g + 1 rows apart, of an
+//! autoregressive process with the autocorrelation r.
 //!
 //! Numerics: E decays by the factor [`MEMORY`] per row with missing cells. Its diagonal is raised slightly, so that
 //! members with nearly equal errors get nearly equal weights. Negative weights are set to zero.
@@ -99,7 +100,7 @@ impl FillErrors {
         [noise, noise * (sum(|noise| noise.leader) / sum(|noise| noise.combination))]
     }
 
-    /// Returns the squared standard error of a missing cell. Here, `variance` is its variance in units of the noise, and
+    /// Returns the squared standard error of a missing cell. `variance` is its variance in units of the noise, and
     /// `difference` is the combination's fill minus the leader's. A column without errors so far has the `usual` noise.
     pub fn squared_deviation(&self, column: usize, variance: f64, difference: f64, usual: [f64; 2]) -> f64 {
         let Weight { rows, gap } = self.weights.get(column).copied().unwrap_or_default();

@@ -7,8 +7,8 @@ use crate::error::Error;
 use crate::state::{LARGEST, energy, ensure, entries, length};
 use serde::{Deserialize, Serialize};
 
-/// AdaHedge for M members: `w_i ∝ e^{-ηΛ_i}` with `η = c ln(M)/Δ`, where Λ are the totals, Δ is the sum of the mixability
-/// gaps, and c is [`HASTE`].
+/// AdaHedge for M members: `w_i ∝ e^{-ηΛ_i}` with `η = c ln(M)/Δ`, where Λ are the totals, Δ is the sum of the
+/// mixability gaps, and c is [`HASTE`].
 ///
 /// On every sequence and for every member i: `loss ≤ loss_i + (1 + 1/c) Δ`. By definition, the loss exceeds the sum of
 /// the mix losses by Δ. With `Φ_η(Λ) = -(1/η) ln((1/M) Σ e^{-ηΛ_i})`, the mix loss of a row is the increase of Φ at the
@@ -52,8 +52,8 @@ impl AdaHedge {
         weights.iter_mut().for_each(|weight| *weight /= sum);
     }
 
-    /// Adds the losses of a row. The mix loss is computed from the totals, because weights that underflow would make the
-    /// mixability gap too small.
+    /// Adds the losses of a row. The mix loss is computed from the totals, because weights that underflow would make
+    /// the mixability gap too small.
     pub fn learn(&mut self, losses: &[f64], working: &mut Vec<f64>) {
         let rate = self.rate();
         let least = smallest(losses);
@@ -85,7 +85,7 @@ impl AdaHedge {
     }
 }
 
-/// Rule that follows the member whose recent loss S is smallest, where `S ← γ S + l` for each loss l, and γ is `memory`.
+/// Rule that follows the member with the smallest recent loss S: `S ← γ S + l` for each loss l, where γ is `memory`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct RecentLeader {
     memory: f64,

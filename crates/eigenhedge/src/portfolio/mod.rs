@@ -13,7 +13,7 @@
 //! [`Portfolio::hedge_term`]. The bound of any member therefore holds for the portfolio with this
 //! term added.
 //!
-//! Cost: the sum over the members, plus about fifty exponentials. Kernel rows are computed once for
+//! Cost: the sum over the members, plus a few dozen exponentials. Kernel rows are computed once for
 //! all members with equal dictionaries.
 
 mod ahead;
@@ -142,8 +142,8 @@ impl<S: Span + State + Beside> State for Portfolio<S> {
 }
 
 impl<S: Span> Portfolio<S> {
-    /// Creates a portfolio of members with these parameters. `span` is called once for each member.
-    /// Returns `Err` for an empty list or invalid parameters.
+    /// Creates a portfolio of members with these parameters. `span` creates the space of one member,
+    /// and is called once for each. Returns `Err` for an empty list or invalid parameters.
     pub fn new(specs: Vec<Spec>, mut span: impl FnMut() -> Result<S, Error>) -> Result<Self, Error> {
         if specs.is_empty() {
             return Err(Error::Parameter { name: "members", rule: "at least 1", value: 0.0 });
@@ -302,8 +302,8 @@ impl<S: Span> Portfolio<S> {
         chosen
     }
 
-    /// Returns a bound on the excess of the total expected loss over that of any member, in squared
-    /// input units. The bound is zero for a single member.
+    /// Returns a bound on the excess of the total expected loss over that of any member, in units of
+    /// the losses. The bound is zero for a single member.
     pub fn hedge_term(&self) -> f64 {
         self.trust.regret()
     }

@@ -150,8 +150,8 @@ impl AnyExperts {
     }
 
     /// Returns the bound on the total expected loss, given the loss `best` of the best set, and the
-    /// name of its theorem. Returns `None` for the leader, which has no bound, and for the
-    /// perturbed leader, whose bound holds only for the mean over its noise.
+    /// name of its theorem. Returns `None` for the leader, which has no bound, for the perturbed leader, whose bound
+    /// holds only for the mean over its noise, and if the bound is not finite.
     pub fn bound(&self, best: f64) -> Option<(f64, &'static str)> {
         let ExpertSpec { experts, kept, eta, mixing, .. } = self.spec;
         match &self.learner {

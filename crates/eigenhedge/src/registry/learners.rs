@@ -59,7 +59,7 @@ pub struct Entry {
     pub summary: &'static str,
     /// Theorem that bounds the regret, or a text that starts with "none".
     pub guarantee: &'static str,
-    /// Time per row, as a formula.
+    /// Time per row, as a formula or in words.
     pub cost: &'static str,
     /// Publication of the algorithm.
     pub source: &'static str,

@@ -82,9 +82,9 @@ pub struct Capped {
     pub log_dropped: Vec<f64>,
 }
 
-/// Caps the log-weights `g` of single directions and of their complement in place: `log v = min(g + log c, 0)`, with `c`
-/// such that the probabilities of being kept, `1 - v`, sum to `kept`. With an infinite complement they may sum to less.
-/// Returns `log c`.
+/// Caps the log-weights `g` of single directions and of their complement in place: `log v = min(g + log c, 0)`, with
+/// `c` such that the probabilities of being kept, `1 - v`, sum to `kept`. With an infinite complement they may sum to
+/// less. Returns `log c`.
 ///
 /// Weights must not be NaN. Panics if the space does not have more than `kept` directions.
 ///

@@ -1,8 +1,8 @@
 //! Decomposition of a point of the capped simplex into a mixture of its corners.
 //!
-//! Setting: `n` probabilities `p_i` in `[0, 1]` that sum to an integer `s`. A corner is a set of exactly `s` indices. For
-//! probabilities of being kept (`s = k`) the corners are the sets to keep. For probabilities of being dropped (`s = n -
-//! k`), as in the paper, they are the sets to drop.
+//! Setting: `n` probabilities `p_i` in `[0, 1]` that sum to an integer `s`. A corner is a set of exactly `s` indices.
+//! For probabilities of being kept (`s = k`) the corners are the sets to keep. For probabilities of being dropped
+//! (`s = n - k`), as in the paper, they are the sets to drop.
 //!
 //! Update: let `r = 1` be the remaining mass. Take the `s` largest entries as a corner. Its
 //! coefficient is the smaller of its smallest entry and `r` minus the largest other entry. Subtract

@@ -8,7 +8,7 @@
 //! only on these. `top` is deterministic, and the theorems about expected losses do not cover it.
 //!
 //! Cost: `systematic` takes `O(n)` time, `corners` takes `O(n)` per corner visited, and `top` takes
-//! expected `O(n)`. The first two use one random number each, and `top` uses none. Nothing is
+//! expected `O(n + k log k)`. The first two use one random number each, and `top` uses none. Nothing is
 //! allocated once the buffers have their final size.
 //!
 //! Numerics: systematic sampling tracks the distance to the next crossing instead of a cumulative
@@ -47,7 +47,8 @@ pub struct DrawScratch {
     peel: Peel,
 }
 
-/// Draws a set with the given inclusion probabilities and writes its indices to `members`.
+/// Draws a set with the given inclusion probabilities, or takes the largest ones for [`Select::Top`]. Writes the
+/// indices to `members`.
 ///
 /// ```
 /// use eigenhedge::internals::{DrawScratch, draw};

@@ -1,6 +1,6 @@
 //! Spans: the spaces in which the directions of a learner lie.
 //!
-//! A span has orthonormal *columns*: plain vectors, or kernel expansions in a dictionary. Learners never access the
+//! A span has orthonormal *columns*: plain vectors, or kernel expansions in a dictionary. Trials never access the
 //! columns themselves. They request the coordinates of a point in the columns, append the residual of the point as a
 //! new column, and sometimes replace the columns by linear combinations.
 

@@ -134,9 +134,9 @@ pub(super) fn give_up(coefficients: &mut [f64], atom: usize, share: &[f64]) {
     coefficients[atom] = 0.0;
 }
 
-// A row becomes an atom unless a single atom represents all but a share `novelty` of its energy. Above the budget, a
-// sixteenth of the budget is evicted at once (`feature/evict.rs`, [`AtomBudget::low`]), so that many rows share the
-// work of an eviction. The norms of the discarded parts are summed as a measure of the error.
+// A row becomes an atom unless a single atom represents all but a share `novelty` of its energy. Above the budget,
+// about a sixteenth of the budget is evicted at once (`feature/evict.rs`, [`AtomBudget::low`]), so that many rows share
+// the work of an eviction. The norms of the discarded parts are summed as a measure of the error.
 /// Budget of a dictionary: the maximum number of atoms, the novelty threshold for new atoms, and the accumulated error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct AtomBudget {

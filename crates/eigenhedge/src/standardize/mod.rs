@@ -1,4 +1,4 @@
-//! Standardization of columns to mean 0 and standard deviation 1, without looking ahead.
+//! Standardization of columns to mean 0 and standard deviation 1, without looking ahead except in a warm-up.
 //!
 //! **Running.** A row `x` becomes `(x - mean) / deviation`, where both come from the previous rows.
 //! A few rows determine a deviation poorly, so the variance is regularized: it is `(S + c d²) / (t + c)`. Here t is the

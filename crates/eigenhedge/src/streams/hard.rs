@@ -50,8 +50,8 @@ fn scale(row: &mut [f64], factor: f64) {
     row.iter_mut().for_each(|x| *x *= factor);
 }
 
-/// Generates rows that equal one of three base rows up to noise. The cells of the base rows are standard normal, and the
-/// noise of a cell has the standard deviation `noise`. The base rows change every 100 rows.
+/// Generates rows that equal one of three base rows up to noise. The cells of the base rows are standard normal, and
+/// the noise of a cell has the standard deviation `noise`. The base rows change every 100 rows.
 ///
 /// ```
 /// let rows = eigenhedge::streams::near_duplicates(9, 1e-12, 60, 1);
@@ -134,9 +134,9 @@ fn rank_one(length: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     (0..rows).map(|_| row()).collect()
 }
 
-/// Generates one small row along each unit vector, and then the unit vectors in turn (JMLR section 7). For every k,
-/// follow the leader loses 1 on every row after the first few, while the best fixed subspace loses `d/n` per row on
-/// average, with d = n - k.
+/// Generates one small row along each unit vector, and then the unit vectors in turn (JMLR section 7). Let n =
+/// `length`. For every k < n, follow the leader loses 1 on every row after the n small ones, while the best fixed
+/// subspace loses `(n - k)/n` per row on average.
 ///
 /// The small rows order the directions by energy. From then on, the next direction in turn is the one with the least
 /// energy, which the leader drops. Although the stream is fixed, it is therefore the worst case for the leader. The

@@ -5,8 +5,8 @@ use crate::linalg::Matrix;
 use crate::span::Span;
 
 impl<S: Span, R: Rule> Subspace<S, R> {
-    /// Replaces the basis of [`Self::aligned_coordinates`] by the k directions now most likely to
-    /// be kept. The new basis is rotated to be nearest to the old one.
+    /// Replaces the basis of [`Self::aligned_coordinates`] by a basis of the k directions now most likely to be kept:
+    /// the one nearest to the old basis.
     pub(crate) fn align(&mut self) {
         self.gather_directions(self.kept);
         self.aligned.align(&self.scratch.0.directions, self.kept);

@@ -1,8 +1,8 @@
 //! Aligned coordinates, which are comparable from row to row.
 //!
-//! Setting: before each row, B contains the r ≤ k directions with the highest probability of being
-//! kept. A basis of the space that they span is defined only up to a rotation. P is the k-column
-//! basis in which the coordinates of the previous row were reported.
+//! Setting: before each row, the columns of B are the r ≤ k directions with the highest probability of being kept. A
+//! basis of the space that they span is defined only up to a rotation. The reported coordinates of the previous row
+//! were its inner products with the k columns of P.
 //!
 //! Update: `P ← B W`, where W has orthonormal rows and is nearest to `BᵀP`. Of all bases of this
 //! form, `B W` is nearest to the previous P. Directions outside the span of the previous P take the

@@ -2,13 +2,13 @@
 //!
 //! Update: `sum ← sum + P̄`, where `P̄ = I - V` is the current expected projection of the learner,
 //! and the eigenvalues of V are the probabilities that directions are dropped. If the learner is
-//! added before each of T trials and once at the end, the result is the average of V_0 … V_T.
+//! added before each of T trials and once at the end, the average is over the matrices V_0 … V_T.
 //!
 //! Guarantee: the loss is linear in V, so on any row the loss of the average is the average of the losses. For
 //! independent rows, the expected loss of the average of V_0 … V_{T-1} on a new row is therefore the expected loss of
 //! the run divided by T, and its excess over the best subspace is at most the regret bound of the learner divided by T
 //! (JMLR section 6.3). Between trials the perturbed leader has no noise, so the leader without noise is added. Learners
-//! that center are rejected, because their losses are quadratic in the center.
+//! that subtract a center are rejected, because their losses are quadratic in the center.
 //!
 //! Cost: O(n² u + n w u) per learner added, with rows of length n and u explicit directions in w columns. The sum takes
 //! n² numbers.
@@ -80,7 +80,7 @@ impl Average {
     }
 
     /// Adds the current distribution of the learner, whose state does not change. Returns `Err` for
-    /// a learner that centers or has another row length.
+    /// a learner that subtracts a center or has another row length.
     pub fn add<R: Rule>(&mut self, learner: &mut Subspace<Ambient, R>) -> Result<(), Error> {
         length("a row of the learner", learner.span.length(), self.sum.rows())?;
         if learner.options.center.is_some() || learner.span.origin().is_some() {

@@ -58,7 +58,7 @@ impl RunningCenter {
         own / self.next_weight(weight, own)
     }
 
-    /// Returns the step for a later row if all rows until then have weight 1. `later` is 0 for the next row.
+    /// Returns [`Self::step`] for a later row if all rows until then have weight 1. `later` is 0 for the next row.
     pub(crate) fn later_step(self, weight: f64, later: usize) -> f64 {
         self.step((0..later).fold(weight, |weight, _| self.next_weight(weight, 1.0)), 1.0)
     }

@@ -175,7 +175,7 @@ fn remove(matrix: &mut Matrix, i: usize, j: usize) -> f64 {
     amount
 }
 
-/// Squared lengths of the parts of a point outside the explicit directions, in the unit of the instance.
+/// Squared lengths of the parts of a point outside the explicit directions, divided by `Observed::unit_square`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Outside {
     pub square: f64,
@@ -207,7 +207,8 @@ impl Outside {
     }
 }
 
-/// Pads coordinates in the unit of the instance with zeros to length `kept`, and converts them to units of the input.
+/// Pads coordinates with zeros to length `kept`, and multiplies them by the square root of `unit_square`, which
+/// converts them to units of the input.
 pub(super) fn finish_coordinates(coordinates: &mut Vec<f64>, kept: usize, unit_square: f64) {
     coordinates.resize(kept, 0.0);
     if unit_square != 1.0 {

@@ -14,8 +14,8 @@
 //! `fᵇC + S`. They are computed from the tridiagonal form of this matrix, or from the Gram matrix
 //! of the rows and directions if that is smaller. Other members need two decompositions.
 //!
-//! Guarantee: none with a center. Without a center, the bounds hold with the largest eigenvalue of the instance in place
-//! of the squared norm of a row.
+//! Guarantee: none with a center. Without a center, the bounds hold with the largest eigenvalue of the instance in
+//! place of the squared norm of a row.
 
 use super::choice::complement_mass;
 use super::{AnyRule, Instance, Rule, Subspace, Symmetric, Working};

@@ -60,14 +60,15 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.rule.directions_mut().observe(columns)
     }
 
-    /// Returns the factor, a power of two, that converts coordinates of the span to the unit of the instance.
+    /// Returns the factor, a power of two, that converts coordinates of the span to those of the instance
+    /// ([`Observed::unit_square`](super::Observed::unit_square)).
     pub(super) fn to_unit(&self) -> f64 {
         self.span.unit() / self.scratch.0.observed.unit_square.sqrt()
     }
 
     /// Appends a column for the residual of the most recent projection, as far as the span can represent it and the
-    /// rule can distinguish it from rounding. Returns the squared length of the part without a column, in the unit of
-    /// the instance.
+    /// rule can distinguish it from rounding. Returns the squared length of the part without a column, divided by
+    /// `unit_square`.
     pub(super) fn append(&mut self, residual: f64, point: &S::Point) -> f64 {
         if residual == 0.0 {
             return 0.0;
@@ -88,8 +89,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     }
 
     /// Returns `Err` if `square`, the largest eigenvalue of the instance, exceeds the square of a
-    /// given norm bound, or if its sum with the energy of all previous rows overflows. The norm
-    /// bound does not apply to a row that only sets the center.
+    /// given norm bound, or if its sum with the energy of all previous rows overflows. If the center
+    /// is the mean of all rows, the norm bound does not apply to a first row that sets it.
     pub(super) fn within_bound(&self, square: f64) -> Result<(), Error> {
         match self.options.norm_bound {
             NormBound::Given(bound) if square > bound * bound * (1.0 + SLACK) && self.centering_weight() > 0.0 => {

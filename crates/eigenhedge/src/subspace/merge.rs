@@ -8,12 +8,13 @@
 //! up to rounding. With a rank cap, dropped parts add to the price
 //! ([`Rule::price`](super::Rule::price)), as for any row. The norm bound is the larger of both, and
 //! at least the distance between the centers. The loss that tunes a self-confident rate is the sum
-//! of both losses. Take a fixed rate, no rank cap, and either no center or a given norm bound. The
-//! merged learner then equals, up to rounding, a learner of all rows in one pass, in any order.
+//! of both losses. With a fixed rate, no rank cap, and either no center or a given norm bound, the
+//! merged learner equals, up to rounding, a learner of all rows in one pass, in any order.
 //!
 //! Sets of kernel features: the features are added to the span in blocks, and their scatter matrix in coordinates of
 //! the columns is added to C. The result is that of single rows, up to rounding and to residuals that are not resolved.
-//! Only the leading eigenpairs that determine the probabilities are computed.
+//! The loss that tunes a self-confident rate is an exception: it becomes that of the best subspace for all rows. Only
+//! the leading eigenpairs that determine the probabilities are computed.
 //!
 //! Cost: O(n w w') for the basis, with rows of length n and w and w' columns, and one decomposition
 //! of a matrix with at most min(n, w + w' + 1) columns.
@@ -167,8 +168,8 @@ impl<D: Dictionary> Subspace<Feature<D>, AnyRule> {
         let failed = |error| (points.len().saturating_sub(1), error);
         let own = scatter_rule(&mut self.rule).map_err(failed)?.scatter.matrix();
         if self.options.center.is_some() {
-            // The old center is the origin of the coordinates. With the coordinates f of the points, C therefore becomes
-            // C + Σ f fᵀ - (total weight) · mean meanᵀ.
+            // The old center is the origin of the coordinates. With the coordinates f of the points, C therefore
+            // becomes C + Σ f fᵀ - (total weight) · mean meanᵀ.
             self.center_weight += rest.len() as f64;
             for (j, m) in mean.iter().enumerate() {
                 let column = total.column_mut(j).iter_mut().zip(&mean).skip(j);
@@ -224,7 +225,7 @@ fn scatter_rule(rule: &mut AnyRule) -> Result<&mut super::Anchored, Error> {
     }
 }
 
-/// Computes `X M Xᵀ` for M = `inner`, or `X Xᵀ` if `inner` is `None`.
+/// Returns `X M Xᵀ` for M = `inner`, or `X Xᵀ` if `inner` is `None`.
 fn sandwiched(x: &Matrix, inner: Option<&Matrix>) -> Matrix {
     if x.columns() == 0 {
         return Matrix::zeros(x.rows(), x.rows());

@@ -60,8 +60,8 @@ use serde::{Deserialize, Serialize};
 pub use tracking::Tracking;
 pub(crate) use trial::{Drawn, Trace};
 
-/// Bound Q on the norms of rows. Learning rates are divided by Q². Losses are not: they are in squared units of the
-/// input.
+/// Bound Q on the norms of rows. Fixed learning rates are divided by Q². Losses are not: they are in squared units of
+/// the input.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -69,7 +69,7 @@ pub enum NormBound {
     /// Largest norm of the rows so far, after centering and clipping.
     #[default]
     Running,
-    /// Given bound, which all rows must satisfy.
+    /// Given bound. A row whose norm after centering exceeds it is an error.
     Given(f64),
 }
 
@@ -278,7 +278,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
 
     /// Returns the cost of rows that exceeded the running norm bound. The cost is added to the regret bound, because
     /// the theorem assumes a known norm bound. If r is the ratio of the squared norm of such a row to the previous
-    /// squared bound, the cost is `1 - 1/r` times the loss of the row.
+    /// squared bound, the cost is `1 - 1/r` times the loss of the row in [`Self::lost`].
     ///
     /// In the proof, the loss of the row has the factor `c(ηr)` with `c(h) = (1 - e^{-h})/h`, and `c(ηr) ≥ c(η)/r`.
     pub fn surprise(&self) -> f64 {

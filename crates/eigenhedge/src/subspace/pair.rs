@@ -1,9 +1,9 @@
 //! Learner over pairs of rows. It finds directions of one stream that correlate with directions of another.
 //!
 //! Setting: pairs x in `R^n`, y in `R^m` with `|x| |y| ≤ Q²`, and the matrix `M = x yᵀ`. Its dilation `D = [0 M; Mᵀ 0]`
-//! is symmetric, of dimension `N = n + m`, with the eigenvalues `±|x| |y|`. The learner keeps k directions of `R^N` and
-//! gains `tr(P D)`, where P is the projection on these directions. For a kept direction `(u; v)/√2` the gain is
-//! `(u·x)(v·y)`. [`Pair::centered`] subtracts the mean of the previous rows of each stream. Without centering, the
+//! is symmetric, of dimension `N = n + m`, with the eigenvalues `±|x| |y|` and 0. The learner keeps k directions of
+//! `R^N` and gains `tr(P D)`, where P is the projection on these directions. For a kept direction `(u; v)/√2` the gain
+//! is `(u·x)(v·y)`. [`Pair::centered`] subtracts the mean of the previous rows of each stream. Without centering, the
 //! directions found for independent streams are their means.
 //!
 //! Update: tracking on the dilation, `log V ← cap(log V - η/(2Q²) D)`, then mixing. The eigenvalues of V are the
@@ -79,8 +79,8 @@ struct Working {
 
 impl Pair {
     /// Creates a learner of `kept` directions for pairs of rows of lengths `left` and `right`. The
-    /// bound on `|x| |y|` is the largest value so far. Returns `Err` unless
-    /// `0 < kept < left + right` and `eta` is positive and finite.
+    /// bound on `|x| |y|` is the largest value so far. Returns `Err` unless both lengths are positive,
+    /// `0 < kept < left + right`, `eta` is positive and finite, and the mixing rate is in `[0, 1)`.
     pub fn new(left: usize, right: usize, kept: usize, eta: f64, mixing: Mixing) -> Result<Self, Error> {
         error::at_least_one("the length of the left rows", left)?;
         error::at_least_one("the length of the right rows", right)?;
@@ -155,8 +155,8 @@ impl Pair {
         Ok(PairGain { expected: -loss.expected, realised: -loss.realised })
     }
 
-    /// Returns the most recent pair as it was learned, relative to the centers if centering is
-    /// enabled. Empty before the first pair.
+    /// Returns the most recent pair as it was learned, relative to the centers if centering is enabled. Empty before
+    /// the first pair, and possibly after an error of [`Self::step`].
     pub fn last_pair(&self) -> (&[f64], &[f64]) {
         let [x, y] = &self.scratch.0.rows;
         (x, y)

@@ -3,10 +3,10 @@
 //! Setting: instances z with `|z|² ≤ Q²`. `C` is the scatter matrix of all rows (`scatter`).
 //!
 //! Update: `C ← C + z zᵀ`. Before each choice, noise G is drawn, and the top k eigenvectors of `C + (Q²/η) G` are kept.
-//! G is symmetric and Gaussian, with variance 1 off the diagonal and 2 on it, the only rotation-invariant distribution
-//! with independent entries. It acts only on the w columns of the span of the previous rows, because noise on the
-//! complement would couple them to all N dimensions of the space. All other directions have the value 0, so they are
-//! chosen, uniformly, before directions with a negative perturbed value.
+//! G is symmetric and Gaussian, with variance 1 off the diagonal and 2 on it. Up to scale and multiples of I, this is
+//! the only rotation-invariant distribution with independent entries. The noise acts only on the w columns of the span
+//! of the previous rows, because noise on the complement would couple them to all N dimensions of the space. All other
+//! directions have the value 0, so they are chosen, uniformly, before directions with a negative perturbed value.
 //!
 //! Guarantee: none. It is an open problem whether some noise attains the bound of tracking (JMLR
 //! sections 5.1 and 9). The mean loss over the noise has no closed form. [`crate::Loss::expected`]
@@ -35,7 +35,8 @@ use crate::simplex::{Complement, Multiplicity, Spectrum};
 use crate::state::{State, ensure, length};
 use serde::{Deserialize, Serialize};
 
-/// Share of the largest squared norm below which a squared residual may be a rounding error. It is far below the noise.
+/// Share of the largest squared norm up to which a squared residual may be a rounding error. For moderate η it is far
+/// below the noise.
 const RESOLUTION: f64 = 1e-12;
 
 /// Perturbed leader: a scatter matrix and its leading subspace, with noise only during a trial.

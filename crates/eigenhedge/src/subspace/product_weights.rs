@@ -8,9 +8,9 @@
 //! Cost: O(w k) for w explicit directions.
 //!
 //! Numerics: the further directions are equivalent, so sets with c of them enter as the binomial coefficient `C(M, c)`
-//! times an entry of the table of the explicit weights. The backward pass through the table adds only positive terms, as
-//! logarithms, for both kept and dropped directions, so that v keeps its relative precision at any size. The absolute
-//! error of the logarithms is the rounding error of the largest `k g`.
+//! times an entry of the table of the explicit weights. The backward pass through the table adds only positive terms,
+//! as logarithms, for both kept and dropped directions, so that v keeps its relative precision at any size. The
+//! absolute error of the logarithms is the rounding error of the largest `k g`.
 
 use crate::experts::SetDistribution;
 use crate::num::log_sum_exp;

@@ -1,4 +1,4 @@
-//! Interface of spectrum rules and of their directions. Subspace learners differ only in their rule.
+//! Interface of spectrum rules and of their directions. Subspace learners over equal spans differ only in their rule.
 
 use crate::linalg::Matrix;
 use crate::random::Random;
@@ -14,7 +14,8 @@ pub struct Observed {
     pub weights: Vec<f64>,
     /// Square of the power of two by which coordinates were divided: 1 unless the norms of rows are extreme.
     pub unit_square: f64,
-    /// Number of rows in the instance. A rule that forgets applies its factor this many times.
+    /// Number of rows of a batch around one center, or 1 for any other instance. A rule that forgets applies its factor
+    /// this many times.
     pub rows: i32,
 }
 
@@ -87,15 +88,15 @@ pub trait Rule {
     /// unless the rate is self-confident. Dyads of weight zero have no effect.
     fn update(&mut self, instance: &Observed, norm_square: f64);
 
-    /// Returns the combination that the span should apply now, or `None` if there are fewer than
-    /// about `max_pending` extra columns.
+    /// Returns the combination that the span should apply now, or `None` if the columns should stay. They stay while
+    /// there are fewer than about `max_pending` extra ones, and always if the rule needs all columns.
     fn rotation(&mut self, max_pending: usize) -> Option<&Matrix>;
 
     /// Updates the rule after the span has applied the combination of [`Self::rotation`].
     fn rotated(&mut self);
 
-    /// Returns the mean energy of a row along explicit direction `i`. A rule that forgets takes the mean over the rows
-    /// that it remembers, at most `trials`. Returns `None` if the mean energy is unknown.
+    /// Returns the mean energy of the `trials` rows so far along explicit direction `i`. For a rule that forgets, the
+    /// mean has the weights of the rows in the rule. Returns `None` if the mean energy is unknown.
     fn mean_energy(&self, _i: usize, _trials: u64) -> Option<f64> {
         None
     }

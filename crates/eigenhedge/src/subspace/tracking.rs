@@ -17,7 +17,8 @@
 //!
 //! Cost: O(n w) for the coordinates and O(w u²) for the rotation, where n is the length of a row, u is the number of
 //! uncapped directions, and w is the number of columns of the span. For rows of fewer than 512 numbers, u ≤ w ≤ u +
-//! max(8, u/3) + 1. Past-average mixing adds one dense eigendecomposition per trial.
+//! max(8, u/3) + 1. Past-average mixing adds one dense eigendecomposition per trial. Without a rank cap it needs all
+//! columns ever added.
 //!
 //! Numerics: all weights are stored as logarithms. If a direction and the complement are both at
 //! the cap, their weights are bit-identical, and the direction is merged into the complement
@@ -53,7 +54,7 @@ pub struct Tracking {
     past: Option<PastAverage>,
     #[serde(with = "no_limit")]
     max_rank: usize,
-    /// Cost of mixing and merging, which is added to the constant of the regret bound.
+    /// Cost of mixing, merging and the rank cap, which is added to the constant of the regret bound.
     price: f64,
     /// Largest cost of merging directions in a trial, as a share of the cost of mixing.
     merge: f64,
@@ -67,8 +68,8 @@ struct Working {
     ranking: Vec<f64>,
 }
 
-/// Number of directions up to which none is merged. This number costs little more than a few
-/// directions, because of SIMD instructions.
+/// Number of directions up to which none is merged, except above a smaller rank cap. This number
+/// costs little more than a few directions, because of SIMD instructions.
 const FEW: usize = 15;
 
 impl Tracking {

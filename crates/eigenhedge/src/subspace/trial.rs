@@ -33,7 +33,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         factor
     }
 
-    /// Returns the expected and the realized loss of a point, in the unit of the instance. The coordinates of the point
+    /// Returns the expected and the realized loss of a point, divided by `unit_square`. The coordinates of the point
     /// are in `scratch.columns`. `uncarried` is the squared length of the part for which no column was appended.
     fn charge(&mut self, uncarried: f64) -> Loss {
         let square = self.observe();
@@ -258,7 +258,8 @@ impl Default for Trace {
 }
 
 impl<S: Span, R: Rule> Subspace<S, R> {
-    /// Runs a trial without a choice, and records it. [`Self::fixes_center`] must be false.
+    /// Runs a trial without a choice, and records it. [`Self::fixes_center`] must be false, and the rule must have no
+    /// noise.
     pub(crate) fn trial_without_choice(&mut self, point: &S::Point, trace: &mut Trace) -> Result<(), Error> {
         let instance = Instance::Point(point);
         self.check(&instance)?;
@@ -276,7 +277,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         Ok(())
     }
 
-    /// Stores `drawn`, a choice drawn from a record of this learner, as its most recent choice.
+    /// Sets [`Self::kept_coordinates`] and [`Self::last_square`] to those of `drawn`, which was drawn from a record of
+    /// this learner.
     pub(crate) fn show(&mut self, drawn: &Drawn) {
         self.scratch.0.kept_coordinates.clone_from(&drawn.coordinates);
         self.scratch.0.square = drawn.square;

@@ -2,20 +2,20 @@
 //!
 //! Setting: t points of any type, their features φ(x), and μ, the mean of the features or zero.
 //!
-//! Result: orthonormal `b_j = Σ_i A_ij φ(x_i)` (`coefficients`) that minimize `Σ |φ(x) - μ - projection|²`. With the (centered)
-//! kernel matrix `K̄ = U Λ Uᵀ`:
+//! Result: orthonormal `b_j = Σ_i A_ij φ(x_i)` (`coefficients`) that minimize `Σ |φ(x) - μ - projection|²`. With the
+//! (centered) kernel matrix `K̄ = U Λ Uᵀ`:
 //!
 //! ```text
 //! A = (I - 11ᵀ/t) U Λ^{-1/2}           scores of the points: U Λ^{1/2}
 //! <b_j, φ(x) - μ> = A_jᵀ κ(x) - A_jᵀ K 1/t      κ(x) = (k(x_i, x))_i
 //! ```
 //!
-//! Cholesky method: the rows of a factor L of `K = L Lᵀ` are coordinates of the features, so kernel PCA is PCA of the rows of
-//! L, and scores are an orthogonal projection of them. With the pivoted factor, K is never formed, and the components are
-//! combinations of the pivots only.
+//! Cholesky method: the rows of a factor L of `K = L Lᵀ` are coordinates of the features, so kernel PCA is PCA of the
+//! rows of L, and scores are an orthogonal projection of them. With the pivoted factor, K is never formed, and the
+//! components are combinations of the pivots only.
 //!
-//! Guarantee: the exact solvers attain the least total loss of any k-dimensional (affine) subspace of the feature space.
-//! The loss of [`Solver::Cholesky`] exceeds it by at most the trace of `K - L Lᵀ`.
+//! Guarantee: the exact solvers attain the least total loss of any k-dimensional (affine) subspace of the feature
+//! space. The loss of [`Solver::Cholesky`] exceeds it by at most the trace of `K - L Lᵀ`.
 //!
 //! Cost: `Dense` takes t²/2 kernel values and an eigendecomposition of size t. `Partial` takes t²/2 kernel values and a
 //! few products of the matrix with k columns, or a tridiagonal form. `Cholesky` of rank r takes t·r kernel values and
@@ -118,7 +118,7 @@ impl<D: Dictionary> KernelPca<D> {
         }
     }
 
-    /// Checks a deserialized model. Returns an error for a state that no fit can produce.
+    /// Returns the deserialized model itself, or `Err` if its shapes do not match or a number is out of range.
     pub fn checked(self) -> Result<Self, Error> {
         let (atoms, kept, points) = (self.dictionary.len(), self.eigenvalues.len(), self.losses.len());
         check_kept(kept, points, "at least 1 and at most the number of points")?;

@@ -2,16 +2,17 @@
 //!
 //! Setting: `k(x, z) = exp(-γ|x - z|²)`, so `k(z, z) = 1`, and the task is to maximize `f(z) = Σ_i α_i k(x_i, z)`.
 //!
-//! Update: `z ← Σ_i w_i x_i / Σ_i w_i` with `w_i = α_i k(x_i, z)`, the point where the gradient would vanish for constant
-//! weights. The denominator is f(z).
+//! Update: `z ← Σ_i w_i x_i / Σ_i w_i` with `w_i = α_i k(x_i, z)`, the point where the gradient would vanish for
+//! constant weights. The denominator is f(z).
 //!
 //! Safeguards: where `f(z) > 0` the step is an ascent direction (the gradient divided by 2γ f(z)), and it is halved
 //! until f does not decrease. The iteration therefore never gets worse. Where f(z) is not positive beyond rounding, for
-//! example far from every atom, the step is meaningless, and the iteration restarts at the atom with the largest f. If
-//! this value is not positive either, the best point seen is returned and marked as not converged.
+//! example far from every atom, the step is meaningless, and the iteration stops. If f(z) is not positive at all, it
+//! restarts at the atom with the largest f. If this value is not positive either, the best point seen is returned and
+//! marked as not converged.
 //!
-//! Cost: one kernel row and one combination of atoms per step. Several searches advance together, so that both are products of
-//! matrices.
+//! Cost: one kernel row and one combination of atoms per step. Several searches advance together, so that both are
+//! products of matrices.
 
 use super::{Preimage, Stop};
 use crate::batch::Expansion;
@@ -51,7 +52,8 @@ pub fn fixed_point(
     Ok(best.preimage(expansion))
 }
 
-/// Finds a pre-image of each expansion by fixed-point iteration from its own start, like [`fixed_point`] without restarts.
+/// Finds a pre-image of each expansion by fixed-point iteration from its own start, like [`fixed_point`] without
+/// restarts.
 pub(super) fn fixed_points<R: AsRef<[f64]>>(
     dictionary: &mut Vectors,
     expansions: &[Expansion],

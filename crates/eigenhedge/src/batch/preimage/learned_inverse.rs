@@ -1,9 +1,10 @@
 //! Pre-images by a learned inverse map.
 //!
-//! Setting: points x in `R^n` with coordinates c(x), usually the scores of kernel PCA. Kernel ridge regression from c to x,
-//! with one output per entry of x, gives a pre-image of any coordinates at the cost of one kernel row.
+//! Setting: points x in `R^n` with coordinates c(x), usually the scores of kernel PCA. Kernel ridge regression from c
+//! to x, with one output per entry of x, gives a pre-image of any coordinates at the cost of one kernel row.
 //!
-//! Not done: choosing the kernel and ρ. [`KernelRidge::leave_one_out`] of [`LearnedInverse::ridge`] measures their quality.
+//! Not done: choosing the kernel and ρ. [`KernelRidge::leave_one_out`] of [`LearnedInverse::ridge`] measures their
+//! quality.
 
 use crate::batch::KernelRidge;
 use crate::error::Error;

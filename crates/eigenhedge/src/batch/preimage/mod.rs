@@ -1,7 +1,7 @@
 //! Pre-images: points whose features are near a given combination of features.
 //!
-//! Setting: `f = Σ_i α_i φ(x_i)`, an [`Expansion`]. A point z with `φ(z) = f` rarely exists and need not be unique. The task is
-//! to find a z that makes `|φ(z) - f|² = k(z, z) - 2 f(z) + |f|²` small.
+//! Setting: `f = Σ_i α_i φ(x_i)`, an [`Expansion`]. A point z with `φ(z) = f` rarely exists and need not be unique. The
+//! task is to find a z that makes `|φ(z) - f|² = k(z, z) - 2 f(z) + |f|²` small.
 //!
 //! Four methods:
 //! - [`fixed_point`]: RBF kernels on vectors;

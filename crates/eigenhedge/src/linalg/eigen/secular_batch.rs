@@ -16,7 +16,8 @@ const BEYOND: usize = 16 + 8;
 /// Maximum number of poles for the small arrays, which are faster to clear.
 const FEW: usize = 16;
 
-/// Largest relative change of the other terms across half a gap for which the first guess treats them as constant.
+/// Largest relative change of the terms of the other poles across half a gap for which the first guess treats them as
+/// constant.
 const CROWDED: f64 = 0.5;
 
 /// Strictly ascending poles with weights, followed by padding poles of zero weight.

@@ -7,8 +7,8 @@
 //! eigenvalues of T. Inverse iteration finds the vectors of the k largest, each made orthogonal to the previous ones,
 //! and Q is applied to these k vectors alone.
 //!
-//! Guarantee: every eigenpair (θ, y) of T that is used satisfies `|Ty - θy| ≤` [`RESIDUAL`] `· |T|`, which is checked,
-//! with the largest absolute row sum |T|. The vectors are orthonormal up to rounding.
+//! Guarantee: every eigenpair (θ, y) of T that is used satisfies `|Ty - θy| ≤` [`RESIDUAL`] `· |T|`, where |T| is the
+//! largest absolute row sum. This is checked. The vectors are orthonormal up to rounding.
 //!
 //! Cost: 4n³/3 operations for T, 2n²k for Q, O(n²) for the values and O(nk²) for the vectors. A
 //! full decomposition costs 9n³.
@@ -125,8 +125,8 @@ fn reflect(reflections: &Matrix, factors: &[f64], columns: &mut Matrix) {
 }
 
 /// Returns the largest eigenvalue of a positive semidefinite matrix of size n. `apply` computes the
-/// product of the matrix with a vector. Runs the Lanczos method with full reorthogonalization until
-/// the relative growth of the result is at most [`SETTLED`].
+/// product of the matrix with a vector. Runs the Lanczos method with full reorthogonalization for
+/// at most n steps, until the relative growth of the result is at most [`SETTLED`].
 pub(crate) fn largest_value(n: usize, mut apply: impl FnMut(&[f64], &mut Vec<f64>)) -> f64 {
     let mut random = Random::seeded(0x5eed);
     let mut next: Vec<f64> = (0..n).map(|_| random.normal()).collect();

@@ -27,8 +27,8 @@ pub(crate) struct Source<'a> {
     pub points: &'a [&'a [f64]],
     /// Origin to subtract, as a fixed point plus a displacement. `None` means zero.
     pub origin: Option<(&'a [f64], &'a [f64])>,
-    /// Factors `s_i`: after point i, the origin moves by `s_i` times the point minus the origin. The list is empty for a
-    /// fixed origin.
+    /// Factors `s_i`: after point i, the origin moves by `s_i` times the point minus the origin. The list is empty for
+    /// a fixed origin.
     pub steps: &'a [f64],
 }
 
@@ -198,8 +198,8 @@ impl Matrix {
         products::transpose_times(columns, residual, out);
     }
 
-    /// Subtracts `A c` from the spare column, with this matrix A and c = `coefficients`. Returns the squared norm of the
-    /// result.
+    /// Subtracts `A c` from the spare column, with this matrix A and c = `coefficients`. Returns the squared norm of
+    /// the result.
     pub(crate) fn subtract_from_spare(&mut self, coefficients: &[f64]) -> f64 {
         assert_eq!(coefficients.len(), self.columns, "shapes agree");
         let (columns, residual) = self.columns_and_spare();

@@ -2,7 +2,6 @@
 //!
 //! Setting: V is a list of stored vectors. The caller owns the dense ones as columns of a matrix. The sparse ones are
 //! stored here. The columns are `B = V C` for a coefficient matrix C. The inner products `H = Vᵀ B` are stored too.
-//! They were computed with the coordinates of the stored vectors.
 //!
 //! The coordinates `Bᵀ z = Cᵀ (Vᵀ z)` of a vector z, the products `Vᵀ (z - B c) = Vᵀ z - H c` of
 //! its residual, and the Gram matrix `Bᵀ B = Cᵀ H` need no pass over the stored vectors. Neither
@@ -221,7 +220,7 @@ impl Combinations {
         self.add_sparse(&expanded, out);
     }
 
-    /// Adds the part of combinations of columns that comes from sparse vectors to `out`.
+    /// Adds combinations of columns to `out`, but only the contributions of the sparse vectors.
     pub fn add_sparse_to(&self, combinations: &Matrix, out: &mut Matrix) {
         let expanded = multiplied(self.coefficients.view(), combinations.view());
         self.add_sparse(&expanded, out);

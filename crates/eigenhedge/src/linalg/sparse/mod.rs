@@ -7,7 +7,7 @@ pub(crate) use combinations::{Combinations, add_multiple};
 use rows::SparseRows;
 pub(crate) use rows::{Cells, filled_cells};
 
-/// Number of consecutive sparse rows after which rows are treated as sparse.
+/// Number of consecutive sparse rows, including the current one, from which on rows are treated as sparse.
 pub(crate) const STREAK: usize = 4;
 /// Minimum squared norm of a sparse row minus its center, relative to the sum of their squared
 /// norms. Below it, cancellation would lose too many digits.

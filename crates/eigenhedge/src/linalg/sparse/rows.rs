@@ -145,7 +145,8 @@ const BLOCK: usize = 16;
 const LARGE: f64 = 1.0 / 8.0;
 
 impl Cells {
-    /// Returns the at most eight cells of the sum of two vectors that are large by [`LARGE`].
+    /// Returns the cells of the sum of two vectors whose square is at least [`LARGE`] times the squared norm of the
+    /// sum. There are at most eight.
     pub fn largest_of_sum(a: &[f64], b: &[f64]) -> Self {
         let sum = || a.iter().zip(b).map(|(a, b)| a + b);
         let least = LARGE * sum().map(|x| x * x).sum::<f64>();

@@ -19,7 +19,7 @@ pub struct OptionEntry {
     pub help: &'static str,
     /// Default in words, or empty if the option has no effect unless it is set.
     pub default: &'static str,
-    /// Example of command-line arguments whose value of the option changes the model.
+    /// Example of command-line arguments that set the option to a value other than its default.
     pub example: &'static str,
     /// Learners on which the option has an effect. Other learners reject all values except [`Self::neutral`].
     pub readers: Readers,
@@ -42,7 +42,7 @@ pub enum Readers {
     AllBut(&'static [Kind]),
     /// Only the learners listed.
     Only(&'static [Kind]),
-    /// All learners, if a kernel is set.
+    /// All learners, with a kernel that uses the option.
     Features,
 }
 

@@ -365,7 +365,7 @@ pub const OPTIONS: &[OptionEntry] = &[
         readers: Readers::Only(TRACKING),
         set: |setup, value| setup.spec.merge = value.number(),
         get: |setup| matches!(setup.spec.mixing, Mixing::FixedShare { .. }).then(|| setup.spec.merge.into()),
-        // Merging nothing is valid for every rule, so the value is accepted.
+        // A value of 0, which merges nothing, is valid for every mixing rule.
         conflict: |_, setup| match setup.spec.mixing {
             Mixing::None | Mixing::PastAverage { .. } if setup.spec.merge != 0.0 => {
                 Some("{merge} has an effect only with {mixing} fixed-share".into())

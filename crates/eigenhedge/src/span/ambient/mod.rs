@@ -322,8 +322,8 @@ impl Ambient {
         square
     }
 
-    /// Copies a point, divided by a power of two, if its squared norm would overflow or lose precision. Returns the
-    /// squared norm of the original point, or `Err` if it overflows or underflows.
+    /// Copies a point minus the origin, divided by a power of two, so that its squared norm neither overflows nor loses
+    /// precision. Returns the squared norm before the division, or `Err` if it overflows or underflows.
     fn copy_scaled(&mut self, point: &[f64]) -> Result<f64, Error> {
         self.scratch.0.block.clear();
         let square = self.copy_point(point);

@@ -5,10 +5,10 @@
 //! written. The displacement of the origin is the combination `V a` (field `origin`).
 //!
 //! Update: the coordinates of a row and the norm of its residual follow from its inner products with V, and the row
-//! itself becomes the next stored vector. About every √n rows the columns are written out as dense vectors. The span
-//! changes to this representation after [`STREAK`](crate::linalg::STREAK) consecutive sparse rows, and back after
-//! [`DENSE_STREAK`] consecutive rows that are not sparse. In between, a row that is not sparse is stored as a dense
-//! vector.
+//! itself becomes the next stored vector. About every √n + 2w rows, with w columns, the columns are written out as
+//! dense vectors. The span changes to this representation after [`STREAK`](crate::linalg::STREAK) consecutive sparse
+//! rows, and back after [`DENSE_STREAK`] consecutive rows that are not sparse. In between, a row that is not sparse is
+//! stored as a dense vector.
 //!
 //! Cost: O(f u + v w) per row with f filled cells, u dense vectors, v stored vectors and w columns.
 //! Writing out the columns costs O(n u²).
@@ -68,7 +68,7 @@ pub(super) struct SparseWorking {
 
 /// Number of consecutive rows that are not sparse before all rows are treated as dense again.
 pub(super) const DENSE_STREAK: usize = 16;
-/// Number of dense vectors that may be added before the columns are written out again.
+/// Number of added dense vectors from which the columns are written out again.
 const DENSE_VECTORS: usize = 4;
 /// Minimum length of a sparse row.
 #[cfg(not(test))]

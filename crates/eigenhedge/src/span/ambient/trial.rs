@@ -68,7 +68,7 @@ impl Span for Ambient {
             return;
         }
         // The next combination of columns cancels the block. It is expected after as many new
-        // columns as the previous one.
+        // columns as there were before the previous combination.
         let waited = self.columns.columns().saturating_sub(*combined);
         let most = last_wait.map_or(WINDOW, |last| last.saturating_sub(waited).clamp(SHORTEST_BLOCK, WINDOW));
         let (mut fitting, mut steps, mut count) = ([&[][..]; WINDOW], [0.0; WINDOW], 0);

@@ -189,8 +189,8 @@ impl<D: Dictionary> Feature<D> {
         expansions
     }
 
-    /// Makes the residuals orthogonal to each other and appends the resolved ones. Returns the
-    /// coordinates of the points in all columns, and the squared norms of the points.
+    /// Makes the residuals orthogonal to each other and appends the resolved ones. Returns the coordinates and squared
+    /// norms of the points minus the origin.
     fn append_residuals(&mut self, to: &mut Growth, points: &[&D::Point], block: ProjectedBlock) -> TakenIn {
         let ProjectedBlock { own, overlaps, squares, before, parts, expansions, gram, with_points, sizes } = block;
         let (atoms, columns, count) = (self.dictionary.len(), self.coefficients.columns(), points.len());

@@ -9,11 +9,12 @@
 //! form. The other atoms take over the coefficients of a removed atom.
 //!
 //! Cost for M atoms and w columns: O(M w) if enough atoms are unused, otherwise O(M³ + M² w). An
-//! eviction removes at least a sixteenth of the budget, so the cost per row is O(w) or O(M² + M w).
+//! eviction removes about a sixteenth of the budget or more, so the cost per row is O(w) or O(M² + M w).
 //!
 //! Numerics: the images are recomputed from K, so that they match the coefficients for any condition number of K.
 //!
-//! References: Engel, Mannor & Meir, *The kernel recursive least-squares algorithm*, IEEE Trans. Signal Processing 2004.
+//! References: Engel, Mannor & Meir, *The kernel recursive least-squares algorithm*, IEEE Trans. Signal Processing
+//! 2004.
 
 use super::{Feature, Working, descend};
 use crate::kernel::Dictionary;
@@ -21,8 +22,8 @@ use crate::linalg::{Matrix, multiply};
 use crate::scratch::zero;
 use crate::span::removal::give_up;
 
-/// Norm of an atom's parts in all columns and in the origin, each relative to its length, up to
-/// which the atom counts as unused.
+/// Norm of an atom's parts in all columns and in the origin, up to which the atom counts as unused.
+/// Each part is relative to the length of the column or of the origin.
 const IDLE: f64 = f64::EPSILON;
 
 impl<D: Dictionary> Feature<D> {
@@ -88,7 +89,8 @@ impl<D: Dictionary> Feature<D> {
         }
     }
 
-    /// Removes atoms one at a time until `low` are left, each time the atom whose removal changes the directions least.
+    /// Removes atoms one at a time until `low` are left, each time the atom whose removal changes the
+    /// directions and the origin least.
     fn drop_cheapest(&mut self, low: usize) {
         let Some(budget) = &mut self.budget else { return };
         let Working { parts, costs, going, gram, removal, .. } = &mut self.scratch.0;

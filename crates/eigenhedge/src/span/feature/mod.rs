@@ -14,15 +14,16 @@
 //! Numerics: kernel values have rounding errors. The resulting error of the squared norm of a column with coefficients
 //! a is the machine epsilon times its *size* `Σ a_i² k(x_i, x_i)`. Sizes are therefore bounded by [`LARGEST_SIZE`]. A
 //! residual is *resolved* if it becomes a column. Otherwise it remains part of the complement or, with a budget, is
-//! lost. A residual is not resolved if the size of its column would exceed the bound, or if the error of its column
-//! would exceed both [`KNOWN`] and the rounding error due to its size. Errors of images are estimated ([`Accuracy`]).
+//! lost. A residual is not resolved if the size of its column would exceed the bound, if its squared norm is at most
+//! [`RESOLVED`] times `k(x, x)`, or if the error of its column would exceed both [`KNOWN`] and the rounding error that
+//! the largest size explains. Errors of images are estimated ([`Accuracy`]).
 //! The squared norm of a residual is computed in two ways, as `|z|² - |c|²` and as `eᵀK e` with the coefficients e of
 //! the residual. If the relative difference exceeds [`DOUBTFUL`], the residual is not resolved. If recomputed images
-//! would help, they are computed after the trial. Images are also recomputed when the number of rows since the last
-//! time exceeds both 64 and the number of atoms. Coordinates are computed twice if ρ is below [`REPEAT`] times the norm
-//! of z. After images were recomputed or columns were combined, the drift `|AᵀK A - I|` is measured, and removed if it
-//! exceeds [`REFRESH`]. Directions whose size then exceeds [`LOST_SIZE`] are discarded. This can happen after an
-//! eviction.
+//! would help, they are computed after the trial, at most every [`REFRESH_AFTER`] rows. Images are also recomputed when
+//! the number of rows since the last time exceeds both 64 and the number of atoms. Coordinates are computed twice if ρ
+//! is below [`REPEAT`] times the norm of z. After images were recomputed or columns were combined, the drift
+//! `|AᵀK A - I|` is measured, and removed if it exceeds [`REFRESH`]. Directions whose size then exceeds [`LOST_SIZE`]
+//! are discarded. This can happen after an eviction.
 //!
 //! References: Kuzmin & Warmuth, ICML 2007, section 5. The span argument given there also applies to tracking.
 

@@ -5,7 +5,7 @@
 //!
 //! Update: to add `σ z zᵀ`, the part of z outside the directions becomes an explicit direction with the common value.
 //! Then only the explicit block changes. The rotation of the directions is stored as a factor until the rule has
-//! decided which directions to retain. A sum of many dyads is added by one decomposition.
+//! decided which directions to retain. A sum of at least [`AT_ONCE`] dyads is added by one decomposition.
 //!
 //! Cost: O(w u) for coordinates and O(w u²) for the rotation, with u directions in w columns. For a
 //! span with at most p pending columns, w ≤ u + max(p, u/3) + 1.
@@ -167,8 +167,8 @@ impl Frame {
         factor.solve(&mut self.values, sigma, coordinates, working);
     }
 
-    /// Adds `rate` times an instance whose dyads were just observed, in order. Returns false if all
-    /// weights are zero. [`Self::retain`] must then rotate the directions.
+    /// Adds `rate` times an instance whose dyads were just observed, in order. Returns true unless all
+    /// weights are zero. If it returns true, [`Self::retain`] must be called next.
     pub fn change_by_dyads(&mut self, instance: &Observed, rate: f64, common: f64) -> bool {
         if instance.weights.iter().filter(|weight| **weight != 0.0).count() >= AT_ONCE {
             self.change_at_once(instance, rate, common);

@@ -3,8 +3,8 @@
 //! Update: the state is an older eigenbasis R and the factors E_1 … E_b of the rank-one updates since then, stored as
 //! Cauchy matrices that are not multiplied out. The coordinates of a row z in the current eigenbasis are
 //! `E_bᵀ … E_1ᵀ Rᵀ z`. With w columns, the matrix is decomposed again every `√w` rows, which costs O(w^2.5) per row.
-//! With at most [`TURNED`] columns, every factor is multiplied into R at once, and a new decomposition only removes
-//! accumulated rounding.
+//! With at most [`TURNED`] columns, every factor is multiplied into R at once, and a new decomposition every [`TURNS`]
+//! rows only removes accumulated rounding.
 //!
 //! Numerics: the accuracy does not depend on the gaps between eigenvalues, because the solution of
 //! the secular equation does not. Eigenvalues that forgetting has reduced to the rounding level of

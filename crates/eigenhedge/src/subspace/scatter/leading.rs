@@ -49,7 +49,7 @@ const TOLERANCE: f64 = 1e-12;
 const TOLERANCE_IF_DENSE: f64 = 1e-6;
 /// Number of extensions by single vectors in a dense part of the spectrum.
 const CHAIN: usize = 3;
-/// Maximum number of vectors added to the basis for one row, or 4k if that is more.
+/// Number of vectors added to the basis for one row after which the attempt ends, or 4k if that is more.
 const MOST: usize = 48;
 /// Minimum distance between the k-th eigenvalue and the smallest one that is stored, as a share of the former.
 const APART: f64 = 0.01;
@@ -220,9 +220,9 @@ impl Leading {
         symmetric_times(&mut self.images, self.sum.collect(), &self.frame.rotation);
     }
 
-    /// Extends the basis by the vector `next` and by residuals until the `kept` leading pairs are accurate, and replaces
-    /// the directions by the leading pairs in this basis. The matrix in the basis of the directions is in the scratch
-    /// space. Returns false if the pairs are not accurate.
+    /// Extends the basis by the vector `next` and by residuals until the `kept` leading pairs are accurate, and
+    /// replaces the directions by the leading pairs in this basis. At the call, `scratch.inner` must contain the matrix
+    /// in the basis of the directions. Returns false if the pairs are not accurate.
     fn refine(&mut self, kept: usize) -> bool {
         let stored = self.frame.values.len();
         let Working { basis, images, inner, eigen, ritz, residuals, next, image, products } = &mut self.scratch.0;

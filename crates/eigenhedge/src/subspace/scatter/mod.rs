@@ -3,8 +3,9 @@
 //! Setting: `C ← f C + Σ a z zᵀ` with a forgetting factor f and row weights a, in the coordinates of the w columns of
 //! the span. C is zero outside the columns.
 //!
-//! There are three representations with one interface: all eigenpairs ([`Chained`], O(w^2.5) per row), the k largest and
-//! a few more ([`Leading`], a few w²), or the R largest without the rest of the matrix ([`CappedScatter`], O(w R²)).
+//! There are three representations with one interface: all eigenpairs ([`Chained`], O(w^2.5) per row), the k largest
+//! and a few more ([`Leading`], a few w²), or the R largest without the rest of the matrix ([`CappedScatter`],
+//! O(w R²)).
 
 mod chained;
 mod leading;
@@ -27,8 +28,8 @@ use serde::{Deserialize, Serialize};
 pub(super) enum Scatter {
     Full(Box<Chained>),
     Capped(Box<CappedScatter>),
-    /// Largest eigenpairs of the whole matrix, if there are many columns. Used for the leader, and after a set of points
-    /// was learned at once.
+    /// Largest eigenpairs of the whole matrix, if there are many columns. Used for the leader, and after a set of
+    /// points was learned at once.
     Leading(Box<Leading>),
 }
 

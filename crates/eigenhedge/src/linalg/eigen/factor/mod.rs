@@ -83,8 +83,8 @@ pub struct FactorScratch {
     places: Vec<usize>,
 }
 
-/// Squared weight at or below which a direction is deflated, in a problem scaled to size 1.
-/// Products of four smaller numbers could underflow.
+/// Value of `|σ| z_i²`, relative to the size of the problem, at or below which direction i is
+/// deflated. Products of four smaller numbers could underflow.
 const NEGLIGIBLE: f64 = 1e-50;
 
 impl Factor {
