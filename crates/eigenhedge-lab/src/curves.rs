@@ -77,8 +77,8 @@ impl LossTotals {
         (mean - self.expected_total()).abs() / (deviation / (draws as f64).sqrt() + 1e-9 * (1.0 + mean))
     }
 
-    /// Returns a line through the mean over the draws at every tenth row. Every hundredth row,
-    /// shifted by `shift` rows against overlaps, has an error bar of one standard deviation.
+    /// Returns a line through the mean over the draws at the first and every tenth row. The rows `shift`, `100 + shift`
+    /// and so on have error bars of one standard deviation. Different shifts keep the bars of several lines apart.
     pub fn series(&self, name: &str, shift: usize) -> Series {
         let rows: Vec<usize> = std::iter::once(0).chain((9..self.mean.len()).step_by(10)).collect();
         let x: Vec<f64> = rows.iter().map(|row| *row as f64 + 1.0).collect();

@@ -51,7 +51,7 @@ impl Reproduction {
     }
 }
 
-/// All reproductions, in the order of the papers.
+/// All reproductions, grouped by paper.
 pub const REPRODUCTIONS: &[Reproduction] = &[
     Reproduction {
         name: "jmlr-example-6",

@@ -18,11 +18,11 @@ use eigenhedge::{Error, Instance, Learner, Loss, Matrix, Random};
 /// Smallest eigenvalue of W. It is positive, so that logarithms exist.
 const FLOOR: f64 = 1e-17;
 
-/// Exponent of an update, before the new row is subtracted.
+/// Exponent of an update, before `η z zᵀ` is subtracted for the new row z.
 #[derive(Debug, Clone)]
 enum Exponent {
     Logarithm,
-    /// Scatter matrix C of all earlier rows times the negative rate, `-η C`.
+    /// Scatter matrix C of all earlier rows, multiplied by the negative learning rate: `-η C`.
     Scatter(Matrix),
 }
 

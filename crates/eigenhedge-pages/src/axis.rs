@@ -38,7 +38,7 @@ impl Extent {
         }
     }
 
-    /// Replaces the range. An end that cannot be drawn stays unchanged.
+    /// Returns an extent with this range. An end that cannot be drawn keeps its previous value.
     pub fn only(self, low: f64, high: f64) -> Self {
         let or = |value: f64, end: f64| if self.admits(value) { value } else { end };
         Self { low: or(low, self.low), high: or(high, self.high), ..self }
@@ -113,7 +113,7 @@ impl Axis {
         (self.low..=self.high).contains(&value).then(|| self.part(value).clamp(0.0, 1.0))
     }
 
-    /// Like [`Self::place`], but positions may be outside the axis. They are clamped to -1 and 2.
+    /// Like [`Self::place`], but for any value that can be drawn. Positions outside -1 to 2 become -1 or 2.
     pub fn place_near(&self, value: f64) -> Option<f64> {
         Extent::empty(self.log).admits(value).then(|| self.part(value).clamp(-1.0, 2.0))
     }
@@ -183,7 +183,7 @@ fn round_step(step: f64) -> (f64, i32) {
     }
 }
 
-/// Returns about `wanted` powers of ten that enclose the range, with 2 and 5 times each if they are few.
+/// Returns powers of ten that enclose the range, about `wanted` or fewer, with 2 and 5 times each if there is room.
 fn decade_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
     let first = low.log10().floor() as i32;
     let last = high.log10().ceil() as i32;

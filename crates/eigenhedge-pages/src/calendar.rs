@@ -13,7 +13,7 @@ const MONTHS: [i64; 12] = [1, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 6000, 12000
 /// 9900).
 const LAST: f64 = 2.5e11;
 
-/// Returns about `wanted` ticks or fewer, with labels. Returns none if an end is beyond `LAST`.
+/// Returns about `wanted` ticks or fewer, with labels. Returns no ticks if an end is beyond `LAST`.
 pub fn ticks(low: f64, high: f64, wanted: usize) -> (Vec<f64>, Vec<String>) {
     if !(low.abs() < LAST && high.abs() < LAST) {
         return (vec![], vec![]);

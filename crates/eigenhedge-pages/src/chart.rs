@@ -1,6 +1,6 @@
 //! Charts as data, independent of how they are drawn.
 //!
-//! Values leave a gap in a line if they are not finite, beyond ±10³⁰⁰, or not positive on a logarithmic axis.
+//! Values leave a gap in a line if they are not finite, beyond ±10³⁰⁰, or below 10⁻³⁰⁰ on a logarithmic axis.
 
 use crate::axis::Extent;
 use crate::number::{grouped, short};
@@ -21,7 +21,7 @@ pub struct Chart {
     pub focus_x: Option<(f64, f64)>,
     /// Initial vertical range, such as the range without outliers, or `None` for the whole range.
     pub focus_y: Option<(f64, f64)>,
-    /// Initial vertical range of the linear axis of a logarithmic chart, or `None` for the whole range.
+    /// Initial vertical range after the page has switched to the linear axis, or `None` for `focus_y`.
     pub focus_plain: Option<(f64, f64)>,
     /// Alternative horizontal axis. All series must then have the same number of points.
     pub other_x: Option<OtherAxis>,
@@ -48,7 +48,7 @@ pub struct Series {
     pub tint: Tint,
 }
 
-/// Point of a series. `low` and `high` are the ends of its spread, equal to `y` if there is none.
+/// Point of a series. `low` and `high` are the ends of its spread. Without a spread, both equal `y`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
     pub x: f64,
@@ -203,7 +203,8 @@ impl Chart {
         (focused(horizontal, self.focus_x), focused(vertical, self.focus_y))
     }
 
-    /// Returns a sentence that counts the points outside the focus, or `None` if there are none.
+    /// Returns a sentence with the number of points outside `focus_x` or `focus_y` and the range of their values, or
+    /// `None` if there are none.
     pub fn left_out(&self) -> Option<String> {
         let (horizontal, vertical) = self.extents();
         let beyond =

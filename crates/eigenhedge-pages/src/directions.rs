@@ -65,8 +65,8 @@ impl Directions {
         }
     }
 
-    /// Returns the smallest number of directions whose energy `shares` add up to the wanted share.
-    /// `rows` is only for the sentence.
+    /// Returns the smallest number of directions whose energy `shares` add up to the wanted share, or the number of
+    /// all shares if they do not. `rows` is only for the sentence.
     pub fn of_shares(asked: Option<Self>, shares: &[f64], rows: usize) -> Chosen {
         let wanted = if let Some(Self::Share(share)) = asked { share } else { SHARE };
         let mut sum = 0.0;

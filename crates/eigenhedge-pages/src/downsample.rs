@@ -23,7 +23,8 @@ pub enum Keep {
     First,
     /// Row with the largest first value, for values whose peaks matter, such as the loss of a row.
     Largest,
-    /// Smallest values for the first half of the curves and largest for the second half, at the first row.
+    /// First row of the bucket, with the smallest value in the bucket for each curve of the first half, and the
+    /// largest for each curve of the second half.
     Extremes,
 }
 
@@ -50,8 +51,8 @@ const LEAST: usize = 4;
 const MOST: usize = 1 << 20;
 
 impl Downsampler {
-    /// Creates a recorder of `width` curves with at most `capacity` points each. The capacity is at
-    /// least 4. Both are at most 2^20.
+    /// Creates a recorder of `width` curves with at most `capacity` points each. A capacity below 4 becomes 4, and
+    /// values above 2^20 become 2^20.
     pub fn new(keep: Keep, capacity: usize, width: usize) -> Self {
         let (capacity, width) = (capacity.clamp(LEAST, MOST), width.clamp(1, MOST));
         let (rows, values) = (Vec::new(), Vec::new());

@@ -2,8 +2,8 @@
 
 /// Escapes text for the content of an element or a quoted attribute, in HTML and SVG.
 ///
-/// Control characters become U+FFFD, because XML does not allow all of them. Characters that change
-/// the direction of text also do, because they would reorder the surrounding text.
+/// Tabs, line ends and line separators become spaces. Other control characters become U+FFFD, because XML does not
+/// allow all of them. So do characters that would reorder the surrounding text (direction overrides and isolates).
 pub fn markup(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {

@@ -7,7 +7,8 @@ const FAR: f64 = 2.0;
 /// Minimum number of values. Fewer values have no outliers.
 const FEWEST: usize = 20;
 
-/// Returns the range of the finite values without outliers, or `None` if there are no outliers.
+/// Returns the range of the finite values without outliers. Returns `None` if there are no outliers, or if the values
+/// without the tails at both ends are all equal.
 pub fn without_outliers(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
     let mut sorted: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);

@@ -25,7 +25,7 @@ pub struct HeatMap {
     pub x_label: String,
     /// True if the horizontal axis shows times, in seconds since 1970.
     pub dated_x: bool,
-    /// Increasing start positions of the cells. A cell ends at the next one. The last has no width.
+    /// Increasing start positions of the cells. A cell ends at the start of the next. The last is one pixel wide.
     pub places: Vec<f64>,
     pub lines: Vec<(String, Vec<f64>)>,
     /// Ends of the scale of shades. Values at or below the low end are blank, and on a linear scale also those in the
@@ -158,7 +158,7 @@ impl HeatMap {
         let (low, high) = self.range;
         let part = if self.linear { (value - low) / (high - low) } else { (value / low).ln() / (high / low).ln() };
         let depth = SHADES as f64 * part;
-        // On a linear scale, values near zero have no shade.
+        // On a linear scale, values near the low end have no shade.
         let least = if self.linear { 0.5 } else { 0.0 };
         (depth > least).then(|| (depth as usize).min(SHADES - 1))
     }

@@ -2,8 +2,8 @@
 //!
 //! [`run::Recorder`] records a model. [`monitor::Journal`] records one monitor, or one monitor per key. [`run::page`]
 //! and [`monitor::page`] turn records into a [`Page`]: charts, sentences and tables in a self-contained HTML file.
-//! [`svg`] draws a [`Chart`] as a self-contained picture. The command line, the service and Python share this crate, so
-//! all three show the same page for a stream.
+//! [`svg`] draws a [`Chart`] as a self-contained picture. The command line, the service, Python and the page for
+//! browsers make their pages with this crate.
 //!
 //! Equal data gives equal bytes, except for the times in a comparison. Names, labels and titles may
 //! contain any text, such as `</script>`, because all output passes through [`escape`].

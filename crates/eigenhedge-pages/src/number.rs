@@ -17,7 +17,8 @@ pub fn readable(value: f64) -> String {
     format!("{value:.*}", 5usize.saturating_sub(whole))
 }
 
-/// Formats a number with at most `digits` significant digits. Numbers below 1e-4 and from 1e15 have an exponent.
+/// Formats a number with at most `digits` significant digits, but with all digits before the decimal point. Numbers
+/// below 1e-4 and from 1e15 have an exponent.
 pub fn significant(value: f64, digits: usize) -> String {
     if !value.is_finite() || value == 0.0 {
         return if value == 0.0 { "0".into() } else { value.to_string() };
@@ -74,7 +75,7 @@ pub fn ticks(values: &[f64]) -> Vec<String> {
     values.iter().map(|&value| label(value)).collect()
 }
 
-/// Formats an integer in groups of three digits, with thin no-break spaces: `1 234 567`.
+/// Formats an integer in groups of three digits, with narrow no-break spaces: `1 234 567`.
 pub fn grouped(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::new();

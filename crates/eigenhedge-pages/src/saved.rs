@@ -1,4 +1,4 @@
-//! Serialization of records as text. Not JSON, which cannot represent infinity and NaN.
+//! Serialization of records as text: postcard in base64, because JSON cannot represent infinity and NaN.
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::Serialize;

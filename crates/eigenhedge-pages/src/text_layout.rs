@@ -50,7 +50,7 @@ pub fn fit_ends(text: &str, size: f64, room: f64) -> String {
     start + "…" + end.into_iter().rev().collect::<String>().trim_start()
 }
 
-/// Wraps a text between words into at most `most` lines. Longer lines end with an ellipsis.
+/// Wraps a text between words into at most `most` lines. A line that is still too wide ends with an ellipsis.
 pub fn wrap(text: &str, size: f64, room: f64, most: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

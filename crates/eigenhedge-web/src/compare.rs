@@ -10,7 +10,7 @@ use eigenhedge_pages::compare::{Comparison, LEARNERS, Read, RowLot, WARM_UP};
 use eigenhedge_pages::directions::Directions;
 use serde_json::Value;
 
-/// Options of a comparison, in addition to options of tables.
+/// Options of a comparison, in addition to `k`, `standardize` and the options of tables.
 const OWN: [&str; 6] = ["learners", "center", "warm-up", "norm-bound", "seed", "missing"];
 
 pub struct Compare {

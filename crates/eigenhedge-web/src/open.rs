@@ -7,8 +7,8 @@ use crate::watch::Watch;
 use eigenhedge_io::{Source, printable};
 use serde_json::Value;
 
-/// Opens files as one table for a task: `monitor`, `run` or `compare`. An `.eh` file contains the
-/// model or the monitors to continue.
+/// Opens files as one table for a task: `monitor`, `run` or `compare`. An `.eh` file contains the model or the monitors
+/// to continue. `compare` ignores it.
 pub fn open(files: &Files, task: &str, options: &Value) -> Result<Box<dyn Table>, String> {
     let (saved, mut tables): (Vec<_>, Vec<_>) = files.iter().partition(|(name, _)| name.ends_with(".eh"));
     tables.sort_by(|a, b| a.0.cmp(&b.0));

@@ -124,7 +124,7 @@ impl TableOptions {
         let given = |wanted: &str| texts.iter().find(|(name, _)| name == wanted).map(|(_, text)| text.clone());
         let by = given("group-by");
         let mut monitor = MonitorOptions::default();
-        // Option table order: a number of directions replaces a share.
+        // The order of the option table matters: a number of directions replaces a share.
         for option in MONITOR_OPTIONS {
             let Some((name, text)) = texts.iter().find(|(name, _)| name == option.name) else { continue };
             let mut value = text.clone();

@@ -143,7 +143,7 @@ fn text(trials: usize) -> Vec<String> {
     ]
 }
 
-/// Generates Gaussian points with different standard deviations along the axes.
+/// Generates Gaussian points with different standard deviations along six random orthogonal axes.
 fn ellipsoid(random: &mut Random) -> Vec<Vec<f64>> {
     const SIZES: [f64; 6] = [1.0, 0.6, 0.2, 0.1, 0.1, 0.1];
     let mut axes = Matrix::zeros(6, 6);

@@ -77,7 +77,8 @@ fn ratio(kept: usize) -> f64 {
     N as f64 / (N - kept) as f64
 }
 
-/// Returns the total loss of the best `kept` experts. Each row of `losses` is one trial.
+/// Returns the smallest total loss in hindsight: that of the `N - kept` experts with the smallest losses, which are
+/// dropped and charged. Each row of `losses` is one trial.
 fn best(losses: &[Vec<f64>], kept: usize) -> f64 {
     let mut totals = [0.0; N];
     losses.iter().for_each(|losses| totals.iter_mut().zip(losses).for_each(|(total, loss)| *total += loss));

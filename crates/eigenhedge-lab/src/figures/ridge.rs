@@ -96,7 +96,7 @@ fn fit(ridge: &mut KernelRidge<Vectors>, points: &[Vec<f64>], targets: &[f64]) -
     ])
 }
 
-/// Independent implementation of the Gaussian process, by an eigendecomposition of the kernel.
+/// Independent implementation of the Gaussian process, by an eigendecomposition of the kernel matrix.
 struct Process {
     points: Vec<Vec<f64>>,
     targets: Vec<f64>,

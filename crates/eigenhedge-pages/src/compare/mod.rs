@@ -293,7 +293,7 @@ impl Ranking<'_> {
     }
 }
 
-/// Returns the largest loss of at most four times the median, so that the plot has no outliers.
+/// Returns the largest total loss that is at most four times the median. Larger losses would flatten the plot.
 fn top(lines: &[Line<'_>]) -> f64 {
     const FAR: f64 = 4.0;
     let mut losses: Vec<f64> = lines.iter().map(|line| line.loss).collect();
@@ -318,7 +318,7 @@ fn multiples(lines: &[Line<'_>], best: Best) -> Multiples {
     }
 }
 
-/// Returns the first and the last row number of the curves, or `None` without a curve.
+/// Returns the first and the last row number of the first curve, or `None` without a curve.
 fn ends(lines: &[Line<'_>]) -> Option<(f64, f64)> {
     let rows = lines.iter().find_map(|line| line.curve)?.curve("", 0).rows;
     Some((*rows.first()?, *rows.last()?))

@@ -97,7 +97,8 @@ fn points(name: &str, curve: &Curve, is_marked: impl Iterator<Item = bool>, tint
 }
 
 impl Across {
-    /// Adds marks to a chart over rows and, if known, times. Lines are interrupted at gaps in time.
+    /// Adds the marks to a chart over rows. If times are known, also replaces the rows by times and interrupts lines at
+    /// gaps in time.
     fn chart(&self, mut chart: Chart) -> Block {
         chart.marks = self.marks.iter().map(|(mark, _)| mark.clone()).collect();
         let Some(times) = &self.times else { return Block::Chart(chart) };
@@ -124,7 +125,7 @@ impl Across {
         Block::Chart(chart)
     }
 
-    /// Plots the contributions of the [`COLUMNS`] columns with the largest ones, in table order.
+    /// Plots the contributions of columns: at most [`COLUMNS`], those with the largest contributions, in table order.
     fn heat_map(&self, record: &Record, columns: &[String]) -> HeatMap {
         let all: Vec<Curve> = (1..).zip(columns).map(|(i, name)| record.cells.curve(name, i)).collect();
         let largest = |curve: &Curve| curve.values.iter().copied().fold(0.0, f64::max);
@@ -152,7 +153,7 @@ impl Across {
     }
 }
 
-/// Returns true if a gap covers more than half of the time, so that row numbers are clearer.
+/// Returns true if a gap covers more than half of the time axis, so that row numbers are clearer than times.
 fn has_long_gap(points: &[(f64, Option<usize>)]) -> bool {
     let range = points.last().map_or(0.0, |last| last.0) - points.first().map_or(0.0, |first| first.0);
     points.windows(3).any(|three| three[1].1.is_none() && three[2].0 - three[0].0 > 0.5 * range)
@@ -173,7 +174,7 @@ fn broken(places: &[f64]) -> Vec<(f64, Option<usize>)> {
     points
 }
 
-/// Returns the indices of at most `most` columns: first causes, from the most severe incident on.
+/// Returns the indices of at most `most` columns that are the first cause of an incident, by descending severity.
 fn worst_columns(columns: &[String], listed: &[&Occurrence], most: usize) -> Vec<usize> {
     let mut worst = Vec::new();
     for one in most_severe(listed, usize::MAX) {

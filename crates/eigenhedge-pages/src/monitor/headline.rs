@@ -50,7 +50,7 @@ pub(super) fn is_over(one: &Occurrence) -> bool {
     one.incident.as_ref().is_none_or(|facts| facts.is_over)
 }
 
-/// Describes an incident: the column, its behavior, the first and last times, and the grade.
+/// Describes an incident: the key, the column, its behavior, the first and last times, and the grade.
 pub fn sentence(one: &Occurrence) -> String {
     let signs = one.incident.as_ref().map_or("", |facts| &facts.signs);
     let what = ["silent", "stuck", "moved", "drift", "shift", "spike"].into_iter().find(|sign| signs.contains(sign));

@@ -8,9 +8,10 @@ use eigenhedge::{Error, Incident, Monitor, MonitorTotals, Verdict};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
-/// Maximum number of stored times per key. A change starts before it is detected.
+/// Maximum number of stored times per key. Times of earlier rows are needed, because a change starts before it is
+/// detected.
 const REMEMBERED: usize = 128;
-/// Number of stored times over all keys. Many keys exceed it, because each key has a minimum.
+/// Number of stored times that all keys share. Many keys exceed it, because each stores at least [`LEAST_REMEMBERED`].
 const REMEMBERED_IN_ALL: usize = 1 << 17;
 /// Minimum number of stored times per key.
 const LEAST_REMEMBERED: usize = 8;
@@ -22,8 +23,8 @@ pub struct Journal {
     pub rows: u64,
     pub filled_rows: u64,
     pub totals: MonitorTotals,
-    /// Ended incidents, and the first events, changes and accepted references: at most 1000.
-    /// Incidents displace less important entries.
+    /// Ended incidents that were reported, and events, changes and accepted references, at most 1000 in all. In a full
+    /// list, an incident displaces a less important entry, and other new entries are left out.
     pub listed: Vec<Occurrence>,
     /// State of the monitor of each key, in the order in which the keys appeared.
     pub tracks: Vec<Track>,
@@ -128,7 +129,7 @@ impl Journal {
         if place == self.tracks.len() {
             self.tracks.push(Track::new(key));
         }
-        // An incident may have begun in an earlier table, with other row numbers.
+        // An incident may have begun in an earlier table. Its row numbers are those of that table.
         let track = &mut self.tracks[place];
         if let Some(incident) = carried {
             track.carried = Some((incident.incident, row.number));

@@ -54,7 +54,7 @@ impl Default for Least {
 }
 
 impl Least {
-    /// Returns true if an incident reaches both minimums. `seconds` is its duration. If it is
+    /// Returns true if an incident reaches the minimum severity and duration. `seconds` is its duration. If that is
     /// unknown, no minimum in seconds is reached.
     pub fn is_reached(&self, incident: &Incident, seconds: Option<f64>) -> bool {
         let is_long = match self.duration {

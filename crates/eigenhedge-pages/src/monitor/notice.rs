@@ -19,7 +19,7 @@ pub struct Notice {
     pub row: u64,
     /// Time of the row as written in the table, or an empty string without a time column.
     pub time: String,
-    /// Score of the row. `None` if it is not finite, and for a reference accepted on request.
+    /// Score of the row, or `None` if it is not finite or if no row caused the notice.
     pub score: Option<f64>,
     /// Incident, for the kinds `opened`, `worse` and `closed`.
     pub incident: Option<IncidentNotice>,

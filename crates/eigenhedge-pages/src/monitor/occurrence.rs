@@ -38,8 +38,8 @@ pub struct Occurrence {
     pub start_time: String,
     pub end_time: String,
     pub start_seconds: Option<f64>,
-    /// Number of the row with the largest ratio of score to limit (event) or the greatest severity
-    /// (incident). For a change, the row at which it was reported.
+    /// Number of the row with the largest ratio of score to limit (event) or the greatest severity (incident). For a
+    /// change, the row at which it was reported.
     pub peak: u64,
     /// Severity of an incident, score at the peak of an event, or strength of a change.
     pub strength: f64,
@@ -59,7 +59,7 @@ pub struct IncidentFacts {
     pub is_over: bool,
     /// Signs, separated by spaces: spike, shift, drift, stuck, moved, silent.
     pub signs: String,
-    /// Number of rows since the report.
+    /// Number of rows from the report to the last row, both included.
     pub rows: u64,
 }
 
@@ -126,8 +126,8 @@ impl Occurrence {
         ["alarms", "stuck", "moved"].contains(&self.kind.as_str())
     }
 
-    /// Returns the names and types of the columns of the list. `has_key` is the name of the key
-    /// column. If `detail` is true, the list also has events and changes.
+    /// Returns the names and types of the columns of the list. `has_key` is the name of the key column, if any. If
+    /// `detail` is true, there is also a column with the strength of events and changes.
     pub fn columns(has_key: Option<&String>, has_times: bool, detail: bool) -> Vec<(String, CellKind)> {
         let mut columns = vec![("kind".to_owned(), CellKind::Text)];
         let mut add =

@@ -1,7 +1,7 @@
 //! Chart data of a monitor, recorded during the run in bounded memory.
 //!
-//! An interval of rows is represented by the row with the largest score. The curves of single
-//! columns show the smallest and the largest value of each interval.
+//! In the curves of the statistics, an interval of rows is represented by the row with the largest score. The curves of
+//! single columns show the smallest and the largest value of each interval.
 
 use crate::downsample::{Downsampler, Keep};
 use eigenhedge::{Monitor, Verdict};

@@ -14,7 +14,7 @@ const NAMES: usize = 11;
 const SHOWN: usize = 12;
 /// Maximum number of keys shown. If there are more, those with the most incidents are shown.
 const SHOWN_KEYS: usize = 20;
-/// Advice is shown if the alarm rate exceeds the requested rate by this factor.
+/// Advice is shown if the alarm rate exceeds the requested rate by this factor, with more than ten alarms.
 const OFTEN: f64 = 3.0;
 const ADVICE: &str = "more than three times the asked share. Either much is wrong in this table, or the first rows are not like \
                       the rest: try --train with known-good rows, or a longer --warm-up";

@@ -41,7 +41,7 @@ pub struct TableMonitors {
     pub is_accepted: bool,
     /// Number of rows to pass over after each change of the key.
     pub settle: u64,
-    /// Key of the most recent row, and number of earlier rows since the key changed.
+    /// Key of the most recent row, and number of rows before it since the key changed.
     pub current: Option<(String, u64)>,
     /// Number of parts of the warm-up. A key contributes at most one part to the shared reference.
     parts: u64,
@@ -108,7 +108,8 @@ impl TableMonitors {
         self.current.as_ref().is_some_and(|(_, rows)| *rows < self.settle)
     }
 
-    /// Ends ongoing events. Returns the ended events and all open incidents.
+    /// Ends ongoing events, and incidents that are over but could reopen. Returns their entries and those of all
+    /// ongoing incidents.
     pub fn close(&mut self, journal: &mut Journal, names: &[String]) -> Result<Vec<Occurrence>, Error> {
         let keys: Vec<String> = self.fleet.keys().map(str::to_owned).collect();
         let mut last = Vec::new();
@@ -133,8 +134,8 @@ impl TableMonitors {
         (rows >= 2 * least).then(|| (rows / 3).max(least))
     }
 
-    /// Returns the number of warm-up rows if it follows from the number of columns. Returns `None`
-    /// if the user gave it, if there is a reference, or if each key has its own warm-up.
+    /// Returns the number of warm-up rows if it follows from the number of columns. Returns `None` if the user gave it,
+    /// if the mode is `freeze`, if there is a reference, or if each key has its own warm-up.
     pub fn usual_warm_up(&self) -> Option<u64> {
         let (fresh, options) = (self.fleet.fresh(), self.fleet.fresh().options());
         let is_chosen = options.warm_up.is_some() || options.mode != Mode::Adapt || fresh.is_ready();
@@ -222,8 +223,8 @@ pub fn in_rows(option: &MonitorOption, text: &str, step: f64) -> Option<String> 
     Some(before.map_or_else(|| rows.to_string(), |before| format!("{before}:{rows}")))
 }
 
-/// Returns the usual time between two rows in seconds: if it is unknown, the median step of the
-/// first 200 times. An error for a table without times names `option`.
+/// Returns the usual time between two rows in seconds, as found by the reader, or else the median step of the first 200
+/// times. An error for a table without times names `option`.
 pub fn usual_step(mut stream: Stream, option: &str) -> Result<f64, TableError> {
     const FIRST: usize = 200;
     if let Some(step) = stream.reading().step() {

@@ -78,7 +78,7 @@ impl Track {
         now.into_iter().for_each(|column| _ = self.rounded.entry(column).or_insert(row));
     }
 
-    /// Returns the incident with rows of this table. An earlier incident starts at the first row.
+    /// Returns the incident with row numbers of this table. An incident of an earlier table starts at the first row.
     pub(super) fn here(&self, incident: &Incident) -> Incident {
         let mut here = *incident;
         if let Some((_, first)) = self.carried.filter(|(number, _)| *number == incident.incident) {
@@ -108,7 +108,7 @@ impl Track {
         self.incident.filter(|_| self.told.is_told)
     }
 
-    /// Marks an incident as reported if it reaches both minimums. Returns true if this is new.
+    /// Marks an incident as reported if it reaches the minimum severity and duration. Returns true if this is new.
     pub(super) fn tell(&mut self, least: &Least, incident: &Incident, now: Option<f64>) -> bool {
         let lasted = now.zip(self.told.seconds).map(|(now, start)| now - start);
         let is_new = !self.told.is_told && least.is_reached(incident, lasted);

@@ -67,7 +67,7 @@ fn series_data(position: usize, series: &Series, dated: bool, x: &Extent, y: &Ex
         },
         "colour": [look.colour.light, look.colour.dark],
         "dash": look.dash,
-        // Times keep all digits. Seven digits would round recent times to 1000 seconds.
+        // Times keep all digits. Seven digits would round a recent time with a fraction to 1000 seconds.
         "x": points.iter().map(|point| if dated { point.x } else { rounded(point.x) }).collect::<Vec<_>>(),
         "y": values(|point| point.y),
         "low": has_spread.then(|| values(|point| point.low)),

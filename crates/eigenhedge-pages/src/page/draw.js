@@ -148,7 +148,7 @@ window.eigenhedge = (function () {
     }
   }
 
-  // Draws error bars, and lines with decreasing positions, which uPlot does not support.
+  // Draws error bars, and lines whose positions do not increase, because uPlot does not support them.
   function drawOwn(u, own, ratio) {
     const { ctx } = u;
     for (const { series, column, colour, bars, line } of own) {

@@ -104,7 +104,8 @@ fn part(key: String, within: String, html: &str, blocks: &[Block]) -> Part {
     Part { key, within, json: json!({ "html": html.trim(), "charts": charts(blocks) }).to_string() }
 }
 
-/// Returns the kind and the title of a block, as a name that does not change with the data.
+/// Returns the kind of a block with its title (a section: its anchor), as a name that does not change with the data.
+/// Tiles and overviews have no title.
 fn key(block: &Block) -> String {
     let (kind, title) = match block {
         Block::Chart(chart) => ("chart", chart.title.as_str()),

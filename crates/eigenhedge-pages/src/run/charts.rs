@@ -11,7 +11,8 @@ use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{Member, Model, Summary};
 
 const LINES: usize = 16;
-/// The axis is linear up to this multiple of the median loss per row of the learner.
+/// The axis is logarithmic if the largest loss that is not an outlier exceeds this multiple of the median loss of the
+/// learner.
 const FAR: f64 = 40.0;
 /// Minimum mean of a curve in a heat map.
 const WORTH: f64 = 0.002;
@@ -121,7 +122,7 @@ impl Recorder {
         chart
     }
 
-    /// Plots cumulative losses and, on the logarithmic axis only, the bound.
+    /// Plots cumulative losses and the bound. The linear axis ends at the largest loss, which may hide the bound.
     fn total_loss(&self, run: &Model, unit: &str) -> Chart {
         let caption = format!("Cumulative loss, in {unit}. {TOTAL}");
         let mut chart = over_rows("In all, and the guarantee", "total loss", caption);
@@ -247,7 +248,7 @@ fn thinned(curve: Curve) -> Curve {
     Curve { rows: some(curve.rows), values: some(curve.values), ..curve }
 }
 
-/// Returns the increase between consecutive points of a curve, divided by `over` of their rows.
+/// Returns the increase between consecutive points of a curve, divided by `over(row, next row)`.
 fn gains(name: &str, curve: &Curve, over: impl Fn(f64, f64) -> f64) -> Curve {
     let pairs = curve.rows.windows(2).zip(curve.values.windows(2));
     let gain = |(rows, values): (&[f64], &[f64])| (values[1] - values[0]) / over(rows[0], rows[1]);

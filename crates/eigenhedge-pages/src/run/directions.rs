@@ -13,7 +13,7 @@ const NAMED: usize = 4;
 const SMALL: f64 = 0.1;
 /// Minimum share of a column within the directions, for a line in the table.
 const LEAST: f64 = 0.005;
-/// Minimum share for a line in the heat map. Smaller shares have no shade.
+/// Minimum share of a column within the directions, for a line in the heat map. Shares up to a sixteenth have no shade.
 const SHADE: f64 = 0.07;
 const ENERGY: &str = "The directions at the end of the run, in descending order of probability. Of the energy of all rows, around their mean, a \
                       share lies along each; directions that follow a change fit the last rows better than all rows.";
@@ -162,7 +162,7 @@ fn within(vectors: &[Vec<f64>], column: usize) -> f64 {
     vectors.iter().filter_map(|vector| vector.get(column)).map(|x| x * x).sum::<f64>().min(1.0)
 }
 
-/// Returns the mean squared cosine between the spans of two sets of orthonormal vectors.
+/// Returns the mean squared cosine of the principal angles between the spans of two sets of orthonormal vectors.
 fn in_common(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
     let inner = |u: &[f64], v: &[f64]| u.iter().zip(v).map(|(x, y)| x * y).sum::<f64>();
     let sum: f64 = a.iter().flat_map(|u| b.iter().map(move |v| inner(u, v).powi(2))).sum();

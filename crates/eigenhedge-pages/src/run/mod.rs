@@ -3,8 +3,8 @@
 //! Curves are downsampled to a fixed number of points. Expensive values (probabilities, weights) are computed only at
 //! the rows that a curve keeps. For n columns, the best fixed subspace in hindsight and the bound cost a few products
 //! with an n × n matrix ([`LeadingDirections`]). They are computed at no more than `CHECKPOINTS` rows, evenly spaced
-//! and at least n rows apart, and for kernels only at the end. Directions are recorded in the same way, at no more than
-//! `LOOKS` rows.
+//! and at least n rows apart, and for kernels only at the end. Directions are recorded at no more than `LOOKS` evenly
+//! spaced rows, and not for kernels.
 //!
 //! The record depends only on the rows, not on the clock. It can be saved, so the page of a stopped
 //! and resumed run has the same bytes.
@@ -27,11 +27,11 @@ use serde::{Deserialize, Serialize};
 
 const POINTS: usize = 750;
 const FEWER_POINTS: usize = 400;
-/// Maximum number of directions whose probability kept is plotted.
+/// Maximum number of directions whose probability of being kept is plotted.
 const PROBABILITIES: usize = 10;
 /// Maximum number of rows at which the best fixed subspace in hindsight is computed.
 const CHECKPOINTS: usize = 64;
-/// Minimum number of rows between checkpoints. The comparator adds rows in blocks.
+/// Minimum number of rows between checkpoints, and between recorded directions. The comparator adds rows in blocks.
 const CLOSEST: u64 = 64;
 const LOOKS: usize = 40;
 /// Maximum number of values in a recorded set of directions. Larger sets are not recorded.
@@ -44,7 +44,7 @@ pub struct Recorder {
     totals: Downsampler,
     losses: Downsampler,
     plane: Downsampler,
-    /// Largest probabilities kept, in descending order.
+    /// Largest probabilities of a direction being kept, in descending order.
     kept: Downsampler,
     weights: Option<Downsampler>,
     largest: TopK,

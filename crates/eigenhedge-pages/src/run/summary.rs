@@ -112,7 +112,8 @@ pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
     text
 }
 
-/// Returns the summary as JSON text. If no row was predicted, the losses and ranks are null.
+/// Returns the summary as JSON text. If no row was predicted, the losses, the kept energy and the ranks of the learner
+/// are null.
 pub fn json(summary: &Summary) -> serde_json::Result<String> {
     if summary.is_predicted() {
         return serde_json::to_string(summary);

@@ -49,7 +49,8 @@ impl PlotFrame {
         Some((self.left + self.x.place(x)? * self.width, self.top + (1.0 - self.y.place(y)?) * self.height))
     }
 
-    /// Like [`Self::place`], but also for points up to one length beyond the axes.
+    /// Like [`Self::place`], but also for points outside the axes. Points further out than one length of an axis are
+    /// moved to that distance.
     pub fn place_near(&self, x: f64, y: f64) -> Option<(f64, f64)> {
         let (x, y) = (self.x.place_near(x)?, self.y.place_near(y)?);
         Some((self.left + x * self.width, self.top + (1.0 - y) * self.height))

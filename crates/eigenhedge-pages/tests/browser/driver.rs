@@ -51,7 +51,7 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Starts a browser. Returns `None` if none is installed, unless the tests require one.
+    /// Starts a browser. If none is installed, returns `None`, or panics if `EIGENHEDGE_BROWSER` is `required`.
     pub fn installed() -> Option<Self> {
         let Some(programs) = Programs::find() else {
             let wish = std::env::var("EIGENHEDGE_BROWSER");

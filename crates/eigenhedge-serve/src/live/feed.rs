@@ -82,7 +82,7 @@ impl Feed {
         lock(&self.0.interest).wanted()
     }
 
-    /// Waits at most `time` until the version exceeds `seen`. Returns the open sections and the version.
+    /// Waits at most `time` until the version exceeds `seen`. Returns what browsers show, as [`Self::wanted`] does.
     pub fn wait(&self, seen: u64, time: Duration) -> Watch {
         let interest = lock(&self.0.interest);
         let waited = self.0.changed.wait_timeout_while(interest, time, |interest| interest.version <= seen);

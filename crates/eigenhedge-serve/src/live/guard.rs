@@ -1,8 +1,8 @@
-//! Checks of the `Host` and `Origin` headers, and security headers of responses.
+//! Checks of the headers `Host`, `Origin` and `Sec-Fetch-Site`, and security headers of responses.
 //!
 //! A page of another site can make a browser send requests to this machine: with a form, with a
-//! script, or with a host name that now resolves to 127.0.0.1 (DNS rebinding). Such requests have
-//! another site in `Host`, in `Origin` or in `Sec-Fetch-Site`.
+//! script, or with a host name that now resolves to 127.0.0.1 (DNS rebinding). Such requests name
+//! another site in `Host` or `Origin`, or `Sec-Fetch-Site` states that they come from one.
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Default)]
 pub struct Guard {
     names: Arc<[String]>,
-    /// True if every IP address is accepted, because DNS rebinding needs a host name.
+    /// True if every IP address is accepted as `Host`. This is safe, because DNS rebinding needs a host name.
     any_address: bool,
 }
 

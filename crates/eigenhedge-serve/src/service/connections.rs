@@ -2,7 +2,7 @@
 //!
 //! A connection is *known* after an accepted request with a token, or in a service without tokens after a GET request
 //! that needs read permission. At the limit, the oldest unknown connection is closed in favor of a new one. Slow or
-//! silent clients therefore never keep out clients with a token.
+//! silent clients without a token therefore never keep out clients with one.
 
 use crate::lock;
 use std::collections::BTreeMap;

@@ -81,7 +81,7 @@ impl Core {
         self.streams.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 
-    /// Creates a stream, or returns an existing one with equal options. The flag is true if new.
+    /// Creates a stream, or returns an existing one with equal options. The flag is true for a new stream.
     pub async fn create(self: &Arc<Self>, name: &str, options: StreamOptions) -> Result<(Arc<Handle>, bool), Problem> {
         check_name(name)?;
         self.check_webhook(&options)?;
@@ -150,7 +150,8 @@ impl Core {
         }
     }
 
-    /// Returns `Ok` once all streams are loaded. Otherwise retries the first that failed.
+    /// Returns `Ok` if every stream could be loaded. Otherwise returns the error of the first that could not, and tries
+    /// it again.
     pub fn check_ready(&self) -> Result<(), Problem> {
         self.all().iter().try_for_each(|handle| match handle.was_loaded() {
             true => handle.check_loaded().inspect_err(|_| handle.load_soon()),

@@ -3,7 +3,7 @@
 //! | module | content |
 //! |---|---|
 //! | `settings` `token` | settings of the service, and permissions |
-//! | `name` `shape` `fields` `options` `rows` | requests, checked and read by the libraries |
+//! | `name` `shape` `fields` `options` `rows` | names, columns, options and rows of requests |
 //! | `openapi` `option_schema` `option_rules` | description of the requests |
 //! | `notice_rules` `notify` | rules for notices, and notices that wait to be sent |
 //! | `engine` | the learner of a stream, independent of HTTP |

@@ -1,7 +1,7 @@
 //! JSON Schema of the options of a stream, from the option tables of the library.
 //!
-//! Values may be text, as on the command line, and null is the default. The schema accepts exactly
-//! what the service accepts, except for [`COMPARED`].
+//! Values may be text, as on the command line, and null is the default. The schema accepts what the service accepts,
+//! except for the rules in [`COMPARED`]. Of numbers and durations as text, it accepts fewer spellings.
 
 use super::notice_rules::{OF_HOOKS, OF_INCIDENTS, OF_NOTICES};
 use super::option_rules::rules;
@@ -15,7 +15,7 @@ const MOST: usize = 100;
 /// Pattern of a whole number as text, from 0. The next pattern is from 1.
 const COUNT: &str = "^[0-9]{1,18}$";
 const COUNT_FROM_1: &str = "^0{0,9}[1-9][0-9]{0,17}$";
-/// Pattern of the exponent of a number as text. It keeps numbers between 1e-98 and 1e98.
+/// Pattern of the exponent of a number as text. It keeps positive numbers between 1e-90 and 1e90.
 const EXPONENT: &str = "([eE][+-]?[0-7]?[0-9])?$";
 /// Pattern of a number strictly between 0 and 1 as text.
 const BETWEEN: &str = "0?\\.[0-9]{0,8}[1-9]$";

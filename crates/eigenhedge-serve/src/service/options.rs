@@ -51,7 +51,7 @@ pub const OF_MODEL: [&str; 1] = ["standardize"];
 pub const MOST_DIRECTIONS: usize = 1 << 16;
 /// Maximum number of directions of an `apex` trial learner, which takes memory for their square.
 const MOST_TRIED: usize = 64;
-/// A monitor with more columns than this has no automatic lags.
+/// Number of columns for which a monitor has no automatic lags. They end above 256 columns.
 const WITHOUT_LAGS: usize = 1000;
 
 /// Returns the JSON name of an option: with underscores instead of hyphens.
@@ -220,8 +220,8 @@ fn monitor(fields: &Fields<'_>) -> Result<MonitorOptions, Problem> {
             option.set(&mut options, &text).map_err(|error| Problem::unsound(spelled(&error, spelling)))?;
         }
     }
-    // Checks that depend on the number of columns happen at the first row. Here, this number is
-    // assumed to be just large enough for k and, for automatic lags, large enough to have none.
+    // Checks that depend on the number of columns happen at the first row. Here, this number is assumed to be just
+    // large enough for k. With automatic lags it is also large enough that there are none.
     let k = if let Kept::Count(k) = options.kept { k } else { 1 };
     let columns = match options.lags {
         Choose::Fixed(lags) => (k / lags.saturating_add(1)).clamp(0, 4095) + 1,

@@ -30,7 +30,7 @@ pub enum BodyForm {
     Json,
     /// One row per line.
     Ndjson,
-    /// Table with a header.
+    /// Table, with or without a header.
     Csv,
     Arrow,
 }

@@ -30,7 +30,7 @@ impl Answer {
         self.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// Returns true if the service had no memory for the request.
+    /// Returns true for the statuses of requests for which the service has no memory.
     pub fn has_no_memory(&self) -> bool {
         [413, 429, 507].contains(&self.status)
     }

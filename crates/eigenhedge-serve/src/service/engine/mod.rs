@@ -107,15 +107,16 @@ impl Engine {
         self.look_for_silence(None, at);
     }
 
-    /// Adds notices of keys that are silent in stream time and, if `since` is given, in wall-clock
-    /// time `at`. Rows could not arrive before `since`.
+    /// Adds notices of keys that are silent in stream time or, if `since` is given, in wall-clock time `at`. Rows could
+    /// not arrive before `since`.
     pub fn look_for_silence(&mut self, since: Option<f64>, at: f64) {
         let Some(after) = self.options.rules.silent_after else { return };
         let opened = self.notices.silences.look(after, since.map(|since| (at, since)));
         opened.iter().for_each(|one| self.notices.silence("opened", one, at));
     }
 
-    /// Returns incidents and silences of the stream or of one key: ongoing ones, then the latest.
+    /// Returns incidents and silences of the stream or of one key: ongoing ones, then past ones, each with the latest
+    /// first.
     pub fn incidents(&self, key: Option<&str>) -> Value {
         let names = self.names();
         let silences = &self.notices.silences;

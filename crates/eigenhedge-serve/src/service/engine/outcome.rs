@@ -1,4 +1,4 @@
-//! Outcomes of requests, counts of rows, and the storage of fleets on disk.
+//! Outcomes of requests, counts of rows and keys, and the folder and memory limit of fleets.
 
 use crate::service::problem::{Problem, cut};
 use crate::service::rows::Rows;
@@ -30,7 +30,7 @@ pub struct Outcome {
     /// Number of rows with an alarm, or 0 for models.
     pub alarms: u64,
     pub loss: f64,
-    /// Score of the last row of the request. `None` for models, and if the score is not finite.
+    /// Score of the last row that was learned, or `None` for models and if the score is not finite.
     pub score: Option<f64>,
     /// Problem of the request or of its first rejected row.
     pub refused: Option<Problem>,

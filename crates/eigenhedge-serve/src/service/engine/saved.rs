@@ -20,7 +20,7 @@ use std::io::{self, BufWriter, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Saved learner in memory or, for fleets, in an unnamed file with its length in bytes.
+/// Saved learner, in memory or in an unnamed file with its length in bytes.
 pub enum Saved {
     Memory(Vec<u8>),
     File(File, u64),

@@ -40,7 +40,7 @@ pub struct Silences {
     /// Stream time in seconds, in which pauses of all keys are shortened.
     clock: f64,
     latest: Option<f64>,
-    /// Stream time and wall-clock time until which no other key can be silent.
+    /// Stream time and wall-clock time until which no further key can become silent.
     due: [f64; 2],
     pub open: BTreeMap<String, Occurrence>,
     pub past: VecDeque<Occurrence>,
@@ -88,7 +88,7 @@ impl Default for Silences {
 }
 
 impl Silences {
-    /// Returns the wall-clock time until which no other key can be silent.
+    /// Returns the wall-clock time until which no further key can become silent.
     pub fn due(&self) -> f64 {
         self.due[1]
     }
@@ -126,8 +126,8 @@ impl Silences {
         silence
     }
 
-    /// Returns the silences that start now. `clock` is the wall-clock time, and the earliest time
-    /// at which rows could arrive. Without it, only stream time counts.
+    /// Returns the silences that start now. `clock` contains the wall-clock time and the earliest time at which rows
+    /// could arrive. Without it, only stream time counts.
     pub fn look(&mut self, after: SilentAfter, clock: Option<(f64, f64)>) -> Vec<Occurrence> {
         if self.clock < self.due[0] && clock.is_none_or(|(now, _)| now < self.due[1]) {
             return Vec::new();

@@ -94,7 +94,7 @@ unsafe extern "C" {
     fn mallopt(parameter: i32, value: i32) -> i32;
 }
 
-/// Limits the freed memory that glibc keeps. By default, it has eight arenas per processor, whose free space is
+/// Limits the freed memory that glibc keeps. By default, it has up to eight arenas per processor, whose free space is
 /// separate. After a large block was freed, later blocks of up to that size come from the arenas, and gaps between them
 /// grow for hours. With these settings, freed large blocks return to the system.
 pub fn configure() {

@@ -105,8 +105,8 @@ impl Memory {
         learners.saturating_sub(self.limit / 4)
     }
 
-    /// Returns an error if learners and `more` bytes exceed their share by more than half. The
-    /// caller must have unloaded idle streams before.
+    /// Returns an error if the learners and `more` bytes exceed their share by more than half. Idle streams that are
+    /// still in memory count.
     pub fn check_learners(&self, more: u64) -> Result<(), Problem> {
         if self.excess(more) <= self.limit / 8 {
             return Ok(());
@@ -122,7 +122,7 @@ impl Memory {
         }
     }
 
-    /// Counts bytes that a stream will free, until the guard is dropped.
+    /// Counts bytes that a stream will free, until the result is dropped.
     pub fn unloading(&self, bytes: u64) -> Unloading {
         self.unloading.fetch_add(bytes, Ordering::Relaxed);
         Unloading(Arc::clone(&self.unloading), bytes)

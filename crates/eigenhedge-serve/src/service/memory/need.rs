@@ -28,7 +28,7 @@ fn length(options: &StreamOptions, width: usize) -> usize {
     }
 }
 
-/// Returns an error if a scatter matrix for `width` columns would exceed the memory of a stream.
+/// Returns an error if a learner of `width` columns, with its scatter matrix, would exceed the memory of a stream.
 pub fn check_learner(memory: &Memory, options: &StreamOptions, width: usize) -> Result<(), Problem> {
     let length = length(options, width);
     let matrix = if length > LONGEST { 0 } else { length * length };

@@ -1,9 +1,9 @@
 //! Notices that wait to be sent.
 //!
-//! A notice follows from the logged commands of its stream, so it is in the store once its command is durable. For each
-//! stream, the store also has the id up to which notices were sent. The notices of a stream are sent in order. Each is
-//! retried with doubling pauses until the receiver accepts it, refuses its body, or [`GIVE_UP`] has passed. A crash
-//! between the response and the commit sends a notice twice, with the same idempotency key.
+//! Replaying the logged commands of a stream gives the same notices, so none is lost once its command is durable. For
+//! each stream, the store also has the id up to which notices were handled. The notices of a stream are sent in order.
+//! Each is retried with doubling pauses until the receiver accepts it, refuses its body, or [`GIVE_UP`] has passed. A
+//! crash between the response and the commit sends a notice twice, with the same idempotency key.
 //!
 //! Notices are held back in quiet hours and above the limit per hour. The next notice contains the
 //! number of held notices. If no notice follows, a digest of them is sent.
@@ -116,7 +116,8 @@ impl Line {
         !state.waiting.is_empty() || state.sent.held_back > 0
     }
 
-    /// Sends, holds back or drops the next notice, if one is due. Returns the new state.
+    /// Sends, holds back or drops the next notice, if one is due. Returns the state if it has changed, and `None` after
+    /// a failed attempt that will be repeated.
     fn work(&self, transport: &Transport, templates: &Templates) -> Option<Sent> {
         let now = now();
         let (first, sent) = {

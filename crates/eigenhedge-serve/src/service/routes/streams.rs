@@ -129,7 +129,7 @@ impl Source for Listener {
                 Some(event) => event,
                 None => match self.receiver.recv().await {
                     Ok(event) => event,
-                    // Missed points are lost. Missed notices are sent again.
+                    // Missed points are lost. Missed notices are read from the feed.
                     Err(RecvError::Lagged(_)) => {
                         self.before = self.handle.feed.listen(Some(self.last))?.0.into();
                         continue;

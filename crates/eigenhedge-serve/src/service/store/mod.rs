@@ -42,7 +42,7 @@ const SENT: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("sent");
 
 const TABLES: usize = 6;
 const PART: usize = 1 << 20;
-/// Disk space in bytes that is left free, so that snapshots can still be written.
+/// Disk space in bytes that must be free for a commit, in addition to twice the size of its changes.
 const RESERVE: u64 = 1 << 20;
 const FILE: &str = "store.redb";
 

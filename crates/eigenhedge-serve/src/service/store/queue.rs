@@ -23,7 +23,7 @@ const WAITING: usize = 4096;
 const COMMIT_BYTES: u64 = 16 << 20;
 
 pub enum Action {
-    /// Adds a stream, unless there are `most`. The result is its id, or the id of a stream of this name.
+    /// Adds a stream, unless `most` exist. The result is its id, or the id of an existing stream of this name.
     Create { name: String, options: Vec<u8>, most: usize },
     /// Deletes a stream. The result is its id.
     Delete { name: String, id: u64 },
@@ -64,8 +64,8 @@ pub struct StoreCounts {
 
 /// Queue of changes for the writer thread. All changes of a service pass through this queue.
 ///
-/// The callback must make the corresponding change in memory. A request that waits for a change may
-/// be dropped at any time, because its client has disconnected.
+/// The callback of [`Self::send`] must make the corresponding change in memory. The request that waits for it cannot,
+/// because it is dropped when its client disconnects.
 #[derive(Clone)]
 pub struct StoreQueue {
     /// Sender of changes. `None` stops the writer.

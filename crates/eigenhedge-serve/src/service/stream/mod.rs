@@ -1,7 +1,7 @@
 //! A stream: its learner, its waiting jobs, and values that can be read without waiting.
 //!
-//! Rows are read and logged as a command. Once it is durable, it enters the inbox, in log order. The pool applies it
-//! and returns the results. Queries use the inbox too, so they see the effect of all earlier commands.
+//! Rows are read and logged as a command. Once the command is durable, it enters the inbox of the stream, in log order.
+//! The pool applies it and returns the results. Queries use the inbox too, so they see the effect of earlier commands.
 
 mod slot;
 
@@ -323,7 +323,7 @@ impl Handle {
         answer.await.unwrap_or_else(|_| Err(ended()))
     }
 
-    /// Writes a snapshot if there were later commands, and waits until it is durable.
+    /// Writes a snapshot if commands were applied since the last one, and waits until it is durable.
     pub async fn save(self: &Arc<Self>) {
         let (sender, saved) = oneshot::channel();
         self.push(Box::new(move |handle, slot| match slot.log_bytes {
@@ -418,7 +418,7 @@ impl Handle {
         }
     }
 
-    /// Looks for silent keys if one is due. Rows could not arrive before wall-clock time `since`.
+    /// Looks for silent keys once a key can have become silent. Rows could not arrive before wall-clock time `since`.
     pub async fn look_for_silence(self: &Arc<Self>, since: f64) {
         let due = f64::from_bits(self.silence_due.load(Ordering::Relaxed));
         let logged = Logged::new(None, Order::Clock { since });

@@ -69,7 +69,7 @@ impl Slot {
         self.engine.as_mut().ok_or_else(ended)
     }
 
-    /// Reads the last snapshot and replays later commands. Returns the growth of the cache in bytes.
+    /// Reads the last snapshot and replays later commands. Returns the growth of the store's cache in bytes.
     fn load(&mut self, handle: &Arc<Handle>) -> Result<i64, String> {
         let Shared { store, places, memory, .. } = &*handle.shared;
         *self = Self::default();
