@@ -20,7 +20,7 @@ const OTHER_NAMES: [(&str, &str); 12] = [
     ("--index-col", "--time names the column of times"),
 ];
 
-/// Adds a suggestion if another command has the unknown option or if it has another name here.
+/// Adds a suggestion to the error for an unknown option, if another command has it or if it has another name here.
 pub fn with_tip(mut message: clap::Error) -> clap::Error {
     if message.kind() != ErrorKind::UnknownArgument {
         return message;

@@ -77,8 +77,8 @@ pub fn coordinate_names(k: usize) -> Vec<String> {
     (0..k).map(|i| format!("z{i}")).collect()
 }
 
-/// Returns an error if two outputs, or an input and an output, are the same file. The third value
-/// of an output allows `-`.
+/// Returns an error if two outputs, or an input and an output, are the same file. An output is an
+/// option, its path, and true if the path may be `-`.
 pub fn judge_outputs<'a>(
     inputs: impl IntoIterator<Item = (&'a str, &'a Path)>,
     outputs: &[(&'a str, Option<&'a Path>, bool)],

@@ -9,7 +9,8 @@ use eigenhedge_io::{Layout, Source};
 use eigenhedge_pages::directions::Chosen;
 
 /// Returns the number of directions: the given number, or one chosen from the first rows of the
-/// table. Returns 1 if the table cannot be read, because the command reports that error later.
+/// table. If the table cannot be read, the choice is 1, because the command reports that error
+/// later. For a pipe, the number must be given.
 pub fn choose_k(
     asked: Option<Directions>,
     source: &Source,

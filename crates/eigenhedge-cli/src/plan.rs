@@ -1,4 +1,5 @@
-//! Checked arguments of `run`. All values are validated as far as possible without the data.
+//! Checked arguments of `run`. Values are validated as far as possible without the data. Only a share
+//! as `-k`, or no `-k`, requires the first rows.
 
 use crate::args::Directions;
 use crate::args::{AnswersAs, KeepArgs, LiveArgs, OfRun, OptionArgs, RunArgs, SummaryForm, typed};
@@ -40,7 +41,7 @@ pub enum Beginning {
     Model(Given),
 }
 
-/// Saved model to start from. The options on the command line must match those of the model.
+/// Saved model to start from. Options on the command line must match those of the model, except `--missing`.
 #[derive(Debug)]
 pub struct Given {
     pub path: PathBuf,
@@ -50,7 +51,7 @@ pub struct Given {
 }
 
 impl Given {
-    /// Applies `--missing`, a property of the new table, to the saved models and their options.
+    /// Applies `--missing`, if given, to the saved models and their options. It is a property of the new table.
     pub fn new_missing(
         &self,
         learner: Kind,
@@ -148,7 +149,7 @@ fn filled(args: &RunArgs, beginning: &Beginning) -> Result<Destination, Usage> {
     }
 }
 
-/// Returns an error if an output has the path of another file or a wrong extension.
+/// Returns an error if an output has the path of the input or of another output, or a wrong extension.
 fn places(args: &RunArgs) -> Result<(), Usage> {
     let KeepArgs { report, plot, snapshot, .. } = &args.keep;
     let outputs = [

@@ -1,5 +1,5 @@
-//! Handling of signals. The first signal stops the run between two rows. A later signal, after
-//! [`GRACE`], ends the program at once.
+//! Handling of signals. The first signal stops the run between two blocks of rows. A later signal,
+//! after [`GRACE`], ends the program at once.
 //!
 //! `timeout` and service managers send a signal to the program and also to its process group. Both
 //! signals arrive almost at once and count as one.

@@ -94,7 +94,8 @@ pub fn open_like(model: &Model, source: &Source, layout: &Layout) -> anyhow::Res
     Ok(stream)
 }
 
-/// Returns the source and layout of a table for a saved model, which excludes `--standardize`.
+/// Returns the source and layout of a table for a saved model. `--standardize` is an error, because the model has its
+/// own scale.
 pub fn open_for_model(command: &str, path: &Path, args: &TableArgs) -> Result<(Source, Layout), Usage> {
     match args.standardize {
         None => {
@@ -112,7 +113,7 @@ pub fn open_for_model(command: &str, path: &Path, args: &TableArgs) -> Result<(S
 pub fn allow_learners(stream: &Stream, learners: &[Kind]) -> Result<(), Error> {
     /// Minimum number of values per column in a learner: a mean, a row and some directions.
     const VECTORS: u128 = 16;
-    /// Number of members of `auto`.
+    /// Maximum number of members of `auto`.
     const MEMBERS: u128 = 9;
     let count: u128 = learners.iter().map(|kind| if *kind == Kind::Auto { MEMBERS } else { 1 }).sum();
     let length = stream.columns().len() as u128;

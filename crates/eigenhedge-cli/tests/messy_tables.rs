@@ -22,7 +22,7 @@ fn german() -> Vec<u8> {
     text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect()
 }
 
-/// Returns a table with month-first dates, AM and PM, and two words for missing numbers.
+/// Returns a table with month-first dates, AM and PM, and two markers of missing numbers.
 fn american() -> Vec<u8> {
     let mut text = "date,a,b,c,d\n".to_owned();
     for (i, row) in numbers(700).iter().enumerate() {

@@ -1,5 +1,5 @@
-//! Tables in the formats of plants, with the same planted fault. One command must find its sensor
-//! and time, from a file, from a pipe and with `run`, or ask the exact question.
+//! Tables in the formats of plants, with the same planted fault. One command must find the sensor and
+//! the time of the fault, from a file or a pipe, or its error must name the option that is missing.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::Place;

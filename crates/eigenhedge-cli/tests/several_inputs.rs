@@ -10,7 +10,8 @@ fn rows() -> Vec<Vec<f64>> {
     streams::three_subspaces(1).into_iter().take(90).collect()
 }
 
-/// Writes three files: plain, compressed with reordered columns, and UTF-16 without a header.
+/// Writes a table to one file, and in parts to three: plain, with reversed columns in gzip, and in UTF-16 without a
+/// header in zstd.
 fn split(place: &Place) {
     let rows = rows();
     place.write("all.csv", table(&rows));

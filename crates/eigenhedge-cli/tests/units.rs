@@ -1,4 +1,5 @@
-//! Tables in any unit and with any offset. Every learning command gives equal numbers in it.
+//! Tables in any unit and with any offset. Losses scale with the square of the unit. An offset does not change the
+//! losses after the first row.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::{Place, table};

@@ -1,5 +1,5 @@
-//! Conversion of panics to errors. The libraries that decode Arrow files and workbooks, and the
-//! database of the service, may panic on damaged files. A panic is caught and not printed.
+//! Conversion of panics to errors. The libraries that decode Parquet and Arrow files and workbooks,
+//! and the database of the service, may panic on damaged files. A panic is caught and not printed.
 //!
 //! No state is reused after a panic: the caller stops reading the file.
 

@@ -26,7 +26,7 @@ pub(crate) struct Columns {
     pub clock: Option<usize>,
     /// Columns of two words that are read as 0 and 1.
     pub states: Vec<TwoStates>,
-    /// Units of the columns, if a line under the header has them.
+    /// Units of the columns, if a line under the header or the cells have them.
     pub units: Option<Vec<String>>,
 }
 
@@ -265,7 +265,8 @@ impl Columns {
 }
 
 /// Selects columns of a table with these names, or of a table with `count` unnamed columns. `list`
-/// is the source of the names in messages. `holds_text` decides which columns are left out.
+/// is the source of the names in messages. `holds_text` is true for columns that are left out if
+/// the layout leaves out text.
 pub(crate) fn select(
     names: Option<Vec<String>>,
     count: usize,

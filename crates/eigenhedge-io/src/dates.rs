@@ -47,7 +47,7 @@ fn time_of_day(text: &str) -> Option<f64> {
             let digits = zone[1..].replace(':', "");
             let hours = whole(digits.get(..2)?, 2)?;
             let minutes = if digits.len() == 2 { 0 } else { whole(&digits[2..], 2)? };
-            // Time zones range from -12 to +14 hours.
+            // The largest offset of a time zone is +14 hours.
             if hours > 14 || minutes > 59 {
                 return None;
             }
@@ -63,7 +63,7 @@ fn whole(text: &str, digits: usize) -> Option<i64> {
     if sound { text.parse().ok() } else { None }
 }
 
-/// Formats a date in UTC, with the time of day if `with_time`. Out of range, formats `seconds`.
+/// Formats a date in UTC, with the time of day if `with_time`. If it is out of range, returns `seconds` as a number.
 pub(crate) fn text(seconds: i64, nanoseconds: u32, with_time: bool) -> String {
     let Some(moment) = DateTime::from_timestamp(seconds, nanoseconds) else { return seconds.to_string() };
     let (date, time) = (moment.date_naive(), moment.time());

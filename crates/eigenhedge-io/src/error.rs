@@ -1,6 +1,7 @@
 //! Errors in a table or a file, with their location. Each message is one sentence.
 //!
-//! The underlying system error is the [source](std::error::Error::source) and not part of the sentence. `{:#}` prints both.
+//! The underlying system error is the [source](std::error::Error::source) and not part of the sentence. `{:#}` prints
+//! both.
 
 use crate::recode::text_of;
 use crate::time_format::TimeFormat;
@@ -124,7 +125,7 @@ pub(crate) enum Fault {
     Ragged { expected: usize, found: usize, like: &'static str, hint: String },
     #[error("must be a finite number, got {0}")]
     Cell(String),
-    /// Cell of a text table that is not a number. The option `--na-values` can mark such cells as missing.
+    /// Cell of a CSV or TSV table that is not a number. The option `--na-values` can mark such cells as missing.
     #[error("must be a finite number, got {0}")]
     TextCell(String),
     #[error("must be a finite number, got {found}{}", if *.advised { ADVICE } else { "" })]

@@ -66,8 +66,8 @@ impl Format {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// Returns the format of a file by its extension, without `.gz`, `.zst` or that of a workbook.
-    /// An unknown extension means CSV.
+    /// Returns the format of a file by its extension, after removing `.gz`, `.zst` or the extension of
+    /// a workbook. An unknown or missing extension means CSV.
     pub fn of_path(path: &Path) -> Self {
         let stem = path.file_stem().map(Path::new).filter(|_| Packing::of_path(path) != Packing::Plain);
         let path = stem.unwrap_or(path);
@@ -86,7 +86,7 @@ impl Format {
         }
     }
 
-    /// Returns true for text formats.
+    /// Returns true for CSV, TSV, JSON lines, LIBSVM and lines of text.
     pub fn is_text(self) -> bool {
         matches!(self, Self::Csv | Self::Tsv | Self::Jsonl | Self::Libsvm | Self::Lines)
     }

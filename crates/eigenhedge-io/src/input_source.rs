@@ -139,7 +139,7 @@ impl InputSource {
         self.file_size.is_none()
     }
 
-    /// Returns true if standard input has bytes within 10 ms. Always false except on Unix.
+    /// Returns true if the source is standard input and has bytes within 10 ms. Always false except on Unix.
     pub fn has_more(&self) -> bool {
         #[cfg(unix)]
         if self.source == Source::Standard {

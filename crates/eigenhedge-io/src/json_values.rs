@@ -6,7 +6,7 @@ use std::io::{self, Read};
 /// Maximum number of bytes that are read to detect the layout.
 const LOOK: usize = 1 << 12;
 
-/// Returns true if these first bytes begin JSON that is not one row per line, or may do so.
+/// Returns true if these first bytes begin JSON that is not one row per line, or if more bytes are needed to decide.
 pub(crate) fn is_spread(start: &[u8]) -> bool {
     Layout::of(start) != Layout::Lines
 }

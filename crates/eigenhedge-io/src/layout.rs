@@ -29,21 +29,21 @@ pub struct Pivot {
 pub struct Layout {
     /// Format of the table.
     pub format: Format,
-    /// True if the first line of a text table is a header, false if it is a row, or `None` to decide by its cells.
+    /// True if the first line of a CSV or TSV table is a header, false if it is a row, or `None` to detect this.
     pub header: Option<bool>,
-    /// Delimiter of a text table, or `None` to detect it.
+    /// Delimiter of a CSV or TSV table, or `None` to detect it.
     pub delimiter: Option<u8>,
-    /// Decimal separator of a text table: a point, a comma, or `None` to detect it.
+    /// Decimal separator of a CSV or TSV table: a point, a comma, or `None` to detect it.
     pub decimal: Option<u8>,
-    /// Separator between thousands in a text table: a point, a comma, or `None` to detect it.
+    /// Separator between thousands in a CSV or TSV table: a point, a comma, or `None` to detect it.
     pub thousands: Option<u8>,
-    /// Number of lines to skip before a text table, or `None` to detect lines of text there.
+    /// Number of lines to skip before a CSV or TSV table, or `None` to detect lines of text there.
     pub skip_lines: Option<u64>,
-    /// Cells of a text table that count as missing, in addition to empty cells, NaN and the default list.
+    /// Cells of a CSV or TSV table that count as missing, in addition to empty cells, NaN and the default list.
     pub na_values: Vec<String>,
     /// True if the default list of missing cells does not apply.
     pub na_values_only: bool,
-    /// Columns to use, in this order. If the list is empty, all columns are used.
+    /// Columns to use, in this order. If the list is empty, all columns that no other field leaves out are used.
     pub columns: Vec<Selector>,
     /// Columns to leave out.
     pub exclude: Vec<Selector>,
@@ -98,7 +98,7 @@ impl Layout {
         selectors.any(|selector| !matches!(selector, Selector::Position(_)))
     }
 
-    /// Creates a layout that selects all columns of a table of this format.
+    /// Creates a layout with default values for this format. It selects all columns with numbers in the first rows.
     pub fn new(format: Format) -> Self {
         Self { format, ..Self::default() }
     }
@@ -130,7 +130,7 @@ pub enum Selector {
     Position(usize),
     /// Name in the table.
     Name(String),
-    /// Pattern in which `*` matches any characters and `?` one byte, that is, one ASCII character.
+    /// Pattern in which `*` matches any number of characters and `?` one character.
     Pattern(String),
 }
 
@@ -145,7 +145,7 @@ impl std::fmt::Display for Selector {
 }
 
 impl Selector {
-    /// Parses a selector. An integer is a position, a string with `*` or `?` is a pattern, and anything else is a name.
+    /// Parses a selector. A whole number is a position, text with `*` or `?` is a pattern, and anything else is a name.
     pub fn from_text(text: &str) -> Self {
         let text = text.trim();
         match text.parse() {

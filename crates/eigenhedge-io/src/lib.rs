@@ -7,10 +7,11 @@
 //! | I want to | use |
 //! |---|---|
 //! | read rows from a file, a pipe or memory | [`Source`], [`Layout`] and [`Stream`] |
-//! | select a format: CSV, TSV, JSON lines, LIBSVM, NPY, NPZ; Parquet and Arrow with the feature `parquet` | [`Format`] |
+//! | select a format: CSV, TSV, JSON lines, LIBSVM, NPY, NPZ; Parquet and Arrow (feature `parquet`) | [`Format`] |
 //! | read only some columns, or skip bad rows | [`Selector`], [`OnBadRow`] |
-//! | read several files as one table, compressed files (`.gz`, `.zst`), or a sheet of a workbook | [`Source::Several`]; recognized from the file |
-//! | read one value per row as one column per tag | [`Pivot`] |
+//! | read several files as one table | [`Source::Several`] |
+//! | read a compressed file (`.gz`; `.zst` with feature `parquet`) or a workbook | any [`Source`]; it is recognized |
+//! | read a long table, with a time, a tag and a value in each row, as one column per tag | [`Pivot`] |
 //! | get the text and time columns of a row | [`Layout::keep`], [`Layout::time`], [`Row::kept`] |
 //! | report how a table was read, and irregular times | [`Stream::read_as`], [`Stream::times`] |
 //! | end the wait for rows when a signal arrives | [`Stop`] |
@@ -27,7 +28,7 @@
 //!
 //! **Numerics.** Text is read as the nearest double. The same matrix gives the same bits in every format.
 //!
-//! **Detection.** The format is never guessed from the content. The details of a text table (delimiter, decimal sign,
+//! **Detection.** The format is never guessed from the content. The details of a CSV table (delimiter, decimal sign,
 //! dates, columns without numbers) are detected from its first lines, and [`Stream::read_as`] reports them. If they are
 //! ambiguous, the error names the option that resolves the ambiguity.
 #![forbid(unsafe_code)]

@@ -2,7 +2,7 @@
 //!
 //! **Rows.** Values with equal times form one row. With [`Pivot::every`], the values in an interval
 //! form one row, whose time is the start of the interval. A cell is then the last value (or the
-//! mean of the values) in the interval. If the interval has no value, the cell is that of the
+//! mean of the values) of its tag in the interval. If there is none, the cell is that of the
 //! previous row. Without `every`, the cells of tags without a value at that time are missing.
 //!
 //! **Order.** A value is late if its row has already been returned. Late values are left out and

@@ -192,7 +192,7 @@ fn begin(
     Ok(batches)
 }
 
-/// Sends all rows after a position. Returns an error if the table cannot be opened or the position cannot be reached.
+/// Sends all rows after a position. Returns an error if the table cannot be opened or read up to the position.
 fn read_all(
     source: &Source,
     layout: &Layout,

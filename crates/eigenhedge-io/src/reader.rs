@@ -42,7 +42,7 @@ pub(crate) trait Reader {
     fn remarks(&self) -> Option<String> {
         None
     }
-    /// Returns the detected properties of a text table, or default values for other formats.
+    /// Returns the detected properties of a CSV, TSV or long table, or default values for other tables.
     fn reading(&self) -> Reading {
         Reading::default()
     }

@@ -65,8 +65,8 @@ impl TwoStates {
 }
 
 impl Reading {
-    /// Returns the delimiter and decimal separator for results: semicolons and the separator of the
-    /// table if it has semicolons or decimal commas, and otherwise commas and points.
+    /// Returns the delimiter and decimal sign for results. If the table has semicolons or decimal
+    /// commas, these are semicolons and the decimal sign of the table, and otherwise commas and points.
     pub fn dialect(&self) -> Dialect {
         match (self.signs.delimiter, self.signs.decimal) {
             (b';', decimal) | (_, decimal @ b',') => Dialect { delimiter: b';', decimal },

@@ -15,7 +15,9 @@ pub struct Row {
     pub number: u64,
     /// Cells of the copied columns. The first one is the time if there is a time column.
     pub kept: Vec<String>,
-    /// Time in seconds since 1970, or `None` without a time column.
+    /// Time in seconds since 1970, or `None` without a time column. With a time zone, it is shifted by
+    /// [`Stream::time_offset`](crate::Stream::time_offset). In a table without keys, a step back of up
+    /// to about an hour repeats the latest time.
     pub time: Option<f64>,
     pub(crate) place: RowPlace,
 }

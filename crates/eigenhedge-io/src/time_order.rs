@@ -68,8 +68,8 @@ impl TimeOrder {
         steps.get(steps.len() / 2).copied().unwrap_or(f64::INFINITY)
     }
 
-    /// Returns true if a step back to this local time is the end of summer time: by an hour, on a
-    /// Sunday in spring or autumn.
+    /// Returns true if a step back to this local time may be the end of summer time: a step of an
+    /// hour on a Sunday in March, April, October or November.
     fn ends_summer(&self, time: f64, step: f64) -> bool {
         let usual = self.usual();
         let date = DateTime::from_timestamp(time.floor() as i64, 0);

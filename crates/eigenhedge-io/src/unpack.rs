@@ -62,7 +62,7 @@ impl Packing {
 fn zstd(packed: Box<dyn Read>, memory: MaxMemory) -> Result<Box<dyn Read>, Fault> {
     let open = || {
         let mut decoder = zstd::stream::read::Decoder::new(packed)?;
-        // Frames with a larger window are rejected. The maximum exponent of zstd itself is 27.
+        // Frames with a larger window are rejected. By default, zstd accepts windows of up to 2^27 bytes.
         decoder.window_log_max(memory.bytes().max(1).ilog2().clamp(10, 27))?;
         Ok(Box::new(decoder) as Box<dyn Read>)
     };

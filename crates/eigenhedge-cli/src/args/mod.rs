@@ -28,8 +28,8 @@ pub use table::{BadRow, BesideArgs, TableArgs};
 
 /// Online PCA with guarantees.
 ///
-/// Rows arrive one at a time. Before each row a learner commits to a k-dimensional subspace. The row arrives, its squared
-/// reconstruction error is recorded as the loss, and then the learner updates.
+/// Rows arrive one at a time. Before each row a learner commits to a k-dimensional subspace. The row arrives, its
+/// squared reconstruction error is recorded as the loss, and then the learner updates.
 #[derive(Debug, Parser)]
 #[command(name = "eigenhedge", version, arg_required_else_help = true, after_help = EXAMPLES)]
 pub struct Cli {
@@ -164,8 +164,8 @@ Examples:
 #[command(after_help = RUN_NOTES)]
 #[command(mut_arg("group_by", |key| key.conflicts_with_all(["report", "plot", "reconstruct", "filled", "live"])))]
 pub struct RunArgs {
-    /// Table to read, one trial per row; `-` reads rows from standard input as they arrive. Several files are read as one
-    /// table, with columns matched by name
+    /// Table to read, one trial per row; `-` reads rows from standard input as they arrive. Several files are read as
+    /// one table, with columns matched by name
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
     /// Number of directions to keep, or the share of the energy of the first rows that they explain [default: 0.9]

@@ -55,11 +55,12 @@ pub struct MonitorArgs {
     pub inputs: Vec<PathBuf>,
     #[command(flatten)]
     pub options: MonitorOptionArgs,
-    /// Table of normal rows to learn from first; every row of INPUT then has a score
+    /// Table of normal rows to learn from first. The rows of INPUT then have scores from the first one on, or with
+    /// --lags from the first row that has enough earlier rows
     #[arg(long, value_name = "TABLE")]
     pub train: Option<PathBuf>,
-    /// Accept the state at this row, or at the first row from this time on, as the new reference: the rows since the start of
-    /// the incident, or as many rows as the warm-up had
+    /// Make the rows up to this row, or up to the first row at or after this time, the new reference: as many as the
+    /// warm-up had, but none from before the ongoing incident. If these are too few, later rows are added
     #[arg(long, value_name = "ROW|TIME", conflicts_with = "group_by")]
     pub accept: Option<String>,
 
@@ -68,7 +69,8 @@ pub struct MonitorArgs {
     /// File for the list of incidents; the format follows from the extension. `-` prints JSON lines to standard output
     #[arg(long, value_name = "FILE|-")]
     pub events: Option<PathBuf>,
-    /// Also list events (groups of nearby alarms), changes and acceptances in the file of --events
+    /// Also list events (groups of nearby alarms), changes, acceptances and unreported incidents in the file of
+    /// --events
     #[arg(long, requires = "events")]
     pub events_detail: bool,
     /// Report, notify and count only incidents of at least this severity: minor, major, critical or a number
@@ -81,21 +83,21 @@ pub struct MonitorArgs {
     /// has them), or csv (commas and points)
     #[arg(long, value_enum, value_name = "SIGNS", default_value_t)]
     pub answers_as: AnswersAs,
-    /// Shell command to run when an incident opens and when it closes. It receives a line of JSON on its standard input. The
-    /// stream does not wait for it
+    /// Shell command to run when an incident opens and when it closes. It receives a line of JSON on its standard
+    /// input. The stream does not wait for it
     #[arg(long, value_name = "COMMAND")]
     pub on_alarm: Option<String>,
     /// File for the numbers of rows, alarms and incidents in the Prometheus text format, written
-    /// every ten seconds and at the end
+    /// about every ten seconds while rows arrive, and at the end
     #[arg(long, value_name = "FILE")]
     pub metrics: Option<PathBuf>,
     /// File for a self-contained HTML page with incidents, causes, scores and alarms
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
-    /// Exit with status 3 if there was an incident
+    /// Exit with status 3 if an incident was reported
     #[arg(long)]
     pub fail_on_alarm: bool,
-    /// Format of the summary (on standard error with `--out -`, otherwise on standard output)
+    /// Format of the summary (on standard error with `--out -` or `--events -`, otherwise on standard output)
     #[arg(long, value_enum, value_name = "FORM", default_value_t = SummaryForm::Text)]
     pub summary: SummaryForm,
     /// Print no text summary and no progress
@@ -112,8 +114,8 @@ pub struct MonitorArgs {
     /// Continue from this snapshot; settings that affect the result must match
     #[arg(long, value_name = "FILE", help_heading = "Snapshots", conflicts_with = "start_from")]
     pub resume: Option<PathBuf>,
-    /// Start with this saved monitor, or with one per key, on a new table: columns are matched by name, its options apply, and
-    /// every row has a score
+    /// Start with this saved monitor, or with the monitors of --group-by, on a new table. Columns are matched by name,
+    /// and the saved options apply, except --missing if given. Rows are scored as with --train. New keys have a warm-up
     #[arg(long, value_name = "FILE", help_heading = "Snapshots",
           conflicts_with_all = ["train", "standardize"])]
     pub start_from: Option<PathBuf>,

@@ -6,7 +6,7 @@ use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
 use eigenhedge::{Error as Refused, MONITOR_OPTIONS, Missing, MonitorOption, MonitorOptions};
 use eigenhedge_pages::monitor::in_rows;
 
-/// Given options of a monitor, with their names and checked texts.
+/// Options of a monitor that were given, with their checked texts.
 #[derive(Debug, Clone, Default)]
 pub struct MonitorOptionArgs {
     given: Vec<(&'static MonitorOption, String)>,
@@ -22,7 +22,7 @@ impl MonitorOptionArgs {
         self.given.iter().find(|(option, text)| in_rows(option, text, 1.0).is_some()).map(|(option, _)| option.name)
     }
 
-    /// Returns the options, with defaults. `step` is the usual time between two rows in seconds.
+    /// Returns all options, with defaults for those not given. `step` is the usual time between two rows in seconds.
     pub fn options(&self, step: f64) -> Result<MonitorOptions, Refused> {
         let mut options = MonitorOptions::default();
         for (option, text) in &self.given {

@@ -8,7 +8,7 @@ use eigenhedge::registry::{REGISTRY, defaults};
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
-/// Given options of the command `C`, with their names and values.
+/// Options that were given to the command `C`, with their values.
 #[derive(Debug, Clone)]
 pub struct OptionArgs<C> {
     given: Vec<(&'static str, Value)>,
@@ -24,11 +24,11 @@ pub trait HasOptions: Debug + Clone + Send + Sync + 'static {
 #[derive(Debug, Clone)]
 pub struct OfRun;
 
-/// Options of `compare`: those that have an effect with every learner.
+/// Options of `compare`: norm bound, seed and handling of missing cells.
 #[derive(Debug, Clone)]
 pub struct OfCompare;
 
-/// Options of the batch methods: those of the kernel.
+/// Options of the batch methods with a kernel: those of the kernel, without the budget.
 #[derive(Debug, Clone)]
 pub struct OfKernels;
 

@@ -40,7 +40,8 @@ pub struct CompareArgs {
     pub center: CenterArg,
     #[command(flatten)]
     pub options: OptionArgs<OfCompare>,
-    /// Number of rows to fit the frozen PCA to; all losses are counted after them
+    /// Number of rows to fit the frozen PCA to, at least k + 1; all losses are counted after them, or from the start if
+    /// the table has no more rows
     #[arg(long, value_name = "ROWS", default_value_t = WARM_UP)]
     pub warm_up: usize,
     /// File for a plot of the cumulative losses (SVG)
@@ -78,7 +79,7 @@ pub struct ScreeArgs {
     /// Table to read; several files are read as one table
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
-    /// Maximum number of directions to try [default: 20, or one less than the number of columns]
+    /// Maximum number of directions to try; at most one less than the number of columns [default: 20]
     #[arg(long, value_name = "K", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub max_k: Option<usize>,
     /// Share of the energy that the suggested k must keep
@@ -134,7 +135,7 @@ pub struct ReconstructArgs {
 
 #[derive(Debug, Args)]
 pub struct InspectArgs {
-    /// File to inspect: a model, models of `run --group-by`, or a monitor
+    /// File to inspect: a model, a monitor, or the models or monitors of --group-by
     pub model: PathBuf,
     /// Format of the summary
     #[arg(long, value_enum, value_name = "FORM", default_value_t = SummaryForm::Text)]
@@ -153,7 +154,7 @@ Examples:
   eigenhedge run tuesday.csv -k 3 --learner leader --snapshot tuesday.snap
   eigenhedge merge monday.snap tuesday.snap --out week.snap")]
 pub struct MergeArgs {
-    /// Models of parts of a table, or files of `run --group-by`
+    /// Models of parts of a table, or files of `run --group-by` or `monitor --group-by`
     #[arg(required = true, num_args = 2.., value_name = "MODEL")]
     pub models: Vec<PathBuf>,
     /// File for the merged model
@@ -196,11 +197,11 @@ pub enum Made {
     Starvation,
     /// An adversarial stream for follow the leader
     LeaderTrap,
-    /// Sensors with three faults: x1 has an offset for 30 rows from the middle on, x2 is stuck for 40 rows from 70 % on, x3
-    /// changes its level in the last tenth
+    /// Sensors with three faults: x1 has an offset for 30 rows from the middle on, x2 is stuck for 40 rows from 70 %
+    /// on, x3 changes its level in the last tenth
     Faults,
-    /// A plant of twelve sensors with times and five faults: TI202 biased, PI301 stuck, AI701 drifting, a peak of FI101, and a
-    /// dropout of LI401
+    /// A plant of twelve sensors with times and five faults: TI202 biased, PI301 stuck, AI701 drifting, a peak of
+    /// FI101, and a dropout of LI401
     Plant,
 }
 
@@ -253,11 +254,12 @@ pub struct PairArgs {
     /// Share of the uniform distribution that is mixed in; the theorem covers only 0
     #[arg(long, value_name = "F", default_value_t = defaults::PAIR_ALPHA)]
     pub alpha: f64,
-    /// Center to subtract from the rows of both tables: the mean of the previous rows, or none. With none, the directions of
-    /// independent tables are their means
+    /// Center to subtract from the rows of both tables: the mean of the previous rows, or none. With none, the
+    /// directions of independent tables are their means
     #[arg(long, value_enum, value_name = "CENTER", default_value_t = CenterArg::Mean)]
     pub center: CenterArg,
-    /// Bound Q such that |x| |y| ≤ Q² for every centered pair; required by the theorem [default: the smallest that holds so far]
+    /// Bound Q such that |x| |y| ≤ Q² for every centered pair; required by the theorem [default: the smallest that
+    /// holds so far]
     #[arg(long, value_name = "F")]
     pub norm_bound: Option<f64>,
     /// Seed of the random draws
@@ -284,10 +286,11 @@ pub struct ExpertsArgs {
     #[arg(long, value_name = "NAME", default_value = "capped-hedge",
           value_parser = PossibleValuesParser::new(ExpertKind::ALL.map(ExpertKind::name)))]
     pub learner: String,
-    /// Learning rate; has no effect with the leader
+    /// Learning rate; has no effect with `--learner leader`
     #[arg(long, value_name = "F", default_value_t = defaults::EXPERTS_ETA)]
     pub eta: f64,
-    /// Distribution that capped Hedge mixes in after each row [default: fixed-share if --alpha is given, otherwise none]
+    /// Distribution that capped Hedge mixes in after each row [default: fixed-share if --alpha is above 0, otherwise
+    /// none]
     #[arg(long, value_name = "RULE", value_parser = PossibleValuesParser::new(["none", "fixed-share", "past-average"]))]
     pub mixing: Option<String>,
     /// Weight of the distribution that --mixing adds, from 0 to 1 [default: 0.001 with --mixing]
@@ -409,7 +412,8 @@ pub struct ReproduceArgs {
     /// Name of a figure, `all`, or `list` to list the names
     #[arg(value_name = "list|all|NAME", default_value = "list", value_parser = reproductions(), hide_possible_values = true)]
     pub name: String,
-    /// Folder with real data (yaleb32_images.npy, yaleb32_labels.npy) [default: synthetic streams]
+    /// Folder with real data (yaleb32_images.npy, yaleb32_labels.npy) [default: synthetic streams, unless
+    /// EIGENHEDGE_DATA names a folder]
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
     /// Use fewer draws and rows: seconds instead of minutes

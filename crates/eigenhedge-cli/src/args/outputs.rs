@@ -80,12 +80,13 @@ pub struct KeepArgs {
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
     /// Continue this model with a new table. Columns are matched by name. The model keeps its options, scale, random
-    /// state and summary. Options that are given must match those of the model
+    /// state and summary. If -k, --standardize or an option of the learner other than --missing is given, it must match
+    /// that of the model
     #[arg(long, value_name = "MODEL")]
     pub start_from: Option<PathBuf>,
-    /// Number of threads for the members of `auto`, if no results are written per row, for the models of --group-by, and
-    /// for long rows (about 30,000 numbers or more) [default: 1]. Unless it is 1, reading and writing also use threads of
-    /// their own. Results do not depend on the number
+    /// Number of threads for the members of `auto`, if no results are written per row, for the models of --group-by,
+    /// and for long rows (about 30,000 numbers or more) [default: 1]. Without --group-by, reading and writing also use
+    /// threads of their own if N, or by default the number of processors, is more than 1. Results do not depend on N
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
 }
@@ -94,8 +95,8 @@ pub struct KeepArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Live page")]
 pub struct LiveArgs {
-    /// Show the page of --report in a browser while the stream runs, at this address of the local machine
-    /// [default: 127.0.0.1:8750]. At the end, the page stays until the program is stopped
+    /// Show the page of --report in a browser while the stream runs, at this address of the local machine, or at
+    /// 127.0.0.1:8750 if no address follows. At the end, the page stays until the program is stopped
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:8750",
           value_parser = parse_address)]
     pub live: Option<LiveAddress>,

@@ -34,20 +34,21 @@ pub struct ServeArgs {
     /// localhost and IP addresses are rejected. May be given more than once
     #[arg(long, value_name = "NAME", requires = "token_file")]
     pub host: Vec<String>,
-    /// Memory of the service, such as 512M and at least 32M, apart from 64 MB for the program; idle streams that do not fit
-    /// are kept on disk, and other work that does not fit is rejected
+    /// Memory of the service, such as 512M and at least 32M, apart from 64 MB for the program; idle streams that do not
+    /// fit are kept on disk, and other work that does not fit is rejected [default: half of the machine's memory]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub max_memory: Option<MaxMemory>,
     /// Maximum number of streams
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     pub max_streams: usize,
-    /// Maximum size of a request body
+    /// Maximum size of a request body [default: 32M]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub max_body: Option<MaxMemory>,
     /// HOST:PORT to which incidents may be sent (option `webhook` of a stream). May be given more than once
     #[arg(long, value_name = "HOST:PORT")]
     pub webhook_host: Vec<String>,
-    /// File of headers that are sent with incidents, such as tokens: HOST:PORT and NAME: VALUE on each line; its mode must be 600
+    /// File of headers that are sent with incidents, such as tokens: HOST:PORT and NAME: VALUE on each line; its mode
+    /// must be 600
     #[arg(long, value_name = "FILE", requires = "webhook_host")]
     pub webhook_headers: Option<PathBuf>,
     /// File of certificates (PEM) of the authorities to trust, instead of those of the system

@@ -13,7 +13,8 @@ pub struct TableArgs {
     /// Format of the table [default: by the file extension, otherwise csv]
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
     pub format: Option<Format>,
-    /// Read the first line as a header. By default it is a header if it contains words and no numbers
+    /// Read the first line as a header. By default it is a header if columns are selected by name, or if its
+    /// selected cells contain words and no numbers
     #[arg(long, conflicts_with = "no_header")]
     pub header: bool,
     /// Read the first line as a row, not as a header
@@ -26,7 +27,8 @@ pub struct TableArgs {
     /// Columns to leave out, in the same form as --columns
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub exclude: Vec<String>,
-    /// Delimiter of cells: one character, or `tab` [default: comma, semicolon, tab or bar, detected from the first lines]
+    /// Delimiter of cells: one character, or `tab` [default: comma, semicolon, tab or bar, detected from the first
+    /// lines]
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     pub delimiter: Option<u8>,
     /// Decimal separator: `.` or `,` [default: detected from the first lines]
@@ -64,14 +66,15 @@ pub struct TableArgs {
     #[arg(long, value_name = "N")]
     pub dim: Option<usize>,
     /// Standardize columns to mean 0 and standard deviation 1: none, running (by the previous rows), or warmup:ROWS (by
-    /// the first ROWS rows, which are buffered). Losses are then in standard units [default: none]
+    /// the first ROWS rows, which are buffered). Losses are then in standard units [default: none; in `monitor`, by the
+    /// warm-up, and `running` is an error there]
     #[arg(long, value_name = "HOW", value_parser = named::<Standardize>)]
     pub standardize: Option<Standardize>,
-    /// Handling of bad rows: infinity, too few cells, a row that the learner rejects, or a missing
-    /// cell unless another option handles it. Use `skip` for an endless pipe
+    /// Handling of bad rows: text or infinity instead of a number, a wrong number of cells, a row that the learner
+    /// rejects, or a missing cell unless another option handles it. Use `skip` for an endless pipe
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = BadRow::Fail)]
     pub on_bad_row: BadRow,
-    /// Do not fail if more than half of the rows were skipped
+    /// Do not fail if more than half of the rows were skipped as bad. Only `run` and `monitor` fail then
     #[arg(long)]
     pub allow_skipped: bool,
     /// Memory limit for reading the table, in bytes or with a unit: 500M, 2G. A line of text may take a sixteenth of it
@@ -84,30 +87,31 @@ pub struct TableArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Table")]
 pub struct BesideArgs {
-    /// Columns to copy to the results as text; they are features only if --columns names them too
+    /// Columns to copy to the results as text. They are features only if --columns also names them, without a pattern
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub copy_columns: Vec<String>,
-    /// Time column, which is copied to the results and is the axis of the plots; `Date,Time` joins a column of dates and one of
-    /// times of day [default: the first column of dates, or of numbers that can only be times]
+    /// Time column, which is copied to the results and is the axis of the plots; `Date,Time` joins a column of dates
+    /// and one of times of day [default: the first column of dates, or of numbers that can only be times]
     #[arg(long, value_name = "COLUMN", value_delimiter = ',', num_args = 1)]
     pub time: Vec<String>,
     /// Time zone of times that have none of their own, such as Europe/Berlin. Times in the results
     /// then have their UTC offset, which distinguishes the two hours at the end of summer time
     #[arg(long, value_name = "ZONE", value_parser = timezone)]
     pub timezone: Option<Timezone>,
-    /// Format of the time column: iso; s, ms, us or ns since 1970; excel; or a strftime pattern such as `%d.%m.%Y %H:%M` [default: by
-    /// the first rows, if unambiguous]
+    /// Format of the time column: iso; s, ms, us or ns since 1970; excel; or a strftime pattern such as
+    /// `%d.%m.%Y %H:%M` [default: by the first rows, if unambiguous]
     #[arg(long, value_name = "FORM", value_parser = time_format)]
     pub time_format: Option<TimeFormat>,
     /// Put an apostrophe before csv and tsv cells that start with =, +, - or @, which a spreadsheet would
     /// interpret as formulas
     #[arg(long)]
     pub safe_cells: bool,
-    /// Run one model per value of this column, which is copied to the results. The summary has a line per key, and a snapshot
-    /// contains all models
+    /// Run one model per value of this column (key), which is copied to the results. The text summary has a line for
+    /// each of up to 40 keys, and a snapshot contains all models
     #[arg(long, value_name = "COLUMN")]
     pub group_by: Option<String>,
-    /// With --group-by: maximum number of models or monitors in memory; the least recently used ones are moved to a file [default: 4096]
+    /// With --group-by: maximum number of models or monitors in memory; the least recently used ones are moved to a
+    /// file [default: 4096]
     #[arg(long, value_name = "N", requires = "group_by", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_groups: Option<u32>,
 }
@@ -117,7 +121,7 @@ pub struct BesideArgs {
 pub enum BadRow {
     /// Stop with an error
     Fail,
-    /// Skip the row; the first skipped rows are listed at the end
+    /// Skip the row; `run` and `monitor` list the first skipped rows at the end
     Skip,
 }
 
@@ -138,7 +142,7 @@ fn decimal(text: &str) -> Result<u8, String> {
     }
 }
 
-/// Interval of a long table. Its values form one row.
+/// Interval whose values form one row of a long table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Every {
     pub seconds: f64,

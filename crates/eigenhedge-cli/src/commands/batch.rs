@@ -36,10 +36,10 @@ const FIRST_ROWS: usize = 300;
 /// Maximum number of directions that kernel PCA chooses.
 const MOST_CHOSEN: usize = 32;
 
-/// Maximum number of first rows of each table from which γ of the kernel is computed.
+/// Maximum number of first rows of each table of `mmd` from which γ of the kernel is computed.
 const SCALE_ROWS: usize = 100;
 
-/// Reads all rows. `by_pairs` limits their number, for results with a value per pair of rows.
+/// Reads all rows. If `by_pairs` is true, a value for each pair of rows must also fit the memory limit.
 fn read(path: &Path, args: &TableArgs, by_pairs: bool) -> Result<Rows> {
     all_rows(table::open(path, args)?, by_pairs)
 }

@@ -99,7 +99,7 @@ fn measure(args: &ScreeArgs) -> Result<Losses> {
     Ok(losses)
 }
 
-/// Returns a sentence with the smallest k that keeps this share of the energy online.
+/// Returns a sentence with the smallest k that keeps this share of the energy online, or a sentence that there is none.
 fn suggestion(share: f64, kept: &[(f64, f64)], rows: u64) -> String {
     let wanted = format!("{:.4}", 100.0 * share);
     let wanted = wanted.trim_end_matches('0').trim_end_matches('.');

@@ -1,7 +1,7 @@
 //! Page of a running stream (`--live`).
 //!
-//! The stream shares its state ([`Shared`]). While a browser is connected, a thread builds the page from that state a
-//! few times per second and passes it to the server. Neither the stream nor that thread waits for a browser.
+//! The stream shares its state ([`Shared`]). While a browser is connected, a thread builds the page from that state at
+//! most four times per second and passes it to the server. Neither the stream nor that thread waits for a browser.
 
 #[cfg(feature = "serve")]
 mod page_thread;

@@ -1,11 +1,11 @@
 //! Fuzzing of readers and snapshots: every case must end with an error or with a finite result of the right shape.
 //!
-//! `fuzz --seconds N | --cases N [--seed S] [--only TARGET] [--out FOLDER]` mutates valid files of every format, and valid
-//! snapshots with repaired checksums, and reads the result. A panic, an abort, a timeout, too much memory or a non-finite
-//! number is a failure. The input of a failure is saved in the folder.
+//! `fuzz --seconds N | --cases N [--seed S] [--only TARGET] [--out FOLDER]` mutates valid tables and snapshots, and
+//! reads the result. The checksums of most mutated snapshots are repaired. A panic, an abort, a timeout, too much
+//! memory or a non-finite number is a failure. The input of a failure is saved in the folder.
 //!
-//! A seed determines every case. A child process works through the cases and prints one line per case. The parent reads these
-//! lines and starts a new child after a case that crashed or timed out.
+//! The seed determines every case. A child process works through the cases and prints one line per case. The parent
+//! reads these lines and starts a new child after a case that crashed or timed out.
 #![allow(clippy::unwrap_used)]
 
 #[path = "../../tests/common/mod.rs"]

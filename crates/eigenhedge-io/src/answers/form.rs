@@ -21,7 +21,7 @@ pub enum Form {
     Jsonl,
     /// Apache Parquet. Rows are stored as plain records and converted when the table is complete.
     Parquet,
-    /// NumPy array of numbers. Its header needs the number of rows and is therefore written last.
+    /// NumPy array of numbers. Its header contains the number of rows and is therefore known only at the end.
     Npy,
 }
 
@@ -55,7 +55,7 @@ impl Form {
         Self::from_name(Format::of_path(path).name()).filter(|_| !is_other)
     }
 
-    /// True for formats that can only be written to a file.
+    /// Returns true for formats that need a file: Parquet and NPY.
     pub fn needs_file(self) -> bool {
         matches!(self, Self::Parquet | Self::Npy)
     }

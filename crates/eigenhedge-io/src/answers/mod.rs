@@ -4,8 +4,8 @@
 //! name is derived from the target's name, so that a new run finds the output of a killed run. [`Answers::sync`]
 //! flushes the output to disk and returns its size. [`Answers::open`] with that position truncates the file to that
 //! size and continues. The resulting bytes are those of an uninterrupted run. A failed run keeps the staging file if it
-//! was synced, and removes it otherwise. If a complete run is resumed from an earlier state, the target is truncated
-//! instead. This is impossible for Parquet and NPY.
+//! was synced, and removes it otherwise. If a complete run is resumed from an earlier state, the staging file is
+//! recreated from the start of the target. This is impossible for Parquet and NPY.
 //!
 //! The staging file is locked during a run. A second run with the same target gets an error.
 //!
@@ -191,7 +191,7 @@ impl Answers {
         }
     }
 
-    /// Completes a table in memory and returns its bytes. Returns no bytes for other targets.
+    /// Completes a table in memory, in a text format, and returns its bytes. Returns no bytes for other targets.
     pub fn into_bytes(mut self) -> Result<Vec<u8>, Error> {
         self.hand_over(|out, _| out.flush())?;
         Ok(if let Sink::Memory(bytes) = self.sink { bytes } else { Vec::new() })

@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-/// Range of absolute values for the fast formatter. Other values have another exponent form.
+/// Range of absolute values for the fast formatter. It writes other values with exponents in another form than `{:?}`.
 const PLAIN: std::ops::Range<f64> = 1e-4..1e16;
 
 /// Writes the shortest string that reads back as the same number.

@@ -1,14 +1,15 @@
 //! Stream of rows in any supported format.
 //!
-//! [`Stream::next_row`] returns the next good row. A bad row (a missing cell, infinity, too few
-//! cells) either ends the stream with an error that gives its location, or is counted and skipped.
-//! The first few messages are stored. The caller can reject further rows with [`Stream::refuse`].
+//! [`Stream::next_row`] returns the next good row. A bad row (text or infinity instead of a number, a
+//! wrong number of cells) either ends the stream with an error that gives its location, or is counted
+//! and skipped. The first five messages are stored. The caller can reject further rows with [`Stream::refuse`].
 //! Missing cells have their own rule ([`Layout::missing`]) and can be returned as NaN.
 //!
 //! **Stop and resume.** Between two rows, [`Stream::state`] returns everything that
-//! [`Stream::resume`] needs to return exactly the remaining rows. NPY, Parquet and uncompressed
-//! text files are resumed in place. A CSV or TSV file with carriage returns, and any other file, is
-//! read again up to the row. A pipe must send its rows again from the first one.
+//! [`Stream::resume`] needs to return exactly the remaining rows. NPY, Parquet and uncompressed text
+//! files are resumed in place, except CSV and TSV files with carriage returns, UTF-16 text, and JSON
+//! that is not one row per line. Any other file is read again up to the row. A pipe must send its rows
+//! again from the first one.
 
 mod kept;
 

@@ -46,7 +46,7 @@ pub(crate) const MISSING: [&str; 26] = [
 ];
 
 impl CellStyle {
-    /// Creates a style with this decimal separator. `has_groups` allows thousands separators. Cells
+    /// Creates a style with this decimal separator. `has_groups` makes `1,234` a whole number. Cells
     /// in `na_values` count as missing, and so do those in [`MISSING`] unless `only` is true.
     pub fn new(decimal: u8, has_groups: bool, na_values: &[String], only: bool) -> Self {
         let (has_comma, signs) = (decimal == b',', na_values.to_vec());
@@ -88,9 +88,9 @@ impl CellStyle {
         }
     }
 
-    /// Parses less common notations: digits in groups of three such as `1,234.5` or `1 234,5`, a
-    /// percent sign, which is ignored, a minus sign at the end, and quotes. Returns `None` for
-    /// other cells, and for a number with the other decimal separator.
+    /// Parses less common notations: digits in groups of three such as `1,234.5` or `1 234,5`, a unit
+    /// of the table or a percent sign, which are ignored, a minus sign at the end, and quotes. Returns
+    /// `None` for other cells, and for a number with the other decimal separator.
     #[cold]
     fn grouped(&self, cell: &str) -> Option<f64> {
         let text = cell.trim();
@@ -174,7 +174,8 @@ pub(crate) fn split_unit(cell: &str) -> Option<(&str, &str)> {
     (is_unit && is_number && CellStyle::default().looks_numeric(number.as_bytes())).then_some((number, unit))
 }
 
-/// Trims the text and removes enclosing quotes, if any. The parser of CSV leaves quotes in a cell if a space precedes them.
+/// Trims the text and removes enclosing quotes, if any. The parser of CSV leaves quotes in a cell if a space precedes
+/// them.
 pub(crate) fn unquoted(text: &str) -> &str {
     let text = text.trim();
     text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
@@ -200,7 +201,7 @@ pub(crate) fn has_thousands(cell: &[u8]) -> bool {
     (1..=3).contains(&first) && groups > 0 && is_certain && (rest.is_empty() || has_decimals)
 }
 
-/// Returns true for one to three digits, not starting with 0, a sign and three digits: `1,234`.
+/// Returns true for one to three digits that do not start with 0, a point or comma, and three digits: `1,234`.
 pub(crate) fn has_one_group(cell: &[u8]) -> bool {
     let cell = unsigned(cell);
     let first = digits(cell);

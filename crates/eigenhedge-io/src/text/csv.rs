@@ -5,8 +5,8 @@
 //!
 //! `csv_columns` determines the columns and the header. Repeated headers are skipped.
 //!
-//! **Resuming.** An uncompressed file without carriage returns is resumed at its byte offset. Other
-//! files are read again from the start.
+//! **Resuming.** An uncompressed file without carriage returns, and not in UTF-16, is resumed at its
+//! byte offset. Other files are read again from the start.
 
 use super::cells::{CellStyle, has_thousands};
 use super::csv_columns::FirstLines;

@@ -67,7 +67,7 @@ pub fn parse<'a>(line: &'a [u8], visitor: impl Visitor<'a, Value = ()>) -> Resul
     })
 }
 
-/// Shape of the table, as determined from the first row.
+/// Shape of the table, as determined from the first lines.
 #[derive(Default)]
 pub struct First {
     pub names: Option<Vec<String>>,

@@ -1,6 +1,6 @@
 //! Inspection of the first lines of a source before they are read.
 //!
-//! Up to [`LINES`] lines of a file are inspected. For a pipe, only the bytes that have arrived are
+//! About the first [`LINES`] lines of a file are inspected. For a pipe, only the bytes that have arrived are
 //! inspected, once they contain a row, so that a row never waits for later rows.
 
 use super::cells::CellStyle;

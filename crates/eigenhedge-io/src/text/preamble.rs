@@ -1,4 +1,4 @@
-//! Lines before the header of a text table: `sep=;`, and text such as the title of a report.
+//! Lines before the header of a CSV table: `sep=;`, and text such as the title of a report.
 //!
 //! The header is the first line that has as many cells as most later lines, with more than half of
 //! its cells filled. It holds words and no numbers. A table without a header has no preamble.
@@ -31,7 +31,7 @@ pub fn after(head: &[u8], lines: u64) -> &[u8] {
     rest
 }
 
-/// Returns the number of lines before the header. Without a delimiter, returns the smallest one.
+/// Returns the number of lines before the header. Without a delimiter, returns the smallest number over all delimiters.
 pub fn lines(head: &[u8], delimiter: Option<u8>) -> u64 {
     if head.starts_with(b"#") {
         return 0;

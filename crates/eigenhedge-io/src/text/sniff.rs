@@ -1,4 +1,4 @@
-//! Detection of the delimiter and the decimal separator of a text table from its first lines.
+//! Detection of the delimiter and the decimal separator of a CSV table from its first lines.
 //!
 //! A delimiter other than a comma is detected if it splits nearly all lines into as many cells as
 //! the first line. If a comma does so too, the delimiter with the larger share of numeric cells is
@@ -127,8 +127,8 @@ fn numbers(lines: &[ByteRecord]) -> f64 {
     plain as f64 / cells.max(1) as f64
 }
 
-/// Returns the unit that follows the numbers in the cells of each column. It is empty without a unit, and if all numbers of
-/// the column are equal, as in a name such as `4711A`.
+/// Returns the unit that follows the numbers in the cells of each column. It is empty without a unit, and if all
+/// numbers of the column are equal, as in a name such as `4711A`.
 fn cell_units(lines: &[ByteRecord]) -> Vec<String> {
     let style = CellStyle::default();
     let width = lines.first().map_or(0, ByteRecord::len);

@@ -144,7 +144,7 @@ impl TimeFormat {
         }
     }
 
-    /// Returns true for ISO 8601 and for seconds since 1970. Messages do not mention these formats.
+    /// Returns true for ISO 8601 and for seconds since 1970. Messages do not mention them if the time column was given.
     pub(crate) fn is_usual(&self) -> bool {
         matches!(self.0, Kind::Iso | Kind::Epoch("s", _))
     }

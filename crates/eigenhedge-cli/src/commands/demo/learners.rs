@@ -12,7 +12,7 @@ pub const AUTO: &str = "auto";
 pub const FOLLOWING: &str = "tracking + fixed share";
 pub const STEADY: &str = "tracking";
 
-/// Returns the learners with the defaults of `run`. Tracking also has other mixing rules.
+/// Returns the learners of the demo, with the defaults of `run` except for the mixing rules of tracking.
 pub fn learners() -> Vec<(&'static str, Spec)> {
     let spec = |kind| Spec::new(kind, KEPT);
     let tracking = |mixing| Spec { mixing, ..spec(Kind::Tracking) };

@@ -1,4 +1,4 @@
-//! `demo`: all learners on a synthetic stream that changes twice.
+//! `demo`: the main learners on a synthetic stream that changes twice.
 
 mod learners;
 mod page;

@@ -11,7 +11,7 @@ const STRIDE: usize = 20;
 /// Number of points in each of the three parts of the two-dimensional example.
 const PART: usize = 80;
 
-/// Creates the page: a line that follows points in the plane, then the results of all learners on the demo stream.
+/// Creates the page: a line that follows points in the plane, then the results of the learners on the demo stream.
 pub fn page(stream: &[Vec<f64>], best: Curve, results: &[Outcome], seed: u64) -> Result<Page> {
     let auto = results.iter().find(|result| result.name == AUTO).context("auto is among the learners")?;
     let total = best.values.last().copied().unwrap_or_default();

@@ -36,8 +36,8 @@ pub struct Outputs {
     pub events: Destination,
 }
 
-/// Runs the monitor over a table and prints a summary. If the table ends during the warm-up and can
-/// be read again, a shorter warm-up is used.
+/// Runs the monitor over a table and prints a summary. If the length of the warm-up was not given, and
+/// the table ends before it but can be read again, a shorter warm-up is used.
 pub fn monitor(args: &MonitorArgs) -> Result<()> {
     let mut options = options(args)?;
     let outputs = outputs(args)?;

@@ -251,7 +251,7 @@ fn samples_coordinates(plan: &Plan, model: &Model) -> bool {
     !plan.out.is_wanted() && model.block_rows() == 1
 }
 
-/// Opens or resumes a file of results. Returns true if a complete file cannot be continued.
+/// Opens or resumes a file of results. The second value is true if the file is complete and cannot be continued.
 fn opened(
     target: &Target,
     ended: bool,
@@ -305,7 +305,8 @@ const MOST_NUMBERS: usize = 1 << 16;
 /// Target for the maximum time per block.
 const LONG: Duration = Duration::from_millis(20);
 
-/// Returns true if reading and writing use threads of their own. `--threads 1` prevents this.
+/// Returns true if reading and writing use threads of their own: if `--threads`, or by default the
+/// number of processors, is more than 1.
 fn has_threads(plan: &Plan) -> bool {
     let count = plan.keep.threads.or_else(|| std::thread::available_parallelism().ok());
     count.is_some_and(|count| count.get() > 1)

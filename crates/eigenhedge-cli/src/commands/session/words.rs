@@ -111,7 +111,7 @@ pub fn by_name(error: &Error, stream: &Stream) -> String {
     refusal(error, |column| stream.label(column))
 }
 
-/// Returns the message of an error with shortened numbers.
+/// Returns the message of an error, without column names.
 pub fn sentence(error: &Error) -> String {
     match error {
         entry @ Error::Entry { .. } => entry.to_string(),
