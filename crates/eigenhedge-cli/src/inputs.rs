@@ -4,9 +4,9 @@ use eigenhedge_io::{Source, matches_pattern};
 use std::path::{Path, PathBuf};
 
 /// Extensions of tables in a folder. A table may also be compressed.
-const TABLES: [&str; 23] = [
-    "csv", "txt", "tsv", "tab", "dat", "asc", "jsonl", "ndjson", "npy", "npz", "parquet", "pq", "arrow", "ipc",
-    "feather", "ftr", "libsvm", "svm", "xlsx", "xlsm", "xlsb", "xls", "ods",
+const TABLES: [&str; 26] = [
+    "csv", "txt", "tsv", "tab", "dat", "asc", "jsonl", "ndjson", "json", "npy", "npz", "parquet", "pq", "arrow",
+    "arrows", "ipc", "feather", "ftr", "libsvm", "svmlight", "svm", "xlsx", "xlsm", "xlsb", "xls", "ods",
 ];
 const WORKBOOKS: [&str; 5] = ["xlsx", "xlsm", "xlsb", "xls", "ods"];
 

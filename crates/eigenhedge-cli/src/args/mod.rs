@@ -106,7 +106,7 @@ Examples:
   eigenhedge monitor data.csv --events e.csv  find unusual rows, when they began, and which columns caused them
   eigenhedge compare data.csv -k 3            compare several learners and the best fixed subspace in hindsight
 
-Exit status: 0 done, 1 bad data or failed run, 2 wrong usage, 3 an alarm with `monitor --fail-on-alarm`.";
+Exit status: 0 done, 1 bad data or failed run, 2 wrong usage, 3 an incident with `monitor --fail-on-alarm`.";
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -130,7 +130,7 @@ pub struct DemoArgs {
 
 // Paragraphs are wrapped to the terminal, so a backslash joins the lines of a paragraph.
 const RUN_NOTES: &str = "\
-Tables: csv, tsv, jsonl (arrays, or objects keyed by column), npy, npz, parquet, arrow, feather, libsvm; names of compressed \
+Tables: csv, tsv, jsonl (arrays, or objects keyed by column), npy, npz, parquet, arrow, feather, libsvm, lines of text, workbooks (xlsx, ods); names of compressed \
 files end in .gz or .zst, such as data.csv.gz. The first \
 line of csv and tsv files is a header if its selected cells contain words and no numbers; lines that repeat the header are skipped. In messages, lines are counted from 1; \
 rows and columns are counted from 0, as in --columns.

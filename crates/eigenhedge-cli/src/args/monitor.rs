@@ -26,7 +26,7 @@ Causes are columns with their shares of the squared deviations, largest first.
 --events has one line per incident: kind,incident,start,reported,end,severity,grade,signs,rows,alarms,peak and causes, with times if the \
 table has them. end is empty while the incident is going on. Severity s: normal rows do this once in 10^s times --incident-time.
 
-With --group-by, the rows of a key with few rows are scored from its 20th row on, against a shared reference from the first rows of all keys, moved to the \
+With --group-by, the rows of a key with few rows are scored after its first 20 rows, against a shared reference from the first rows of all keys, moved to the \
 level of the key. This ends when the key has enough rows of its own.
 
 Incidents below --min-severity or --min-duration are listed by --events-detail only, as unreported.

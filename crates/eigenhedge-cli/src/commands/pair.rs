@@ -2,7 +2,7 @@
 
 use crate::args::{CenterArg, ExpertsArgs, PairArgs};
 use crate::destination::{Destination, judge_outputs, row_cells, row_columns};
-use crate::table;
+use crate::table::{self, Usage};
 use anyhow::{Result, anyhow};
 use eigenhedge::bounds::{self, Setting};
 use eigenhedge::comparators::BestPair;
@@ -22,7 +22,7 @@ pub fn pair(args: &PairArgs) -> Result<()> {
     let (mut left, mut right) = (table::open(&args.left, &args.table)?, table::open(&args.right, &args.table)?);
     let (n, m) = (left.columns().len(), right.columns().len());
     [&left, &right].into_iter().try_for_each(|stream| table::allow_learners(stream.stream(), &[Kind::Tracking]))?;
-    let mixing = if args.alpha > 0.0 { Mixing::FixedShare { alpha: args.alpha } } else { Mixing::None };
+    let mixing = if args.alpha == 0.0 { Mixing::None } else { Mixing::FixedShare { alpha: args.alpha } };
     let norm_bound = args.norm_bound.map_or(NormBound::Running, NormBound::Given);
     let mut learner = Pair::new(n, m, args.k, args.eta, mixing)?.with_norm_bound(norm_bound)?;
     if args.center == CenterArg::Mean {
@@ -99,9 +99,12 @@ pub fn experts(args: &ExpertsArgs) -> Result<()> {
     let alpha = args.alpha.unwrap_or(if args.mixing.is_some() { 1e-3 } else { 0.0 });
     let mixing = match args.mixing.as_deref() {
         Some("past-average") => Mixing::PastAverage { alpha },
+        Some("none") if alpha != 0.0 && args.alpha.is_some() => {
+            return Err(Usage("--alpha has no effect with --mixing none".into()).into());
+        }
         Some("none") => Mixing::None,
-        _ if alpha > 0.0 => Mixing::FixedShare { alpha },
-        _ => Mixing::None,
+        _ if alpha == 0.0 => Mixing::None,
+        _ => Mixing::FixedShare { alpha },
     };
     let select = args.select.parse().unwrap_or_default();
     let spec = ExpertSpec { kind, experts: count, kept: args.k, eta: args.eta, mixing, select };

@@ -85,7 +85,7 @@ fn fleet(journal: &Journal, facts: &Facts, all: &[Occurrence], column: &str, ins
     }
     let (unlisted, without) = (journal.tracks.len() - order.len(), lines.len() - sections.len());
     let unlisted = if unlisted > 0 { format!(" {unlisted} more keys are not listed.") } else { String::new() };
-    let left_out = if without > 0 { format!(" The last {without} keys have no charts.") } else { String::new() };
+    let left_out = if without > 0 { format!(" {without} keys that came later have no charts.") } else { String::new() };
     let caption = format!(
         "Click a name to see its charts. The small chart shows the score; red points are alarms.{left_out}{unlisted}"
     );

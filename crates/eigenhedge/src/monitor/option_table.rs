@@ -148,7 +148,7 @@ pub const MONITOR_OPTIONS: &[MonitorOption] = &[
         ..MonitorOption::new("standardize", "BOOL", "")
     },
     MonitorOption {
-        default: "400, or 3 per column and lag if that is more",
+        default: "400, or 3 × columns × (lags + 1) if that is more",
         set: |options, text| {
             let rows = parse("warm-up", "a whole number of rows", text, |rows| *rows > 0);
             rows.map(|rows| options.warm_up = Some(rows))
