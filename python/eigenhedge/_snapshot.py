@@ -250,8 +250,8 @@ def merge(first: Mergeable, *others: Mergeable) -> Mergeable:
     """Merge models that were fitted to parts of a table into a model of all rows.
 
     The learner must not depend on the order of rows (``"leader"``, ``"anchored"`` or
-    ``"product-sets"``). Options and columns must match. Merging fleets combines their keys. If two
-    fleets have a common key, its models are merged.
+    ``"product-sets"``). Options and columns must match. Merging fleets combines their keys. Models
+    of a common key are merged under this rule. Monitors of a common key are an error.
 
     Parameters
     ----------

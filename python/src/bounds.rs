@@ -235,9 +235,10 @@ functions! {
     /// ``best`` is the loss L of the comparator, and ``changes`` is the number S of its changes.
     /// ``squares_norm`` is the square root of Σ|z|⁴ over the rows z. The result is None unless k < N.
     fn additive(setting: &Setting, best: f64, changes: usize, squares_norm: f64) -> Option<f64>;
-    /// Return the rate `√(k(N-k)/(N T))` of the learner `additive` for T rows.
+    /// Return the rate `√(k(N-k)/(N T))` of the learner `additive` for T rows of norm at most Q.
     ///
-    /// N is ``dimension``, and T is ``rows``. The result is None unless 0 < k < N.
+    /// N is ``dimension``, and T is ``rows``. The learner divides the rate by Q². The result is None unless
+    /// 0 < k < N and T > 0.
     fn additive_rate(k: usize, dimension: Dimension, rows: u64) -> Option<f64>;
     /// Return the bound of tracking (without mixing) or anchored: `(η L* + Q² (D + price)) / (1 - e^-η)`.
     ///

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 const KEYS: usize = 11;
 
-/// Returns keys and rows. Each key recurs every few rows.
+/// Returns 300 pairs of a key and a row. The keys recur irregularly.
 fn lines() -> Vec<(String, String)> {
     let rows = streams::iid(6, 2, 0.3, 300, 5).rows;
     let line = |(t, row): (usize, Vec<f64>)| {

@@ -1,14 +1,14 @@
 //! Names of months in English, German, French, Spanish, Portuguese, Italian and Dutch, and their abbreviations.
 
 const NAMES: [&[&str]; 12] = [
-    &["january", "januar", "janner", "janvier", "enero", "janeiro", "gennaio"],
-    &["february", "februar", "fevrier", "febrero", "fevereiro", "febbraio"],
-    &["march", "marz", "maerz", "mrz", "mars", "marzo", "marco", "maart"],
+    &["january", "januar", "janner", "janvier", "enero", "janeiro", "gennaio", "januari"],
+    &["february", "februar", "fevrier", "febrero", "fevereiro", "febbraio", "februari"],
+    &["march", "marz", "maerz", "mrz", "mars", "marzo", "marco", "maart", "mrt"],
     &["april", "avril", "abril", "aprile"],
     &["may", "mai", "mayo", "maio", "maggio", "mei"],
     &["june", "juni", "juin", "junio", "junho", "giugno"],
     &["july", "juli", "juillet", "julio", "julho", "luglio"],
-    &["august", "aout", "agosto"],
+    &["august", "aout", "agosto", "augustus"],
     &["september", "septembre", "septiembre", "setiembre", "setembro", "settembre"],
     &["october", "oktober", "octobre", "octubre", "outubro", "ottobre"],
     &["november", "novembre", "noviembre", "novembro"],
@@ -67,6 +67,9 @@ mod tests {
             ("mar. 9 janv. 2024 12:30", "9 Jan 2024 12:30"),
             ("Montag, 8. Jänner 2024", "8. Jan 2024"),
             ("Monday, January 8, 2024", "Jan 8, 2024"),
+            ("maandag 8 januari 2024", "8 Jan 2024"),
+            ("8 mrt 2024", "8 Mar 2024"),
+            ("8 augustus 2024", "8 Aug 2024"),
         ];
         cases.into_iter().for_each(|(text, wanted)| assert_eq!(in_english(text).as_deref(), Some(wanted)));
         ["8-mo-24", "monday", "2024-01-08", ""]

@@ -59,7 +59,7 @@ fn others() -> Vec<(&'static str, ArrayRef)> {
 /// Numbers of a row as bits, and its copied texts.
 type Row = (Vec<u64>, Vec<String>);
 
-/// Reads all rows. An error message starts after the file name.
+/// Reads all rows. On an error, returns the part of the message after the file name.
 fn read(name: &str, bytes: &[u8], layout: impl Fn(Layout) -> Layout) -> Result<Vec<Row>, String> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join(name);

@@ -8,7 +8,7 @@
 use super::page::BookPage;
 
 const RUN: [&str; 5] = ["console", "sh", "python", "rust", "text"];
-/// Pages whose blocks start servers. The tests of the service cover them.
+/// Pages that are not checked here: their blocks start a server or build the web page.
 const SERVERS: [&str; 4] = ["service.md", "deployment.md", "notices.md", "no-install.md"];
 /// Pages whose Rust code is run.
 const RUST: [&str; 2] = ["README.md", "rust.md"];

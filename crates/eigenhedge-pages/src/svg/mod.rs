@@ -31,7 +31,7 @@ pub fn chart(chart: &Chart) -> String {
     document(&chart.title, &panel.description, (WIDTH, panel.height), &panel.body, true)
 }
 
-/// Combines panels of width [`CELL`] into one SVG file with two columns.
+/// Returns panels of width [`CELL`] as one SVG document with at most two columns.
 pub(crate) fn grid(title: &str, panels: &[(String, Panel)]) -> String {
     let columns = panels.len().clamp(1, 2);
     let width = CELL * columns as f64;

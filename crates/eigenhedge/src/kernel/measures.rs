@@ -110,7 +110,8 @@ fn discordant(a: &[f64], b: &[f64]) -> f64 {
     (0..a.len()).map(opposite).sum::<u64>() as f64
 }
 
-/// Returns `a·b / (|a| |b|)`, clipped to [-1, 1], or 0 if a norm is zero.
+/// Returns the cosine of two vectors from their inner product and their squared norms `a` and `b`, clipped to [-1, 1],
+/// or 0 if a norm is zero.
 #[inline(always)]
 fn cosine(product: f64, a: f64, b: f64) -> f64 {
     let norms = a.sqrt() * b.sqrt();

@@ -104,8 +104,8 @@ pub struct ShiftingBound {
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct Certificate {
-    /// Cost of mixing and rank caps, which is part of the bound. For a portfolio, this is the cost
-    /// of the member whose bound is reported. The field is `None` if the cost is unknown.
+    /// Amount that mixing, rank caps and merging of directions add to the constant of the theorem. For a portfolio, that
+    /// of the member whose bound is reported. `None` if it is unknown.
     pub price: Option<f64>,
     /// Hedge term: an upper bound on the excess of the loss of the portfolio over that of its best
     /// member. It is 0 for a single learner.

@@ -18,7 +18,7 @@ const ROUNDING: f64 = 1e-15;
 /// Maximum size of a matrix that is decomposed by rotations, which are slow for large ones.
 const ROTATED: usize = 32;
 
-/// Orthogonalizes the rows of G by rotations, which are also applied to `basis`.
+/// Orthogonalizes `rows` by rotations of pairs of rows. Applies the same rotations to the columns of `basis`.
 fn jacobi(rows: &mut [Vec<f64>], basis: &mut Matrix) {
     let n = rows.len();
     for _ in 0..60 {

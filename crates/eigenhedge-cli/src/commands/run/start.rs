@@ -71,7 +71,7 @@ fn most(plan: &Plan) -> usize {
     plan.max_groups.unwrap_or(MOST_IN_MEMORY)
 }
 
-/// Models before the first row, or between two rows of a resumed run.
+/// State from which a run continues: its models, its opened table and its options.
 pub struct Start<M> {
     pub models: M,
     pub stream: Stream,

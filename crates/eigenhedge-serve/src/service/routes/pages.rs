@@ -66,7 +66,8 @@ pub async fn stream(Path(name): Path<String>) -> Answer {
     Ok(shell(&name, &format!("/v1/streams/{name}/page"), Some(&name)))
 }
 
-/// Handles `POST /login`: stores the token in a cookie that scripts and other sites cannot read.
+/// Handles `POST /login`: stores the token, unchecked, in a cookie that scripts cannot read and that is not
+/// sent with requests from other sites.
 pub async fn login(State(app): State<App>, headers: HeaderMap, body: Body) -> Answer {
     let (body, _) = read_body(&app, &headers, body, TOKEN).await?;
     let token = std::str::from_utf8(&body).unwrap_or_default().trim();

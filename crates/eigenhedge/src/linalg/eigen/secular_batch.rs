@@ -16,8 +16,8 @@ const BEYOND: usize = 16 + 8;
 /// Maximum number of poles for the small arrays, which are faster to clear.
 const FEW: usize = 16;
 
-/// Largest relative change of the terms of the other poles across half a gap for which the first guess treats them as
-/// constant.
+/// The first guess treats the terms of the other poles as constant, unless they change across half the gap by more than
+/// this share of the secular function without its two nearest terms.
 const CROWDED: f64 = 0.5;
 
 /// Strictly ascending poles with weights, followed by padding poles of zero weight.
@@ -74,7 +74,8 @@ fn solve_in<S: Simd, const ROOM: usize>(simd: S, poles: &[f64], weights: &[f64],
     }
 }
 
-/// Computes the roots above pole `first` and the next poles. Returns their number.
+/// Computes one root per lane: those above pole `first` and above the poles that follow it. Appends them to `roots`.
+/// Returns their number.
 #[inline(always)]
 fn solve_lanes<S: Simd, const ROOM: usize, const G: usize>(
     simd: S,
