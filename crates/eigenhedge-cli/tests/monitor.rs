@@ -191,7 +191,7 @@ fn another_reading_of_the_table_is_refused() {
     };
     let long: String = sensors(400).lines().skip(1).enumerate().map(line).collect();
     place.write("long.csv", format!("when,tag,value\n{long}"));
-    let command = |every: &str| format!("monitor long.csv {PLAIN} --pivot when,tag,value --every {every}");
+    let command = |every: &str| format!("monitor long.csv --warm-up 200 --pivot when,tag,value --every {every}");
     let first = place.run(&format!("{} --snapshot m.snap", command("1min")));
     assert_eq!(first.status, 0, "{}", first.err);
     for (given, message) in [
