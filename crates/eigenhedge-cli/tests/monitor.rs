@@ -194,7 +194,12 @@ fn another_reading_of_the_table_is_refused() {
     let command = |every: &str| format!("monitor long.csv --warm-up 200 --pivot when,tag,value --every {every}");
     let first = place.run(&format!("{} --snapshot m.snap", command("1min")));
     assert_eq!(first.status, 0, "{}", first.err);
+    place.write("other.csv", format!("when,tag,value\n{}", long.replacen("x0,", "x0,1", 1)));
     for (given, message) in [
+        (
+            command("1min").replace("long.csv", "other.csv"),
+            "the table must be that of m.snap, but its first row is another one",
+        ),
         (command("1min:mean"), "--every must be as in m.snap, 60s, got 60s:mean"),
         (format!("{} --thousands ,", command("1min")), "--thousands must be as in m.snap, none, got ,"),
     ] {

@@ -7,7 +7,7 @@ use super::monitors::{MonitorState, Monitors, Watched};
 use super::options::{can_read_again, layout, misfit, plan};
 use crate::args::MonitorArgs;
 use crate::commands::session::words::sentence;
-use crate::commands::session::{Options, ResumeState, Session, Snapshots};
+use crate::commands::session::{FIRST_ROW, Options, ResumeState, Session, Snapshots, first_row};
 use crate::destination::Destination;
 use crate::files::{MOST_IN_MEMORY, kind_of, read_monitor, scratch_folder};
 use crate::live::Shared;
@@ -22,6 +22,7 @@ use eigenhedge_pages::from_text;
 use eigenhedge_pages::monitor::{
     FirstRow, Journal, Lasting, Least, Occurrence, TableMonitors, check_width, fresh_monitor,
 };
+use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -112,7 +113,7 @@ impl<'a> Monitors<'a> {
         let snapshots = Snapshots::new(args.snapshot.as_deref(), args.snapshot_every)?;
         let source = source(&args.inputs)?;
         let layout = Layout { stop: signal.waits.clone(), ..layout(args, options, &source)? };
-        let plan = plan(args, options, &layout);
+        let mut plan = plan(args, options, &layout);
         let at_once = source == Source::Standard;
         let Begun { stream, mut fleet, before } = match &args.resume {
             None => Begun::afresh(args, options, &source, &layout)?,
@@ -120,6 +121,13 @@ impl<'a> Monitors<'a> {
         };
         if before.is_none() && !args.quiet && keys.is_none() {
             say_reading(&stream);
+        }
+        if args.snapshot.is_some() || args.resume.is_some() {
+            let like = like_model(layout, fleet.fresh().columns().names.clone());
+            plan.insert(FIRST_ROW.into(), json!(first_row(&source, &like, Some(stream.reading()))));
+        }
+        if let (Some(path), Some((before, _))) = (&args.resume, &before) {
+            before.agree_on_table(path, &plan)?;
         }
         if args.beside.group_by.is_some() && !fleet.has_store() {
             fleet = fleet.with_store(most(args), Box::new(GroupStore::new(&scratch_folder(args.snapshot.as_deref()))));
@@ -194,13 +202,21 @@ fn most(args: &MonitorArgs) -> usize {
     args.beside.max_groups.map_or(MOST_IN_MEMORY, |most| most as usize)
 }
 
+/// Returns the layout that finds the columns of a model by their names, if it has names. Additional columns are ignored.
+fn like_model(layout: Layout, model_columns: Option<Vec<String>>) -> Layout {
+    match model_columns {
+        None => layout,
+        Some(_) => Layout { columns: Vec::new(), exclude: Vec::new(), only_numeric: false, model_columns, ..layout },
+    }
+}
+
 /// Creates a monitor for this table. With `--train`, it first learns the rows of that table.
 fn fresh(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout, stream: &Stream) -> Result<Monitor> {
     let (width, mut monitor) = (stream.columns().len(), fresh_monitor(options, stream, misfit)?);
     let Some(path) = &args.train else { return Ok(monitor) };
     let source = source(std::slice::from_ref(path))?;
     let model_columns = monitor.columns().names.clone();
-    let mut layout = Layout {
+    let layout = Layout {
         keep: Vec::new(),
         time: None,
         clock: None,
@@ -209,10 +225,7 @@ fn fresh(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout, stream: 
         has_key: false,
         ..layout.clone()
     };
-    if model_columns.is_some() {
-        // Columns are found by name. Additional columns are ignored.
-        layout = Layout { columns: Vec::new(), exclude: Vec::new(), only_numeric: false, model_columns, ..layout };
-    }
+    let layout = like_model(layout, model_columns);
     let mut table = Stream::open(&source, &layout)?;
     let found = table.columns().len();
     if found != width {
