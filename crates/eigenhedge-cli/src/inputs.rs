@@ -42,7 +42,7 @@ fn files(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>
     let name = |entry: std::io::Result<std::fs::DirEntry>| entry.ok()?.file_name().into_string().ok();
     let mut names: Vec<String> =
         entries.filter_map(name).filter(|name| !name.starts_with('.') && is_wanted(name)).collect();
-    names.sort_by_cached_key(|name| key(name));
+    names.sort_by_cached_key(|name| (key(name), name.clone()));
     let folder = if folder == Path::new(".") { Path::new("") } else { folder };
     Ok(names.into_iter().map(|name| folder.join(name)).filter(|path| path.is_file()).collect())
 }
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn names_are_in_the_order_of_their_numbers() {
         let mut names = ["a_10.csv", "b.csv", "a_2.csv", "a_2024-01-02.csv", "a_2024-01-01.csv"];
-        names.sort_by_cached_key(|name| key(name));
+        names.sort_by_cached_key(|name| (key(name), name.clone()));
         assert_eq!(names, ["a_2.csv", "a_10.csv", "a_2024-01-01.csv", "a_2024-01-02.csv", "b.csv"]);
         assert!(has_extension("x.CSV.gz", &TABLES) && has_extension("x.parquet", &TABLES));
         assert!(!has_extension("csv", &TABLES) && !has_extension("x.html", &TABLES) && !has_extension("x.eh", &TABLES));

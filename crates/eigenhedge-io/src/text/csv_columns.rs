@@ -102,15 +102,18 @@ impl FirstLines<'_> {
         let contents = self.contents(usize::from(has_header) + unit_lines);
         let rows = contents.rows;
         let is_used = layout.keep.len() + layout.columns.len() + layout.exclude.len() > 0;
+        // The key alone does not say which other columns are meant.
+        let beside_key = layout.keep.len().saturating_sub(usize::from(layout.has_key));
+        let is_selected = beside_key + layout.columns.len() + layout.exclude.len() > 0;
         let is_counter = |column: &usize| {
             found.is_none()
                 && has_header
-                && !is_used
+                && !is_selected
                 && self.is_own(&names[*column])
                 && contents.is_counter(*column, &names[*column])
         };
         let mut counters: Vec<usize> = (0..count).filter(is_counter).collect();
-        if found.is_none() && has_header && !is_used && layout.time.is_none() {
+        if found.is_none() && has_header && !is_selected && layout.time.is_none() {
             let parts = contents.date_parts(&names);
             counters.extend(parts.into_iter().filter(|column| self.is_own(&names[*column])));
         }

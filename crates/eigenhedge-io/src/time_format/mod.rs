@@ -187,10 +187,12 @@ pub(crate) fn names_time(name: &str) -> bool {
     matches!(name.as_str(), "ts" | "t" | "data" | "uhr") || WORDS.iter().any(|word| name.contains(word))
 }
 
-/// Returns true if a cell is a time of day such as `7:05`, `23:59:59.5` or `11:30 PM`.
+/// Returns true if a cell is a time of day such as `7:05`, `23:59:59.5`, `24:00` or `11:30 PM`.
 pub(crate) fn is_time_of_day(cell: &str) -> bool {
     const FORMS: [&str; 5] = ["%H:%M", "%H:%M:%S%.f", "%I:%M %p", "%I:%M:%S %p", "%H.%M.%S"];
     let cell = cell.trim();
+    // The end of a day.
+    let cell = if cell.starts_with("24:00") { &cell.replacen("24", "00", 1) } else { cell };
     cell.contains([':', '.']) && FORMS.iter().any(|form| NaiveTime::parse_from_str(cell, form).is_ok())
 }
 

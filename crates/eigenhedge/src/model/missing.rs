@@ -101,7 +101,7 @@ impl Model {
             reconstruction.resize(self.length, 0.0);
             if self.spec.missing == Missing::Fill {
                 self.fill_cells(row);
-                self.learner.plain_mut().into_iter().for_each(Portfolio::cancel_fill);
+                self.learner.plain_mut().into_iter().for_each(Portfolio::pass_over_empty_row);
             }
             return Ok(Loss::default());
         }

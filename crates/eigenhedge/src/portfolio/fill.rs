@@ -58,6 +58,12 @@ impl Portfolio<Ambient> {
         &self.scratch.0.filling.deviations
     }
 
+    /// Discards the filled row, all cells of which were missing. The gaps of all columns grow by one row.
+    pub(crate) fn pass_over_empty_row(&mut self) {
+        self.cancel_fill();
+        self.fill_errors.lengthen_gaps();
+    }
+
     pub(crate) fn cancel_fill(&mut self) {
         self.scratch.0.filling.losses.clear();
     }

@@ -130,6 +130,10 @@ impl FillErrors {
         }
     }
 
+    pub fn lengthen_gaps(&mut self) {
+        self.weights.iter_mut().for_each(|weight| weight.gap = weight.gap.saturating_add(1));
+    }
+
     pub fn check(&self, members: usize) -> Result<(), Error> {
         let Self { products, noise, weights } = self;
         let size = products.columns();

@@ -55,7 +55,7 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
             session.engine.monitors.usual_warm_up().filter(|_| keys.is_none() && session.engine.rows() == 0)
         {
             let rows = match session.stream.progress() {
-                Progress::Rows(_, rows) if can_read_again(args) && rows < usual => {
+                Progress::Rows(_, rows) if can_read_again(args) && rows <= usual => {
                     session.engine.monitors.shorter_warm_up(rows, false)
                 }
                 _ => None,
@@ -80,7 +80,8 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
         if outcome == Outcome::Left {
             return Ok(());
         }
-        if !engine.watched().journal.is_too_short() {
+        let is_too_short = engine.watched().journal.is_too_short();
+        if !is_too_short && engine.watched().journal.totals.scored > 0 {
             break session;
         }
         match engine
@@ -89,7 +90,10 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
             .filter(|_| can_read_again(args) && outcome == Outcome::Ended)
         {
             Some(rows) => (options.warm_up, keys) = (Some(rows), Some(engine.monitors.keys())),
-            None => return Err(engine.monitors.too_short(&engine.watched().journal, &session.stream).into()),
+            None if is_too_short => {
+                return Err(engine.monitors.too_short(&engine.watched().journal, &session.stream).into());
+            }
+            None => break session,
         }
     };
     live.iter_mut().for_each(Live::rest);
