@@ -23,6 +23,6 @@ pub fn say_gamma(kernel: &VectorKernel) {
     let parameters = kernel.parameters();
     let scales = [("--gamma", parameters.gamma), ("--length-scale", parameters.length_scale)];
     for (name, value) in scales.into_iter().filter_map(|(name, value)| Some((name, value?))) {
-        say(&format!("{name} {} from the median distance of the first rows", readable(value)));
+        say(&format!("{name} {} from the scale of the first rows", readable(value)));
     }
 }

@@ -28,7 +28,7 @@ fn without_gamma_rows_of_any_unit_are_related() {
     place.write("b.csv", table(&rows(1300.0, 2)));
     let (out, err) = ok(&place, "mmd a.csv b.csv");
     assert!(out.contains("p-value      0.0050"), "{out}");
-    assert!(err.contains("--gamma") && err.contains("from the median distance of the first rows"), "{err}");
+    assert!(err.contains("--gamma") && err.contains("from the scale of the first rows"), "{err}");
     // If all rows were unrelated, the share of the first component would be 1/120.
     let (out, _) = ok(&place, "kernel-pca a.csv -k 2 --columns 0,1,2");
     let share: f64 = out.lines().nth(1).unwrap().rsplit_once(' ').unwrap().1.trim_end_matches('%').parse().unwrap();
@@ -52,7 +52,7 @@ fn a_run_computes_gamma_once_and_saves_it() {
     for kernel in ["rbf", "matern32", "laplacian"] {
         let options = format!("-k 2 --kernel {kernel} --learner leader --budget 30");
         let (_, err) = ok(&place, &format!("run a.csv {options} --out whole.csv --snapshot whole.snap"));
-        assert!(err.contains("from the median distance of the first rows"), "{kernel}: {err}");
+        assert!(err.contains("from the scale of the first rows"), "{kernel}: {err}");
         // Further rows do not change the saved gamma.
         place.write("b.csv", &all);
         ok(&place, &format!("run b.csv {options} --out part.csv --snapshot part.snap"));

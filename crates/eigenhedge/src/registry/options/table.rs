@@ -289,7 +289,7 @@ pub const OPTIONS: &[OptionEntry] = &[
         ..OptionEntry::new("kernel", Type::Choice(kernels), "NAME")
     },
     OptionEntry {
-        default: "one over the median distance of the first rows (squared for rbf); without a table, one over the number of columns",
+        default: "one over the median of what γ multiplies in the first rows; without a table, one over the number of columns",
         readers: Readers::Features,
         set: |setup, value| setup.parameters.gamma = Some(value.number()),
         get: |setup| setup.spec.kernel.as_ref()?.parameters().gamma.map(Value::from),
