@@ -2,7 +2,7 @@
 # # Faults among normal rows
 #
 # Two factors drive eight sensors. One sensor reads too high for 30 rows, one is stuck for 40 rows, and one changes its level
-# permanently. The reference of the monitor is the first 1,000 rows, which are normal. A later row is an *alarm* if it is unusual
+# permanently. The reference of the monitor is the first 1,000 rows, which are normal. An *alarm* marks a row that is unusual
 # compared with the reference and with the most recent rows. An *incident* is a stretch of rows in which something is wrong.
 
 # %%
@@ -34,7 +34,7 @@ alarms
 alarms.plot()
 
 # %% [markdown]
-# The next cell prints the three most severe incidents, then the changes. The incident of `s3` has not ended, so
+# The next cell prints the three incidents, the most severe first, then the changes. The incident of `s3` has not ended, so
 # `open_incidents` contains it.
 
 # %%
@@ -68,8 +68,7 @@ print(alarms.to_frame()[["row", "score", "limit", "state", "cause_1", "share_1"]
 #
 # Three factors drive ten sensors, and the weights that link the factors to the sensors change slowly. With
 # `rebaseline="after:200"`, the rows of an incident become the reference once it has lasted 200 rows. After row 400, the values
-# of about one row in fifty are shuffled. Shuffling does not make values larger, so only the distance from the subspace reveals
-# such a row.
+# of about one row in fifty are shuffled. Shuffling does not change the norm of a row, but moves the row away from the subspace.
 
 # %%
 rng = np.random.default_rng(2)

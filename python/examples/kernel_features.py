@@ -38,7 +38,7 @@ assert late[1] > 0.95 > 0.8 > late[0]
 
 # %% [markdown]
 # The first plot shows the last 150 rows in the plane. The second plot shows the first and the third of their four kernel
-# features. The third feature separates most rows of the two rings. The third plot shows the accuracy per block.
+# features. Feature 3 separates most rows of the two rings. The third plot shows the accuracy per block.
 
 # %%
 figure, axes = plt.subplots(1, 3, figsize=(10, 3.2), layout="constrained")
@@ -54,7 +54,7 @@ axes[2].set(title="share classified right", xlabel="block", ylim=(0, 1.02))
 axes[2].legend(frameon=False)
 
 # %% [markdown]
-# The loss of a row is a novelty score: rows far from both rings have a larger loss than rows on the rings.
+# The loss of a row is a novelty score: three rows far from both rings have larger losses than the first 200 rows.
 
 # %%
 far = np.array([[3.0, 0.0], [0.0, -3.0], [2.0, 2.0]])

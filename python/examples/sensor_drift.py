@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Sensors whose wiring changes
 #
-# Two hidden factors drive twelve sensors. At rows 600 and 1200, the weights that link factors and sensors change. A learner
-# chooses a plane before it sees each row. This notebook shows the loss of the learner, and how soon it finds the new plane.
+# Two hidden factors drive twelve sensors. At rows 600 and 1200, the weights that link factors and sensors change. Before each
+# row, a learner chooses a plane. This notebook shows the loss of the learner, and how soon it finds the new plane.
 
 # %%
 import matplotlib.pyplot as plt
@@ -28,14 +28,14 @@ run
 # The best fixed plane is chosen with all rows known, but its loss is more than 16 times that of `auto`, because it is a
 # compromise between three planes. The bound covers the worst case and is far from tight here. `plot` draws the losses, the
 # energy along the final directions, the kept and lost energy over the rows, and the loadings. The final directions contain
-# little of the total energy, because they fit only the rows after the last change.
+# only 41 % of the total energy, because they fit only the rows after the last change.
 
 # %%
 run.plot()
 
 # %% [markdown]
-# The curve of the total loss has two steps, one after each change. The next cell prints the mean loss per row after each
-# change, and the mean loss per row due to noise outside the true plane.
+# The curve of the total loss of `auto` has two steps, one after each change. The next cell prints the mean loss per row after
+# each change, and the mean loss per row due to noise outside the true plane.
 
 # %%
 for change in (600, 1200):
@@ -44,8 +44,8 @@ for change in (600, 1200):
 print(f"the noise outside of the true plane: {0.2**2 * 10:.2f}")
 
 # %% [markdown]
-# Some learners follow changes, and others average over them. `anchored`, the default of `OnlinePCA`, chooses the directions of
-# PCA of all rows so far and ignores their order. It suits a fixed set of rows, but not a stream that changes.
+# Some learners follow changes, and others average over them. `anchored`, the default of `OnlinePCA`, prefers the directions of
+# PCA of all rows so far, in whatever order these came. It suits a fixed set of rows, but not a stream that changes.
 
 # %%
 pca = PCA(2).fit(X)
