@@ -81,7 +81,7 @@ def three_subspaces(seed, n=20, k=2, each=500):
 
 
 def leader_trap(n, rows):
-    """Return the n standard basis vectors in turn, so each row has a least seen direction."""
+    """Return the n standard basis vectors in turn. The leader may have dropped each of them before."""
     return np.eye(n)[np.arange(rows) % n]
 
 

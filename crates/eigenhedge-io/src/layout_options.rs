@@ -101,7 +101,7 @@ impl Layout {
                     None => (text.strip_suffix(":last").unwrap_or(text), false),
                 };
                 let every = duration(length).ok_or("a duration such as 30s, 5min, 2h or 14d, or with :mean")?;
-                let pivot = self.pivot.as_mut().ok_or("beside pivot")?;
+                let pivot = self.pivot.as_mut().ok_or("an option that needs pivot")?;
                 (pivot.every, pivot.mean) = (Some(every), mean);
             }
             _ => return Err("an option of tables"),

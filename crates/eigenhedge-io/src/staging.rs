@@ -2,7 +2,7 @@
 //!
 //! Each output file is first written to a staging file in the folder of the target, and synced. The
 //! staging file is then renamed to the target, and the folder is synced. Until the rename, the
-//! previous file is unchanged. The new file has the permissions of the previous one.
+//! previous file is unchanged. On Unix, the new file has the permissions of the previous one.
 //!
 //! **Names.** `.NAME.eigenhedge-part` is for files written in pieces, `.NAME.eigenhedge-next` for
 //! files written at once, `.NAME.eigenhedge-last` for files converted or copied from another, and
@@ -105,7 +105,7 @@ impl Staging {
         Ok(Self { out: BufWriter::with_capacity(1 << 16, file), place, part, synced: false })
     }
 
-    /// Opens the staging file of an earlier run after `wanted` bytes. A shorter file is an error.
+    /// Opens the staging file of an earlier run, and truncates it to `wanted` bytes. A shorter or missing file is an error.
     pub fn resume(place: Place, wanted: u64) -> Result<Self, Error> {
         let part = place.beside("part");
         let shrunk = |found| Error::at(printable_path(&part), Fault::PartShrunk { wanted, found });

@@ -226,7 +226,7 @@ fn signal_and_noise(n: usize, kept: usize, count: usize) -> Vec<Vec<f64>> {
     (0..count).map(|_| (0..n).map(|i| random.normal() * if i < kept { 1.0 } else { 0.005 }).collect()).collect()
 }
 
-/// Returns the total loss, the price and the maximum number of directions of a run.
+/// Returns the total loss and the price of a run, and its maximum number of directions from row 200 on.
 fn merged(spec: &Spec, rows: &[Vec<f64>]) -> (f64, f64, usize) {
     let mut learner = spec.plain(rows[0].len()).unwrap();
     let mut random = Random::seeded(1);

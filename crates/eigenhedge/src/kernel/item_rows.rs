@@ -3,12 +3,13 @@
 //! Kernels: let `#u(a)` be the number of times that u occurs in a. [`VectorKernel::Spectrum`] is the cosine of the
 //! counts of substrings, `Σ_u #u(a) #u(b) / √(Σ #u(a)² Σ #u(b)²)`, and 0 if a row is shorter than a substring. Sets
 //! ignore repetitions: [`VectorKernel::Intersection`] is `|A ∩ B|`, and [`VectorKernel::Jaccard`] is
-//! `|A ∩ B| / |A ∪ B|`, or 1 for two empty sets. All three are positive definite. The features of `Spectrum` are scaled
-//! counts, and those of `Intersection` are indicators. Gower (1971) proves it for `Jaccard`.
+//! `|A ∩ B| / |A ∪ B|`, or 1 for two empty sets. All three are positive definite: the features of `Spectrum` are scaled
+//! counts, those of `Intersection` are indicators, and Gower (1971) proves it for `Jaccard`.
 //!
 //! Cost: O(|a| log |a|) once per row and atom, O(|a| + |b|) per kernel value.
 //!
 //! References: Leslie, Eskin & Noble, *The spectrum kernel: a string kernel for SVM protein classification* (2002).
+//! Gower, *A general coefficient of similarity and some of its properties* (1971).
 
 use super::VectorKernel;
 use super::items::mix;

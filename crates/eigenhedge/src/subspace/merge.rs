@@ -138,9 +138,8 @@ impl Subspace<Ambient, AnyRule> {
 }
 
 impl<D: Dictionary> Subspace<Feature<D>, AnyRule> {
-    /// Learns a set of points without a prediction. The rule must be a function of the scatter
-    /// matrix of all rows, without a budget or clipping, and the center must be the mean or none.
-    /// The error contains the index of the point. After an error the learner must not be used.
+    /// Learns a set of points without a prediction. The rule must be a function of the scatter matrix of all rows. There
+    /// must be no budget, rank cap or clipping, and the center must be the mean or none. The error contains the index of the point. After an error the learner must not be used.
     pub(crate) fn learn_set(&mut self, points: &[&D::Point]) -> Result<(), (usize, Error)> {
         let mut rest = points;
         if let (true, Some((first, others))) = (self.fixes_center(), points.split_first()) {
