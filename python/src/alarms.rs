@@ -56,8 +56,8 @@ impl Answers {
         }
     }
 
-    pub fn enter_open(&mut self, open: Vec<Occurrence>) {
-        self.reports[2].extend(open);
+    pub fn enter_incidents(&mut self, incidents: Vec<Occurrence>) {
+        self.reports[2].extend(incidents);
     }
 
     /// Returns a dictionary of arrays and of lists of events, changes and incidents. `limit` is the

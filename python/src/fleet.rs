@@ -257,7 +257,8 @@ impl Monitors {
             *number += 1;
             Ok(())
         })?;
-        answers.enter_open(journal.open_incidents(&names));
+        answers.enter_incidents(journal.open_incidents(&names));
+        answers.enter_incidents(journal.closing_incidents(&names));
         Ok(answers.into_dict(py, fleet.fresh().limit(), None, (&names, true))?.into_any())
     }
 }

@@ -153,7 +153,8 @@ impl PyMonitor {
             monitor.resume_state.clear();
             Ok(())
         })?;
-        answers.enter_open(journal.open_incidents(&names));
+        answers.enter_incidents(journal.open_incidents(&names));
+        answers.enter_incidents(journal.closing_incidents(&names));
         answers.into_dict(py, monitor.limit(), width, (&names, false))
     }
 

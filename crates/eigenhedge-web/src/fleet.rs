@@ -95,8 +95,9 @@ impl Group {
         }));
         state["rows"] = self.rows.into();
         if let Members::Monitors(_, journal) = &self.members {
-            let past = journal.listed.iter().filter(|one| one.is_incident()).map(incident_json);
-            state["incidents"] = past.collect();
+            let past = journal.listed.iter().filter(|one| one.is_incident());
+            let closing = journal.closing_incidents(&self.names);
+            state["incidents"] = past.chain(&closing).map(incident_json).collect();
             state["openIncidents"] = journal.open_incidents(&self.names).iter().map(incident_json).collect();
         }
         state

@@ -129,7 +129,8 @@ impl Watcher {
 
     pub fn state(&self) -> Value {
         let Self { monitor, journal, names } = self;
-        let incidents = journal.listed.iter().filter(|one| one.is_incident()).map(incident_json);
+        let closing = journal.closing_incidents(names);
+        let incidents = journal.listed.iter().filter(|one| one.is_incident()).chain(&closing).map(incident_json);
         json!({
             "dim": monitor.width(),
             "rows": monitor.totals().rows,

@@ -260,6 +260,11 @@ impl Journal {
         self.tracks.iter().filter_map(|track| track.open_incident(names)).collect()
     }
 
+    /// Returns the reported incidents that are over but could reopen.
+    pub fn closing_incidents(&self, names: &[String]) -> Vec<Occurrence> {
+        self.tracks.iter().filter_map(|track| track.closing_incident(names)).collect()
+    }
+
     fn list(&mut self, occurrence: &Occurrence) {
         if self.listed.len() == LISTED && occurrence.is_incident() {
             // In a full list, an incident displaces the least important entry.

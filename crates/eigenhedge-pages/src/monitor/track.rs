@@ -34,6 +34,9 @@ pub struct Track {
     /// Indices of columns with fewer decimals than in the reference, with the first such row of each.
     pub rounded: BTreeMap<usize, u64>,
     pub incident: Option<Incident>,
+    /// Incident that is over but could still reopen.
+    #[serde(default)]
+    pub over: Option<Incident>,
     pub open: Option<Event>,
     /// Number of the incident that was open before this table, and number of the table's first row.
     pub(super) carried: Option<(u64, u64)>,
@@ -68,6 +71,7 @@ impl Track {
         self.limit = monitor.limit();
         self.is_short = monitor.short_reference().is_some();
         self.incident = monitor.open_incident().map(|incident| self.here(incident));
+        self.over = monitor.closing_incident().map(|incident| self.here(&incident));
         self.open = monitor.open_event().copied();
     }
 
@@ -88,15 +92,21 @@ impl Track {
         here
     }
 
-    /// Returns the reported ongoing incident and the ongoing event as entries.
+    /// Returns the reported incident that is ongoing or could reopen, and the ongoing event, as entries.
     pub(super) fn open_occurrences(&self, names: &[String]) -> impl Iterator<Item = Occurrence> {
         let event = self.open.map(|event| Occurrence::of_event(&event, &self.key, self.event.clone(), names));
-        self.open_incident(names).into_iter().chain(event)
+        self.open_incident(names).or_else(|| self.closing_incident(names)).into_iter().chain(event)
     }
 
     /// Returns the ongoing incident as an entry, or `None` if no reported incident is ongoing.
     pub(super) fn open_incident(&self, names: &[String]) -> Option<Occurrence> {
         self.going_on(names).filter(Occurrence::is_incident)
+    }
+
+    /// Returns the reported incident that is over but could reopen as an entry.
+    pub(super) fn closing_incident(&self, names: &[String]) -> Option<Occurrence> {
+        let over = Occurrence::of_incident(self.over.as_ref()?, &self.key, &self.told, names);
+        Some(over).filter(Occurrence::is_incident)
     }
 
     /// Returns the ongoing incident as an entry, even if it has not been reported.

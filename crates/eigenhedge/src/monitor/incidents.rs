@@ -251,6 +251,12 @@ impl Incidents {
         self.open.as_ref().filter(|open| open.is_live).map(|open| &open.incident)
     }
 
+    /// Returns the incident that is over but could still reopen.
+    pub fn closing(&self) -> Option<Incident> {
+        let open = self.open.as_ref().filter(|open| !open.is_live)?;
+        Some(Incident { is_over: true, ..open.incident })
+    }
+
     /// Returns the position of the first row of the ongoing incident.
     pub fn start(&self) -> Option<u64> {
         self.open.as_ref().filter(|open| open.is_live).map(|open| open.start)

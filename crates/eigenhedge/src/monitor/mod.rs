@@ -282,6 +282,11 @@ impl Monitor {
         self.fitted.as_ref().and_then(|fitted| fitted.incidents.open())
     }
 
+    /// Returns the incident that is over but could still reopen, or `None` if there is no such incident.
+    pub fn closing_incident(&self) -> Option<Incident> {
+        self.fitted.as_ref().and_then(|fitted| fitted.incidents.closing())
+    }
+
     /// Closes an incident that is over but could still reopen, for example at the end of a table.
     /// Returns the incident, or `None` if there is no such incident.
     pub fn close_incident(&mut self) -> Option<Incident> {

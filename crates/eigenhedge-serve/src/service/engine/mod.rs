@@ -123,6 +123,7 @@ impl Engine {
         let mut all: Vec<Occurrence> = silences.open.values().chain(&silences.past).cloned().collect();
         if let Some(AnyLearner::Monitors(monitors)) = &self.learner {
             all.extend(monitors.journal.open_incidents(&names));
+            all.extend(monitors.journal.closing_incidents(&names));
             all.extend(monitors.journal.listed.iter().filter(|one| one.is_incident()).cloned());
         }
         all.retain(|one| key.is_none_or(|key| one.key == key));

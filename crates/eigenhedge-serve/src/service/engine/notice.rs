@@ -77,7 +77,7 @@ impl Notices {
         if !self.has_told() {
             return;
         }
-        for one in journal.open_incidents(names) {
+        for one in journal.open_incidents(names).into_iter().chain(journal.closing_incidents(names)) {
             if let Some(Told { notice: Some((_, told)), .. }) = self.told.get_mut(&one.key) {
                 *told = sentence(&one);
             }
