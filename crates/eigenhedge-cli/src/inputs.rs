@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn names_are_in_the_order_of_their_numbers() {
         let mut names = ["a_10.csv", "b.csv", "a_2.csv", "a_2024-01-02.csv", "a_2024-01-01.csv"];
-        names.sort_by_cached_key(|name| (key(name), name.clone()));
+        names.sort_by_cached_key(|name| (key(name), (*name).to_owned()));
         assert_eq!(names, ["a_2.csv", "a_10.csv", "a_2024-01-01.csv", "a_2024-01-02.csv", "b.csv"]);
         assert!(has_extension("x.CSV.gz", &TABLES) && has_extension("x.parquet", &TABLES));
         assert!(!has_extension("csv", &TABLES) && !has_extension("x.html", &TABLES) && !has_extension("x.eh", &TABLES));
