@@ -63,6 +63,12 @@ pub fn sentence(one: &Occurrence) -> String {
         _ => "unusual",
     };
     let column = one.causes.first().map_or_else(|| "the rows".to_owned(), |(name, _)| printable(name));
+    // Another column than the main cause may be stuck.
+    let stuck = one.incident.as_ref().map(|facts| printable(&facts.stuck)).filter(|stuck| !stuck.is_empty());
+    let column = match stuck.filter(|stuck| what == "stuck" && *stuck != column) {
+        Some(stuck) => format!("{column} unusual and {stuck}"),
+        None => column,
+    };
     let (start, end) = (moment(&one.start_time, one.start), moment(&one.end_time, one.end));
     let when = match is_over(one) {
         false => format!("since {start}"),

@@ -196,6 +196,7 @@ impl Journal {
             track.told = Told { start, seconds, reported: end, ..Told::default() };
         }
         if verdict.incident.is_some() {
+            track.told.stuck = track.told.stuck.or(verdict.stuck);
             row.time.clone_into(&mut track.told.end);
             if track.incident.is_some_and(|incident| incident.peak == verdict.row) {
                 row.time.clone_into(&mut track.told.peak);
@@ -384,6 +385,33 @@ mod tests {
             page.summary[0]
         );
         assert!(page.html().contains("sensor 4"));
+    }
+
+    #[test]
+    fn every_reported_incident_is_listed_at_every_row_and_a_stuck_column_is_named() {
+        let mut monitor = Monitor::new(MonitorOptions::default().with_warm_up(Some(150)), 6).unwrap();
+        let (mut journal, names) = (Journal::default(), names());
+        let (mut sentences, mut closing) = (Vec::new(), 0);
+        let rows = streams::iid(6, 2, 0.3, 800, 3).rows;
+        for (t, row) in rows.iter().enumerate() {
+            let mut cells = row.clone();
+            if (250..350).contains(&t) {
+                cells[4] += 8.0;
+            }
+            if (270..350).contains(&t) {
+                cells[0] = rows[270][0];
+            }
+            let row = RowAt { number: t as u64, cells: &cells, time: "", seconds: None };
+            journal.step((0, ""), &mut monitor, &row, (&names, false)).unwrap();
+            let (open, over) = (journal.open_incidents(&names), journal.closing_incidents(&names));
+            let past = journal.listed.iter().filter(|one| one.is_incident()).count();
+            assert_eq!((open.len() + over.len() + past) as u64, journal.totals.incidents, "{t}");
+            sentences.extend(open.iter().map(super::super::headline::sentence));
+            closing += over.len();
+        }
+        assert!(journal.totals.incidents > 0 && closing > 10, "{closing}");
+        let wanted = "sensor 4 unusual and sensor 0 stuck since row 25";
+        assert!(sentences.iter().any(|sentence| sentence.starts_with(wanted)), "{:?}", sentences.last());
     }
 
     #[test]

@@ -22,6 +22,9 @@ pub struct Told {
     pub peak: String,
     pub end: String,
     pub is_told: bool,
+    /// Index of the first column that was stuck in the incident.
+    #[serde(default)]
+    pub stuck: Option<usize>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -59,6 +62,9 @@ pub struct IncidentFacts {
     pub is_over: bool,
     /// Signs, separated by spaces: spike, shift, drift, stuck, moved, silent.
     pub signs: String,
+    /// Name of the first column that was stuck, or an empty string.
+    #[serde(default)]
+    pub stuck: String,
     /// Number of rows from the report to the last row, both included.
     pub rows: u64,
 }
@@ -92,6 +98,7 @@ impl Occurrence {
             peak_time: told.peak.clone(),
             is_over: incident.is_over,
             signs: incident.signs().map(|sign| sign.name()).collect::<Vec<_>>().join(" "),
+            stuck: told.stuck.and_then(|column| names.get(column)).cloned().unwrap_or_default(),
             rows: incident.rows,
         };
         let kind = if told.is_told { "incident" } else { "unreported" };
