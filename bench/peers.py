@@ -242,7 +242,7 @@ def arguments():
 
 
 def with_two_threads(out):
-    """Run the linear part in a new process, because NumPy reads the thread number at import."""
+    """Run the linear part with two threads in a new process. NumPy reads the number of threads at import."""
     print("\nagain, with two threads for the peers", flush=True)
     again = [sys.executable, __file__, "--threads", "2", "--only", "linear", "--out", str(out / "two-threads")]
     # The run prints verdicts, but the claims are about one thread.

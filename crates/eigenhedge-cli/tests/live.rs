@@ -206,7 +206,7 @@ fn a_page_survives_a_restart_and_shows_runs_and_fleets() {
     assert_eq!(live.ended(Some("-INT")).0.code(), Some(0));
 }
 
-/// Returns rows of `count` machines in turn. One machine fails.
+/// Returns rows of `count` machines in turn, with the faults of [`streams::faults`]. Machine `m1` also has an offset.
 fn machines(count: usize) -> String {
     let mut text = "machine,a,b,c,d\n".to_owned();
     for (t, row) in streams::faults(4, 2, 0.3, 400 * count, 3).iter().enumerate() {

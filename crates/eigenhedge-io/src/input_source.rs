@@ -1,7 +1,7 @@
-//! Bytes of a table in a file, in memory or from standard input.
+//! Bytes of a table: from a file, from memory or from standard input.
 //!
-//! A file can be opened at its start or at an offset. Compressed files, workbooks, and texts that
-//! are converted to UTF-8 or JSON lines can be opened only at their start.
+//! Files and bytes in memory can be opened at their start or at an offset. Compressed files, workbooks, and texts that
+//! must be converted (to UTF-8, or from JSON to JSON lines) can be opened only at their start.
 
 use crate::error::{Error, Fault, RowPlace, hint, quoted};
 use crate::format::{Format, signature};

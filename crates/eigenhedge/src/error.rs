@@ -62,7 +62,7 @@ pub enum Error {
     /// The norm of the row exceeds the bound given by the user.
     #[error("the norm of the row must not exceed the norm bound {bound}, got {norm}")]
     Norm {
-        /// Euclidean norm of the row, after centering if the learner centers.
+        /// Norm of the row, after centering if the learner centers. For a kernel, the norm of its features.
         norm: f64,
         /// Bound given by the user.
         bound: f64,

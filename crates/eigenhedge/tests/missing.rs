@@ -1,4 +1,4 @@
-//! Rows with missing cells. Cells are imputed as by dense equations, losses are those of the
+//! Rows with missing cells. The imputed cells solve the dense normal equations, losses are those of the
 //! observed cells, and the output has no NaN.
 #![allow(clippy::unwrap_used)]
 

@@ -136,7 +136,7 @@ impl Spec {
         }
     }
 
-    /// Creates the parameters of the papers: `eta` 1, no mixing or center, `forget` 0.95, a running norm bound.
+    /// Creates plain parameters: `eta` 1, no mixing, center or merging, `forget` 0.95, the largest norm so far as the norm bound.
     pub fn bare(learner: Kind, kept: usize) -> Self {
         Self {
             learner,

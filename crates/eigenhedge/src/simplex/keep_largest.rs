@@ -19,7 +19,7 @@ pub struct Precision {
     pub absolute: f64,
 }
 
-/// Writes the log-weights `log v` for which the `kept` directions with the largest values are kept.
+/// Writes the logarithms of the probabilities of being dropped if the `kept` directions with the largest values are kept.
 /// Values are nonnegative, and those of the complement are 0. Directions tied with the k-th largest
 /// value share the remaining places evenly.
 pub fn keep_largest(

@@ -58,7 +58,7 @@ impl Notices {
         self.urgent.iter().skip_while(move |(_, notice)| notice.id <= id)
     }
 
-    /// Returns the sentences of reported ongoing incidents and of silences, the most severe first.
+    /// Returns the sentences of reported incidents that are ongoing or could reopen, and of silences, the most severe first.
     pub fn open(&self) -> Vec<String> {
         let told = self.told.values().filter_map(|told| told.notice.clone());
         let silent = self.silences.open.values().map(|one| (one.strength, sentence(one)));

@@ -47,7 +47,8 @@ pub struct KeyCounts {
 }
 
 impl Outcome {
-    /// Appends an error line for row `row` of the stream, which has index `in_request` in the request.
+    /// Appends an error line with the number `row`: that in the stream or, if rows are only scored, that in the request. The
+    /// first call also sets `refused`, with the index `in_request`.
     pub fn refuse(&mut self, row: u64, in_request: u64, sentence: &str, column: Option<String>) {
         let line = serde_json::json!({ "row": row, "error": cut(sentence) });
         self.answers.extend_from_slice(line.to_string().as_bytes());

@@ -226,7 +226,8 @@ impl Combinations {
         self.add_sparse(&expanded, out);
     }
 
-    /// Replaces the dense vectors in the matrix by the explicit columns.
+    /// Replaces the stored dense vectors in `dense` by the columns `B = V C`. `self` is not updated, so
+    /// [`begin`](Self::begin) must be called next.
     pub fn write_out(&mut self, dense: &mut Matrix) {
         let Working { rotation, working, .. } = &mut self.scratch.0;
         let (mut rotation, mut working) = (std::mem::take(rotation), std::mem::take(working));
