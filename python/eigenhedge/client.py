@@ -238,9 +238,10 @@ class Stream:
         return self._client._send("GET", _path(self.name, "model"))
 
     def replace_model(self, data: bytes) -> None:
-        """Replace the model with a saved one that has the same options.
+        """Replace the model or monitor with a saved one that has the same options, except the seed.
 
-        ``data`` contains the bytes of a model file. Requires a token with the scope ``admin``.
+        ``data`` contains the bytes of a model file. If the service uses tokens, the token needs the
+        scope ``admin``.
         """
         self._client._send("PUT", _path(self.name, "model"), data, "application/octet-stream")
 

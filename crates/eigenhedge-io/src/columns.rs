@@ -63,8 +63,8 @@ impl Columns {
         select(names, count, layout, "", holds_text).map_err(|fault| Error::at(input.name(), fault))
     }
 
-    /// Selects like [`Self::choose`]. If the layout sets `find_time` and has no time column, the
-    /// first column for which `is_time` is true and that no option names becomes the time column.
+    /// Selects like [`Self::choose`]. If the layout has no time column, the time column is the first column for which
+    /// `is_time` is true and that no option names (if `find_time` is set), or else the one detected earlier (`found`).
     pub fn choose_with_time(
         input: &InputSource,
         layout: &Layout,

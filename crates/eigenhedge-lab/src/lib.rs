@@ -38,7 +38,7 @@ pub type Progress<'a> = dyn Fn(f64) + 'a;
 /// Reproduction of a figure, or of a few related figures.
 #[derive(Debug, Clone, Copy)]
 pub struct Reproduction {
-    /// Name of the reproduction on the command line. Its folder and files have this name too.
+    /// Name of the reproduction on the command line, and of its folder. The names of its CSV and SVG files begin with it.
     pub name: &'static str,
     pub title: &'static str,
     pub source: &'static str,

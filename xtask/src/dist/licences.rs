@@ -1,7 +1,8 @@
 //! Licenses of all software in the binaries, as one text.
 //!
-//! Each license text occurs once, after the names of its packages. A package without a license file
-//! is listed with its SPDX expression and its repository.
+//! Each license text of the packages occurs once, after their names. The texts of eigenhedge and the standard library
+//! follow. All packages are listed with their SPDX expressions, and those without a license file also with their
+//! repositories.
 
 use super::dependencies::Package;
 use crate::files::{entries, read};

@@ -6,7 +6,8 @@ use crate::top_k::Entry;
 use eigenhedge::{Member, Summary};
 use serde_json::{Value, json};
 
-/// Keys of the summary, in the order of the page, except those that depend on the clock.
+/// Keys of the summary that the page lists, with their meanings, in the order of the page. Keys that depend on the clock
+/// are left out.
 const MEANINGS: &[(&str, &str)] = &[
     ("rows", "number of rows that were read and learned"),
     ("skipped_rows", "number of skipped rows: bad rows, and rows with missing cells if these are skipped"),

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::state::ensure;
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of values in the buffer, which take 8 MiB.
+/// Maximum number of values in the buffer (8 MiB), unless [`FEWEST_ROWS`] rows need more.
 const MOST_NUMBERS: usize = 1 << 20;
 /// Minimum capacity of the buffer in rows, however long they are.
 const FEWEST_ROWS: usize = 128;

@@ -1,7 +1,7 @@
 //! Evidence of a fault on several time scales, for incidents.
 //!
-//! Setting: x is a row in standard units, and b is the baseline, at first the mean of the warm-up. P are directions
-//! that contain a share `1 - 1/√n` of the energy of the n warm-up rows, at most [`LARGEST_SHARE`]. For rows of at least
+//! Setting: x is a row of d values in standard units, and b is the baseline, at first the mean of the warm-up. P are k
+//! directions that contain a share `1 - 1/√n` of the energy of the n warm-up rows, at most [`LARGEST_SHARE`]. For rows of at least
 //! 512 values, P are the directions of the row scores (`channel`).
 //!
 //! **Scores.** A *level* is a running mean of the rows with a memory of 1, 4, 16 or 64 rows. Its
@@ -10,7 +10,8 @@
 //! 64 rows. Here e is the value that a share [`USUAL`] of the scores s exceeds in the warm-up. The
 //! *jump* is the score of the difference from the previous row.
 //!
-//! **Limits.** A share `α = m/(4 time)`, at most 5 %, of normal values of a score with memory m exceeds its limit, so
+//! **Limits.** Let `time` be the requested mean number of rows between false incidents. A share `α = m/(4 time)`, at most
+//! 5 %, of normal values of a score with memory m exceeds its limit, so
 //! that a false incident occurs about once in the requested time. The limit is the 95 % point plus the mean excess
 //! times `ln(0.05/α)`. It is at least Hill's estimate if the warm-up has fewer than 1/α rows, and at least Student's
 //! limit if it is short in autocorrelation times.

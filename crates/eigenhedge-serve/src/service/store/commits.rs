@@ -44,7 +44,7 @@ pub fn private_file(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Creates a folder that only its owner may access. Does not change an existing folder.
+/// Creates a folder and its missing parents. On Unix, only the owner may access them. Does not change an existing folder.
 pub fn private_folder(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
