@@ -396,10 +396,11 @@ mod tests {
         for (t, row) in rows.iter().enumerate() {
             let mut cells = row.clone();
             if (250..350).contains(&t) {
-                cells[4] += 8.0;
+                cells[4] += if t < 320 { 8.0 } else { 24.0 };
             }
-            if (270..350).contains(&t) {
-                cells[0] = rows[270][0];
+            // Stuck for a while before the peak of the fault.
+            if (260..310).contains(&t) {
+                cells[0] = rows[260][0];
             }
             let row = RowAt { number: t as u64, cells: &cells, time: "", seconds: None };
             journal.step((0, ""), &mut monitor, &row, (&names, false)).unwrap();
