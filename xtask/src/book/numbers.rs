@@ -31,7 +31,7 @@ const EVIDENCE: [&str; 5] = ["README.md", "evidence.md", "monitor-evidence.md", 
 /// compare their numbers.
 const ELSEWHERE: [&str; 2] = ["references.md", "options.md"];
 /// Words and signs that make the number before them a measurement.
-const UNITS: &str = "%|µs|ms|s|seconds|second|minutes|hours|kB|MB|GB|TB|times|rows per second|core-hours|core-seconds|cycles|\
+const UNITS: &str = "%|µs|ms|s|seconds|second|minutes|hours|bytes|kB|MB|GB|TB|KB|MiB|GiB|times|rows per second|core-hours|core-seconds|cycles|\
                      GFLOP/s|as fast|as long";
 /// Words that make the number after them a measurement.
 const MEASURES: [&str; 8] = ["F1", "AUC", "loses", "lost", "loss is", "bound is", "bound", "ratio is"];
