@@ -42,7 +42,7 @@ Kernel: TypeAlias = RowKernel | Given
 Mixing: TypeAlias = Literal["none", "fixed-share", "past-average"] | None
 Select: TypeAlias = Literal["systematic", "corners", "top"] | None
 ExpertsName: TypeAlias = Literal["capped-hedge", "leader", "perturbed-leader", "product-sets"]
-#: Kernel parameter γ of an estimator. "scale" is 1 / (number of features · variance of all entries).
+#: Kernel parameter gamma of an estimator. "scale" is 1 / (number of features · variance of all entries).
 Gamma: TypeAlias = float | Literal["scale"] | None
 
 

@@ -3,7 +3,8 @@
 #
 # Two factors drive eight sensors. One sensor reads too high for 30 rows, one is stuck for 40 rows, and one changes its level
 # permanently. The reference of the monitor is the first 1,000 rows, which are normal. An *alarm* marks a row that is unusual
-# compared with the reference and with the most recent rows. An *incident* is a stretch of rows in which something is probably wrong.
+# compared with the reference and with the most recent rows. An *incident* is a stretch of rows in which something is probably
+# wrong.
 
 # %%
 import numpy as np

@@ -19,7 +19,7 @@ plain, through_features = SGDClassifier(random_state=0), SGDClassifier(random_st
 # %% [markdown]
 # `step_each` returns the features of each row, computed before the model learns from the row. These features are aligned from
 # row to row, so a classifier can keep learning from them. In contrast, the basis of `transform` may rotate after each block. Each
-# block is classified before the classifiers learn from it, so the accuracy below is for unseen rows.
+# block after the first is classified before the classifiers learn from it, so the accuracy below is for unseen rows.
 
 # %%
 right, blocks = [], []

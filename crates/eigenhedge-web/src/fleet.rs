@@ -114,7 +114,7 @@ impl Group {
         })
     }
 
-    /// Returns the page of all keys. The input is a JSON array of the title and the name of the keys.
+    /// Returns the page of all keys. The input is a JSON array of the title and the name of the key column.
     pub fn report(&mut self, input: &[u8]) -> Reply {
         let Members::Monitors(fleet, journal) = &self.members else {
             return Err("report needs a fleet of monitors".into());

@@ -188,8 +188,8 @@ def stream_by_key(
     """Run one model per key of a stream, with exactly-once semantics.
 
     The checkpoint of the query stores the model of each key. A query that is stopped or killed
-    continues when it is restarted with the same checkpoint. Its results are exactly those of an
-    uninterrupted run. Within a micro-batch, the rows of a key are sorted by ``order_by``.
+    continues when it is restarted with the same checkpoint. With equal micro-batches, its results
+    are exactly those of an uninterrupted run. Within a micro-batch, the rows of a key are sorted by ``order_by``.
 
     Parameters
     ----------

@@ -19,7 +19,8 @@ use crate::row::Row;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// Maximum size of a block in bytes. A longer row is a block of its own.
+/// Maximum size of a block of several rows in bytes. A longer row is a block of its own. A column-major array that is not
+/// read in place is a single block.
 const BLOCK: u64 = 1 << 20;
 
 pub enum Origin {

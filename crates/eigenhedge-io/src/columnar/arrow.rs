@@ -234,7 +234,8 @@ impl Iterator for Decoder {
     }
 }
 
-/// Returns an error if a buffer is outside its batch, has a wrong length, or is too large.
+/// Returns an error if the compression is unknown, if a buffer is outside its batch or states a length that its bytes
+/// cannot hold, or if the whole batch needs too much memory.
 fn judge_buffers(
     input: &InputSource,
     format: &'static str,

@@ -17,7 +17,7 @@ pub struct Track {
     /// Number of rows of this table whose missing cells were filled in.
     pub filled_rows: u64,
     pub is_ready: bool,
-    /// Number of warm-up rows received so far.
+    /// Number of warm-up rows received so far, or 0 once the warm-up has ended.
     pub waiting_rows: u64,
     /// True if the monitor uses the reference shared by all keys.
     pub is_borrowed: bool,

@@ -8,7 +8,7 @@ pub fn must(name: &str, rule: &str, found: &str) -> Problem {
     Problem::unsound(format!("{name} must be {rule}, got {found}"))
 }
 
-/// Returns a number as text. A whole number such as 2.0 has no decimals.
+/// Returns a number as text. A nonnegative whole number such as 2.0 has no decimals.
 fn whole(number: &Number) -> String {
     let whole = number.as_f64().filter(|number| number.fract() == 0.0 && *number >= 0.0 && *number < u64::MAX as f64);
     match whole {

@@ -7,7 +7,8 @@
 //!
 //! Cost: O(P²) per projection and per update, for P weight vectors.
 //!
-//! Numerics: R comes from rotations only, never from a difference, so its error is relative to W. A vector whose part
+//! Numerics: R is updated by rotations and is never computed from the Gram matrix. Only ρ comes from a difference, and
+//! is set to zero at rounding level. A vector whose part
 //! outside the span of the earlier ones is shorter than [`DEPENDENT`] times its length counts as lying in that span. A
 //! projection then costs O(P³). Along nearly dependent directions, coordinates can be longer than the point. Those that
 //! determine the loss are then shortened ([`ImplicitFrame::shorten`]). R is only an estimate when vectors cancel, or

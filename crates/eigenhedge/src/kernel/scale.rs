@@ -16,9 +16,9 @@ use super::{KernelParameters, VectorKernel};
 
 /// Maximum number of rows whose pairs are compared.
 const MOST: usize = 200;
-/// Kernel value at the median distance below which rows count as unrelated.
+/// Rows count as unrelated if the kernel value at their median distance is below this number.
 const STRANGERS: f64 = 0.01;
-/// Kernel value at the median distance above which rows count as equal.
+/// Rows count as equal if the kernel value at their median distance is above this number.
 const ALIKE: f64 = 0.999;
 
 impl KernelParameters {

@@ -8,7 +8,8 @@ use crate::simplex::others;
 use crate::span::{Beside, Span};
 use crate::state::{LARGEST, State, count, ensure, length, within};
 
-/// Largest accepted length of an atom's part in a column. Learning keeps it below the square root of `LOST_SIZE`.
+/// Largest accepted `|a_i| √k(x_i, x_i)` for the coefficient a_i of an atom x_i in a column. Learning keeps it below the
+/// square root of `super::LOST_SIZE`.
 const LARGEST_PART: f64 = 1e30;
 
 impl State for Feature<Vectors> {
