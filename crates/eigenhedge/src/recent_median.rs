@@ -51,13 +51,15 @@ impl RecentMedian {
         sorted.insert(place(sorted, number), number);
     }
 
-    /// Returns the factor that reduces `number` to `times` the median of the previous numbers, or 1
-    /// if the number is not larger than that. Without a positive median, returns 1.
+    /// Returns `times` the median of the previous numbers, or infinity without a positive median.
+    pub fn limit(&self, times: f64) -> f64 {
+        self.value().filter(|median| *median > 0.0).map_or(f64::INFINITY, |median| times * median)
+    }
+
+    /// Returns the factor that reduces `number` to the limit of [`Self::limit`], or 1 if the number is not larger.
     pub fn shortening(&self, number: f64, times: f64) -> f64 {
-        match self.value() {
-            Some(median) if median > 0.0 && number > times * median => times * median / number,
-            _ => 1.0,
-        }
+        let limit = self.limit(times);
+        if number > limit { limit / number } else { 1.0 }
     }
 
     pub fn rescale(&mut self, factor: f64) {

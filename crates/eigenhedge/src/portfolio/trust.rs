@@ -3,8 +3,13 @@
 //! Rules: the careful rule U is AdaHedge on the original losses. Its bound holds on every sequence, but one huge loss
 //! lowers its rate for a long time. A is AdaHedge on clipped losses: the range of the losses on each row is limited to
 //! 16 times the median of the recent ranges. Three recent leaders, also on clipped losses, follow changes over 10, 50
-//! and 500 rows. A top AdaHedge, with a limit of 100 times the median, weights A and the leaders. Its mixture is used
-//! as long as `owed`, the excess of the loss over that of U, is within an allowance. Otherwise U is used.
+//! and 500 rows. A top AdaHedge, which forgets over 1000 rows, weights A and the leaders by their losses without
+//! clipping. Its mixture is used as long as `owed`, the excess of the loss over that of U, is within an allowance.
+//! Otherwise U is used.
+//!
+//! Range: a hopeless member, which loses far more than most others on every row, must not set the scale on which the
+//! others are compared. For the limits, the range of a row is therefore at most 100 times the median over the members
+//! of their excess over the smallest loss.
 //!
 //! Guarantee: on every sequence, at any time, for every member i: `loss ≤ loss_i + owed + (1 + 1/c) Δ_U`
 //! ([`Trust::regret`], computed), and a priori `owed ≤ √(ln(M) Σ r²) + max r` ([`Trust::largest_regret`]). Here Δ_U is
@@ -69,11 +74,14 @@ struct Working {
 const MEMORIES: [f64; 3] = [0.9, 0.98, 0.998];
 /// Limit on the range of the losses in a row, as a multiple of the median of the recent ranges.
 const CUT: f64 = 16.0;
-/// Limit on the range of the losses for the top rule. It is larger than [`CUT`], because the top
-/// rule must see rare large losses.
-const TOP_CUT: f64 = 100.0;
+/// Limit on the range of a row, as a multiple of the median excess of the members. Members within it are not hopeless:
+/// the losses right after an outlier differ by up to about this factor.
+const HOPELESS: f64 = 100.0;
+/// Factor by which the totals of the top rule decay per row. Without it, the huge losses of the first rows would keep
+/// its rate low forever.
+const TOP_MEMORY: f64 = 0.999;
 /// Share of the energy of a row below which differences of losses count as rounding errors.
-const ROUNDING: f64 = 1e-10;
+const ROUNDING: f64 = 1e-12;
 /// Multiple of the rounding error below which a range counts as zero.
 const NEGLIGIBLE: f64 = 10.0;
 
@@ -172,19 +180,20 @@ impl Trust {
             (weights.iter().zip(losses).map(|(w, l)| w * excess_of(l)).sum::<f64>(), mean(weights, excess));
         self.rounded += played - counted;
         self.owed += counted - mean(careful, excess);
-        let shortening = self.ranges.shortening(range, CUT);
+        let without_hopeless = range.min(HOPELESS * median(excess, cut));
+        let (limit, shortening) = (self.ranges.limit(CUT), self.ranges.shortening(without_hopeless, CUT));
         cut.clear();
-        cut.extend(excess.iter().map(|more| shortening * more));
+        cut.extend(excess.iter().map(|more| (shortening * more).min(limit)));
         of_rules.clear();
-        let for_top = self.ranges.shortening(range, TOP_CUT);
-        of_rules.extend(rules.iter().map(|rule| for_top * mean(rule, excess)));
+        of_rules.extend(rules.iter().map(|rule| mean(rule, excess)));
         let best = smallest(of_rules);
-        of_rules.iter_mut().for_each(|loss| *loss = (*loss - best - for_top * rounding).max(0.0));
+        of_rules.iter_mut().for_each(|loss| *loss = (*loss - best - rounding).max(0.0));
+        self.top.rescale(TOP_MEMORY);
         self.top.learn(of_rules, exponentials);
         self.cut.learn(cut, exponentials);
         self.leaders.iter_mut().for_each(|leader| leader.learn(cut, shortening * rounding));
         // A range at rounding level must not enter the median.
-        self.ranges.push(if range > NEGLIGIBLE * rounding { range } else { 0.0 });
+        self.ranges.push(if without_hopeless > NEGLIGIBLE * rounding { without_hopeless } else { 0.0 });
         self.careful.learn(excess, exponentials);
         if range > self.largest_range {
             self.squares = self.squares * (self.largest_range / range).powi(2) + 1.0;
@@ -228,4 +237,12 @@ impl Trust {
         crate::state::count("the number of guarded rows", self.guarded)?;
         energy("the cost of the portfolio", self.largest_regret())
     }
+}
+
+/// Returns the median of a list that is not empty, the larger one of an even list. `sorted` is working memory.
+fn median(numbers: &[f64], sorted: &mut Vec<f64>) -> f64 {
+    sorted.clear();
+    sorted.extend_from_slice(numbers);
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted[numbers.len() / 2]
 }
