@@ -122,10 +122,6 @@ where
     Ok(gram)
 }
 
-pub(super) fn trace(matrix: &Matrix) -> f64 {
-    (0..matrix.columns()).map(|i| matrix.column(i)[i]).sum()
-}
-
 /// Computes `K ← (I - 11ᵀ/t) K (I - 11ᵀ/t)`, where 1 is the vector of ones. Returns the mean of
 /// each original row, which is `<φ(x_i), μ>` for the mean μ of the features.
 pub(crate) fn center(gram: &mut Matrix) -> Vec<f64> {

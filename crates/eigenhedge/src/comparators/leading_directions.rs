@@ -74,7 +74,7 @@ impl LeadingDirections {
         symmetric_times(&mut product, scatter, &self.basis);
         let small = multiplied(self.basis.view().transpose(), product.view());
         let ritz = symmetric_eigen(&small);
-        let trace: f64 = (0..scatter.rows()).map(|j| scatter.column(j)[j]).sum();
+        let trace = scatter.trace();
         let squares: f64 = (0..scatter.rows()).map(|j| column_squares(scatter, j)).sum();
         if !(squares.is_finite() && ritz.values.iter().all(|value| value.is_finite())) {
             return None;

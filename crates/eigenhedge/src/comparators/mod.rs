@@ -52,7 +52,7 @@ const GRADED: f64 = 1e-8;
 /// Returns the sum of all but the k largest eigenvalues of a scatter or kernel matrix, from its lower triangle.
 pub(crate) fn best_loss(scatter: &Matrix, kept: usize) -> f64 {
     let largest = if scatter.rows() >= LARGE { largest_sum(scatter, kept) } else { None };
-    let trace = trace(scatter);
+    let trace = scatter.trace();
     match largest.map(|sum| trace - sum).filter(|loss| *loss > GRADED * trace && loss.is_finite()) {
         Some(loss) => loss,
         None => best_losses(scatter, kept)[kept],
@@ -63,14 +63,10 @@ pub(crate) fn best_loss(scatter: &Matrix, kept: usize) -> f64 {
 pub(crate) fn best_losses(scatter: &Matrix, most: usize) -> Vec<f64> {
     let mut values = symmetric_eigenvalues(scatter.view());
     let rest = |values: &[f64], kept: usize| values.iter().rev().skip(kept).rev().map(|v| v.max(0.0)).sum::<f64>();
-    if rest(&values, most) <= GRADED * trace(scatter) {
+    if rest(&values, most) <= GRADED * scatter.trace() {
         let mut eigen = Eigen::default();
         eigen.compute_graded(scatter);
         values = eigen.values;
     }
     (0..=most).map(|kept| rest(&values, kept)).collect()
-}
-
-fn trace(scatter: &Matrix) -> f64 {
-    (0..scatter.rows()).map(|j| scatter.column(j)[j]).sum()
 }

@@ -119,7 +119,7 @@ impl RunningScatter {
             (0..length).map(column).sum::<f64>().max(0.0)
         };
         let energies = (0..directions.columns()).map(|j| along(directions.column(j))).collect();
-        (energies, (0..length).map(|j| scatter.column(j)[j]).sum::<f64>())
+        (energies, scatter.trace())
     }
 }
 

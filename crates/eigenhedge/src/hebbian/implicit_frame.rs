@@ -107,8 +107,7 @@ impl ImplicitFrame {
         inner.clear();
         for (p, product) in products.iter().enumerate() {
             let count = basis.columns();
-            basis.resize(rows, count + 1);
-            basis.column_mut(count).copy_from_slice(triangle.column(p));
+            basis.push_column(triangle.column(p));
             let mut rest = *product;
             for _ in 0..2 {
                 for i in 0..count {

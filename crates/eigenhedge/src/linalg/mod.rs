@@ -14,7 +14,9 @@ pub(crate) use eigen::{
     symmetric_eigenvalues, top,
 };
 pub use matrix::Matrix;
-pub(crate) use matrix::{Intake, Source, WINDOW, add_lower_product, multiplied, multiply, symmetric_times};
+pub(crate) use matrix::{
+    Intake, Source, WINDOW, add_lower_product, add_product, multiplied, multiply, symmetric_times,
+};
 pub(crate) use polar::Polar;
 pub(crate) use small_product::{multiply_small, multiply_small_transposed};
 pub(crate) use sparse::{CANCELLED, Cells, Combinations, STREAK, add_multiple, filled_cells};

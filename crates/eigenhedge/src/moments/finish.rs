@@ -58,7 +58,7 @@ impl Moments {
                         scatter.column_mut(j)[i] = scatter.column(j)[i] / scale + added;
                     }
                 }
-                let energy = (0..self.length).map(|j| scatter.column(j)[j]).sum();
+                let energy = scatter.trace();
                 Asked { scatter: LearnedScatter::Whole(scatter), energy, slack: Vec::new(), deviations }
             }
             Held::Sketched(held) => {

@@ -340,8 +340,7 @@ impl Moments {
             Held::Exact(scatter) => {
                 ensure(self.length <= BestSubspace::LONGEST, "long rows must be held as a sketch")?;
                 scatter.check_state(self.length, true)?;
-                let scatter = scatter.whole();
-                (0..self.length).map(|j| scatter.column(j)[j]).sum()
+                scatter.whole().trace()
             }
             Held::Sketched(sketch) => {
                 sketch.check_state(self.length, directions(self.length, self.kept), true)?;

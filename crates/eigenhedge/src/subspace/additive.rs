@@ -79,7 +79,7 @@ impl State for Additive {
         within("the common probability of being kept", self.common, 0.0..=1.0)?;
         length("logarithms of probabilities", self.log_weights.len(), self.frame.values.len())?;
         let Self { log_weights, complement, kept, .. } = self;
-        Spectrum { log_weights, complement, kept: *kept, dimension: self.frame.dimension() }.check()
+        Spectrum { log_weights, complement, kept: *kept, dimension: self.frame.dimension }.check()
     }
 }
 
@@ -115,11 +115,7 @@ impl Rule for Additive {
     }
 
     fn rotation(&mut self, max_pending: usize) -> Option<&Matrix> {
-        self.frame.due(max_pending)
-    }
-
-    fn rotated(&mut self) {
-        self.frame.combined();
+        self.frame.combine(max_pending)
     }
 
     fn reduce(&mut self, rotation: &Matrix) {

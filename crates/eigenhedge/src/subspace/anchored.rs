@@ -322,11 +322,7 @@ impl Rule for Anchored {
     }
 
     fn rotation(&mut self, max_pending: usize) -> Option<&Matrix> {
-        self.scatter.due(max_pending)
-    }
-
-    fn rotated(&mut self) {
-        self.scatter.combined();
+        self.scatter.combine(max_pending)
     }
 
     fn price(&self) -> f64 {

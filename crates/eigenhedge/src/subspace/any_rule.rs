@@ -74,7 +74,6 @@ impl Rule for AnyRule {
         perturb(random: &mut Random);
         update(instance: &Observed, norm_square: f64);
         rotation(max_pending: usize) -> Option<&Matrix>;
-        rotated();
         reduce(rotation: &Matrix);
     }
 }

@@ -17,13 +17,12 @@
 
 use super::{Rule, Subspace};
 use crate::error::{Error, require};
-use crate::linalg::{Matrix, multiply, symmetric_eigen};
+use crate::linalg::{Matrix, add_product, multiply, symmetric_eigen};
 use crate::num::{dot, kept};
 use crate::row::check_row;
 use crate::scratch::Scratch;
 use crate::span::{Ambient, Span};
 use crate::state::length;
-use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
 
 /// Average of the expected projections of a learner over plain rows.
@@ -94,16 +93,14 @@ impl Average {
             let change = kept(learner.rule.log_weights()[i]) - common;
             if change != 0.0 {
                 learner.rule.directions_mut().direction(i, direction);
-                directions.resize(direction.len(), changes.len() + 1);
-                directions.column_mut(changes.len()).copy_from_slice(direction);
+                directions.push_column(direction);
                 changes.push(change);
             }
         }
         multiply(vectors, learner.span.vectors().view(), directions.view());
         scaled.clone_from(vectors);
-        scaled.for_each_column(|j, column| column.iter_mut().for_each(|x| *x *= changes[j]));
-        let (scaled, vectors) = (scaled.view(), vectors.view().transpose());
-        faer::linalg::matmul::matmul(self.sum.view_mut(), Accum::Add, scaled, vectors, 1.0, Par::Seq);
+        scaled.scale_columns(|j| changes[j]);
+        add_product(&mut self.sum, scaled.view(), vectors.view().transpose());
         self.common += common;
         self.terms += 1;
         Ok(())

@@ -124,8 +124,7 @@ impl DeferredOverlaps {
             coordinates[from..].iter_mut().zip(overlap).for_each(|(c, o)| *c += amount * o);
         };
         let known = self.reached.columns();
-        self.reached.resize(part.len(), known + 1);
-        self.reached.column_mut(known).copy_from_slice(part);
+        self.reached.push_column(part);
         for _ in 0..2 {
             for i in 0..known {
                 add(remove(&mut self.reached, i, known), self.overlaps.column(i));

@@ -22,13 +22,11 @@ use super::{AnyRule, Instance, Rule, Subspace, Symmetric, Working};
 use crate::error::Error;
 use crate::learner::{Learner, Loss};
 use crate::linalg::{
-    Matrix, add_lower_product, largest_value, multiplied, multiply, reduced_pairs, symmetric_eigen, top,
+    Matrix, add_lower_product, add_product, largest_value, multiplied, multiply, reduced_pairs, symmetric_eigen, top,
 };
 use crate::num::{dot, exp, unit};
 use crate::row::check_row;
 use crate::span::Ambient;
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Par};
 
 /// Maximum row length for which computing a whole product is faster than computing its lower triangle.
 const SHORT: usize = 128;
@@ -146,10 +144,7 @@ impl Lot {
         }
         // The matrix is F Fᵀ plus the scatter matrix around the mean.
         let mut factor = before.directions.clone();
-        factor.for_each_column(|j, column| {
-            let root = (before.forget * before.values[j].max(0.0)).sqrt();
-            column.iter_mut().for_each(|x| *x *= root);
-        });
+        factor.scale_columns(|j| (before.forget * before.values[j].max(0.0)).sqrt());
         let root = (self.rows() as f64).sqrt();
         factor.push_column(&before.offset.iter().map(|x| root * x).collect::<Vec<f64>>());
         let of_factor: f64 = (0..factor.columns()).map(|j| dot(factor.column(j), factor.column(j))).sum();
@@ -161,7 +156,7 @@ impl Lot {
                 matrix.resize(factor.rows(), factor.rows());
                 add_lower_product(&mut matrix, self.centered.view(), self.centered.view().transpose());
             }
-            matmul(matrix.view_mut(), Accum::Add, factor.view(), factor.view().transpose(), 1.0, Par::Seq);
+            add_product(&mut matrix, factor.view(), factor.view().transpose());
             largest(&matrix, before.max_rank)
         });
         let rounding = f64::EPSILON * values.first().copied().unwrap_or(0.0);

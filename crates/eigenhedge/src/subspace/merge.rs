@@ -130,7 +130,6 @@ impl Subspace<Ambient, AnyRule> {
         scatter_rule(&mut self.rule)?.replace(matrix, self.scale);
         if let Some(rotation) = self.rule.rotation(self.span.max_pending_columns()) {
             self.span.combine(rotation);
-            self.rule.rotated();
         }
         self.aligned = Aligned::default();
         Ok(())

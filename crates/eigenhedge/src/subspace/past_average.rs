@@ -20,6 +20,7 @@ use crate::linalg::{Eigen, Matrix, multiplied, multiply};
 use crate::scratch::Scratch;
 use crate::simplex::{Complement, Multiplicity};
 use crate::state::within;
+use faer::linalg::matmul::matmul;
 use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
 
@@ -80,21 +81,9 @@ impl PastAverage {
         let outside = complement.log_weight.exp();
         // V = v I + Σ (v_i - v) b_i b_iᵀ, with the value v of the complement and the explicit directions b_i.
         mixed.reset(size, size);
-        scaled.resize(size, rotation.columns());
-        for (j, weight) in frame.values.iter().enumerate() {
-            let change = weight.exp() - outside;
-            for (s, r) in scaled.column_mut(j).iter_mut().zip(rotation.column(j)) {
-                *s = change * r;
-            }
-        }
-        faer::linalg::matmul::matmul(
-            mixed.view_mut(),
-            Accum::Replace,
-            scaled.view(),
-            rotation.view().transpose(),
-            1.0 - alpha,
-            Par::Seq,
-        );
+        scaled.clone_from(rotation);
+        scaled.scale_columns(|j| frame.values[j].exp() - outside);
+        matmul(mixed.view_mut(), Accum::Replace, scaled.view(), rotation.view().transpose(), 1.0 - alpha, Par::Seq);
         let share = alpha / self.terms;
         for j in 0..size {
             mixed.column_mut(j)[j] += (1.0 - alpha) * outside;
@@ -127,11 +116,10 @@ impl PastAverage {
     /// Updates the sum after columns were combined. The trace outside the new columns is spread
     /// evenly over the other directions.
     pub fn combine(&mut self, rotation: &Matrix, dimension: Multiplicity) {
-        let trace = |matrix: &Matrix| (0..matrix.columns()).map(|j| matrix.column(j)[j]).sum::<f64>();
-        let (before, columns) = (trace(&self.sum), self.sum.columns());
+        let (before, columns) = (self.sum.trace(), self.sum.columns());
         self.reduce(rotation);
         if let Multiplicity::Finite(n) = dimension {
-            let outside = before - trace(&self.sum) + (n - columns as u64) as f64 * self.sum_outside;
+            let outside = before - self.sum.trace() + (n - columns as u64) as f64 * self.sum_outside;
             self.sum_outside = outside / (n - rotation.columns() as u64).max(1) as f64;
         }
     }

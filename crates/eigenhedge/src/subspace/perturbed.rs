@@ -126,7 +126,7 @@ impl State for Perturbed {
         ensure(parameters, "the parameters of the rule must be those of the learner")?;
         let columns = self.columns();
         shape("the scatter matrix", &self.scatter, columns, columns)?;
-        check_scale(self.norm_square, (0..columns).map(|j| self.scatter.column(j)[j]).sum())?;
+        check_scale(self.norm_square, self.scatter.trace())?;
         shape("the basis of the directions", &self.directions, columns, columns)?;
         orthonormal("the basis of the directions", &self.directions)?;
         length("logarithms of probabilities", self.log_weights.len(), columns)?;
@@ -220,8 +220,6 @@ impl Rule for Perturbed {
     fn rotation(&mut self, _: usize) -> Option<&Matrix> {
         None
     }
-
-    fn rotated(&mut self) {}
 
     fn reduce(&mut self, rotation: &Matrix) {
         let lost = (rotation.rows() - rotation.columns()) as u64;

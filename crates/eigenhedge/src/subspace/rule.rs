@@ -88,12 +88,10 @@ pub trait Rule {
     /// unless the rate is self-confident. Dyads of weight zero have no effect.
     fn update(&mut self, instance: &Observed, norm_square: f64);
 
-    /// Returns the combination that the span should apply now, or `None` if the columns should stay. They stay while
-    /// there are fewer than about `max_pending` extra ones, and always if the rule needs all columns.
+    /// Returns the combination that the span must apply now, or `None` if the columns stay. The rule is then in
+    /// coordinates of the combined columns. The columns stay while there are fewer than about `max_pending` extra ones,
+    /// and always if the rule needs all columns.
     fn rotation(&mut self, max_pending: usize) -> Option<&Matrix>;
-
-    /// Updates the rule after the span has applied the combination of [`Self::rotation`].
-    fn rotated(&mut self);
 
     /// Returns the mean energy of the `trials` rows so far along explicit direction `i`. For a rule that forgets, the
     /// mean has the weights of the rows in the rule. Returns `None` if the mean energy is unknown.

@@ -191,7 +191,7 @@ impl State for Tracking {
         price(self.price)?;
         entries("logarithms of probabilities", &self.frame.values, -LARGEST_LOG..=0.0)?;
         within("the common logarithm of the other probabilities", self.complement.log_weight, -LARGEST_LOG..=0.0)?;
-        let (complement, dimension) = (&self.complement, self.frame.dimension());
+        let (complement, dimension) = (&self.complement, self.frame.dimension);
         let spectrum = Spectrum { log_weights: &self.frame.values, complement, kept: self.kept, dimension };
         match (&self.past, &built.past) {
             (None, None) => spectrum.check(),
@@ -244,7 +244,7 @@ impl Rule for Tracking {
         if let (Some(past), Mixing::PastAverage { alpha }) = (&mut self.past, self.mixing) {
             // V' ≥ (1-α) V, and the logarithm is operator monotone. Each of the d dropped directions loses at most
             // -log(1-α).
-            self.price += match self.frame.dimension() {
+            self.price += match self.frame.dimension {
                 // No finite price is known for folding directions of past matrices.
                 _ if self.max_rank != usize::MAX => f64::INFINITY,
                 Multiplicity::Finite(n) => -(-alpha).ln_1p() * (n - self.kept as u64) as f64,
@@ -257,14 +257,13 @@ impl Rule for Tracking {
 
     fn rotation(&mut self, max_pending: usize) -> Option<&Matrix> {
         // The sum of the past matrices V is in coordinates of the columns. Without a rank cap it needs all columns.
-        if self.past.is_some() && self.max_rank == usize::MAX { None } else { self.frame.due(max_pending) }
-    }
-
-    fn rotated(&mut self) {
-        if let Some(past) = &mut self.past {
-            past.combine(&self.frame.rotation, self.frame.dimension());
+        if self.past.is_some() && self.max_rank == usize::MAX {
+            return None;
         }
-        self.frame.combined();
+        let dimension = self.frame.dimension;
+        let rotation = self.frame.combine(max_pending)?;
+        self.past.iter_mut().for_each(|past| past.combine(rotation, dimension));
+        Some(rotation)
     }
 
     fn price(&self) -> f64 {

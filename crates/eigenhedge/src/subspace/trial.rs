@@ -114,7 +114,6 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         if let Some(rotation) = self.rule.rotation(self.span.max_pending_columns()) {
             self.span.combine(rotation);
             self.aligned.follow(rotation);
-            self.rule.rotated();
         }
     }
 
@@ -178,9 +177,7 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
             total.expected += weight * loss.expected;
             total.realised += weight * loss.realised;
             let Working { observed, columns, .. } = &mut self.scratch.0;
-            let j = observed.weights.len();
-            observed.coordinates.resize(columns.len(), j + 1);
-            observed.coordinates.column_mut(j).copy_from_slice(columns);
+            observed.coordinates.push_column(columns);
             observed.weights.push(*weight);
         }
         let unit_square = self.scratch.0.observed.unit_square;

@@ -2,7 +2,7 @@
 
 use super::KernelPca;
 use crate::batch::cholesky::PivotedCholesky;
-use crate::batch::gram::{center, trace};
+use crate::batch::gram::center;
 use crate::batch::{Center, Expansion, fix_sign};
 use crate::error::{Error, require};
 use crate::linalg::{Matrix, largest_pairs, multiplied, multiply, symmetric_eigen, top};
@@ -24,7 +24,7 @@ impl<D> KernelPca<D> {
         partial: bool,
     ) -> Result<Self, Error> {
         let t = kernel.columns();
-        let scale = trace(&kernel);
+        let scale = kernel.trace();
         let means = (about == Center::Mean).then(|| center(&mut kernel));
         let found = if partial { largest_pairs(&kernel, kept) } else { None };
         let (values, mut vectors) = match found {
@@ -36,7 +36,7 @@ impl<D> KernelPca<D> {
             }
         };
         let mut model = Self::empty(dictionary, t, kept);
-        model.total = trace(&kernel).max(0.0);
+        model.total = kernel.trace().max(0.0);
         model.eigenvalues = without_rounding(values, &mut vectors, scale);
         for (j, value) in model.eigenvalues.iter().enumerate().filter(|(_, value)| **value > 0.0) {
             let column = vectors.column_mut(j);

@@ -115,6 +115,17 @@ impl Matrix {
         }
     }
 
+    pub(crate) fn scale_columns(&mut self, factor: impl Fn(usize) -> f64) {
+        self.for_each_column(|j, column| {
+            let factor = factor(j);
+            column.iter_mut().for_each(|x| *x *= factor);
+        });
+    }
+
+    pub(crate) fn trace(&self) -> f64 {
+        (0..self.columns).map(|j| self.column(j)[j]).sum()
+    }
+
     pub(crate) fn copy_column(&self, j: usize, out: &mut Vec<f64>) {
         self.column(j).clone_into(out);
     }
@@ -408,6 +419,11 @@ impl<'de> Deserialize<'de> for Matrix {
 pub(crate) fn multiply(out: &mut Matrix, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
     out.resize(a.nrows(), b.ncols());
     faer::linalg::matmul::matmul(out.view_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
+}
+
+/// Computes `sum ← sum + a b` on one thread.
+pub(crate) fn add_product(sum: &mut Matrix, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
+    faer::linalg::matmul::matmul(sum.view_mut(), Accum::Add, a, b, 1.0, Par::Seq);
 }
 
 pub(crate) fn multiplied(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Matrix {

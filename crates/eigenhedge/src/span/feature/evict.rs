@@ -78,15 +78,8 @@ impl<D: Dictionary> Feature<D> {
     fn weigh(&mut self, directions: &Matrix, importance: &[f64]) {
         let Working { parts, .. } = &mut self.scratch.0;
         multiply(parts, self.coefficients.view(), directions.view());
-        for (j, weight) in importance.iter().enumerate() {
-            let root = weight.max(0.0).sqrt();
-            parts.column_mut(j).iter_mut().for_each(|part| *part *= root);
-        }
-        if let Some(origin) = &self.origin {
-            let last = parts.columns();
-            parts.resize(origin.coefficients.len(), last + 1);
-            parts.column_mut(last).copy_from_slice(&origin.coefficients);
-        }
+        parts.scale_columns(|j| importance[j].max(0.0).sqrt());
+        self.origin.iter().for_each(|origin| parts.push_column(&origin.coefficients));
     }
 
     /// Removes atoms one at a time until `low` are left, each time the atom whose removal changes the

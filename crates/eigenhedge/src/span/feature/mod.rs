@@ -424,10 +424,7 @@ impl<D: Dictionary> Feature<D> {
         // orthonormal. This is the identity up to the drift.
         eigen.compute(gram.view());
         change.clone_from(&eigen.vectors);
-        for (j, value) in eigen.values.iter().enumerate() {
-            let scale = 1.0 / value.sqrt();
-            change.column_mut(j).iter_mut().for_each(|u| *u *= scale);
-        }
+        change.scale_columns(|j| 1.0 / eigen.values[j].sqrt());
         multiply(product, change.view(), eigen.vectors.view().transpose());
         if lost > 0 {
             multiply(change, rotation.view(), product.view());

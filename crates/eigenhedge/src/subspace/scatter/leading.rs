@@ -120,7 +120,7 @@ impl Leading {
     /// decomposition is about as fast, or if the pairs are not accurate.
     pub(super) fn of_sum(mut sum: RowSum, stored: usize, dimension: Multiplicity) -> Result<Self, Box<RowSum>> {
         let matrix = sum.collect();
-        let trace = (0..matrix.columns()).map(|j| matrix.column(j)[j]).sum();
+        let trace = matrix.trace();
         if stored > matrix.columns() / 8 {
             return Err(Box::new(sum));
         }
@@ -140,9 +140,7 @@ impl Leading {
         let mut frame = Frame::new(dimension);
         frame.grow(directions.rows());
         frame.replace(&directions, values);
-        for (j, value) in frame.values.iter().enumerate() {
-            directions.column_mut(j).iter_mut().for_each(|x| *x *= value);
-        }
+        directions.scale_columns(|j| frame.values[j]);
         Self { sum, frame, images: directions, trace, scratch: Scratch::default() }
     }
 
@@ -178,8 +176,7 @@ impl Leading {
             self.sum.fade(forget);
             self.trace *= forget;
             self.frame.values.iter_mut().for_each(|value| *value *= forget);
-            let images = &mut self.images;
-            (0..images.columns()).for_each(|j| images.column_mut(j).iter_mut().for_each(|x| *x *= forget));
+            self.images.scale_columns(|_| forget);
         }
         let mut accurate = true;
         for (j, weight) in instance.weights.iter().enumerate().rev().filter(|(_, weight)| **weight > 0.0) {
@@ -273,7 +270,7 @@ impl Leading {
     /// Computes `C ← Rᵀ C R` after the span has lost columns. Returns true if the leading pairs are accurate.
     pub fn reduce(&mut self, rotation: &Matrix, kept: usize) -> bool {
         let matrix = self.sum.reduce(rotation);
-        self.trace = (0..matrix.columns()).map(|j| matrix.column(j)[j]).sum();
+        self.trace = matrix.trace();
         let mut directions = multiplied(rotation.view().transpose(), self.frame.rotation.view());
         directions.orthonormalise_any();
         let values = std::mem::take(&mut self.frame.values);

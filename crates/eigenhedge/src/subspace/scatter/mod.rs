@@ -14,7 +14,7 @@ mod row_sum;
 use super::frame::Frame;
 use super::rule::{Directions, Observed};
 use crate::error::Error;
-use crate::linalg::{Eigen, Matrix, multiply};
+use crate::linalg::{Eigen, Matrix, multiplied};
 use crate::simplex::Multiplicity;
 use crate::state::{LARGEST, State, energy, ensure, entries};
 use chained::Chained;
@@ -38,7 +38,7 @@ impl State for Scatter {
         match (self, built) {
             (Self::Full(own), Self::Full(built)) => own.check_state(built)?,
             (Self::Capped(own), Self::Capped(built)) => own.check_state(built)?,
-            (Self::Leading(own), Self::Full(_)) => own.check_state(&Leading::empty(own.frame.dimension()))?,
+            (Self::Leading(own), Self::Full(_)) => own.check_state(&Leading::empty(own.frame.dimension))?,
             _ => return Err(Error::State("the rank cap must be that of the learner")),
         }
         let values = self.values();
@@ -145,7 +145,7 @@ impl Scatter {
 
     pub fn widen(&mut self) {
         if let Self::Leading(leading) = self {
-            let (stored, dimension) = (3 * leading.frame.values.len(), leading.frame.dimension());
+            let (stored, dimension) = (3 * leading.frame.values.len(), leading.frame.dimension);
             *self = Self::of_sum(leading.take_sum(), stored, dimension);
         }
     }
@@ -168,16 +168,10 @@ impl Scatter {
         }
     }
 
-    pub fn due(&self, max_pending: usize) -> Option<&Matrix> {
+    pub fn combine(&mut self, max_pending: usize) -> Option<&Matrix> {
         match self {
             Self::Full(_) | Self::Leading(_) => None,
-            Self::Capped(capped) => capped.frame.due(max_pending),
-        }
-    }
-
-    pub fn combined(&mut self) {
-        if let Self::Capped(capped) = self {
-            capped.frame.combined();
+            Self::Capped(capped) => capped.frame.combine(max_pending),
         }
     }
 
@@ -248,19 +242,14 @@ impl CappedScatter {
 
     /// Replaces the values, in ascending order. The directions are the columns of the span.
     pub fn replace_pairs(&mut self, values: Vec<f64>) {
+        self.frame.grow(values.len());
         self.frame.replace(&Matrix::identity(values.len()), values.into_iter());
-        self.frame.combined();
     }
 
     pub fn matrix(&self) -> Matrix {
-        let (directions, mut product) =
-            (&self.frame.rotation, Matrix::zeros(self.frame.columns(), self.frame.columns()));
-        let mut scaled = directions.clone();
-        scaled.for_each_column(|j, column| column.iter_mut().for_each(|x| *x *= self.frame.values[j]));
-        if !self.frame.values.is_empty() {
-            multiply(&mut product, scaled.view(), directions.view().transpose());
-        }
-        product
+        let mut scaled = self.frame.rotation.clone();
+        scaled.scale_columns(|j| self.frame.values[j]);
+        multiplied(scaled.view(), self.frame.rotation.view().transpose())
     }
 
     pub fn replace(&mut self, matrix: &Matrix) -> f64 {

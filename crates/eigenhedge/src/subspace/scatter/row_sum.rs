@@ -2,10 +2,9 @@
 
 use crate::error::Error;
 use crate::linalg::checks::{energies, shape};
-use crate::linalg::{Eigen, Matrix, multiplied, multiply};
+use crate::linalg::{Eigen, Matrix, add_product, multiplied, multiply};
 use crate::scratch::zero;
 use crate::state::{LARGEST, ensure, entries, within};
-use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
 
 /// Share of the largest eigenvalue below which eigenvalues are treated as rounding errors.
@@ -65,9 +64,7 @@ impl RowSum {
 
     /// Adds `weight · z zᵀ` for z = `point`.
     pub fn push(&mut self, point: &[f64], weight: f64) {
-        let recent = self.recent();
-        self.recent.resize(point.len(), recent + 1);
-        self.recent.column_mut(recent).copy_from_slice(point);
+        self.recent.push_column(point);
         self.recent_weights.push(weight);
     }
 
@@ -113,17 +110,9 @@ impl RowSum {
         }
         self.matrix_scale = 1.0;
         self.matrix.resize(size, size);
-        for (j, weight) in self.recent_weights.drain(..).enumerate() {
-            self.recent.column_mut(j).iter_mut().for_each(|x| *x *= weight.sqrt());
-        }
-        faer::linalg::matmul::matmul(
-            self.matrix.view_mut(),
-            Accum::Add,
-            self.recent.view(),
-            self.recent.view().transpose(),
-            1.0,
-            Par::Seq,
-        );
+        self.recent.scale_columns(|j| self.recent_weights[j].sqrt());
+        self.recent_weights.clear();
+        add_product(&mut self.matrix, self.recent.view(), self.recent.view().transpose());
         self.recent.resize(size, 0);
         &self.matrix
     }
@@ -164,14 +153,11 @@ const LOST: f64 = 64.0 * f64::EPSILON;
 /// lost direction had most of the energy, the remaining entries may be rounding errors. Eigenvalues
 /// at the level of these errors, and negative ones, are therefore set to zero.
 pub(in super::super) fn restrict(matrix: &mut Matrix, rotation: &Matrix, eigen: &mut Eigen) {
-    let trace: f64 = (0..matrix.columns()).map(|j| matrix.column(j)[j]).sum();
+    let trace = matrix.trace();
     let half = multiplied(rotation.view().transpose(), matrix.view());
     multiply(matrix, half.view(), rotation.view());
     eigen.compute(matrix.view());
-    let (roots, gone) = (&mut eigen.vectors, LOST * trace);
-    for (j, value) in eigen.values.iter().enumerate() {
-        let root = if *value > gone { value.sqrt() } else { 0.0 };
-        roots.column_mut(j).iter_mut().for_each(|x| *x *= root);
-    }
+    let Eigen { values, vectors: roots, .. } = eigen;
+    roots.scale_columns(|j| if values[j] > LOST * trace { values[j].sqrt() } else { 0.0 });
     multiply(matrix, roots.view(), roots.view().transpose());
 }

@@ -14,19 +14,20 @@
 //! more than halves the part outside, this part counts as rounding error. The drift of the rotation from orthonormality
 //! is measured every [`LOOK_EVERY`] updates and removed if it exceeds [`REFRESH`].
 
-mod state;
-
 use super::rule::{Directions, Observed};
+use crate::error::Error;
+use crate::linalg::checks::{orthonormal, shape};
 use crate::linalg::{Factor, FactorScratch, Matrix, multiplied, orthonormal_to, symmetric_eigen};
 use crate::num::dot;
 use crate::scratch::{Scratch, refill};
-use crate::simplex::Multiplicity;
+use crate::simplex::{Multiplicity, others};
+use crate::state::{LARGEST, State, count, ensure, entries};
 use serde::{Deserialize, Serialize};
 
 /// Symmetric matrix with a few explicit eigenpairs and one common value elsewhere.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Frame {
-    dimension: Multiplicity,
+    pub dimension: Multiplicity,
     columns: usize,
     /// Explicit directions, in coordinates with respect to the columns of the span.
     pub rotation: Matrix,
@@ -46,6 +47,7 @@ struct Working {
     outside_square: f64,
     keep: Vec<bool>,
     is_rotated: bool,
+    combination: Matrix,
 }
 
 /// Length, as a share of the point's, below which the part of a point outside the directions counts as rounding error.
@@ -138,10 +140,6 @@ impl Frame {
         }
     }
 
-    pub fn dimension(&self) -> Multiplicity {
-        self.dimension
-    }
-
     /// Replaces the directions and values. The directions are the first columns of the matrix, one per value.
     pub fn replace(&mut self, directions: &Matrix, values: impl Iterator<Item = f64>) {
         refill(&mut self.values, values);
@@ -204,7 +202,7 @@ impl Frame {
         let rows = coordinates.rows();
         let along = multiplied(self.rotation.view().subrows(0, rows).transpose(), coordinates.view());
         let mut scaled = along.clone();
-        scaled.for_each_column(|j, column| column.iter_mut().for_each(|x| *x *= rate * instance.weights[j]));
+        scaled.scale_columns(|j| rate * instance.weights[j]);
         let mut sum = multiplied(scaled.view(), along.view().transpose());
         self.values.iter().enumerate().for_each(|(j, value)| sum.column_mut(j)[j] += value);
         let mut eigen = symmetric_eigen(&sum);
@@ -247,40 +245,47 @@ impl Frame {
         }
     }
 
-    /// Returns the combination to apply to the columns of the span, or `None` if there are not many more columns than
-    /// directions. More columns give a row more coordinates, but make combinations rarer. The best number of additional
-    /// columns is proportional to the number of directions.
-    pub fn due(&self, max_pending: usize) -> Option<&Matrix> {
+    /// Makes the directions the columns, and returns the combination that the span must apply. Returns `None` if there
+    /// are not many more columns than directions. More columns give a row more coordinates, but make combinations
+    /// rarer. The best number of additional columns is proportional to the number of directions.
+    pub fn combine(&mut self, max_pending: usize) -> Option<&Matrix> {
         let directions = self.values.len();
-        (self.columns >= directions + max_pending.max(directions / 3)).then_some(&self.rotation)
-    }
-
-    /// Updates the frame after the span has replaced its columns by the directions.
-    pub fn combined(&mut self) {
-        let directions = self.rotation.columns();
+        if self.columns < directions + max_pending.max(directions / 3) {
+            return None;
+        }
+        std::mem::swap(&mut self.rotation, &mut self.scratch.0.combination);
         self.columns = directions;
         self.rotation.reset(directions, directions);
         self.rotation.for_each_column(|i, column| column[i] = 1.0);
+        Some(&self.scratch.0.combination)
     }
 
     /// Updates the frame after the span has lost columns. The matrix is restricted to the remaining
     /// ones. Directions whose new value is `common` up to rounding are no longer explicit.
     pub fn reduce(&mut self, rotation: &Matrix, common: f64) {
-        let mut scaled = Matrix::default();
         let reduced = multiplied(rotation.view().transpose(), self.rotation.view());
-        scaled.clone_from(&reduced);
-        scaled.for_each_column(|j, column| column.iter_mut().for_each(|x| *x *= self.values[j] - common));
+        let mut scaled = reduced.clone();
+        scaled.scale_columns(|j| self.values[j] - common);
         let compressed = multiplied(scaled.view(), reduced.view().transpose());
         let eigen = symmetric_eigen(&compressed);
         let largest = eigen.values.iter().fold(0f64, |a, v| a.max(v.abs()));
         self.columns = rotation.columns();
-        self.rotation.resize(0, 0);
+        self.rotation.resize(self.columns, 0);
         self.values.clear();
         for (j, value) in eigen.values.iter().enumerate().filter(|(_, value)| value.abs() > ROUNDING * largest) {
-            let column = self.values.len();
-            self.rotation.resize(self.columns, column + 1);
-            self.rotation.column_mut(column).copy_from_slice(eigen.vectors.column(j));
+            self.rotation.push_column(eigen.vectors.column(j));
             self.values.push(common + value);
         }
+    }
+}
+
+impl State for Frame {
+    fn check_state(&self, built: &Self) -> Result<(), Error> {
+        ensure(self.dimension == built.dimension, "the directions must lie in the space of the learner")?;
+        others(self.dimension, self.columns)?;
+        shape("the basis of the directions", &self.rotation, self.columns, self.values.len())?;
+        entries("values of the directions", &self.values, -LARGEST..=LARGEST)?;
+        count("the number of changes", self.changes)?;
+        orthonormal("the basis of the directions", &self.rotation)
     }
 }
