@@ -27,9 +27,7 @@ fn show(name: &str, rows: &[Vec<f64>], kept: usize) -> Result<(), Error> {
     println!("{name}: {} rows of {length} numbers, k = {kept}; losses as a share of the energy", rows.len());
     println!("  {:<44} {:.4}   {micros:.1} µs a row", "portfolio", total / energy);
     println!("  {:<44} {:.4}", "hedge term", portfolio.hedge_term() / energy);
-    for ((spec, loss), weight) in
-        portfolio.specs().iter().zip(portfolio.totals()).zip(portfolio.trust().present_weights())
-    {
+    for ((spec, loss), weight) in portfolio.specs.iter().zip(&portfolio.totals).zip(portfolio.trust.present_weights()) {
         let label = match spec.learner {
             Kind::ForgettingLeader => format!("forgetting leader {}", spec.forget),
             Kind::Leader => "leader".to_owned(),

@@ -64,8 +64,8 @@ pub fn live(case: &Case, seed: u64, rows: u64) -> Outcome {
 /// Returns the number of rows at which members reorthonormalized their columns.
 fn healed(learner: &AnyLearner) -> Option<u64> {
     match learner {
-        AnyLearner::Plain(portfolio) => Some(portfolio.members().iter().map(|member| member.healed()).sum()),
-        AnyLearner::Kernel(portfolio) => Some(portfolio.members().iter().map(|member| member.healed()).sum()),
+        AnyLearner::Plain(portfolio) => Some(portfolio.members.iter().map(|member| member.healed()).sum()),
+        AnyLearner::Kernel(portfolio) => Some(portfolio.members.iter().map(|member| member.healed()).sum()),
         _ => None,
     }
 }
@@ -100,11 +100,11 @@ fn judge<S: Measured>(
     sound: &mut Soundness,
 ) {
     let chosen = portfolio.chosen();
-    let most = portfolio.members().iter().map(|member| member.last_square()).fold(0.0, f64::max);
+    let most = portfolio.members.iter().map(|member| member.last_square()).fold(0.0, f64::max);
     let known_to = chosen.span().energy_known_to(row);
     sound.row_of_many(chosen.last_square(), most, known_to, loss, run.coordinates());
     if with_drift {
-        for member in portfolio.members() {
+        for member in &portfolio.members {
             sound.columns(member.span().true_drift(), member.span().drift_known_to());
         }
     }

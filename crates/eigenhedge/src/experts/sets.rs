@@ -22,7 +22,7 @@ use crate::error::{self, Error, every, require};
 use crate::learner::{Learner, Loss};
 use crate::num;
 use crate::random::Random;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, zero};
 
 /// Distribution over sets of a fixed size. The probability of a set is proportional to the product
 /// of the weights of its members.
@@ -98,10 +98,8 @@ impl SetDistribution {
     /// Computes the inclusion probabilities. `reach[j]` is the probability that a set has `j`
     /// members at or below the current index.
     fn inclusion_into(&self, inclusion: &mut Vec<f64>, reach: &mut Vec<f64>) {
-        inclusion.clear();
-        inclusion.resize(self.log_weights.len(), 0.0);
-        reach.clear();
-        reach.resize(self.size + 1, 0.0);
+        zero(inclusion, self.log_weights.len());
+        zero(reach, self.size + 1);
         reach[self.size] = 1.0;
         for index in (0..self.log_weights.len()).rev() {
             for needed in 1..=self.size {

@@ -2,7 +2,6 @@
 //!
 //! Cost: two passes per trial over the n × P matrix of P weight vectors. No allocation once all vectors exist.
 
-use super::SavedWeights;
 use super::rule::{VectorStep, move_column};
 use super::weights::Weights;
 use crate::error::Error;
@@ -12,7 +11,7 @@ use crate::num::{dot, largest};
 use crate::row::check_row;
 use crate::scratch::{Scratch, refill};
 use crate::simplex::Multiplicity;
-use crate::state::{LARGEST, entries, length};
+use crate::state::{LARGEST, State, entries, length};
 use serde::{Deserialize, Serialize};
 
 /// Weight vectors in `R^n`.
@@ -50,7 +49,7 @@ impl AmbientWeights {
     }
 }
 
-impl SavedWeights for AmbientWeights {
+impl State for AmbientWeights {
     fn check_state(&self, built: &Self) -> Result<(), Error> {
         shape("the weight vectors", &self.vectors, built.vectors.rows(), self.count())?;
         for part in [&self.base, &self.moved] {

@@ -14,6 +14,7 @@
 use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::linalg::checks::shape;
+use crate::scratch::refill;
 use crate::state::{ensure, entries, length, no_limit};
 use serde::{Deserialize, Serialize};
 
@@ -111,9 +112,8 @@ impl Budget {
 
     /// Computes the inner products of the displacement `g φ(into) - φ(atom)` with all atoms.
     pub(super) fn displacement(&self, merge: &Merge, products: &mut Vec<f64>) {
-        products.clear();
         let pairs = self.kernel.column(merge.into).iter().zip(self.kernel.column(merge.atom));
-        products.extend(pairs.map(|(into, atom)| merge.factor * into - atom));
+        refill(products, pairs.map(|(into, atom)| merge.factor * into - atom));
     }
 
     pub(super) fn remove(&mut self, atom: usize) {

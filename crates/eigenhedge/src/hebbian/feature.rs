@@ -12,7 +12,6 @@
 //! ψ_p is reset to 1. With a center, squared norms are differences. A row whose distance from the center is at rounding
 //! level counts as being at the center.
 
-use super::SavedWeights;
 use super::budget::Budget;
 use super::rule::{VectorStep, move_column};
 use super::weights::{Change, Weights};
@@ -127,7 +126,7 @@ impl<D: Dictionary> FeatureWeights<D> {
     }
 }
 
-impl SavedWeights for FeatureWeights<Vectors> {
+impl State for FeatureWeights<Vectors> {
     fn check_state(&self, built: &Self) -> Result<(), Error> {
         self.dictionary.check_state(&built.dictionary)?;
         let (atoms, count) = (self.dictionary.len(), self.count());

@@ -162,7 +162,7 @@ struct Working {
     is_loaded: bool,
 }
 
-impl<W: Weights + SavedWeights> State for Hebbian<W> {
+impl<W: Weights + State> State for Hebbian<W> {
     fn check_state(&self, built: &Self) -> Result<(), Error> {
         ensure(self.params == built.params, "the parameters of a learner must be those that its options give")?;
         let count = self.weights.count();
@@ -180,10 +180,6 @@ impl<W: Weights + SavedWeights> State for Hebbian<W> {
         self.clip.check_state()?;
         state::count("the number of rows", self.trials)
     }
-}
-
-pub(crate) trait SavedWeights {
-    fn check_state(&self, built: &Self) -> Result<(), Error>;
 }
 
 impl<W: Weights> Hebbian<W> {

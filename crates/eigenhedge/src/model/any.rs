@@ -253,7 +253,6 @@ pub(super) trait RowLearner {
         self.last_row().rank
     }
 
-    /// Returns true if the next row only sets the center ([`Subspace::fixes_center`]).
     fn fixes_center(&self) -> bool;
 
     fn members(&self) -> Vec<Member> {
@@ -298,7 +297,7 @@ pub(super) trait RowLearner {
 
 impl<S: RowSpan> RowLearner for Portfolio<S> {
     fn specs(&self) -> &[Spec] {
-        Portfolio::specs(self)
+        &self.specs
     }
 
     fn last_row(&self) -> LastRow<'_> {
@@ -308,7 +307,7 @@ impl<S: RowSpan> RowLearner for Portfolio<S> {
     }
 
     fn columns(&self) -> usize {
-        Portfolio::members(self).iter().map(|member| member.span().columns()).sum()
+        self.members.iter().map(|member| member.span().columns()).sum()
     }
 
     fn fixes_center(&self) -> bool {
@@ -316,25 +315,25 @@ impl<S: RowSpan> RowLearner for Portfolio<S> {
     }
 
     fn members(&self) -> Vec<Member> {
-        let members = Portfolio::specs(self).iter().zip(self.member_weights()).zip(self.totals());
+        let members = self.specs.iter().zip(self.member_weights()).zip(&self.totals);
         members.map(|((spec, weight), total)| Member { name: spec.label(), weight, expected_loss: *total }).collect()
     }
 
     fn member_weights(&self) -> Vec<f64> {
-        if Portfolio::specs(self).len() > 1 { self.trust().present_weights() } else { Vec::new() }
+        if self.specs.len() > 1 { self.trust.present_weights() } else { Vec::new() }
     }
 
     fn probabilities(&self) -> Vec<f64> {
-        let weights = Portfolio::members(self)[self.heaviest()].rule().log_weights();
+        let weights = self.members[self.heaviest()].rule().log_weights();
         let mut probabilities: Vec<f64> = weights.iter().map(|w| kept(*w)).filter(|p| *p > 0.0).collect();
         probabilities.sort_by(|a, b| b.total_cmp(a));
         probabilities
     }
 
     fn certificate(&self) -> Certificate {
-        let members = Portfolio::members(self);
+        let members = &self.members;
         Certificate {
-            price: if let [member] = members { Some(member.rule().price()) } else { None },
+            price: if let [member] = &members[..] { Some(member.rule().price()) } else { None },
             hedge_term: self.hedge_term(),
             budget_error: members.iter().map(|member| member.span().budget_error()).sum(),
             healed_rows: members.iter().map(|member| Subspace::healed(member)).sum(),
@@ -344,7 +343,7 @@ impl<S: RowSpan> RowLearner for Portfolio<S> {
     }
 
     fn guarantee(&self, inputs: &BoundInputs, best: Comparator) -> Result<Guarantee, Reason> {
-        let members = Portfolio::specs(self).iter().zip(Portfolio::members(self));
+        let members = self.specs.iter().zip(&self.members);
         let guarantees = members.map(|(spec, member)| guarantee(spec, member, inputs, best));
         let least = guarantees.reduce(|a, b| match (a, b) {
             (Ok(a), Ok(b)) => Ok(if b.bound < a.bound { b } else { a }),
@@ -360,24 +359,22 @@ impl<S: RowSpan> RowLearner for Portfolio<S> {
     }
 
     fn filled(&self) -> Option<&[u32]> {
-        Portfolio::members(self)[0].span().filled()
+        self.members[0].span().filled()
     }
 
     fn atoms(&self) -> Vec<&[f64]> {
-        Portfolio::members(self).iter().flat_map(|member| member.span().atoms()).collect()
+        self.members.iter().flat_map(|member| member.span().atoms()).collect()
     }
 
     fn embedding(&mut self, kept: usize) -> Embedding {
         let (directions, probabilities) = self.heaviest_mut().leading_directions(kept);
-        let members = Portfolio::members(self);
-        let basis = members[self.heaviest()].span().basis(&directions, members[0].span());
+        let basis = self.members[self.heaviest()].span().basis(&directions, self.members[0].span());
         Embedding::new(basis.first(kept), probabilities)
     }
 
     fn aligned_embedding(&mut self, _: usize) -> Embedding {
         let (directions, probabilities) = self.next_basis();
-        let members = Portfolio::members(self);
-        let basis = members[self.heaviest()].span().basis(&directions, members[0].span());
+        let basis = self.members[self.heaviest()].span().basis(&directions, self.members[0].span());
         Embedding::new(basis, probabilities)
     }
 }

@@ -21,6 +21,7 @@ use crate::learner::{Learner, Loss};
 use crate::portfolio::Portfolio;
 use crate::registry::Missing;
 use crate::row::check_cells;
+use crate::scratch::zero;
 use crate::standardize::{Standardize, Standardizer};
 use crate::state::ensure;
 use crate::subspace::{Instance, Scales};
@@ -95,10 +96,8 @@ impl Model {
         if missing == row.len() || missing > 0 && self.spec.missing == Missing::Skip {
             self.totals.passed_over += 1;
             let Working { coordinates, reconstruction, .. } = &mut self.scratch.0;
-            coordinates.clear();
-            coordinates.resize(self.spec.kept, 0.0);
-            reconstruction.clear();
-            reconstruction.resize(self.length, 0.0);
+            zero(coordinates, self.spec.kept);
+            zero(reconstruction, self.length);
             if self.spec.missing == Missing::Fill {
                 self.fill_cells(row);
                 self.learner.plain_mut().into_iter().for_each(Portfolio::pass_over_empty_row);

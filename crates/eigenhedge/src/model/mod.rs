@@ -300,7 +300,7 @@ impl Model {
     /// a single subspace learner over plain rows.
     pub fn add_to(&mut self, average: &mut Average) -> Result<(), Error> {
         match &mut self.learner {
-            AnyLearner::Plain(portfolio) if portfolio.members().len() == 1 => average.add(portfolio.heaviest_mut()),
+            AnyLearner::Plain(portfolio) if portfolio.members.len() == 1 => average.add(portfolio.heaviest_mut()),
             _ => Err(Error::Unsupported("an average is one of a single learner over subspaces of plain rows")),
         }
     }

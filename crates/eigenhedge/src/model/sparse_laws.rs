@@ -116,7 +116,7 @@ fn run(spec: &Spec, rows: &[Vec<f64>], shortest: usize) -> Run {
         coordinates.push(model.coordinates().to_vec());
         let AnyLearner::Plain(portfolio) = model.learner() else { unreachable!("rows are plain") };
         let is_looked_at = shortest == 1 && (t % 11 == 10 || t + 1 == rows.len());
-        for (member, spec) in portfolio.members().iter().zip(portfolio.specs()).filter(|_| is_looked_at) {
+        for (member, spec) in portfolio.members.iter().zip(&portfolio.specs).filter(|_| is_looked_at) {
             let drift = member.span().drift();
             assert!(drift < 1e-12, "{spec:?}, row {t}: {drift}");
             assert_eq!(member.healed(), 0, "{spec:?}, row {t}");

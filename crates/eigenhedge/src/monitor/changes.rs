@@ -19,6 +19,7 @@
 
 use super::causes::{Cause, Causes, NAMED};
 use crate::error::Error;
+use crate::scratch::refill;
 use crate::state::{LARGEST, count, ensure, entries, within};
 use serde::{Deserialize, Serialize};
 
@@ -99,8 +100,7 @@ impl Changes {
 
     /// Sets the baseline from these scores. `tau` scores are equivalent to one independent score.
     pub fn begin(&mut self, scores: impl Iterator<Item = f64>, tau: f64) {
-        self.baseline.clear();
-        self.baseline.extend(scores.map(f64::cbrt));
+        refill(&mut self.baseline, scores.map(f64::cbrt));
         self.set_level();
         self.tau = tau.max(1.0);
     }

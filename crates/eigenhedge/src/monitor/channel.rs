@@ -26,7 +26,7 @@ use super::shape::{Folds, Parts, Sample, Shape};
 use super::tails::Tails;
 use crate::error::Error;
 use crate::linalg::Matrix;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, refill};
 use crate::state::{LARGEST, entries, length, within};
 use serde::{Deserialize, Serialize};
 
@@ -208,8 +208,7 @@ fn first_level(sample: Sample<'_>) -> Vec<f64> {
 }
 
 fn difference(a: &[f64], b: &[f64], out: &mut Vec<f64>) {
-    out.clear();
-    out.extend(a.iter().zip(b).map(|(a, b)| a - b));
+    refill(out, a.iter().zip(b).map(|(a, b)| a - b));
 }
 
 fn follow(level: &mut [f64], row: &[f64]) {

@@ -16,7 +16,7 @@
 use crate::error::Error;
 use crate::linalg::{Eigen, Matrix, add_lower_product, multiply};
 use crate::num::dot;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, refill};
 use crate::state::{ensure, entries, length};
 use serde::{Deserialize, Serialize};
 
@@ -56,8 +56,7 @@ impl FactorModel {
             scaled.column_mut(a).iter_mut().zip(noise).for_each(|(entry, r)| *entry /= r.sqrt());
         }
         multiply(factors, scaled.view(), working.view());
-        precision.clear();
-        precision.extend(noise.iter().map(|r| 1.0 / r));
+        refill(precision, noise.iter().map(|r| 1.0 / r));
         for b in 0..k {
             precision.iter_mut().zip(factors.column(b)).for_each(|(entry, f)| *entry -= f * f);
         }
@@ -69,8 +68,7 @@ impl FactorModel {
     /// other columns.
     pub fn squared_deviations(&self, centered: &[f64], noise: &[f64], coordinates: &mut Vec<f64>, out: &mut Vec<f64>) {
         self.factors.transpose_times(centered, coordinates);
-        out.clear();
-        out.extend(centered.iter().zip(noise).map(|(c, r)| c / r));
+        refill(out, centered.iter().zip(noise).map(|(c, r)| c / r));
         self.factors.subtract_times(coordinates, out);
         out.iter_mut().zip(&self.precision).for_each(|(entry, p)| *entry *= *entry / p);
     }

@@ -10,6 +10,7 @@
 
 use super::limits::RECENT_STEP;
 use crate::error::Error;
+use crate::scratch::refill;
 use crate::state::{LARGEST, ensure, within};
 use serde::{Deserialize, Serialize};
 
@@ -44,8 +45,7 @@ impl Flags {
         let width = rows.first().map_or(0, Vec::len);
         let mut cells = Vec::with_capacity(rows.len());
         let flag = |column: usize| {
-            cells.clear();
-            cells.extend(rows.iter().map(|row| row[column]).filter(|x| !x.is_nan()));
+            refill(&mut cells, rows.iter().map(|row| row[column]).filter(|x| !x.is_nan()));
             cells.sort_unstable_by(f64::total_cmp);
             let (value, common) = commonest(&cells);
             let n = cells.len() as f64;

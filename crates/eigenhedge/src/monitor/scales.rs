@@ -28,7 +28,7 @@ use super::shape::{Folds, Kept, Parts, Sample, Shape, statistics_of};
 use super::tails::{Tails, quantile, student_quantile};
 use crate::error::Error;
 use crate::linalg::Matrix;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, refill};
 use crate::state::{LARGEST, ensure, entries, length, within};
 use serde::{Deserialize, Serialize};
 
@@ -88,8 +88,7 @@ impl Split {
     fn minus(&self, other: &Self, out: &mut Self) {
         let parts = [(&mut out.along, &self.along, &other.along), (&mut out.outside, &self.outside, &other.outside)];
         for (out, a, b) in parts {
-            out.clear();
-            out.extend(a.iter().zip(b).map(|(a, b)| a - b));
+            refill(out, a.iter().zip(b).map(|(a, b)| a - b));
         }
     }
 
@@ -392,8 +391,7 @@ fn fit_jumps(shape: &Shape, rows: &Matrix) -> (Split, Tails, Vec<f64>) {
 
 fn project(shape: &Shape, row: &[f64], along: &mut Vec<f64>, outside: &mut Vec<f64>) {
     shape.basis.transpose_times(row, along);
-    outside.clear();
-    outside.extend_from_slice(row);
+    row.clone_into(outside);
     shape.basis.subtract_times(along, outside);
 }
 

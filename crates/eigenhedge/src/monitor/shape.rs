@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::impute::{Imputation, ridge};
 use crate::linalg::{Eigen, Matrix, add_lower_product, multiply, separate_pairs, top};
 use crate::num::dot;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, refill};
 use crate::state::{self, energy, ensure, entries, length};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -179,8 +179,7 @@ impl Shape {
             multiply(&mut along, self.basis.view(), coordinates.view());
             for t in 0..count {
                 let cells = centered.column(start + t).iter().zip(along.column(t));
-                residual.clear();
-                residual.extend(cells.map(|(c, p)| c - p));
+                refill(&mut residual, cells.map(|(c, p)| c - p));
                 statistics.push(self.statistics_of(coordinates.column(t), &residual));
             }
         }
@@ -190,8 +189,7 @@ impl Shape {
     /// Splits the row minus the level into its parts along and outside the directions. Returns Q, T² and M.
     pub fn look(&self, row: &[f64], level: &[f64], parts: &mut Parts) -> [f64; 3] {
         let Parts { centered, coordinates, residual } = parts;
-        centered.clear();
-        centered.extend(row.iter().zip(level).map(|(x, l)| x - l));
+        refill(centered, row.iter().zip(level).map(|(x, l)| x - l));
         self.basis.transpose_times(centered, coordinates);
         residual.clone_from(centered);
         self.basis.subtract_times(coordinates, residual);

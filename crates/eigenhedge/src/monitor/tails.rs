@@ -10,6 +10,7 @@
 //! from its asymptotic series, so that nothing underflows.
 
 use crate::error::Error;
+use crate::scratch::refill;
 use crate::state::{LARGEST, within};
 use serde::{Deserialize, Serialize};
 
@@ -41,8 +42,7 @@ impl Tails {
     pub fn fit(rows: &[[f64; 3]], floors: [f64; 3]) -> Self {
         let mut sorted = Vec::with_capacity(rows.len());
         let statistics = [0, 1, 2].map(|i| {
-            sorted.clear();
-            sorted.extend(rows.iter().map(|row| row[i].cbrt()));
+            refill(&mut sorted, rows.iter().map(|row| row[i].cbrt()));
             sorted.sort_unstable_by(f64::total_cmp);
             let (median, least) = (quantile(&sorted, 0.5), floors[i].cbrt());
             let center = median.max(least);

@@ -9,6 +9,7 @@ use super::Portfolio;
 use crate::learner::{Learner, Loss, Upcoming};
 use crate::linalg::WINDOW;
 use crate::random::Random;
+use crate::scratch::refill;
 use crate::span::Ambient;
 use crate::subspace::{AnyRule, Drawn, Instance, Subspace, Trace};
 use crate::threads::threads;
@@ -149,8 +150,7 @@ impl Portfolio<Ambient> {
         let chosen = self.choose_member(random);
         let trace = &traces[chosen][i];
         let mut own = std::mem::take(&mut self.scratch.0.own);
-        own.clear();
-        own.extend(traces.iter().map(|traces| Loss { expected: traces[i].expected, realised: 0.0 }));
+        refill(&mut own, traces.iter().map(|traces| Loss { expected: traces[i].expected, realised: 0.0 }));
         own[chosen].realised = trace.draw(random, drawn);
         let loss = self.charge(own);
         self.learn_weights(traces.iter().map(|traces| traces[i].square).fold(0.0, f64::max));
@@ -184,8 +184,7 @@ fn learn(member: &mut Subspace<Ambient, AnyRule>, rows: &[&[f64]], lot: Range<us
     let mut upcoming: Vec<Instance<'_, [f64]>> = Vec::new();
     for (i, trace) in lot.clone().zip(traces) {
         if member.span().wants_block() {
-            upcoming.clear();
-            upcoming.extend(rows[i..].iter().take(WINDOW).map(|row| Instance::Point(*row)));
+            refill(&mut upcoming, rows[i..].iter().take(WINDOW).map(|row| Instance::Point(*row)));
             member.prefetch(Upcoming::of(&upcoming));
         }
         let outcome = member.trial_without_choice(rows[i], trace);

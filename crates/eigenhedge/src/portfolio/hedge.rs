@@ -4,6 +4,7 @@
 //! constant to all losses or scaling them changes no weight. The smallest total is stored as zero.
 
 use crate::error::Error;
+use crate::scratch::refill;
 use crate::state::{LARGEST, energy, ensure, entries, length};
 use serde::{Deserialize, Serialize};
 
@@ -101,8 +102,7 @@ impl RecentLeader {
 
     /// Writes the weights. Members tied for the smallest recent loss get equal weights, and the others get zero.
     pub fn weights(&self, weights: &mut Vec<f64>) {
-        weights.clear();
-        weights.extend(self.totals.iter().map(|total| f64::from(u8::from(*total <= self.rounding))));
+        refill(weights, self.totals.iter().map(|total| f64::from(u8::from(*total <= self.rounding))));
         let leaders: f64 = weights.iter().sum();
         weights.iter_mut().for_each(|weight| *weight /= leaders);
     }

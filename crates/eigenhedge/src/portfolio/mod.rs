@@ -30,7 +30,7 @@ use crate::linalg::Matrix;
 use crate::mixing::Mixing;
 use crate::random::Random;
 use crate::registry::{Kind, Missing, Spec};
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, refill};
 use crate::span::{Ambient, Beside, Span};
 use crate::state::{State, energy, ensure, length};
 use crate::subspace::{AnyRule, Drawn, Frozen, Instance, Lot, NormBound, RunningCenter, Subspace, Trace};
@@ -40,10 +40,14 @@ use serde::{Deserialize, Serialize};
 /// Hedge over subspace learners.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Portfolio<S> {
-    specs: Vec<Spec>,
-    members: Vec<Box<Subspace<S, AnyRule>>>,
-    trust: Trust,
-    totals: Vec<f64>,
+    /// Parameters of the members.
+    pub specs: Vec<Spec>,
+    /// Members, in the order of `specs`.
+    pub members: Vec<Box<Subspace<S, AnyRule>>>,
+    /// Rule for the weights of the members, with its state.
+    pub trust: Trust,
+    /// Total expected loss of each member.
+    pub totals: Vec<f64>,
     fill_errors: FillErrors,
     #[serde(skip)]
     scratch: Scratch<Working>,
@@ -154,29 +158,9 @@ impl<S: Span> Portfolio<S> {
         Ok(Self { specs, members, trust, totals, fill_errors: FillErrors::default(), scratch: Scratch::default() })
     }
 
-    /// Returns the parameters of the members.
-    pub fn specs(&self) -> &[Spec] {
-        &self.specs
-    }
-
     /// Sets how all members handle missing cells.
     pub fn set_missing(&mut self, missing: Missing) {
         self.specs.iter_mut().for_each(|spec| spec.missing = missing);
-    }
-
-    /// Returns the members, in the order of [`Self::specs`].
-    pub fn members(&self) -> &[Box<Subspace<S, AnyRule>>] {
-        &self.members
-    }
-
-    /// Returns the rule for the weights of the members, with its state.
-    pub fn trust(&self) -> &Trust {
-        &self.trust
-    }
-
-    /// Returns the total expected loss of each member.
-    pub fn totals(&self) -> &[f64] {
-        &self.totals
     }
 
     /// Returns the member chosen in the most recent trial.
@@ -371,8 +355,7 @@ impl<S: Span> Learner<Instance<'_, S::Point>> for Portfolio<S> {
 
     fn incur(&mut self, instance: &Instance<'_, S::Point>) -> Loss {
         let mut losses = std::mem::take(&mut self.scratch.0.own);
-        losses.clear();
-        losses.extend(self.members.iter_mut().map(|member| member.incur(instance)));
+        refill(&mut losses, self.members.iter_mut().map(|member| member.incur(instance)));
         self.charge(losses)
     }
 
@@ -419,10 +402,10 @@ mod tests {
     fn the_portfolio_loses_at_most_the_best_member_and_the_hedge_term() {
         for seed in 0..3 {
             let (portfolio, total) = run(&streams::three_subspaces(seed), 2);
-            let best = portfolio.totals().iter().fold(f64::INFINITY, |a, b| a.min(*b));
+            let best = portfolio.totals.iter().fold(f64::INFINITY, |a, b| a.min(*b));
             assert!(total <= best + portfolio.hedge_term(), "{total} {best} {}", portfolio.hedge_term());
-            assert!(total <= 1.05 * best + 2.0 * (portfolio.members().len() as f64).ln(), "{total} against {best}");
-            assert!((portfolio.trust().present_weights().iter().sum::<f64>() - 1.0).abs() < 1e-12);
+            assert!(total <= 1.05 * best + 2.0 * (portfolio.members.len() as f64).ln(), "{total} against {best}");
+            assert!((portfolio.trust.present_weights().iter().sum::<f64>() - 1.0).abs() < 1e-12);
         }
     }
 }

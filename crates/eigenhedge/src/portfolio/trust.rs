@@ -28,7 +28,7 @@ use super::hedge::{AdaHedge, RecentLeader, smallest};
 use crate::error::Error;
 use crate::num::unit;
 use crate::recent_median::RecentMedian;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, refill};
 use crate::state::{LARGEST, energy, ensure, within};
 use serde::{Deserialize, Serialize};
 
@@ -51,7 +51,7 @@ pub struct Trust {
     largest_range: f64,
     squares: f64,
     /// Number of rows for which the careful rule was used.
-    guarded: u64,
+    pub guarded: u64,
     #[serde(skip)]
     scratch: Scratch<Working>,
 }
@@ -172,9 +172,8 @@ impl Trust {
         let least = smallest(losses);
         let excess_of = |loss: &f64| (loss - least) / unit;
         let mean = |weights: &[f64], more: &[f64]| weights.iter().zip(more).map(|(w, x)| w * x).sum::<f64>();
-        excess.clear();
         let rounding = ROUNDING * (energy / unit);
-        excess.extend(losses.iter().map(|loss| (excess_of(loss) - rounding).max(0.0)));
+        refill(excess, losses.iter().map(|loss| (excess_of(loss) - rounding).max(0.0)));
         let range = excess.iter().fold(0f64, |a, b| a.max(*b));
         let (played, counted) =
             (weights.iter().zip(losses).map(|(w, l)| w * excess_of(l)).sum::<f64>(), mean(weights, excess));
@@ -182,10 +181,8 @@ impl Trust {
         self.owed += counted - mean(careful, excess);
         let without_hopeless = range.min(HOPELESS * median(excess, cut));
         let (limit, shortening) = (self.ranges.limit(CUT), self.ranges.shortening(without_hopeless, CUT));
-        cut.clear();
-        cut.extend(excess.iter().map(|more| (shortening * more).min(limit)));
-        of_rules.clear();
-        of_rules.extend(rules.iter().map(|rule| mean(rule, excess)));
+        refill(cut, excess.iter().map(|more| (shortening * more).min(limit)));
+        refill(of_rules, rules.iter().map(|rule| mean(rule, excess)));
         let best = smallest(of_rules);
         of_rules.iter_mut().for_each(|loss| *loss = (*loss - best - rounding).max(0.0));
         self.top.rescale(TOP_MEMORY);
@@ -215,11 +212,6 @@ impl Trust {
         (self.careful.regret() + self.allowance() + self.largest_range + self.rounded) * unit(self.largest_loss)
     }
 
-    /// Returns the number of rows for which the careful rule was used.
-    pub fn guarded(&self) -> u64 {
-        self.guarded
-    }
-
     pub(super) fn check_state(&self, members: usize) -> Result<(), Error> {
         let built = Self::new(members);
         ensure(self.members == members, "a portfolio must trust its members")?;
@@ -241,8 +233,7 @@ impl Trust {
 
 /// Returns the median of a list that is not empty, the larger one of an even list. `sorted` is working memory.
 fn median(numbers: &[f64], sorted: &mut Vec<f64>) -> f64 {
-    sorted.clear();
-    sorted.extend_from_slice(numbers);
+    refill(sorted, numbers.iter().copied());
     sorted.sort_unstable_by(f64::total_cmp);
     sorted[numbers.len() / 2]
 }

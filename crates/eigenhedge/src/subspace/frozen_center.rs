@@ -26,6 +26,7 @@ use crate::linalg::{
 };
 use crate::num::{dot, exp, unit};
 use crate::row::check_row;
+use crate::scratch::refill;
 use crate::span::Ambient;
 
 /// Maximum row length for which computing a whole product is faster than computing its lower triangle.
@@ -104,9 +105,8 @@ impl Lot {
         }
         let (count, mut products) = (self.rows() as f64, Vec::new());
         let square = largest_value(offset.len(), |x, image| {
-            image.clear();
             let along = count * dot(offset, x);
-            image.extend(offset.iter().map(|entry| along * entry));
+            refill(image, offset.iter().map(|entry| along * entry));
             if self.scatter.columns() > 0 {
                 return self.scatter.add_symmetric_product(x, image);
             }

@@ -172,8 +172,7 @@ impl Ambient {
             left.push(*square - *along_origin - dot(coordinates, with_columns));
             coefficients.iter_mut().chain(&mut *left).for_each(|x| *x *= factor);
         } else {
-            coefficients.clear();
-            coefficients.resize(left.len(), 0.0);
+            zero(coefficients, left.len());
             coefficients.push(1.0);
             left.push(1.0);
         }
@@ -335,10 +334,8 @@ impl Ambient {
         sparse.columns.begin(defect, columns);
         sparse.columns.orthonormalise();
         sparse.written = dense.columns();
-        sparse.origin.clear();
-        sparse.origin.resize(dense.columns(), 0.0);
-        sparse.origin_products.clear();
-        sparse.origin_products.resize(dense.columns(), 0.0);
+        zero(&mut sparse.origin, dense.columns());
+        zero(&mut sparse.origin_products, dense.columns());
         if moves {
             sparse.origin[columns] = 1.0;
             sparse.origin_products.copy_from_slice(&defect.column(columns)[..=columns]);

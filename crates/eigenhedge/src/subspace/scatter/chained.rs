@@ -112,12 +112,10 @@ impl Directions for Chained {
 
     fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
         let Working { working, of_direction: coordinates, image, .. } = &mut self.scratch.0;
-        coordinates.clear();
-        coordinates.resize(self.values.len(), 0.0);
+        zero(coordinates, self.values.len());
         coordinates[i] = 1.0;
         for factor in self.chain.factors[..self.chain.used].iter().rev() {
-            image.clear();
-            image.resize(factor.size, 0.0);
+            zero(image, factor.size);
             factor.apply(&coordinates[..factor.size], image, working);
             coordinates[..factor.size].copy_from_slice(image);
         }
