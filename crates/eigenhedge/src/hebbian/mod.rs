@@ -98,9 +98,7 @@ impl Params {
     fn check(&self) -> Result<(), Error> {
         self.rate.check()?;
         self.rule.check(self.components)?;
-        if let NormBound::Given(bound) = self.norm_bound {
-            error::norm_bound(bound)?;
-        }
+        self.norm_bound.check()?;
         if let Some(clip) = self.clip {
             error::positive("clip", clip)?;
         }

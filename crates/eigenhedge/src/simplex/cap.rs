@@ -65,6 +65,12 @@ impl Complement {
     }
 }
 
+impl Default for Complement {
+    fn default() -> Self {
+        Self::infinite()
+    }
+}
+
 /// Scratch space of [`cap`]. It remembers the order of the entries, which changes little between calls.
 #[derive(Debug, Clone, Default)]
 pub struct CapScratch {

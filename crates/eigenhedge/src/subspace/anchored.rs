@@ -32,7 +32,7 @@
 
 use super::product_weights::{ProductScratch, drop_by_products};
 use super::rule::{Directions, Observed, Rule};
-use super::scatter::Scatter;
+use super::scatter::{CappedScatter, Scatter};
 use super::{check_scale, price};
 use crate::error::{self, Error};
 use crate::linalg::Matrix;
@@ -107,7 +107,7 @@ impl Anchored {
             as_printed: false,
             kept,
             dimension,
-            scatter: Scatter::full(),
+            scatter: Scatter::Full(Box::default()),
             price: 0.0,
             norm_square: 1.0,
             log_weights: Vec::new(),
@@ -126,7 +126,7 @@ impl Anchored {
             ));
         }
         error::require(max_rank >= self.kept, "max-rank", "at least k", max_rank as f64)?;
-        self.scatter = Scatter::capped(max_rank, self.dimension);
+        self.scatter = Scatter::Capped(Box::new(CappedScatter::new(max_rank, self.dimension)));
         Ok(self)
     }
 

@@ -73,6 +73,12 @@ pub enum NormBound {
     Given(f64),
 }
 
+impl NormBound {
+    pub(crate) fn check(self) -> Result<(), Error> {
+        if let Self::Given(bound) = self { error::norm_bound(bound).map(drop) } else { Ok(()) }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Options {
     pub norm_bound: NormBound,
@@ -200,9 +206,7 @@ impl<S: Span + State> State for Subspace<S, AnyRule> {
 impl<S: Span, R: Rule> Subspace<S, R> {
     pub(crate) fn new(kept: usize, mut span: S, rule: R, options: Options) -> Result<Self, Error> {
         check_kept(kept, span.dimension())?;
-        if let NormBound::Given(bound) = options.norm_bound {
-            error::norm_bound(bound)?;
-        }
+        options.norm_bound.check()?;
         options.center.map_or(Ok(()), RunningCenter::check)?;
         if let Some(clip) = options.clip {
             error::positive("clip", clip)?;

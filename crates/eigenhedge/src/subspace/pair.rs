@@ -21,7 +21,7 @@
 use super::{Instance, NormBound, Options, Subspace, Tracking};
 use crate::error::{self, Error};
 use crate::learner::Learner;
-use crate::linalg::Matrix;
+use crate::linalg::{Matrix, multiplied};
 use crate::mixing::Mixing;
 use crate::num::{dot, largest};
 use crate::random::Random;
@@ -100,9 +100,7 @@ impl Pair {
 
     /// Sets the bound `|x| |y| ≤ Q²`, either to a given Q or to the largest value so far.
     pub fn with_norm_bound(mut self, norm_bound: NormBound) -> Result<Self, Error> {
-        if let NormBound::Given(bound) = norm_bound {
-            error::norm_bound(bound)?;
-        }
+        norm_bound.check()?;
         self.learner.options.norm_bound = norm_bound;
         Ok(self)
     }
@@ -124,9 +122,7 @@ impl Pair {
         check_row("left row", x, self.lengths.0)?;
         check_row("right row", y, self.lengths.1)?;
         let mut rows = std::mem::take(&mut self.scratch.0.next);
-        rows.iter_mut().zip([x, y]).for_each(|(row, given)| {
-            given.clone_into(row);
-        });
+        rows.iter_mut().zip([x, y]).for_each(|(row, given)| given.clone_into(row));
         if let Some(Centers { means, rows: count }) = &self.centers {
             let means = if *count > 0.0 { [&means[0][..], &means[1]] } else { [x, y] };
             rows.iter_mut().zip(means).for_each(|(row, mean)| row.iter_mut().zip(mean).for_each(|(x, m)| *x -= m));
@@ -137,10 +133,7 @@ impl Pair {
             if *count == 1.0 {
                 *means = [x.to_vec(), y.to_vec()];
             }
-            let move_by = |(mean, row): (&mut Vec<f64>, &Vec<f64>)| {
-                mean.iter_mut().zip(row).for_each(|(mean, x)| *mean += x / *count);
-            };
-            means.iter_mut().zip(&rows).for_each(move_by);
+            means.iter_mut().flatten().zip(rows.iter().flatten()).for_each(|(mean, x)| *mean += x / *count);
         }
         self.scratch.0.next = std::mem::replace(&mut self.scratch.0.rows, rows);
         let Self { learner, scratch, .. } = self;
@@ -167,15 +160,12 @@ impl Pair {
     /// parts both have norm `1/√2` is a pair of singular directions.
     pub fn directions(&mut self) -> (Matrix, Matrix, Vec<f64>) {
         let (directions, probabilities) = self.learner.directions();
-        let mut vectors = Matrix::default();
-        crate::linalg::multiply(&mut vectors, self.learner.span.vectors().view(), directions.view());
-        let (mut left, mut right) = (Matrix::default(), Matrix::default());
-        left.resize(self.lengths.0, vectors.columns());
-        right.resize(self.lengths.1, vectors.columns());
+        let vectors = multiplied(self.learner.span.vectors().view(), directions.view());
+        let (mut left, mut right) = (Matrix::zeros(self.lengths.0, 0), Matrix::zeros(self.lengths.1, 0));
         for j in 0..vectors.columns() {
             let (u, v) = vectors.column(j).split_at(self.lengths.0);
-            left.column_mut(j).copy_from_slice(u);
-            right.column_mut(j).copy_from_slice(v);
+            left.push_column(u);
+            right.push_column(v);
         }
         (left, right, probabilities)
     }

@@ -220,7 +220,7 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
 
 // Record of a trial, from which its choice can be drawn after the learner has learned later rows.
 // This gives bit-identical results, because the state of a learner does not depend on its choices.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Trace {
     pub expected: f64,
     /// Squared norm of the point, after centering.
@@ -234,24 +234,6 @@ pub(crate) struct Trace {
     part: Vec<f64>,
     outside: Outside,
     unit_square: f64,
-}
-
-impl Default for Trace {
-    fn default() -> Self {
-        Self {
-            expected: 0.0,
-            square: 0.0,
-            rank: 0,
-            kept: 0,
-            select: Select::default(),
-            log_weights: Vec::new(),
-            complement: Complement::infinite(),
-            coordinates: Vec::new(),
-            part: Vec::new(),
-            outside: Outside::default(),
-            unit_square: 1.0,
-        }
-    }
 }
 
 impl<S: Span, R: Rule> Subspace<S, R> {

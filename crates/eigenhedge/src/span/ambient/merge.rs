@@ -57,8 +57,7 @@ impl Ambient {
     /// Moves the origin by a share of its displacement to the origin of another span. Returns the whole displacement.
     pub(crate) fn merge_origin(&mut self, other: &Self, share: f64) -> Vec<f64> {
         self.leave_sparse();
-        self.scratch.0.block.clear();
-        self.scratch.0.sparse.forget_shift();
+        self.forget_origin();
         let zero = || MovedOrigin::at(vec![0.0; self.length]);
         let theirs = other.current_origin().map_or_else(zero, std::borrow::Cow::into_owned);
         let own = self.origin.get_or_insert_with(zero);
@@ -72,8 +71,7 @@ impl Ambient {
     /// be loaded. [`Self::restore_origin`] undoes this.
     pub(crate) fn take_origin(&mut self) -> Option<MovedOrigin> {
         self.leave_sparse();
-        self.scratch.0.block.clear();
-        self.scratch.0.sparse.forget_shift();
+        self.forget_origin();
         self.origin.take()
     }
 
@@ -88,8 +86,7 @@ impl Ambient {
 
     pub(crate) fn set_origin(&mut self, base: &[f64], way: &[f64]) {
         self.leave_sparse();
-        self.scratch.0.block.clear();
-        self.scratch.0.sparse.forget_shift();
+        self.forget_origin();
         self.origin = Some(MovedOrigin { base: base.to_vec(), way: way.to_vec() });
     }
 }

@@ -233,9 +233,14 @@ impl Ambient {
     /// Sets the origin in a column that was missing in all previous rows. The deviations of these rows do not change.
     pub(crate) fn begin_column(&mut self, column: usize, value: f64) {
         self.leave_sparse();
-        self.scratch.0.sparse.forget_shift();
-        self.scratch.0.block.clear();
+        self.forget_origin();
         self.origin.iter_mut().for_each(|origin| origin.base[column] = value);
+    }
+
+    /// Discards what was computed relative to the origin, because the origin changes.
+    fn forget_origin(&mut self) {
+        self.scratch.0.block.clear();
+        self.scratch.0.sparse.shift = None;
     }
 
     /// Returns the value in one column of the fixed point of the origin, or zero without an origin.

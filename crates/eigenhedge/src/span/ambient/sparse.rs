@@ -100,13 +100,6 @@ impl Default for Shortest {
     }
 }
 
-impl SparseWorking {
-    /// Discards the shift, because the origin has changed.
-    pub(super) fn forget_shift(&mut self) {
-        self.shift = None;
-    }
-}
-
 impl Sparse {
     /// Returns the number of sparse rows to store before the columns are written out.
     pub(super) fn limit(&self, length: usize) -> usize {

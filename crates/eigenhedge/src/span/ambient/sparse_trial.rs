@@ -2,7 +2,7 @@
 
 use super::sparse::{DENSE_STREAK, LARGEST_COEFFICIENTS, NOTHING, SPARSITY, Sparse, SparseWorking};
 use super::{Ambient, HALVED, MovedOrigin, ORTHOGONAL, Place, REPEAT, ROUNDING, Working};
-use crate::linalg::{CANCELLED, Cells, Matrix, STREAK, add_multiple, filled_cells};
+use crate::linalg::{CANCELLED, Cells, Matrix, STREAK, add_multiple};
 use crate::num::dot;
 use crate::scratch::{refill, zero};
 use std::borrow::Cow;
@@ -221,44 +221,9 @@ impl Ambient {
 
 impl Ambient {
     /// Returns the maximum number of filled cells of a sparse row, or `None` if rows are too short to be sparse.
-    fn most_filled(&self) -> Option<usize> {
+    pub(super) fn most_filled(&self) -> Option<usize> {
         let is_long = self.length >= self.scratch.0.sparse.shortest.0 && u32::try_from(self.length).is_ok();
         is_long.then_some(self.length / SPARSITY)
-    }
-
-    pub(super) fn announce(&mut self, filled: &[u32]) {
-        let Some(most) = self.most_filled() else { return };
-        let working = &mut self.scratch.0.sparse;
-        (working.is_announced, working.is_sparse) = (true, filled.len() <= most);
-        working.filled.clear();
-        if working.is_sparse {
-            working.filled.extend_from_slice(filled);
-        }
-    }
-
-    /// Returns true if the filled cells of the next point were announced, and ends the announcement.
-    pub(super) fn take_announcement(&mut self) -> bool {
-        std::mem::take(&mut self.scratch.0.sparse.is_announced)
-    }
-
-    pub(super) fn filled_cells(&self) -> Option<&[u32]> {
-        let working = &self.scratch.0.sparse;
-        working.is_sparse.then_some(&working.filled[..])
-    }
-
-    pub(super) fn look_for_filled_cells(&mut self, point: &[f64]) {
-        let Some(most) = self.most_filled() else { return };
-        let working = &mut self.scratch.0.sparse;
-        working.is_sparse = filled_cells(point, most, &mut working.filled);
-    }
-
-    /// Copies the positions of the filled cells of the point that another span has loaded.
-    pub(super) fn share_filled_cells(&mut self, other: &Self) {
-        let (own, theirs) = (&mut self.scratch.0.sparse, &other.scratch.0.sparse);
-        own.is_sparse = theirs.is_sparse;
-        if own.is_sparse {
-            own.filled.clone_from(&theirs.filled);
-        }
     }
 
     pub(super) fn current_origin(&self) -> Option<Cow<'_, MovedOrigin>> {

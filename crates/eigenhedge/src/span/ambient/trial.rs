@@ -5,10 +5,10 @@ use super::{
     Sources, TOLERABLE_DRIFT, Working,
 };
 use crate::error::Error;
-use crate::linalg::{Matrix, Source, WINDOW};
+use crate::linalg::{Matrix, Source, WINDOW, filled_cells};
 use crate::num::dot;
 use crate::row::check_row;
-use crate::scratch::zero;
+use crate::scratch::{refill, zero};
 use crate::simplex::Multiplicity;
 use crate::span::{MAX_PENDING_COLUMNS, Span};
 
@@ -24,29 +24,36 @@ impl Span for Ambient {
     }
 
     fn load_point(&mut self, point: &[f64]) -> Result<f64, Error> {
-        let is_announced = self.take_announcement();
+        let is_announced = std::mem::take(&mut self.scratch.0.sparse.is_announced);
         if point.len() != self.length {
             check_row("row", point, self.length)?;
         }
-        if !is_announced {
-            self.look_for_filled_cells(point);
+        if let (false, Some(most)) = (is_announced, self.most_filled()) {
+            let working = &mut self.scratch.0.sparse;
+            working.is_sparse = filled_cells(point, most, &mut working.filled);
         }
         self.load(point)
     }
 
     fn announce_filled(&mut self, filled: Option<&[u32]>) {
-        match filled {
-            Some(filled) => self.announce(filled),
-            None => _ = self.take_announcement(),
-        }
+        self.scratch.0.sparse.is_announced = false;
+        let (Some(filled), Some(most)) = (filled, self.most_filled()) else { return };
+        let working = &mut self.scratch.0.sparse;
+        (working.is_announced, working.is_sparse) = (true, filled.len() <= most);
+        refill(&mut working.filled, if working.is_sparse { filled } else { &[] });
     }
 
     fn filled(&self) -> Option<&[u32]> {
-        self.filled_cells()
+        let working = &self.scratch.0.sparse;
+        working.is_sparse.then_some(&working.filled[..])
     }
 
     fn load_point_from(&mut self, point: &[f64], other: &Self) -> Result<f64, Error> {
-        self.share_filled_cells(other);
+        let (own, theirs) = (&mut self.scratch.0.sparse, &other.scratch.0.sparse);
+        own.is_sparse = theirs.is_sparse;
+        if own.is_sparse {
+            own.filled.clone_from(&theirs.filled);
+        }
         self.load(point)
     }
 
@@ -246,8 +253,7 @@ impl Span for Ambient {
     }
 
     fn begin_at(&mut self, point: &[f64]) {
-        self.scratch.0.block.clear();
-        self.scratch.0.sparse.forget_shift();
+        self.forget_origin();
         self.origin = Some(MovedOrigin::at(point.to_vec()));
     }
 

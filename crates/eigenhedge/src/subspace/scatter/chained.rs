@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(in super::super) struct Chained {
     /// Matrix at the most recent decomposition, and the rows since then.
-    sum: RowSum,
+    pub(super) sum: RowSum,
     /// Eigenvectors at the most recent decomposition, including factors multiplied into them since then.
     basis: Matrix,
     /// Current eigenvalues, in the order of the coordinates.
@@ -201,10 +201,6 @@ impl Chained {
         self.sum.reduce(rotation);
         self.values.truncate(rotation.columns());
         self.decompose();
-    }
-
-    pub fn matrix(&mut self) -> Matrix {
-        self.sum.collect().clone()
     }
 
     pub fn replace(&mut self, matrix: Matrix) {

@@ -61,7 +61,7 @@ const DRIFT: f64 = 1e-13;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(in super::super) struct Leading {
-    sum: RowSum,
+    pub(super) sum: RowSum,
     /// Directions with their Ritz values, in ascending order.
     pub(super) frame: Frame,
     images: Matrix,
@@ -144,23 +144,15 @@ impl Leading {
         Self { sum, frame, images: directions, trace, scratch: Scratch::default() }
     }
 
-    pub(super) fn take_sum(&mut self) -> RowSum {
-        std::mem::take(&mut self.sum)
-    }
-
     /// Creates an empty matrix, against which deserialized ones are checked.
     pub fn empty(dimension: Multiplicity) -> Self {
         let (sum, images) = (RowSum::default(), Matrix::default());
         Self { sum, frame: Frame::new(dimension), images, trace: 0.0, scratch: Scratch::default() }
     }
 
-    pub fn all(&self) -> Chained {
-        Chained::of(self.sum.clone())
-    }
-
-    /// Returns the matrix in coordinates of the columns of the span.
-    pub fn matrix(&mut self) -> Matrix {
-        self.sum.collect().clone()
+    /// Computes all eigenpairs. Leaves an empty matrix behind.
+    pub fn take_all(&mut self) -> Box<Chained> {
+        Box::new(Chained::of(std::mem::take(&mut self.sum)))
     }
 
     pub fn grow(&mut self, columns: usize) {

@@ -49,14 +49,6 @@ impl State for Scatter {
 }
 
 impl Scatter {
-    pub fn full() -> Self {
-        Self::Full(Box::default())
-    }
-
-    pub fn capped(max_rank: usize, dimension: Multiplicity) -> Self {
-        Self::Capped(Box::new(CappedScatter::new(max_rank, dimension)))
-    }
-
     /// Returns the eigenvalues of the explicit directions, in the order of the coordinates.
     pub fn values(&self) -> &[f64] {
         match self {
@@ -100,7 +92,7 @@ impl Scatter {
             Self::Capped(capped) => return capped.add(forget, instance),
             Self::Leading(leading) => {
                 if !leading.add(forget, instance, kept) {
-                    *self = Self::Full(Box::new(leading.all()));
+                    *self = Self::Full(leading.take_all());
                 }
             }
         }
@@ -118,9 +110,9 @@ impl Scatter {
 
     pub fn matrix(&mut self) -> Matrix {
         match self {
-            Self::Full(full) => full.matrix(),
+            Self::Full(full) => full.sum.collect().clone(),
             Self::Capped(capped) => capped.matrix(),
-            Self::Leading(leading) => leading.matrix(),
+            Self::Leading(leading) => leading.sum.collect().clone(),
         }
     }
 
@@ -146,7 +138,7 @@ impl Scatter {
     pub fn widen(&mut self) {
         if let Self::Leading(leading) = self {
             let (stored, dimension) = (3 * leading.frame.values.len(), leading.frame.dimension);
-            *self = Self::of_sum(leading.take_sum(), stored, dimension);
+            *self = Self::of_sum(std::mem::take(&mut leading.sum), stored, dimension);
         }
     }
 
@@ -160,11 +152,11 @@ impl Scatter {
     /// Computes all eigenpairs if only the leading ones are stored, and observes the last dyad again.
     pub fn complete(&mut self, instance: &Observed) {
         if let Self::Leading(leading) = self {
-            let mut full = Chained::of(leading.take_sum());
+            let mut full = leading.take_all();
             if let Some(last) = instance.weights.len().checked_sub(1) {
                 full.observe(instance.coordinates.column(last));
             }
-            *self = Self::Full(Box::new(full));
+            *self = Self::Full(full);
         }
     }
 
@@ -182,7 +174,7 @@ impl Scatter {
             Self::Capped(capped) => capped.reduce(rotation),
             Self::Leading(leading) => {
                 if !leading.reduce(rotation, kept) {
-                    *self = Self::Full(Box::new(leading.all()));
+                    *self = Self::Full(leading.take_all());
                 }
             }
         }
@@ -226,13 +218,17 @@ impl CappedScatter {
             return 0.0;
         }
         let values = &self.frame.values;
-        let rounding = ROUNDING * values.last().copied().unwrap_or(0.0);
-        // Values are ascending, so the dropped ones come first.
-        let faded = values.iter().take_while(|value| **value <= rounding).count();
-        let goes = faded.max(values.len().saturating_sub(self.max_rank));
+        let goes = self.dropped(values);
         let dropped = values[..goes].iter().map(|value| value.max(0.0)).sum();
         self.frame.retain(|i, _| i >= goes);
         dropped
+    }
+
+    /// Returns the number of values that are dropped. They come first, because values are ascending.
+    fn dropped(&self, values: &[f64]) -> usize {
+        let rounding = ROUNDING * values.last().copied().unwrap_or(0.0);
+        let faded = values.iter().take_while(|value| **value <= rounding).count();
+        faded.max(values.len().saturating_sub(self.max_rank))
     }
 
     /// Returns the directions in coordinates of the columns, their values, and the rank cap.
@@ -256,9 +252,7 @@ impl CappedScatter {
         let mut eigen = Eigen::default();
         eigen.compute_graded(matrix);
         let Eigen { values, vectors, .. } = eigen;
-        let rounding = ROUNDING * values.last().copied().unwrap_or(0.0);
-        let faded = values.iter().take_while(|value| **value <= rounding).count();
-        let goes = faded.max(values.len().saturating_sub(self.max_rank));
+        let goes = self.dropped(&values);
         let mut directions = Matrix::zeros(matrix.rows(), 0);
         (goes..values.len()).for_each(|j| directions.push_column(vectors.column(j)));
         self.frame.grow(matrix.columns());
