@@ -70,3 +70,9 @@ pub(crate) fn length(what: &'static str, found: usize, expected: usize) -> Resul
 pub(crate) fn entries(what: &'static str, list: &[f64], range: RangeInclusive<f64>) -> Result<(), Error> {
     every(what, list, "within its range", |x| range.contains(&x))
 }
+
+/// Checks the number of entries, and that every entry is in the range.
+pub(crate) fn list(what: &'static str, list: &[f64], expected: usize, range: RangeInclusive<f64>) -> Result<(), Error> {
+    length(what, list.len(), expected)?;
+    entries(what.strip_prefix("the ").unwrap_or(what), list, range)
+}

@@ -20,8 +20,8 @@
 
 use super::{Center, check_kept, fix_sign};
 use crate::error::{Error, at_least_one};
-use crate::linalg::{Matrix, add_lower_product, largest_pairs, multiplied, orthonormal_to, symmetric_eigen, top};
-use crate::num::{dot, largest as largest_entry, unit};
+use crate::linalg::{Matrix, largest_pairs, lower_square, multiplied, orthonormal_to, symmetric_eigen, top};
+use crate::num::{largest as largest_entry, unit};
 use crate::row::check_row;
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
@@ -57,7 +57,7 @@ impl Pca {
         let deviation = (0..rows.len()).map(|i| largest_entry(columns.column(i))).fold(0f64, f64::max);
         let unit = unit(deviation);
         columns.for_each_column(|_, row| row.iter_mut().for_each(|x| *x /= unit));
-        let total = (0..rows.len()).map(|i| dot(columns.column(i), columns.column(i))).sum::<f64>() * unit * unit;
+        let total = columns.energy() * unit * unit;
         if !total.is_finite() {
             return Err(Error::Overflow { largest: deviation });
         }
@@ -65,8 +65,9 @@ impl Pca {
         if total < f64::MIN_POSITIVE && deviation > rounding {
             return Err(Error::Underflow { largest: deviation });
         }
+        let is_narrow = n <= rows.len();
         let (mut eigenvalues, components) =
-            if n <= rows.len() { narrow(&columns, kept) } else { of_factor(&columns, kept) };
+            if is_narrow { of_scatter(&lower_square(columns.view()), kept) } else { of_factor(&columns, kept) };
         eigenvalues.iter_mut().for_each(|value| *value *= unit * unit);
         Ok(Self { mean, components, eigenvalues, total, rows: rows.len() })
     }
@@ -104,8 +105,7 @@ impl Pca {
     pub fn inverse_transform(&self, coordinates: &[f64]) -> Result<Vec<f64>, Error> {
         check_row("coordinates", coordinates, self.components.columns())?;
         let mut row = self.mean.clone().unwrap_or_else(|| vec![0.0; self.components.rows()]);
-        let negative: Vec<f64> = coordinates.iter().map(|c| -c).collect();
-        self.components.subtract_times(&negative, &mut row);
+        self.components.add_times(coordinates, &mut row);
         Ok(row)
     }
 
@@ -154,12 +154,6 @@ fn largest(matrix: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     })
 }
 
-fn narrow(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
-    let mut scatter = Matrix::zeros(columns.rows(), columns.rows());
-    add_lower_product(&mut scatter, columns.view(), columns.view().transpose());
-    of_scatter(&scatter, kept)
-}
-
 /// Returns the `kept` largest eigenpairs of a scatter matrix, from its lower triangle. `kept` is at most its size.
 pub(crate) fn of_scatter(scatter: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     let (mut values, mut components) = largest(scatter, kept);
@@ -173,9 +167,7 @@ pub(crate) fn of_scatter(scatter: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
 /// Returns the `kept` largest eigenpairs of `X Xᵀ`, with the vectors `X u / √λ` for eigenvectors u of the Gram matrix
 /// `Xᵀ X`. For a pair without energy, the eigenvalue is zero and the direction is an arbitrary orthogonal one.
 pub(crate) fn of_factor(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
-    let mut gram = Matrix::zeros(columns.columns(), columns.columns());
-    add_lower_product(&mut gram, columns.view().transpose(), columns.view());
-    let (mut values, weights) = largest(&gram, kept);
+    let (mut values, weights) = largest(&lower_square(columns.view().transpose()), kept);
     let mut directions = multiplied(columns.view(), weights.view());
     let mut components = Matrix::zeros(columns.rows(), 0);
     for j in 0..kept {

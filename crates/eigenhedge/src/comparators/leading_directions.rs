@@ -80,9 +80,8 @@ impl LeadingDirections {
             return None;
         }
         let carried: f64 = ritz.values.iter().map(|value| value * value).sum();
-        let products: f64 = (0..product.columns()).map(|j| dot(product.column(j), product.column(j))).sum();
         let rounding = 4.0 * f64::EPSILON * squares;
-        let residual = (products - carried).max(0.0);
+        let residual = (product.energy() - carried).max(0.0);
         let outside = (squares - carried - 2.0 * residual).max(0.0) + rounding;
         let mut values: Vec<f64> = ritz.values.iter().map(|value| value.max(0.0)).collect();
         values.reverse();
@@ -138,14 +137,14 @@ fn at_random(rows: usize, columns: usize) -> Matrix {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linalg::add_lower_product;
+    use crate::linalg::add_lower_square;
 
     fn add(scatter: &mut Matrix, deviations: &[f64], rows: usize, random: &mut Random) {
         let mut block = Matrix::zeros(deviations.len(), rows);
         for j in 0..rows {
             block.column_mut(j).iter_mut().zip(deviations).for_each(|(x, d)| *x = d * random.normal());
         }
-        add_lower_product(scatter, block.view(), block.view().transpose());
+        add_lower_square(scatter, block.view());
     }
 
     #[test]

@@ -24,7 +24,6 @@ pub(super) struct PendingRows {
     pub weight: f64,
     /// Coefficients of the mean as a combination of the rows.
     mean: Vec<f64>,
-    /// Inner products of the mean of the rows with the rows.
     mean_products: Vec<f64>,
     pub energy: f64,
     pub shrinkage: f64,

@@ -5,7 +5,7 @@
 
 use crate::error::Error;
 use crate::linalg::checks::{energies, scatter, shape};
-use crate::linalg::{Matrix, add_lower_product};
+use crate::linalg::{Matrix, add_lower_square};
 use crate::num::dot;
 use crate::state::{self, energy, ensure};
 use serde::{Deserialize, Serialize};
@@ -87,7 +87,7 @@ impl RunningScatter {
 
     fn flush_full(&mut self) {
         if self.block.columns() == block_rows(self.scatter.rows()) {
-            add_lower_product(&mut self.scatter, self.block.view(), self.block.view().transpose());
+            add_lower_square(&mut self.scatter, self.block.view());
             self.block.resize(self.scatter.rows(), 0);
         }
     }
@@ -98,7 +98,7 @@ impl RunningScatter {
             return Cow::Borrowed(&self.scatter);
         }
         let mut scatter = self.scatter.clone();
-        add_lower_product(&mut scatter, self.block.view(), self.block.view().transpose());
+        add_lower_square(&mut scatter, self.block.view());
         Cow::Owned(scatter)
     }
 

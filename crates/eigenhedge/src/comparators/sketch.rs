@@ -29,10 +29,10 @@ use super::pending_rows::{PendingRows, shrinking_rotation};
 use super::running_scatter::{Mean, check_mean, weigh};
 use crate::error::{Error, at_least_one};
 use crate::linalg::checks::{energies, shape};
-use crate::linalg::{Cells, Eigen, Matrix, STREAK, add_lower_product, multiply, symmetric_eigenvalues};
+use crate::linalg::{Cells, Eigen, Matrix, STREAK, add_lower_square, multiply, symmetric_eigenvalues};
 use crate::num::dot;
 use crate::scratch::Scratch;
-use crate::state::{self, LARGEST, count, energy, ensure, entries};
+use crate::state::{self, LARGEST, count, energy, ensure};
 use serde::{Deserialize, Serialize};
 
 /// Sketch of a stream: a few directions that approximate the scatter of all rows.
@@ -50,7 +50,6 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sketch {
-    /// Number of retained directions ℓ.
     pub(super) retained: usize,
     pub(crate) mean: Option<Mean>,
     pub(super) rows: u64,
@@ -86,8 +85,7 @@ impl Sketch {
         shape("the sketch", &self.buffer, length, columns)?;
         ensure(columns <= 2 * retained, "the sketch must be no wider than twice what it retains")?;
         energies("the energy of the sketch", &self.buffer)?;
-        state::length("the energies of columns", self.energies.len(), length)?;
-        entries("energies of columns", &self.energies, 0.0..=LARGEST)?;
+        state::list("the energies of columns", &self.energies, length, 0.0..=LARGEST)?;
         energy("the energy of all rows", self.energy())?;
         energy("the shrinkage of the sketch", self.shrinkage)?;
         self.pending.check_state(length, retained)?;
@@ -236,7 +234,7 @@ pub(super) fn add_squares(energies: &mut [f64], column: &[f64]) {
 
 pub(super) fn fill_gram(gram: &mut Matrix, columns: &Matrix) {
     gram.reset(columns.columns(), columns.columns());
-    add_lower_product(gram, columns.view().transpose(), columns.view());
+    add_lower_square(gram, columns.view().transpose());
 }
 
 #[cfg(test)]

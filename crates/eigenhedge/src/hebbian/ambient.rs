@@ -11,7 +11,7 @@ use crate::num::{dot, largest};
 use crate::row::check_row;
 use crate::scratch::{Scratch, refill};
 use crate::simplex::Multiplicity;
-use crate::state::{LARGEST, State, entries, length};
+use crate::state::{LARGEST, State, list};
 use serde::{Deserialize, Serialize};
 
 /// Weight vectors in `R^n`.
@@ -53,8 +53,7 @@ impl State for AmbientWeights {
     fn check_state(&self, built: &Self) -> Result<(), Error> {
         shape("the weight vectors", &self.vectors, built.vectors.rows(), self.count())?;
         for part in [&self.base, &self.moved] {
-            length("the center", part.len(), built.base.len())?;
-            entries("center", part, -LARGEST..=LARGEST)?;
+            list("the center", part, built.base.len(), -LARGEST..=LARGEST)?;
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::linalg::checks::shape;
 use crate::scratch::refill;
-use crate::state::{ensure, entries, length, no_limit};
+use crate::state::{ensure, length, list, no_limit};
 use serde::{Deserialize, Serialize};
 
 /// Kernel values and nearest neighbors of the atoms, from which the atom to remove is chosen.
@@ -56,9 +56,8 @@ impl Budget {
     pub(super) fn check_state(&self, built: &Self, atoms: usize) -> Result<(), Error> {
         ensure(self.most == built.most && atoms <= self.most, "the atoms must be within the budget of the learner")?;
         shape("the kernel of the atoms", &self.kernel, atoms, atoms)?;
-        length("the squares of the atoms", self.squares.len(), atoms)?;
         length("the neighbours of the atoms", self.nearest.len(), atoms)?;
-        entries("squares of the atoms", &self.squares, f64::MIN_POSITIVE..=f64::MAX)?;
+        list("the squares of the atoms", &self.squares, atoms, f64::MIN_POSITIVE..=f64::MAX)?;
         let is_other = |(atom, near): (usize, &Neighbour)| near.atom < atoms && near.atom != atom || atoms == 1;
         let there = self.nearest.iter().enumerate().all(is_other);
         ensure(there, "the neighbour of an atom must be another atom")

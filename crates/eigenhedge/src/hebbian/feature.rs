@@ -22,7 +22,7 @@ use crate::linalg::checks::shape;
 use crate::num::dot;
 use crate::scratch::{Scratch, refill, zero};
 use crate::simplex::Multiplicity;
-use crate::state::{LARGEST, State, energy, ensure, entries, length};
+use crate::state::{LARGEST, State, energy, ensure, list};
 use serde::{Deserialize, Serialize};
 
 /// Weight vectors as expansions over a dictionary.
@@ -135,10 +135,8 @@ impl State for FeatureWeights<Vectors> {
         ensure(whole, "the factor of a weight vector must be within its range")?;
         energy("what was forgotten", self.forgotten)?;
         let centered = if self.center.is_empty() { 0 } else { atoms };
-        length("the coefficients of the center", self.center.len(), centered)?;
-        length("the image of the center", self.image.len(), centered)?;
-        entries("coefficients of the center", &self.center, -LARGEST..=LARGEST)?;
-        entries("image of the center", &self.image, -LARGEST..=LARGEST)?;
+        list("the coefficients of the center", &self.center, centered, -LARGEST..=LARGEST)?;
+        list("the image of the center", &self.image, centered, -LARGEST..=LARGEST)?;
         match (&self.budget, &built.budget) {
             (None, None) => Ok(()),
             (Some(budget), Some(built)) => budget.check_state(built, atoms),

@@ -99,12 +99,9 @@ pub(super) struct RuleInputs<'a> {
 /// factor.
 #[derive(Debug, Clone, Default)]
 pub struct VectorStep {
-    /// Factor by which the point is multiplied.
     pub scale: f64,
     pub keep: Vec<f64>,
-    /// Multiple of the deflated point that is added to each vector.
     pub push: Vec<f64>,
-    /// Multiple of each vector that is subtracted from the point before later vectors are updated.
     pub remove: Vec<f64>,
 }
 

@@ -2,7 +2,6 @@
 
 use super::Matrix;
 use crate::error::{Error, require};
-use crate::num::dot;
 use crate::state::{TRACE, energy, entries};
 use std::ops::RangeInclusive;
 
@@ -19,7 +18,7 @@ pub(crate) fn matrix_entries(what: &'static str, matrix: &Matrix, range: RangeIn
 }
 
 pub(crate) fn energies(what: &'static str, matrix: &Matrix) -> Result<(), Error> {
-    energy(what, (0..matrix.columns()).map(|j| dot(matrix.column(j), matrix.column(j))).sum())
+    energy(what, matrix.energy())
 }
 
 pub(crate) fn orthonormal(what: &'static str, matrix: &Matrix) -> Result<(), Error> {
@@ -33,7 +32,7 @@ pub(crate) fn orthonormal(what: &'static str, matrix: &Matrix) -> Result<(), Err
 pub(crate) fn scatter(what: &'static str, matrix: &Matrix) -> Result<f64, Error> {
     shape(what, matrix, matrix.columns(), matrix.columns())?;
     let diagonal = |j: usize| matrix.column(j)[j];
-    let trace: f64 = (0..matrix.columns()).map(diagonal).sum();
+    let trace = matrix.trace();
     energy(what, trace)?;
     let slack = TRACE * trace;
     for j in 0..matrix.columns() {

@@ -81,7 +81,6 @@ fn append_normalised(columns: &mut Matrix, vector: &[f64], square: f64) {
 }
 
 pub(super) trait RowSpan: Span {
-    /// Returns the atoms of the span. The list is empty for plain rows.
     fn atoms(&self) -> Vec<&[f64]> {
         Vec::new()
     }

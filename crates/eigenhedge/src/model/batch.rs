@@ -4,7 +4,7 @@ use super::Model;
 use super::missing::name_option;
 use crate::error::{Error, every};
 use crate::learner::{Loss, trial_with};
-use crate::linalg::{Matrix, add_lower_product};
+use crate::linalg::{Matrix, lower_square};
 use crate::registry::{Family, Missing};
 use crate::row::check_row;
 use crate::scratch::zero;
@@ -61,8 +61,7 @@ impl Model {
             let root = weight.sqrt();
             scaled.column_mut(j).iter_mut().zip(*row).for_each(|(to, x)| *to = root * x);
         }
-        let mut scatter = Matrix::zeros(self.length, self.length);
-        add_lower_product(&mut scatter, scaled.view(), scaled.view().transpose());
+        let mut scatter = lower_square(scaled.view());
         scatter.mirror();
         self.step_matrix(&scatter, dyads.len() as u64).map_err(name_option)
     }

@@ -230,9 +230,8 @@ impl Embedding {
             return Ok(row);
         }
         check_row("coordinates", coordinates, self.kept())?;
-        let negative: Vec<f64> = coordinates.iter().map(|c| -c).collect();
         row.clone_from(&self.basis.center);
-        self.basis.columns.subtract_times(&negative, &mut row);
+        self.basis.columns.add_times(coordinates, &mut row);
         self.standardizer.undo(&mut row);
         Ok(row)
     }

@@ -1,10 +1,11 @@
 //! Conversion of moments to a scatter matrix and to a learner.
 
-use super::{Held, Moments, squared};
+use super::{Held, Moments};
 use crate::batch::{of_factor, of_scatter};
 use crate::columns::Columns;
 use crate::comparators::{Best, BestSubspace, Hindsight, RunningScatter, best_loss, bracket};
 use crate::error::Error;
+use crate::linalg::lower_square;
 use crate::model::{Embedding, Model};
 use crate::num::dot;
 use crate::registry::Kind;
@@ -168,14 +169,12 @@ impl Moments {
         let hindsight = is_short.then(|| {
             let whole = match &scatter {
                 LearnedScatter::Whole(scatter) => scatter.clone(),
-                LearnedScatter::Factor(rows) => squared(rows),
+                LearnedScatter::Factor(rows) => lower_square(rows.view()),
             };
             Hindsight::Exact(Box::new(BestSubspace::after(RunningScatter::of(own, whole), self.length)))
         });
         let found = match &scatter {
-            LearnedScatter::Factor(sketch) if !is_short => {
-                (0..sketch.columns()).map(|j| dot(sketch.column(j), sketch.column(j))).sum()
-            }
+            LearnedScatter::Factor(sketch) if !is_short => sketch.energy(),
             _ => energy,
         };
         let lost = if spec.self_confident { self.best(spec.kept, centered, standardize).high() } else { 0.0 };

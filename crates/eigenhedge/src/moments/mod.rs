@@ -29,7 +29,7 @@ mod finish;
 use crate::columns::Columns;
 use crate::comparators::{BestSubspace, Mean, RunningScatter, Sketch, retained};
 use crate::error::{Error, add_square, at_least_one, every};
-use crate::linalg::{Matrix, add_lower_product};
+use crate::linalg::{Matrix, lower_square};
 use crate::model::Model;
 use crate::num::{LARGEST_TOTAL, dot};
 use crate::registry::Missing;
@@ -195,7 +195,8 @@ impl Moments {
             && self.length <= BestSubspace::LONGEST
             && sketch.buffer.columns().saturating_add(more) > 2 * directions(self.length, self.kept)
         {
-            self.held = Held::Exact(Box::new(RunningScatter::of(sketch.mean.clone(), squared(&sketch.buffer))));
+            let scatter = lower_square(sketch.buffer.view());
+            self.held = Held::Exact(Box::new(RunningScatter::of(sketch.mean.clone(), scatter)));
         }
     }
 
@@ -289,7 +290,7 @@ impl Moments {
                 Some(scatter)
             }
             LearnedScatter::Factor(rows) if self.length <= BestSubspace::LONGEST => {
-                let mut scatter = squared(&rows);
+                let mut scatter = lower_square(rows.view());
                 scatter.mirror();
                 Some(scatter)
             }
@@ -353,11 +354,4 @@ impl Moments {
         let slack = TRACE * self.energy;
         within("the energy of mean and scatter", found, self.energy - slack..=self.energy + slack)
     }
-}
-
-/// Computes the lower triangle of `X Xᵀ`.
-fn squared(x: &Matrix) -> Matrix {
-    let mut product = Matrix::zeros(x.rows(), x.rows());
-    add_lower_product(&mut product, x.view(), x.view().transpose());
-    product
 }

@@ -11,7 +11,7 @@
 use super::shape::{Parts, Shape};
 use crate::error::Error;
 use crate::scratch::Scratch;
-use crate::state::{LARGEST, entries, length};
+use crate::state::{LARGEST, list};
 use serde::{Deserialize, Serialize};
 
 pub(super) const NAMED: usize = 3;
@@ -97,10 +97,8 @@ impl Causes {
     }
 
     pub fn check_state(&self, width: usize) -> Result<(), Error> {
-        length("causes of an event", self.ranks.len(), width)?;
-        length("causes of an event", self.contributions.len(), width)?;
-        entries("causes of an event", &self.ranks, 0.0..=LARGEST)?;
-        entries("causes of an event", &self.contributions, -LARGEST..=LARGEST)
+        list("causes of an event", &self.ranks, width, 0.0..=LARGEST)?;
+        list("causes of an event", &self.contributions, width, -LARGEST..=LARGEST)
     }
 }
 

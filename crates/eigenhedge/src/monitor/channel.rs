@@ -27,7 +27,7 @@ use super::tails::Tails;
 use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::scratch::{Scratch, refill};
-use crate::state::{LARGEST, entries, length, within};
+use crate::state::{LARGEST, list, within};
 use serde::{Deserialize, Serialize};
 
 /// Share of alarms, as a multiple of the requested one, above which a burst raises the limit.
@@ -42,7 +42,7 @@ pub(super) struct Channel {
     pub shape: Shape,
     reference: Tails,
     recent: Tails,
-    level: Vec<f64>,
+    pub level: Vec<f64>,
     /// Coordinates of `level - mean` in the directions. `level_outside` is its part outside them.
     level_along: Vec<f64>,
     level_outside: Vec<f64>,
@@ -87,7 +87,7 @@ impl Channel {
             let mut centered = [(); 2].map(|()| Matrix::zeros(sample.rows.rows(), fold.len()));
             for t in fold.clone() {
                 let row = sample.rows.column(t);
-                for (centered, level) in centered.iter_mut().zip([others.mean(), &level]) {
+                for (centered, level) in centered.iter_mut().zip([&others.mean, &level]) {
                     let cells = centered.column_mut(t - fold.start).iter_mut().zip(row);
                     cells.zip(level).for_each(|((c, x), l)| *c = x - l);
                 }
@@ -105,7 +105,7 @@ impl Channel {
         let roots: Vec<f64> = references.iter().map(|score| score.cbrt()).collect();
         let reference_limit = upper_quantile(&references, TENTH).max(1e-6);
         let mut parts = Parts::default();
-        shape.look(&level, shape.mean(), &mut parts);
+        shape.look(&level, &shape.mean, &mut parts);
         let channel = Self {
             shape,
             reference,
@@ -125,7 +125,7 @@ impl Channel {
     }
 
     pub fn look(&mut self, row: &[f64], flags: [f64; 2], mode: Mode) -> Scored {
-        let statistics = self.shape.look(row, self.shape.mean(), &mut self.reference_parts.0);
+        let statistics = self.shape.look(row, &self.shape.mean, &mut self.reference_parts.0);
         let (about_mean, recent) = (&self.reference_parts.0, &mut self.recent_parts.0);
         difference(row, &self.level, &mut recent.centered);
         difference(&about_mean.coordinates, &self.level_along, &mut recent.coordinates);
@@ -160,13 +160,9 @@ impl Channel {
     /// per column.
     pub fn move_to(&mut self, means: &[f64]) {
         self.shape.move_to(means);
-        self.level.copy_from_slice(self.shape.mean());
+        self.level.clone_from(&self.shape.mean);
         self.level_along.fill(0.0);
         self.level_outside.fill(0.0);
-    }
-
-    pub fn level(&self) -> &[f64] {
-        &self.level
     }
 
     /// Returns the limit that the reference score of an alarm must exceed in this mode.
@@ -184,12 +180,9 @@ impl Channel {
         self.shape.check_state(d)?;
         self.reference.check_state()?;
         self.recent.check_state()?;
-        length("the level of a monitor", self.level.len(), d)?;
-        entries("the level of a monitor", &self.level, -LARGEST..=LARGEST)?;
-        length("the coordinates of the level", self.level_along.len(), self.shape.basis.columns())?;
-        entries("the coordinates of the level", &self.level_along, -LARGEST..=LARGEST)?;
-        length("the level outside the directions", self.level_outside.len(), d)?;
-        entries("the level outside the directions", &self.level_outside, -LARGEST..=LARGEST)?;
+        list("the level of a monitor", &self.level, d, -LARGEST..=LARGEST)?;
+        list("the coordinates of the level", &self.level_along, self.shape.basis.columns(), -LARGEST..=LARGEST)?;
+        list("the level outside the directions", &self.level_outside, d, -LARGEST..=LARGEST)?;
         within("a limit of scores", self.reference_limit, f64::MIN_POSITIVE..=LARGEST)?;
         within("a limit of scores", self.fixed_limit, f64::MIN_POSITIVE..=LARGEST)?;
         within("the raise of a limit", self.raised, 0.0..=1e3)?;

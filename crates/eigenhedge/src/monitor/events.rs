@@ -41,7 +41,7 @@ impl Event {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Events {
-    open: Option<Event>,
+    pub open: Option<Event>,
     last: u64,
     /// Largest ratio of score to limit in the ongoing event.
     peak: f64,
@@ -73,10 +73,6 @@ impl Events {
         self.peak = 0.0;
         self.causes.clear();
         event
-    }
-
-    pub fn open(&self) -> Option<&Event> {
-        self.open.as_ref()
     }
 
     pub fn enter(&mut self, alarm: Alarm, causes: &Causes) {

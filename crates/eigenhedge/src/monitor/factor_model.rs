@@ -14,7 +14,7 @@
 //! diag(1/r²) P`.
 
 use crate::error::Error;
-use crate::linalg::{Eigen, Matrix, add_lower_product, multiply};
+use crate::linalg::{Eigen, Matrix, add_lower_square, multiply};
 use crate::num::dot;
 use crate::scratch::{Scratch, refill};
 use crate::state::{ensure, entries, length};
@@ -42,7 +42,7 @@ impl FactorModel {
         }
         working.resize(k, k);
         (0..k).for_each(|a| working.column_mut(a).fill(0.0));
-        add_lower_product(working, scaled.view().transpose(), scaled.view());
+        add_lower_square(working, scaled.view().transpose());
         for (a, variance) in variances.iter().enumerate() {
             working.column_mut(a)[a] += 1.0 / variance;
         }

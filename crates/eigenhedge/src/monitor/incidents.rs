@@ -300,7 +300,7 @@ impl Incidents {
         self.raised.iter_mut().for_each(|raised| *raised = (*raised - decay).max(0.0));
         let borrowed = if self.is_borrowed { BORROWED } else { 0.0 };
         let factors = self.raised.map(|raised| (raised + borrowed).exp());
-        let bars = *self.scales.bars();
+        let bars = self.scales.bars;
         let ratio = |i: usize| scores[i] / (bars[i].limit * factors[i]);
         let (ends, peaks) = self.open.as_ref().map_or((factors, Scores::default()), |open| {
             (if open.incident.severity < LIKELY { factors } else { open.factors }, open.peaks)
@@ -469,7 +469,7 @@ impl Scales {
         causes.ranks.fill(0.0);
         if let Some(score) = score {
             self.parts(score, parts);
-            causes.rank(self.shape(), parts);
+            causes.rank(&self.shape, parts);
             repeats.suspect(&mut causes.ranks);
         }
         flags.add_deviations(&mut causes.ranks);

@@ -13,7 +13,7 @@ const FEWEST_ROWS: usize = 128;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct LastRows {
     width: usize,
-    most: usize,
+    pub most: usize,
     cells: Vec<f64>,
     oldest: usize,
 }
@@ -30,10 +30,6 @@ impl LastRows {
 
     pub fn empty(width: usize, most: usize) -> Self {
         Self { width, most, cells: Vec::with_capacity(width * most), oldest: 0 }
-    }
-
-    pub fn most(&self) -> usize {
-        self.most
     }
 
     /// Adds a row, replacing the oldest one if the buffer is full.

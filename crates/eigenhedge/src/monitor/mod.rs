@@ -41,7 +41,6 @@ mod rounding;
 mod saved;
 mod scales;
 mod shape;
-mod shown;
 mod step;
 mod tails;
 mod verdict;
@@ -177,22 +176,16 @@ pub struct MonitorTotals {
 impl MonitorTotals {
     /// Adds the counts of the rows between two totals of one monitor, `before` and `after`.
     pub fn add_since(&mut self, before: &Self, after: &Self) {
+        let (mut before, mut after) = (*before, *after);
+        for ((sum, before), after) in self.counts().into_iter().zip(before.counts()).zip(after.counts()) {
+            *sum += after.saturating_sub(*before);
+        }
+    }
+
+    fn counts(&mut self) -> [&mut u64; 10] {
         let Self { rows, warm_up, passed_over, scored, alarms, events, changes, incident_rows, incidents, accepted } =
             self;
-        for (sum, before, after) in [
-            (rows, before.rows, after.rows),
-            (warm_up, before.warm_up, after.warm_up),
-            (passed_over, before.passed_over, after.passed_over),
-            (scored, before.scored, after.scored),
-            (alarms, before.alarms, after.alarms),
-            (events, before.events, after.events),
-            (changes, before.changes, after.changes),
-            (incident_rows, before.incident_rows, after.incident_rows),
-            (incidents, before.incidents, after.incidents),
-            (accepted, before.accepted, after.accepted),
-        ] {
-            *sum += after.saturating_sub(before);
-        }
+        [rows, warm_up, passed_over, scored, alarms, events, changes, incident_rows, incidents, accepted]
     }
 }
 
@@ -279,24 +272,24 @@ impl Monitor {
 
     /// Returns the ongoing incident, or `None` if there is none.
     pub fn open_incident(&self) -> Option<&Incident> {
-        self.fitted.as_ref().and_then(|fitted| fitted.incidents.open())
+        self.fitted.as_ref()?.incidents.open()
     }
 
     /// Returns the incident that is over but could still reopen, or `None` if there is no such incident.
     pub fn closing_incident(&self) -> Option<Incident> {
-        self.fitted.as_ref().and_then(|fitted| fitted.incidents.closing())
+        self.fitted.as_ref()?.incidents.closing()
     }
 
     /// Closes an incident that is over but could still reopen, for example at the end of a table.
     /// Returns the incident, or `None` if there is no such incident.
     pub fn close_incident(&mut self) -> Option<Incident> {
-        self.fitted.as_mut().and_then(|fitted| fitted.incidents.close(false))
+        self.fitted.as_mut()?.incidents.close(false)
     }
 
     /// Returns the length of the warm-up in mean autocorrelation times of the columns, if it is too
     /// short to distinguish faults from slow normal changes. Otherwise returns `None`.
     pub fn short_reference(&self) -> Option<f64> {
-        self.fitted.as_ref().and_then(|fitted| fitted.incidents.scales.too_short())
+        self.fitted.as_ref()?.incidents.scales.too_short()
     }
 
     /// Returns the indices, in ascending order, of the columns whose last 20 values have at least two decimals fewer
@@ -312,12 +305,12 @@ impl Monitor {
 
     /// Returns the ongoing event, or `None` if there is none.
     pub fn open_event(&self) -> Option<&Event> {
-        self.fitted.as_ref().and_then(|fitted| fitted.events.open())
+        self.fitted.as_ref()?.events.open.as_ref()
     }
 
     /// Ends the ongoing event, for example at the end of a table. Returns the event, or `None` if no event is ongoing.
     pub fn close_event(&mut self) -> Option<Event> {
-        let event = self.fitted.as_mut().and_then(|fitted| fitted.events.close());
+        let event = self.fitted.as_mut()?.events.close();
         self.totals.events += u64::from(event.is_some());
         event
     }

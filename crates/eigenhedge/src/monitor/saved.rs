@@ -87,21 +87,8 @@ impl Monitor {
         if let Some(names) = &self.columns.names {
             length("the names of columns", names.len(), self.width)?;
         }
-        let totals = &self.totals;
-        for number in [
-            totals.rows,
-            totals.warm_up,
-            totals.passed_over,
-            totals.scored,
-            totals.alarms,
-            totals.events,
-            totals.changes,
-            totals.incident_rows,
-            totals.incidents,
-            totals.accepted,
-        ] {
-            count("numbers of rows and alarms", number)?;
-        }
+        let mut totals = self.totals;
+        totals.counts().into_iter().try_for_each(|number| count("numbers of rows and alarms", *number))?;
         self.waiting.iter().try_for_each(|row| check_cells("a row of the warm-up", row, self.width))?;
         let Some(fitted) = &self.fitted else { return Ok(()) };
         self.columns.standardizer.check_state(self.width)?;

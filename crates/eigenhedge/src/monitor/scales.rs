@@ -29,7 +29,7 @@ use super::tails::{Tails, quantile, student_quantile};
 use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::scratch::{Scratch, refill};
-use crate::state::{LARGEST, ensure, entries, length, within};
+use crate::state::{LARGEST, ensure, entries, list, within};
 use serde::{Deserialize, Serialize};
 
 const LEVELS: [f64; 4] = [1.0, 4.0, 16.0, 64.0];
@@ -93,17 +93,15 @@ impl Split {
     }
 
     fn check_state(&self, d: usize, k: usize) -> Result<(), Error> {
-        length("a part of a level", self.along.len(), k)?;
-        length("a part of a level", self.outside.len(), d)?;
-        entries("a part of a level", &self.along, -LARGEST..=LARGEST)?;
-        entries("a part of a level", &self.outside, -LARGEST..=LARGEST)
+        list("a part of a level", &self.along, k, -LARGEST..=LARGEST)?;
+        list("a part of a level", &self.outside, d, -LARGEST..=LARGEST)
     }
 }
 
 /// Scoring of the rows on all time scales: directions, running means, limits and baseline.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Scales {
-    shape: Shape,
+    pub shape: Shape,
     tails: [Tails; LEVELS.len()],
     levels: [Split; LEVELS.len()],
     /// Running means of `ln(1 + s/e)`.
@@ -111,7 +109,7 @@ pub(super) struct Scales {
     jump_tails: Tails,
     /// Variances along the directions and residual energies of the differences between rows.
     jump_spread: Split,
-    bars: [Bar; SCORES],
+    pub bars: [Bar; SCORES],
     baseline: Split,
     /// Memory of the baseline, or `None` if it is fixed.
     memory: Option<f64>,
@@ -152,7 +150,7 @@ impl Scales {
                 for t in fold.clone() {
                     level.iter_mut().zip(sample.rows.column(t)).for_each(|(l, x)| *l += (x - *l) / memory);
                     let cells = centered.column_mut(t - fold.start).iter_mut().zip(&level);
-                    cells.zip(shape.mean()).for_each(|((c, l), m)| *c = l - m);
+                    cells.zip(&shape.mean).for_each(|((c, l), m)| *c = l - m);
                 }
                 statistics.extend(shape.statistics(&centered));
             }
@@ -185,7 +183,7 @@ impl Scales {
         let lengths = n * d as f64 / sum;
         let wanders = longest > n / WANDER;
         let memory = wanders.then_some(if lengths < FEW { 0.25 * n } else { 2.0 * n });
-        let baseline = split(&shape, shape.mean());
+        let baseline = split(&shape, &shape.mean);
         let row = split(&shape, sample.rows.column(count - 1));
         Self {
             tails,
@@ -203,10 +201,6 @@ impl Scales {
             difference: Scratch::default(),
             previous: Scratch::default(),
         }
-    }
-
-    pub fn bars(&self) -> &[Bar; SCORES] {
-        &self.bars
     }
 
     /// Returns the relative error of estimates from the n warm-up rows, `1/√n`.
@@ -268,13 +262,8 @@ impl Scales {
         }
         let Split { along, outside } = difference;
         parts.centered.clone_from(&outside);
-        let back: Vec<f64> = along.iter().map(|x| -x).collect();
-        self.shape.basis.subtract_times(&back, &mut parts.centered);
+        self.shape.basis.add_times(&along, &mut parts.centered);
         (parts.coordinates, parts.residual) = (along, outside);
-    }
-
-    pub fn shape(&self) -> &Shape {
-        &self.shape
     }
 
     /// Moves the baseline toward the most recent row, unless it is fixed. `raised` is the largest
@@ -289,7 +278,7 @@ impl Scales {
 
     /// Sets the baseline and the levels to the column means of another stream.
     pub fn move_to(&mut self, means: &[f64]) {
-        let lagged: Vec<f64> = means.iter().copied().cycle().take(self.shape.mean().len()).collect();
+        let lagged: Vec<f64> = means.iter().copied().cycle().take(self.shape.mean.len()).collect();
         self.baseline = split(&self.shape, &lagged);
         self.levels = std::array::from_fn(|_| self.baseline.clone());
         self.begin_table();

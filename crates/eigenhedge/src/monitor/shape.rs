@@ -18,10 +18,11 @@
 use super::factor_model::FactorModel;
 use crate::error::Error;
 use crate::impute::{Imputation, ridge};
-use crate::linalg::{Eigen, Matrix, add_lower_product, multiply, separate_pairs, top};
+use crate::linalg::checks::matrix_entries;
+use crate::linalg::{Eigen, Matrix, lower_square, multiply, separate_pairs, top};
 use crate::num::dot;
 use crate::scratch::{Scratch, refill};
-use crate::state::{self, energy, ensure, entries, length};
+use crate::state::{self, energy, ensure, list};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -111,7 +112,7 @@ impl Folds {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Shape {
-    mean: Vec<f64>,
+    pub mean: Vec<f64>,
     pub basis: Matrix,
     pub variances: Vec<f64>,
     pub residual_energy: Vec<f64>,
@@ -211,10 +212,6 @@ impl Shape {
         self.factors.squared_deviations(&parts.centered, &self.residual_energy, coordinates, out);
     }
 
-    pub fn mean(&self) -> &[f64] {
-        &self.mean
-    }
-
     /// Sets the mean to these column means, for every lag.
     pub fn move_to(&mut self, means: &[f64]) {
         self.mean.iter_mut().zip(means.iter().cycle()).for_each(|(mean, moved)| *mean = *moved);
@@ -271,17 +268,12 @@ impl Shape {
     }
 
     pub fn check_state(&self, d: usize) -> Result<(), Error> {
-        length("the mean of a monitor", self.mean.len(), d)?;
-        let k = self.basis.columns();
+        let (k, positive) = (self.basis.columns(), f64::MIN_POSITIVE..=state::LARGEST);
         ensure(self.basis.rows() == d && k <= d, "the directions of a monitor must fit its rows")?;
-        length("the variances of a monitor", self.variances.len(), k)?;
-        length("the residual energies of a monitor", self.residual_energy.len(), d)?;
-        entries("the mean of a monitor", &self.mean, -state::LARGEST..=state::LARGEST)?;
-        for j in 0..k {
-            entries("the directions of a monitor", self.basis.column(j), -1.001..=1.001)?;
-        }
-        entries("the variances of a monitor", &self.variances, f64::MIN_POSITIVE..=state::LARGEST)?;
-        entries("the residual energies of a monitor", &self.residual_energy, f64::MIN_POSITIVE..=state::LARGEST)?;
+        matrix_entries("directions of a monitor", &self.basis, -1.001..=1.001)?;
+        list("the mean of a monitor", &self.mean, d, -state::LARGEST..=state::LARGEST)?;
+        list("the variances of a monitor", &self.variances, k, positive.clone())?;
+        list("the residual energies of a monitor", &self.residual_energy, d, positive)?;
         self.factors.check_state(d, k)?;
         energy("the floor of a monitor", self.floor)
     }
@@ -345,9 +337,7 @@ type Count<'a> = &'a dyn Fn(&mut dyn Iterator<Item = f64>) -> usize;
 fn leading(a: &Matrix, near: Option<usize>, count: Count<'_>) -> (Vec<f64>, Matrix) {
     let (d, n) = (a.rows(), a.columns());
     if n < d {
-        let mut gram = Matrix::zeros(n, n);
-        add_lower_product(&mut gram, a.view().transpose(), a.view());
-        let (values, mut coordinates) = pairs(&gram, near, count);
+        let (values, mut coordinates) = pairs(&lower_square(a.view().transpose()), near, count);
         let is_accurate = values.iter().all(|value| *value > LEAST_VARIANCE * values[0]);
         if is_accurate && values.len() == count(&mut values.iter().copied()) {
             for (j, value) in values.iter().enumerate() {
@@ -358,9 +348,7 @@ fn leading(a: &Matrix, near: Option<usize>, count: Count<'_>) -> (Vec<f64>, Matr
             return (values, basis);
         }
     }
-    let mut covariance = Matrix::zeros(d, d);
-    add_lower_product(&mut covariance, a.view(), a.view().transpose());
-    let (mut values, basis) = pairs(&covariance, near, count);
+    let (mut values, basis) = pairs(&lower_square(a.view()), near, count);
     values.iter_mut().for_each(|value| *value = value.max(0.0));
     (values, basis)
 }
@@ -403,8 +391,7 @@ mod tests {
         let mut random = Random::seeded(2);
         for (d, n) in [(9, 6), (40, 20), (40, 39), (12, 30), (150, 200), (200, 140)] {
             let a = rows(d, n, &mut random);
-            let mut covariance = Matrix::zeros(d, d);
-            add_lower_product(&mut covariance, a.view(), a.view().transpose());
+            let covariance = lower_square(a.view());
             let mut eigen = Eigen::default();
             eigen.compute(covariance.view());
             // The last two numbers of directions are as many as the rows allow, and more.

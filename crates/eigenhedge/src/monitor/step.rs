@@ -5,7 +5,7 @@ use super::events::{Alarm, Events};
 use super::incidents::Columns;
 use super::lags::Lags;
 use super::last_rows::LastRows;
-use super::{Differences, Fitted, Mode, MonitorOptions, MonitorTotals, Verdict};
+use super::{Differences, Fitted, Mode, Monitor, MonitorOptions, MonitorTotals, Verdict};
 
 /// Score of the flags of a row, relative to the most recent rows, above which a constant column has newly moved.
 const MOVED: f64 = 6.0;
@@ -117,7 +117,24 @@ impl Fitted {
         self.repeats.clear();
         self.rounding.begin_table();
         self.events = Events::new(width);
-        self.last_rows = LastRows::empty(width, self.last_rows.most());
+        self.last_rows = LastRows::empty(width, self.last_rows.most);
+    }
+}
+
+impl Monitor {
+    /// Returns the contribution of each column, summed over lags, to the Q of the most recent row. The contributions
+    /// sum to Q. `verdict` must be that of the most recent row. The list is empty if the verdict has no score.
+    pub fn column_contributions(&self, verdict: &Verdict) -> &[f64] {
+        let Some(fitted) = self.fitted.as_ref().filter(|_| !verdict.score.is_nan()) else { return &[] };
+        &fitted.causes.0.contributions
+    }
+
+    /// Returns the values of Q and of T² that the requested share of normal rows exceed, according to their
+    /// distributions in the warm-up. If differences are scored too, it is half the share. Both are NaN for a verdict
+    /// without a score. Alarms depend only on the score, not on these values.
+    pub fn statistic_limits(&self, verdict: &Verdict) -> [f64; 2] {
+        let Some(fitted) = self.fitted.as_ref().filter(|_| !verdict.score.is_nan()) else { return [f64::NAN; 2] };
+        fitted.levels.statistic_limits()
     }
 }
 
@@ -169,7 +186,7 @@ fn fill(levels: &mut Channel, lags: &mut Lags, row: &mut [f64]) {
     }
     match lags.row_mut() {
         Some(vector) => levels.fill(vector),
-        None => lags.last_mut().iter_mut().zip(levels.level()).for_each(|(x, level)| {
+        None => lags.last_mut().iter_mut().zip(&levels.level).for_each(|(x, level)| {
             if x.is_nan() {
                 *x = *level;
             }

@@ -48,18 +48,24 @@ impl Monitor {
         if self.fitted.is_some() && !self.is_borrowed {
             return Ok(());
         }
-        let (standardizer, mut fitted) = self.fit(&self.waiting)?;
-        let count = self.waiting.len() as u64;
-        if let Some(old) = self.fitted.take() {
+        let (standardizer, fitted) = self.fit(&self.waiting)?;
+        self.totals.warm_up = self.waiting.len() as u64;
+        self.set_reference(standardizer, fitted);
+        Ok(())
+    }
+
+    /// Replaces the reference. Returns the incident that this ends, if any.
+    fn set_reference(&mut self, standardizer: Standardizer, mut fitted: Fitted) -> Option<Incident> {
+        let mut closed = None;
+        if let Some(mut old) = self.fitted.take() {
+            closed = old.incidents.close(true);
             fitted.incidents.continue_from(&old.incidents);
             fitted.events = old.events;
         }
         self.columns = Columns::new(self.columns.names.take(), standardizer);
         self.fitted = Some(Box::new(fitted));
-        self.waiting = Vec::new();
-        self.is_borrowed = false;
-        self.totals.warm_up = count;
-        Ok(())
+        (self.waiting, self.is_borrowed) = (Vec::new(), false);
+        closed
     }
 
     /// Makes the most recent rows the new reference, ends the ongoing incident, and returns it. The
@@ -79,17 +85,9 @@ impl Monitor {
             return Err(too_few(rows.len()));
         }
         let (standardizer, mut fitted) = self.fit(&rows)?;
-        let mut closed = None;
-        if let Some(mut old) = self.fitted.take() {
-            closed = old.incidents.close(true);
-            fitted.incidents.continue_from(&old.incidents);
-            (fitted.events, fitted.last_rows) = (old.events, old.last_rows);
-        }
-        self.columns = Columns::new(self.columns.names.take(), standardizer);
-        self.fitted = Some(Box::new(fitted));
-        (self.waiting, self.is_borrowed) = (Vec::new(), false);
+        self.fitted.iter_mut().for_each(|old| fitted.last_rows = std::mem::take(&mut old.last_rows));
         self.totals.accepted += 1;
-        Ok(closed)
+        Ok(self.set_reference(standardizer, fitted))
     }
 
     /// Borrows the reference of another monitor until this one has enough rows for its own warm-up. The reference is
@@ -311,7 +309,7 @@ fn robust_moments(rows: &[Vec<f64>], weights: &[f64], of_all: &(Vec<f64>, Vec<f6
 fn weights_of(rows: &Matrix, shape: &Shape) -> Vec<f64> {
     let mut centered = rows.clone();
     for t in 0..rows.columns() {
-        centered.column_mut(t).iter_mut().zip(shape.mean()).for_each(|(x, mean)| *x -= mean);
+        centered.column_mut(t).iter_mut().zip(&shape.mean).for_each(|(x, mean)| *x -= mean);
     }
     let statistics = shape.statistics(&centered);
     let tails = Tails::fit(&statistics, shape.floors());

@@ -15,7 +15,6 @@ impl Portfolio<Ambient> {
         self.members.iter_mut().for_each(|member| member.begin_column(column, value));
     }
 
-    /// Returns the initial value of one column of the first member's center, or zero without a center.
     pub(crate) fn first_value(&self, column: usize) -> f64 {
         self.members.first().map_or(0.0, |member| member.first_value(column))
     }

@@ -5,7 +5,7 @@
 
 use crate::error::Error;
 use crate::scratch::refill;
-use crate::state::{LARGEST, energy, ensure, entries, length};
+use crate::state::{LARGEST, energy, ensure, list};
 use serde::{Deserialize, Serialize};
 
 /// AdaHedge for M members: `w_i ∝ e^{-ηΛ_i}` with `η = c ln(M)/Δ`, where Λ are the totals, Δ is the sum of the
@@ -19,7 +19,6 @@ use serde::{Deserialize, Serialize};
 pub(super) struct AdaHedge {
     /// Total loss of each member minus that of the best member.
     totals: Vec<f64>,
-    /// Sum of the mixability gaps.
     gaps: f64,
 }
 
@@ -128,8 +127,7 @@ impl RecentLeader {
 }
 
 fn check_totals(totals: &[f64], members: usize) -> Result<(), Error> {
-    length("the totals of a portfolio", totals.len(), members)?;
-    entries("totals of a portfolio", totals, 0.0..=LARGEST)?;
+    list("the totals of a portfolio", totals, members, 0.0..=LARGEST)?;
     ensure(smallest(totals) == 0.0, "the least total of a portfolio must be zero")
 }
 

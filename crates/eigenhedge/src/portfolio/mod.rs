@@ -178,8 +178,7 @@ impl<S: Span> Portfolio<S> {
         &mut self.members[heaviest]
     }
 
-    /// Returns true if the next row only sets the center ([`Subspace::fixes_center`]).
-    pub fn fixes_center(&self) -> bool {
+    pub(crate) fn fixes_center(&self) -> bool {
         self.members[0].fixes_center()
     }
 

@@ -22,17 +22,6 @@ pub enum AnyRule {
     Perturbed(Box<Perturbed>),
 }
 
-macro_rules! delegate {
-    ($self:expr, $rule:ident => $call:expr) => {
-        match $self {
-            AnyRule::Tracking($rule) => $call,
-            AnyRule::Anchored($rule) => $call,
-            AnyRule::Additive($rule) => $call,
-            AnyRule::Perturbed($rule) => $call,
-        }
-    };
-}
-
 impl State for AnyRule {
     fn check_state(&self, built: &Self) -> Result<(), Error> {
         match (self, built) {
@@ -45,35 +34,34 @@ impl State for AnyRule {
     }
 }
 
+/// Forwards methods to the rule inside.
 macro_rules! forward {
-    (&mut $self:ident: $($name:ident($($a:ident: $t:ty),*) $(-> $out:ty)?;)+) => {
-        $(fn $name(&mut $self, $($a: $t),*) $(-> $out)? {
-            delegate!($self, rule => rule.$name($($a),*))
-        })+
-    };
-    (&$self:ident: $($name:ident($($a:ident: $t:ty),*) -> $out:ty;)+) => {
-        $(fn $name(&$self, $($a: $t),*) -> $out {
-            delegate!($self, rule => rule.$name($($a),*))
+    ($($self:ty: $name:ident($($a:ident: $t:ty),*) $(-> $out:ty)?;)+) => {
+        $(fn $name(self: $self, $($a: $t),*) $(-> $out)? {
+            match self {
+                Self::Tracking(rule) => rule.$name($($a),*),
+                Self::Anchored(rule) => rule.$name($($a),*),
+                Self::Additive(rule) => rule.$name($($a),*),
+                Self::Perturbed(rule) => rule.$name($($a),*),
+            }
         })+
     };
 }
 
 impl Rule for AnyRule {
-    forward! {&self:
-        directions() -> &dyn Directions;
-        is_noisy() -> bool;
-        log_weights() -> &[f64];
-        complement() -> &Complement;
-        mean_energy(i: usize, trials: u64) -> Option<f64>;
-        resolution() -> f64;
-        price() -> f64;
-    }
-    forward! {&mut self:
-        directions_mut() -> &mut dyn Directions;
-        grow(columns: usize);
-        perturb(random: &mut Random);
-        update(instance: &Observed, norm_square: f64);
-        rotation(max_pending: usize) -> Option<&Matrix>;
-        reduce(rotation: &Matrix);
+    forward! {
+        &Self: directions() -> &dyn Directions;
+        &Self: is_noisy() -> bool;
+        &Self: log_weights() -> &[f64];
+        &Self: complement() -> &Complement;
+        &Self: mean_energy(i: usize, trials: u64) -> Option<f64>;
+        &Self: resolution() -> f64;
+        &Self: price() -> f64;
+        &mut Self: directions_mut() -> &mut dyn Directions;
+        &mut Self: grow(columns: usize);
+        &mut Self: perturb(random: &mut Random);
+        &mut Self: update(instance: &Observed, norm_square: f64);
+        &mut Self: rotation(max_pending: usize) -> Option<&Matrix>;
+        &mut Self: reduce(rotation: &Matrix);
     }
 }

@@ -43,7 +43,6 @@ impl<R: Rule> Subspace<Ambient, R> {
         self.span.begin_column(column, value);
     }
 
-    /// Returns the initial value of the center in one column, or zero without a center.
     pub(crate) fn first_value(&self, column: usize) -> f64 {
         self.span.first_value(column)
     }

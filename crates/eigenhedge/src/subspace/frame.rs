@@ -24,7 +24,6 @@ use crate::simplex::{Multiplicity, others};
 use crate::state::{LARGEST, State, count, ensure, entries};
 use serde::{Deserialize, Serialize};
 
-/// Symmetric matrix with a few explicit eigenpairs and one common value elsewhere.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Frame {
     pub dimension: Multiplicity,

@@ -22,7 +22,7 @@ use super::{AnyRule, Instance, Rule, Subspace, Symmetric, Working};
 use crate::error::Error;
 use crate::learner::{Learner, Loss};
 use crate::linalg::{
-    Matrix, add_lower_product, add_product, largest_value, multiplied, multiply, reduced_pairs, symmetric_eigen, top,
+    Matrix, add_product, largest_value, lower_square, multiplied, multiply, reduced_pairs, symmetric_eigen, top,
 };
 use crate::num::{dot, exp, unit};
 use crate::row::check_row;
@@ -86,12 +86,11 @@ impl Lot {
             if length <= SHORT {
                 multiply(&mut scatter, centered.view(), centered.view().transpose());
             } else {
-                scatter.resize(length, length);
-                add_lower_product(&mut scatter, centered.view(), centered.view().transpose());
+                scatter = lower_square(centered.view());
                 scatter.mirror();
             }
         }
-        let trace = (0..rows.len()).map(|j| dot(centered.column(j), centered.column(j))).sum();
+        let trace = centered.energy();
         Ok(Self { mean, centered, scatter, trace, last_square: None, last_pairs: None })
     }
 
@@ -147,15 +146,11 @@ impl Lot {
         factor.scale_columns(|j| (before.forget * before.values[j].max(0.0)).sqrt());
         let root = (self.rows() as f64).sqrt();
         factor.push_column(&before.offset.iter().map(|x| root * x).collect::<Vec<f64>>());
-        let of_factor: f64 = (0..factor.columns()).map(|j| dot(factor.column(j), factor.column(j))).sum();
-        let trace = self.trace + of_factor;
+        let trace = self.trace + factor.energy();
         let found = if self.scatter.columns() == 0 { self.gram_pairs(&factor, before.max_rank) } else { None };
         let (mut values, mut vectors) = found.unwrap_or_else(|| {
-            let mut matrix = self.scatter.clone();
-            if matrix.columns() == 0 {
-                matrix.resize(factor.rows(), factor.rows());
-                add_lower_product(&mut matrix, self.centered.view(), self.centered.view().transpose());
-            }
+            let has_scatter = self.scatter.columns() > 0;
+            let mut matrix = if has_scatter { self.scatter.clone() } else { lower_square(self.centered.view()) };
             add_product(&mut matrix, factor.view(), factor.view().transpose());
             largest(&matrix, before.max_rank)
         });
@@ -175,11 +170,9 @@ impl Lot {
     /// descending order, for F = `factor`. Computes them from the Gram matrix of F and the centered
     /// rows. Returns `None` if the pairs would be inaccurate.
     fn gram_pairs(&self, factor: &Matrix, kept: usize) -> Option<(Vec<f64>, Matrix)> {
-        let (mut all, mut gram) = (factor.clone(), Matrix::default());
+        let mut all = factor.clone();
         (0..self.rows()).for_each(|j| all.push_column(self.centered.column(j)));
-        gram.resize(all.columns(), all.columns());
-        add_lower_product(&mut gram, all.view().transpose(), all.view());
-        let (mut values, coordinates) = largest(&gram, kept.min(all.columns()));
+        let (values, coordinates) = largest(&lower_square(all.view().transpose()), kept.min(all.columns()));
         if !values.iter().all(|value| *value > LEAST_FROM_GRAM * values[0]) {
             return None;
         }
@@ -187,13 +180,11 @@ impl Lot {
         vectors.for_each_column(|j, column| column.iter_mut().for_each(|x| *x /= values[j].sqrt()));
         vectors.orthonormalise();
         // Rayleigh–Ritz: the best eigenpairs in the span of these vectors.
-        let mut along = multiplied(vectors.view().transpose(), all.view());
+        let along = multiplied(vectors.view().transpose(), all.view());
         let inner = multiplied(along.view(), along.view().transpose());
         let eigen = symmetric_eigen(&inner);
         let (best, turns) = top(&eigen.values, &eigen.vectors, values.len());
-        multiply(&mut along, vectors.view(), turns.view());
-        values = best;
-        Some((values, along))
+        Some((best, multiplied(vectors.view(), turns.view())))
     }
 }
 
@@ -250,8 +241,7 @@ impl Subspace<Ambient, AnyRule> {
             None => {
                 let mut around = lot.centered.clone();
                 around.for_each_column(|_, column| column.iter_mut().zip(&offset).for_each(|(x, more)| *x += more));
-                let mut scatter = Matrix::zeros(around.rows(), around.rows());
-                add_lower_product(&mut scatter, around.view(), around.view().transpose());
+                let mut scatter = lower_square(around.view());
                 scatter.mirror();
                 let symmetric = Symmetric::new(&scatter)?;
                 square = symmetric.dyads().iter().map(|(weight, _)| *weight).fold(0.0, f64::max);

@@ -23,7 +23,7 @@ use super::aligned::Aligned;
 use super::{AnyRule, Rule, Subspace};
 use crate::error::{self, Error};
 use crate::kernel::Dictionary;
-use crate::linalg::{Matrix, add_lower_product, multiplied, multiply};
+use crate::linalg::{Matrix, add_lower_square, multiplied, multiply};
 use crate::num::dot;
 use crate::span::{Ambient, Feature, Growth, Span, TakenIn};
 
@@ -158,7 +158,7 @@ impl<D: Dictionary> Subspace<Feature<D>, AnyRule> {
             });
             let coordinates = entered.map_err(|(i, error)| (done + i, error))?;
             total.resize(mean.len(), mean.len());
-            add_lower_product(&mut total, coordinates.view(), coordinates.view().transpose());
+            add_lower_square(&mut total, coordinates.view());
             done += block.len();
         }
         self.span.end_growth(&added);

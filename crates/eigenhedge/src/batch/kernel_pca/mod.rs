@@ -38,7 +38,7 @@ use crate::linalg::Matrix;
 use crate::linalg::checks::{matrix_entries, shape};
 use crate::num::dot;
 use crate::row::check_row;
-use crate::state::{LARGEST, energy, entries, length};
+use crate::state::{LARGEST, energy, entries, list};
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 
@@ -124,16 +124,14 @@ impl<D: Dictionary> KernelPca<D> {
         check_kept(kept, points, "at least 1 and at most the number of points")?;
         shape("the coefficients of the components", &self.coefficients, atoms, kept)?;
         let largest = check_parts(&self.dictionary, &self.coefficients)?;
-        length("the offsets of the components", self.offsets.len(), kept)?;
-        entries("offsets of the components", &self.offsets, -largest..=largest)?;
+        list("the offsets of the components", &self.offsets, kept, -largest..=largest)?;
         entries("eigenvalues", &self.eigenvalues, 0.0..=LARGEST)?;
         entries("losses of the points", &self.losses, 0.0..=LARGEST)?;
         shape("the scores of the points", &self.scores, points, kept)?;
         matrix_entries("scores of the points", &self.scores, -LARGEST..=LARGEST)?;
         entries("totals", &[self.total, self.trace_error], -LARGEST..=LARGEST)?;
         if let Some(mean) = &self.mean {
-            length("the weights of the mean", mean.weights.len(), atoms)?;
-            entries("weights of the mean", &mean.weights, -LARGEST_PART..=LARGEST_PART)?;
+            list("the weights of the mean", &mean.weights, atoms, -LARGEST_PART..=LARGEST_PART)?;
             energy("the squared norm of the mean", mean.square)?;
         }
         Ok(self)
@@ -182,8 +180,7 @@ impl<D: Dictionary> KernelPca<D> {
             None => (vec![0.0; atoms], 0.0),
             Some(mean) => (mean.weights.clone(), mean.square),
         };
-        let negative: Vec<f64> = coordinates.iter().map(|c| -c).collect();
-        self.coefficients.subtract_times(&negative, &mut weights);
+        self.coefficients.add_times(coordinates, &mut weights);
         for ((c, offset), value) in coordinates.iter().zip(&self.offsets).zip(&self.eigenvalues) {
             // A component with eigenvalue zero is the zero vector.
             square += 2.0 * c * offset + if *value > 0.0 { c * c } else { 0.0 };

@@ -197,10 +197,18 @@ impl Matrix {
     }
 }
 
-pub(crate) fn add_lower_product(out: &mut Matrix, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
+/// Adds the lower triangle of `a aᵀ` to that of `sum`.
+pub(crate) fn add_lower_square(sum: &mut Matrix, a: MatRef<'_, f64>) {
     use faer::linalg::matmul::triangular::{BlockStructure, matmul};
     let (lower, whole) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
-    matmul(out.view_mut(), lower, Accum::Add, a, whole, b, whole, 1.0, Par::Seq);
+    matmul(sum.view_mut(), lower, Accum::Add, a, whole, a.transpose(), whole, 1.0, Par::Seq);
+}
+
+/// Returns a matrix whose lower triangle is that of `a aᵀ`. The other entries are zero.
+pub(crate) fn lower_square(a: MatRef<'_, f64>) -> Matrix {
+    let mut square = Matrix::zeros(a.nrows(), a.nrows());
+    add_lower_square(&mut square, a);
+    square
 }
 
 /// Computes `out = s x` on one thread, where `lower` holds the lower triangle of the symmetric matrix s. Resizes `out`.

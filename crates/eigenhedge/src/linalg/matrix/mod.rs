@@ -8,7 +8,7 @@ mod products;
 mod subtract_projection;
 
 pub(crate) use append_with_products::{Intake, Source, WINDOW};
-pub(crate) use combine::{add_lower_product, symmetric_times};
+pub(crate) use combine::{add_lower_square, lower_square, symmetric_times};
 
 use crate::num::dot;
 use faer::{Accum, MatMut, MatRef, Par};
@@ -250,6 +250,17 @@ impl Matrix {
     pub fn subtract_times(&self, coefficients: &[f64], x: &mut [f64]) -> f64 {
         assert_eq!((x.len(), coefficients.len()), (self.rows, self.columns), "shapes agree");
         Arch::new().dispatch(SubtractTimes { columns: self.as_columns(), coefficients, from: None, x })
+    }
+
+    /// Computes `x ← x + A c` for this matrix A and c = `coefficients`.
+    pub(crate) fn add_times(&self, coefficients: &[f64], x: &mut [f64]) {
+        let negative: Vec<f64> = coefficients.iter().map(|c| -c).collect();
+        self.subtract_times(&negative, x);
+    }
+
+    /// Returns the sum of the squared entries.
+    pub(crate) fn energy(&self) -> f64 {
+        (0..self.columns).map(|j| dot(self.column(j), self.column(j))).sum()
     }
 
     /// Returns the largest absolute entry of the Gram matrix of the columns minus the identity.

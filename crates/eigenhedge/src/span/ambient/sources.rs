@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::num::dot;
 use crate::scratch::Scratch;
 use crate::span::Span;
-use crate::state::{LARGEST, ensure, entries, length};
+use crate::state::{LARGEST, ensure, list};
 use pulp::Arch;
 use serde::{Deserialize, Serialize};
 
@@ -162,12 +162,10 @@ impl Sources {
 
     pub(super) fn check_state(&self, row_length: usize, columns: usize) -> Result<(), Error> {
         for vector in self.offsets.iter().chain([&self.mean]) {
-            length("the sources of the center", vector.len(), row_length)?;
-            entries("the sources of the center", vector, -LARGEST..=LARGEST)?;
+            list("the sources of the center", vector, row_length, -LARGEST..=LARGEST)?;
         }
         for (coordinates, row) in self.coordinates.iter().zip(&self.gram) {
-            length("the coordinates of the sources", coordinates.len(), columns)?;
-            entries("the coordinates of the sources", coordinates, -LARGEST..=LARGEST)?;
+            list("the coordinates of the sources", coordinates, columns, -LARGEST..=LARGEST)?;
             ensure(row.iter().all(|x| x.is_finite()), "the products of the sources must be finite")?;
         }
         ensure(self.age < RENEWED, "the products of the sources must be recent")

@@ -20,7 +20,7 @@ use crate::linalg::checks::shape;
 use crate::linalg::{Matrix, multiply};
 use crate::num::dot;
 use crate::scratch::{Scratch, refill};
-use crate::state::{LARGEST, entries, length};
+use crate::state::{LARGEST, list};
 use serde::{Deserialize, Serialize};
 
 /// Sizes of the columns, and error estimates of their images. The module documentation defines both.
@@ -50,8 +50,7 @@ pub(super) fn size(coefficients: &[f64], squares: &[f64]) -> f64 {
 
 impl Accuracy {
     pub fn check_state(&self, columns: usize) -> Result<(), Error> {
-        length("the sizes of the basis", self.sizes.len(), columns)?;
-        entries("sizes of the basis", &self.sizes, 0.0..=LARGEST)?;
+        list("the sizes of the basis", &self.sizes, columns, 0.0..=LARGEST)?;
         shape("the errors of the images", &self.errors, columns, columns)
     }
 

@@ -78,9 +78,8 @@ impl<D: Dictionary> Feature<D> {
 
     pub(crate) fn move_origin(&mut self, way: &[f64]) {
         let Some(origin) = &mut self.origin else { return };
-        let back: Vec<f64> = way.iter().map(|x| -x).collect();
-        self.coefficients.subtract_times(&back, &mut origin.coefficients);
-        self.images.subtract_times(&back, &mut origin.image);
+        self.coefficients.add_times(way, &mut origin.coefficients);
+        self.images.add_times(way, &mut origin.image);
         origin.square = dot(&origin.coefficients, &origin.image);
     }
 

@@ -4,15 +4,14 @@ use super::{Factor, FactorScratch, Source, secular_simd};
 use crate::error::Error;
 use crate::linalg::checks::DRIFT;
 use crate::num::dot;
-use crate::state::{LARGEST, ensure, entries, length, within};
+use crate::state::{LARGEST, ensure, list, within};
 
 impl Factor {
     pub(crate) fn check_state(&self) -> Result<(), Error> {
         self.check_places()?;
         let full = self.active.len().next_multiple_of(secular_simd::LANES);
-        for list in [&self.poles, &self.weights, &self.origins, &self.offsets, &self.scales] {
-            length("numbers of a change", list.len(), full)?;
-            entries("numbers of a change", list, -LARGEST..=LARGEST)?;
+        for numbers in [&self.poles, &self.weights, &self.origins, &self.offsets, &self.scales] {
+            list("numbers of a change", numbers, full, -LARGEST..=LARGEST)?;
         }
         self.check_norms()?;
         self.check_isometry()
