@@ -1,7 +1,7 @@
 //! Error type of the crate. Errors about values name the item, the rule that it violates and the value.
 
 use crate::num::LARGEST_TOTAL;
-use std::{fmt, io, sync::Arc};
+use std::{io, sync::Arc};
 
 /// Error caused by user data, parameters or storage.
 ///
@@ -177,7 +177,8 @@ pub enum Error {
 }
 
 /// I/O error of a [`Store`](crate::Store).
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, thiserror::Error)]
+#[error(transparent)]
 pub struct StoreError(Arc<io::Error>);
 
 impl StoreError {
@@ -196,18 +197,6 @@ impl From<io::Error> for StoreError {
 impl PartialEq for StoreError {
     fn eq(&self, other: &Self) -> bool {
         self.0.kind() == other.0.kind() && self.0.to_string() == other.0.to_string()
-    }
-}
-
-impl fmt::Display for StoreError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(out)
-    }
-}
-
-impl std::error::Error for StoreError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0.source()
     }
 }
 

@@ -13,6 +13,11 @@ use std::ops::RangeInclusive;
 pub(crate) trait State {
     /// Checks the state. `built` is a newly built object with the same parameters.
     fn check_state(&self, built: &Self) -> Result<(), Error>;
+
+    /// Checks the state against that of the first member of a portfolio.
+    fn check_beside(&self, _first: &Self) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 /// Largest energy of a valid state. Sums of several such energies are still finite.

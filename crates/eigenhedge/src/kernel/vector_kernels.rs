@@ -306,12 +306,9 @@ fn monomials(variables: u64, degree: u32) -> Multiplicity {
 }
 
 fn combined(parts: &[VectorKernel], length: usize, neutral: u64, with: fn(u64, u64) -> Option<u64>) -> Multiplicity {
-    let mut total = Some(neutral);
-    for part in parts {
-        total = match (total, part.dimension(length)) {
-            (Some(total), Multiplicity::Finite(n)) => with(total, n),
-            _ => None,
-        };
-    }
+    let total = parts.iter().try_fold(neutral, |total, part| match part.dimension(length) {
+        Multiplicity::Finite(n) => with(total, n),
+        Multiplicity::Infinite => None,
+    });
     total.map_or(Multiplicity::Infinite, Multiplicity::Finite)
 }

@@ -31,7 +31,7 @@ use crate::mixing::Mixing;
 use crate::random::Random;
 use crate::registry::{Kind, Missing, Spec};
 use crate::scratch::{Scratch, refill};
-use crate::span::{Ambient, Beside, Span};
+use crate::span::{Ambient, Span};
 use crate::state::{State, energy, ensure, length};
 use crate::subspace::{AnyRule, Drawn, Frozen, Instance, Lot, NormBound, RunningCenter, Subspace, Trace};
 use fill_errors::{FillErrors, Filling};
@@ -127,7 +127,7 @@ pub fn auto(template: &Spec, length: usize) -> Vec<Spec> {
     members
 }
 
-impl<S: Span + State + Beside> State for Portfolio<S> {
+impl<S: Span + State> State for Portfolio<S> {
     fn check_state(&self, built: &Self) -> Result<(), Error> {
         let count = built.members.len();
         ensure(self.specs == built.specs, "the members of a portfolio must be those that its options give")?;

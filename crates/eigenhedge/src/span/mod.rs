@@ -20,15 +20,6 @@ use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::simplex::Multiplicity;
 
-/// Consistency check between the deserialized spans of a portfolio of learners.
-pub(crate) trait Beside {
-    fn check_beside(&self, _first: &Self) -> Result<(), Error> {
-        Ok(())
-    }
-}
-
-impl Beside for Ambient {}
-
 /// Default number of extra columns that accumulate before the columns are combined.
 const MAX_PENDING_COLUMNS: usize = 8;
 

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::kernel::{Dictionary, Vectors};
 use crate::linalg::checks::shape;
 use crate::simplex::others;
-use crate::span::{Beside, Span};
+use crate::span::Span;
 use crate::state::{LARGEST, State, count, ensure, length, within};
 
 /// Largest accepted `|a_i| √k(x_i, x_i)` for the coefficient a_i of an atom x_i in a column. Learning keeps it below the
@@ -35,6 +35,12 @@ impl State for Feature<Vectors> {
         count("the number of rows", self.trials)?;
         self.check_sizes()
     }
+
+    fn check_beside(&self, first: &Self) -> Result<(), Error> {
+        let same = (self.lineage, self.trials) == (first.lineage, first.trials);
+        let sentence = "members with one history must have the same atoms";
+        ensure(!same || self.dictionary == first.dictionary, sentence)
+    }
 }
 
 impl Feature<Vectors> {
@@ -53,13 +59,5 @@ impl Feature<Vectors> {
             }
         }
         Ok(())
-    }
-}
-
-impl Beside for Feature<Vectors> {
-    fn check_beside(&self, first: &Self) -> Result<(), Error> {
-        let same = (self.lineage, self.trials) == (first.lineage, first.trials);
-        let sentence = "members with one history must have the same atoms";
-        ensure(!same || self.dictionary == first.dictionary, sentence)
     }
 }
