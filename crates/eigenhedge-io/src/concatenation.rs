@@ -50,7 +50,8 @@ struct Concatenation {
     sources: Vec<Source>,
     layout: Layout,
     columns: Columns,
-    reader: Box<dyn Reader>,
+    /// Reader of the current table, or `None` if this table is empty.
+    reader: Option<Box<dyn Reader>>,
     file: usize,
     /// Number of rows in the tables before the current one.
     rows_before: u64,
@@ -75,7 +76,8 @@ impl Concatenation {
             ..layout.clone()
         };
         let sizes = inputs.iter().map(|input| input.file_size.unwrap_or(0)).collect();
-        let all = Self { sources, layout, columns: columns.clone(), reader, file: 0, rows_before: 0, sizes };
+        let (reader, all_columns) = (Some(reader), columns.clone());
+        let all = Self { sources, layout, columns: all_columns, reader, file: 0, rows_before: 0, sizes };
         Ok((input, Opened { reader: Box::new(all), columns }))
     }
 
@@ -83,38 +85,45 @@ impl Concatenation {
     fn advance(&mut self) -> Result<bool, Error> {
         while self.file + 1 < self.sources.len() {
             let rows_before = self.position().rows;
-            self.file += 1;
-            self.rows_before = rows_before;
-            let input = InputSource::new(&self.sources[self.file], &self.layout)?;
-            match open_one(&input, &self.layout, Some(&self.columns)) {
-                Ok(opened) => {
-                    self.reader = opened.reader;
-                    return Ok(true);
-                }
-                Err(error) if error.is_empty() => self.reader = Box::new(Nothing),
-                Err(error) => return Err(error),
+            self.move_to(self.file + 1, rows_before)?;
+            if self.reader.is_some() {
+                return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    fn move_to(&mut self, file: usize, rows_before: u64) -> Result<(), Error> {
+        (self.file, self.rows_before) = (file, rows_before);
+        let input = InputSource::new(&self.sources[file], &self.layout)?;
+        self.reader = match open_one(&input, &self.layout, Some(&self.columns)) {
+            Err(error) if error.is_empty() => None,
+            opened => Some(opened?.reader),
+        };
+        Ok(())
     }
 }
 
 impl Reader for Concatenation {
     fn read(&mut self, row: &mut Row) -> Result<bool, Error> {
-        while !self.reader.read(row)? {
+        loop {
+            if let Some(reader) = &mut self.reader
+                && reader.read(row)?
+            {
+                return Ok(true);
+            }
             if !self.advance()? {
                 return Ok(false);
             }
         }
-        Ok(true)
     }
 
     fn place(&self) -> RowPlace {
-        self.reader.place()
+        self.reader.as_ref().map_or_else(RowPlace::default, |reader| reader.place())
     }
 
     fn position(&self) -> ReadPosition {
-        let position = self.reader.position();
+        let position = self.reader.as_ref().map_or_else(ReadPosition::default, |reader| reader.position());
         let rows = self.rows_before + position.rows;
         ReadPosition { rows, file: self.file as u64, rows_before: self.rows_before, ..position }
     }
@@ -124,47 +133,18 @@ impl Reader for Concatenation {
         let file = usize::try_from(position.file).ok().filter(|file| *file < self.sources.len());
         let Some(file) = file else { return Ok(0) };
         if file != self.file {
-            let input = InputSource::new(&self.sources[file], &self.layout)?;
-            self.reader = match open_one(&input, &self.layout, Some(&self.columns)) {
-                Err(error) if error.is_empty() => Box::new(Nothing),
-                opened => opened?.reader,
-            };
-            (self.file, self.rows_before) = (file, position.rows_before);
+            self.move_to(file, position.rows_before)?;
         }
-        Ok(self.rows_before + self.reader.go_to(&within)?)
+        Ok(self.rows_before + self.reader.as_mut().map_or(Ok(0), |reader| reader.go_to(&within))?)
     }
 
     fn progress(&self) -> Progress {
-        let share = self.reader.progress().share().unwrap_or(0.0);
+        let share = self.reader.as_ref().and_then(|reader| reader.progress().share()).unwrap_or(0.0);
         let done = self.sizes[..self.file].iter().sum::<u64>() + (share * self.sizes[self.file] as f64) as u64;
         Progress::Bytes(done, self.sizes.iter().sum())
     }
 
     fn reading(&self) -> Reading {
-        self.reader.reading()
-    }
-}
-
-struct Nothing;
-
-impl Reader for Nothing {
-    fn read(&mut self, _: &mut Row) -> Result<bool, Error> {
-        Ok(false)
-    }
-
-    fn place(&self) -> RowPlace {
-        RowPlace { source: "".into(), unit: "", number: 0 }
-    }
-
-    fn position(&self) -> ReadPosition {
-        ReadPosition::default()
-    }
-
-    fn go_to(&mut self, _: &ReadPosition) -> Result<u64, Error> {
-        Ok(0)
-    }
-
-    fn progress(&self) -> Progress {
-        Progress::Unknown(0)
+        self.reader.as_ref().map_or_else(Reading::default, |reader| reader.reading())
     }
 }
