@@ -151,8 +151,7 @@ pub(crate) struct Utf8<R> {
     inner: R,
     coding: Coding,
     /// Bytes that have been read but not returned yet.
-    ready: Vec<u8>,
-    given: usize,
+    ready: io::Cursor<Vec<u8>>,
     /// First unit of a surrogate pair, if the second unit has not arrived yet.
     unit: Option<u16>,
     byte: Option<u8>,
@@ -167,18 +166,19 @@ enum Coding {
 
 impl<R: Read> Utf8<R> {
     pub fn new(inner: R) -> Self {
-        Self { inner, coding: Coding::Unknown, ready: Vec::new(), given: 0, unit: None, byte: None }
+        Self { inner, coding: Coding::Unknown, ready: io::Cursor::default(), unit: None, byte: None }
     }
 
     fn look(&mut self) -> io::Result<()> {
-        self.inner.by_ref().take(2).read_to_end(&mut self.ready)?;
-        self.coding = match self.ready[..] {
+        let start = self.ready.get_mut();
+        self.inner.by_ref().take(2).read_to_end(start)?;
+        self.coding = match start[..] {
             [0xff, 0xfe] => Coding::Utf16(u16::from_le_bytes),
             [0xfe, 0xff] => Coding::Utf16(u16::from_be_bytes),
             _ => Coding::Utf8,
         };
-        if is_utf16(&self.ready) {
-            self.ready.clear();
+        if is_utf16(start) {
+            start.clear();
         }
         Ok(())
     }
@@ -187,8 +187,9 @@ impl<R: Read> Utf8<R> {
     fn decode(&mut self, unit: fn([u8; 2]) -> u16) -> io::Result<bool> {
         let mut bytes = [0; 1 << 13];
         let found = self.inner.read(&mut bytes)?;
-        self.ready.clear();
-        self.given = 0;
+        self.ready.set_position(0);
+        let ready = self.ready.get_mut();
+        ready.clear();
         if found == 0 && self.byte.is_some() {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "its UTF-16 text ends within a character"));
         }
@@ -207,9 +208,9 @@ impl<R: Read> Utf8<R> {
         let mut text = [0; 4];
         for c in char::decode_utf16(units) {
             let c = c.unwrap_or(char::REPLACEMENT_CHARACTER);
-            self.ready.extend_from_slice(c.encode_utf8(&mut text).as_bytes());
+            ready.extend_from_slice(c.encode_utf8(&mut text).as_bytes());
         }
-        Ok(found > 0 || !self.ready.is_empty())
+        Ok(found > 0 || !ready.is_empty())
     }
 }
 
@@ -219,10 +220,8 @@ impl<R: Read> Read for Utf8<R> {
             self.look()?;
         }
         loop {
-            if self.given < self.ready.len() {
-                let count = (self.ready.len() - self.given).min(buffer.len());
-                buffer[..count].copy_from_slice(&self.ready[self.given..self.given + count]);
-                self.given += count;
+            let count = self.ready.read(buffer)?;
+            if count > 0 || buffer.is_empty() {
                 return Ok(count);
             }
             let Coding::Utf16(unit) = self.coding else { return self.inner.read(buffer) };

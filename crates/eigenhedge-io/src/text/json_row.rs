@@ -138,7 +138,7 @@ impl<'de> Visitor<'de> for FirstRow<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut cells: A) -> Result<(), A::Error> {
         let mut text = String::new();
-        while let Some(cell) = cells.next_element_seed(AnyCell(Some(&mut text), ()))? {
+        while let Some(cell) = cells.next_element_seed(AnyCell(Some(&mut text), Skipped))? {
             self.0.push(cell, std::mem::take(&mut text));
         }
         Ok(())
@@ -165,19 +165,16 @@ trait Inner {
     fn read<'de, A: MapAccess<'de>>(self, cells: A) -> Result<Cell, A::Error>;
 }
 
-impl Inner for FirstRow<'_> {
+impl<T: for<'de> Visitor<'de, Value = ()>> Inner for T {
     fn read<'de, A: MapAccess<'de>>(self, cells: A) -> Result<Cell, A::Error> {
         self.visit_map(cells).map(|()| Cell::Absent)
     }
 }
 
-impl Inner for RowCells<'_> {
-    fn read<'de, A: MapAccess<'de>>(self, cells: A) -> Result<Cell, A::Error> {
-        self.visit_map(cells).map(|()| Cell::Absent)
-    }
-}
+/// Skips the object.
+struct Skipped;
 
-impl Inner for () {
+impl Inner for Skipped {
     fn read<'de, A: MapAccess<'de>>(self, mut cells: A) -> Result<Cell, A::Error> {
         while cells.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Ok(Cell::Nested)
@@ -207,7 +204,7 @@ impl<'de> Visitor<'de> for RowCells<'_> {
             self.cells.fault = Some(Fault::OtherShape { wanted: OBJECT, found: ARRAY });
         }
         let mut found = 0;
-        while let Some(cell) = cells.next_element_seed(AnyCell(self.cells.text(Some(found)), ()))? {
+        while let Some(cell) = cells.next_element_seed(AnyCell(self.cells.text(Some(found)), Skipped))? {
             if let Some(value) = self.cells.values.get_mut(found) {
                 *value = cell;
             }
@@ -227,7 +224,7 @@ impl<'de> Visitor<'de> for RowCells<'_> {
         while let Some(position) = cells.next_key_seed(Key(self.keys, &self.outer))? {
             match position {
                 Ok(position) => {
-                    let cell = cells.next_value_seed(AnyCell(self.cells.text(Some(position)), ()))?;
+                    let cell = cells.next_value_seed(AnyCell(self.cells.text(Some(position)), Skipped))?;
                     if self.cells.values[position] != Cell::Absent {
                         let key = self.keys.and_then(|keys| keys.iter().find(|(_, at)| **at == position));
                         let key = key.map_or_else(String::new, |(key, _)| key.clone());

@@ -96,21 +96,15 @@ fn records(head: &[u8], delimiter: u8) -> Vec<ByteRecord> {
 }
 
 fn delimiter(head: &[u8]) -> u8 {
-    let comma = || records(head, b',');
-    for delimiter in DELIMITERS {
-        if !head.contains(&delimiter) {
-            continue;
-        }
-        let lines = records(head, delimiter);
-        if !agree(&lines) {
-            continue;
-        }
-        let with_comma = comma();
-        if !agree(&with_comma) || numbers(&lines) >= numbers(&with_comma) {
-            return delimiter;
-        }
-    }
-    b','
+    let is_better = |lines: &[ByteRecord]| {
+        let with_comma = records(head, b',');
+        !agree(&with_comma) || numbers(lines) >= numbers(&with_comma)
+    };
+    let is_found = |delimiter: &u8| {
+        let lines = records(head, *delimiter);
+        agree(&lines) && is_better(&lines)
+    };
+    DELIMITERS.into_iter().filter(|delimiter| head.contains(delimiter)).find(is_found).unwrap_or(b',')
 }
 
 /// Returns true if the first line has more than one cell and nearly all lines have equally many.
