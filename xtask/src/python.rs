@@ -57,23 +57,23 @@ pub fn source_distribution(root: &Path) -> Result<(), String> {
 }
 
 pub fn measure(root: &Path, script: &str, arguments: &[&str]) -> Result<(), String> {
-    run(&mut measuring(root, script, arguments)?)
+    run(&mut measuring(root, &environment(root)?, script, arguments)?)
 }
 
-fn measuring(root: &Path, script: &str, arguments: &[&str]) -> Result<Command, String> {
-    let environment = environment(root)?;
-    install(root, &environment, "release")?;
-    let mut python = interpreter(&environment);
+pub fn measuring(root: &Path, environment: &Path, script: &str, arguments: &[&str]) -> Result<Command, String> {
+    install(root, environment, "release")?;
+    let mut python = interpreter(environment);
     python.arg(root.join(script)).args(arguments).current_dir(root);
     Ok(python)
 }
 
 pub fn peers(root: &Path, arguments: &[&str]) -> Result<(), String> {
-    run(measuring(root, "bench/peers.py", arguments)?.env("EIGENHEDGE_RUST_PEERS", rust_peers(root)?))
+    run(measuring(root, &environment(root)?, "bench/peers.py", arguments)?
+        .env("EIGENHEDGE_RUST_PEERS", rust_peers(root)?))
 }
 
 pub fn calls(root: &Path, arguments: &[&str]) -> Result<(), String> {
-    run(measuring(root, "bench/calls.py", arguments)?.arg("--program").arg(program(root)?))
+    run(measuring(root, &environment(root)?, "bench/calls.py", arguments)?.arg("--program").arg(program(root)?))
 }
 
 pub fn measure_program(root: &Path, script: &str, arguments: &[&str]) -> Result<(), String> {

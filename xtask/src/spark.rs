@@ -3,7 +3,7 @@
 //! PySpark takes half a gigabyte and needs Java, so Spark has a separate environment. If PySpark or Java
 //! is unavailable, the tests are skipped with a message, unless `EIGENHEDGE_SPARK` is `required`.
 
-use crate::python::{environment_with, install, interpreter, module, program};
+use crate::python::{environment_with, install, measuring, module, program};
 use crate::run;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -53,11 +53,8 @@ fn tests(root: &Path, environment: &Path) -> Command {
 }
 
 pub fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
-    let environment = environment(root)?;
-    install(root, &environment, "release")?;
-    let mut python = interpreter(&environment);
-    python.arg(root.join("bench/spark.py")).arg("--program").arg(program(root)?);
-    run(python.args(arguments).current_dir(root))
+    let mut python = measuring(root, &environment(root)?, "bench/spark.py", arguments)?;
+    run(python.arg("--program").arg(program(root)?))
 }
 
 /// Returns the folder of the environment with PySpark, or an error without Java or PySpark.
