@@ -33,11 +33,6 @@ impl RowTimes {
     }
 }
 
-pub fn column_names(monitor: &Monitor) -> Vec<String> {
-    let names = monitor.columns().names.clone();
-    names.unwrap_or_else(|| (0..monitor.width()).map(|column| column.to_string()).collect())
-}
-
 /// Writes the HTML page of a journal. `by` is the name of the key for monitors by key, or `None`.
 pub fn write_page(
     path: &Path,
@@ -46,18 +41,8 @@ pub fn write_page(
     (title, by): (String, Option<String>),
     in_memory: usize,
 ) -> PyResult<()> {
-    let facts = Facts {
-        source: title,
-        columns: column_names(monitor),
-        time: journal.knows_times().then(|| "time".to_owned()),
-        by,
-        first_line: None,
-        skipped: 0,
-        limit: monitor.options().limit,
-        reference: None,
-        in_memory,
-        running: Some(monitor.options().warm_up_rows(monitor.width())),
-    };
+    let time = journal.knows_times().then(|| "time".to_owned());
+    let facts = Facts { time, in_memory, ..Facts::of_stream(title, by, monitor) };
     write(path, &page(journal, &facts, &Inside::All))
 }
 

@@ -86,7 +86,7 @@ fn explain(message: &clap::Error) -> ExitCode {
 fn execute(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Demo(args) => commands::demo(&args),
-        Command::Run(args) => plan::Plan::new(&args).and_then(|plan| commands::run(&plan)),
+        Command::Run(args) => plan::Plan::new(*args).and_then(|plan| commands::run(&plan)),
         Command::Monitor(args) => commands::monitor(&args),
         Command::Compare(args) => commands::compare(&args),
         Command::Scree(args) => commands::scree(&args),

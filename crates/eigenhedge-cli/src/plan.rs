@@ -1,8 +1,7 @@
 //! Checked arguments of `run`. Values are validated as far as possible without the data. Only a share
 //! as `-k`, or no `-k`, requires the first rows.
 
-use crate::args::Directions;
-use crate::args::{AnswersAs, KeepArgs, LiveArgs, OfRun, OptionArgs, RunArgs, SummaryForm, typed};
+use crate::args::{Directions, KeepArgs, OfRun, OptionArgs, RunArgs, SummaryForm, typed};
 use crate::destination::{Destination, judge_outputs, judge_page, judge_plot};
 use crate::directions::choose_k;
 use crate::table::{self, Usage};
@@ -15,6 +14,7 @@ use std::path::PathBuf;
 
 #[derive(Debug)]
 pub struct Plan {
+    pub args: RunArgs,
     pub source: Source,
     pub layout: Layout,
     pub standardize: Standardize,
@@ -22,16 +22,6 @@ pub struct Plan {
     pub out: Destination,
     pub reconstruct: Destination,
     pub filled: Destination,
-    pub summary: Option<SummaryForm>,
-    pub quiet: bool,
-    pub keep: KeepArgs,
-    /// True for one model per key. The key is then the first entry of `layout.keep`.
-    pub by_group: bool,
-    pub safe_cells: bool,
-    pub answers_as: AnswersAs,
-    pub allow_skipped: bool,
-    pub max_groups: Option<usize>,
-    pub live: LiveArgs,
 }
 
 #[derive(Debug)]
@@ -94,12 +84,12 @@ impl Beginning {
 }
 
 impl Plan {
-    pub fn new(args: &RunArgs) -> anyhow::Result<Self> {
+    pub fn new(args: RunArgs) -> anyhow::Result<Self> {
         let source = table::source(&args.inputs)?;
-        places(args)?;
+        places(&args)?;
         let standardize = args.table.standardize.unwrap_or_default();
         let layout = table::with_beside(table::layout(&args.table, &source)?, &args.beside, standardize)?;
-        let beginning = Beginning::new(args, &source, &layout)?;
+        let beginning = Beginning::new(&args, &source, &layout)?;
         Ok(Self {
             layout: match &beginning {
                 Beginning::Setup(setup) => {
@@ -109,25 +99,22 @@ impl Plan {
                 Beginning::Model(_) => layout,
             },
             out: args.out.destination()?,
-            reconstruct: reconstruct(args, &beginning)?,
-            filled: filled(args, &beginning)?,
+            reconstruct: reconstruct(&args, &beginning)?,
+            filled: filled(&args, &beginning)?,
             standardize,
             source,
             beginning,
-            summary: Some(args.summary).filter(|form| !args.quiet || *form == SummaryForm::Json),
-            quiet: args.quiet,
-            keep: args.keep.clone(),
-            safe_cells: args.beside.safe_cells,
-            answers_as: args.answers_as,
-            allow_skipped: args.table.allow_skipped,
-            by_group: args.beside.group_by.is_some(),
-            max_groups: args.beside.max_groups.map(|most| most as usize),
-            live: args.live.clone(),
+            args,
         })
     }
 
+    pub fn summary(&self) -> Option<SummaryForm> {
+        Some(self.args.summary).filter(|form| !self.args.quiet || *form == SummaryForm::Json)
+    }
+
     pub fn records(&self) -> bool {
-        self.keep.report.is_some() || self.keep.plot.is_some() || self.live.live.is_some()
+        let KeepArgs { report, plot, .. } = &self.args.keep;
+        report.is_some() || plot.is_some() || self.args.live.live.is_some()
     }
 }
 

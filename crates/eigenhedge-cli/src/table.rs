@@ -4,13 +4,12 @@ use crate::args::{BadRow, BesideArgs, TableArgs};
 pub use crate::inputs::{Usage, is_dash};
 use crate::inputs::{inputs, is_workbook, paths_of};
 use crate::say::say_short_warm_up;
-use anyhow::anyhow;
 use eigenhedge::kernel::{TextItems, VectorKernel};
 use eigenhedge::{Kind, Missing, Model, Standardize};
 use eigenhedge_io::{
     Error, Format, Layout, OnBadRow, Pivot, ScaledStream, Selector, Source, Stream, printable, printable_path,
 };
-use eigenhedge_pages::file_name;
+use eigenhedge_pages::{check_width, file_name};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -87,10 +86,7 @@ pub fn open_like(model: &Model, source: &Source, layout: &Layout) -> anyhow::Res
     let layout = Layout { model_columns: names, missing, ..layout.clone() };
     let items = spec.kernel.as_ref().and_then(VectorKernel::text_items);
     let stream = Stream::open(source, &of_texts(layout, items, Standardize::None)?)?;
-    let (length, found) = (model.length(), stream.columns().len());
-    if found != length {
-        return Err(anyhow!("{}: must have {length} selected columns like the model, got {found}", stream.source()));
-    }
+    check_width(model.length(), "model", &stream)?;
     Ok(stream)
 }
 

@@ -10,9 +10,6 @@ use std::collections::VecDeque;
 
 type Result<T> = std::result::Result<T, TableError>;
 
-/// Memory of a buffered row in bytes, in addition to its numbers and texts.
-const ROW: usize = 256;
-
 /// Stream whose rows are in standard units.
 pub struct ScaledStream {
     stream: Stream,
@@ -100,8 +97,8 @@ impl ScaledStream {
                     return Ok(Some(&self.row));
                 }
                 Err(column) => {
-                    let reason = cannot_standardize(raw, column, &self.stream);
-                    self.refuse(reason)?;
+                    let error = cannot_standardize(raw, column);
+                    self.refuse(refusal(&error, |column| self.stream.label(column)))?;
                 }
             }
         }
@@ -121,27 +118,22 @@ impl ScaledStream {
     }
 
     fn warm_up(&mut self) -> Result<()> {
-        while self.standardizer.is_warming_up() && self.stream.next_row()?.is_some() {
-            let mut row = Row::default();
-            self.stream.deliver_into(&mut row);
-            let raw = row.numbers();
-            if let Some(column) = self.standardizer.spoiled(raw) {
-                self.stream.refuse_row(&row, cannot_standardize(raw, column, &self.stream))?;
-                continue;
+        let standardizer = &mut self.standardizer;
+        let rows = self.stream.read_warm_up(|raw| match standardizer.spoiled(raw) {
+            Some(column) => Err(cannot_standardize(raw, column)),
+            None => {
+                standardizer.count_in(raw);
+                Ok(standardizer.is_warming_up())
             }
-            self.standardizer.count_in(raw);
-            let bytes = 8 * raw.len() + row.kept.iter().map(String::len).sum::<usize>() + ROW;
-            self.stream.allow("the rows of the warm-up", bytes as u128 * (self.waiting.len() as u128 + 1))?;
-            self.waiting.push_back(row);
-        }
+        })?;
+        self.waiting = rows.into();
         (self.on_short_warm_up)(self.standardizer.how(), self.waiting.len() as u64);
         self.standardizer.settle();
         Ok(())
     }
 }
 
-/// Returns the message for a number that is not finite in standard units.
-fn cannot_standardize(raw: &[f64], index: usize, stream: &Stream) -> String {
-    let error = Error::Entry { what: "row", index, rule: "finite once standardized", value: raw[index] };
-    refusal(&error, |column| stream.label(column))
+/// Returns the error for a number that is not finite in standard units.
+fn cannot_standardize(raw: &[f64], index: usize) -> Error {
+    Error::Entry { what: "row", index, rule: "finite once standardized", value: raw[index] }
 }

@@ -33,6 +33,7 @@ pub mod run;
 mod saved;
 mod steps;
 pub mod svg;
+mod tables;
 mod text_layout;
 mod top_k;
 
@@ -45,6 +46,7 @@ pub use number::counted;
 pub use page::{Block, Folded, Overview, OverviewLine, Page, Section, Table, Tile};
 pub use saved::{from_text, to_text};
 pub use steps::Steps;
+pub use tables::{check_width, first_rows};
 
 pub fn file_name(source: &str) -> &str {
     source.rsplit(['/', '\\']).next().unwrap_or(source)

@@ -1,10 +1,10 @@
 //! Fleets for JavaScript: a model or a monitor for each key. Rows are arrays of numbers.
 
 use crate::Object;
-use crate::learners::{Learner, Watcher, columns, names_of, page_of, rows, sentence, verdict_numbers};
+use crate::learners::{Learner, Watcher, columns, page_of, rows, sentence, verdict_numbers};
 use crate::reply::{Reply, read};
 use eigenhedge::{Error, Fleet, FleetMember, Model, Monitor, POOL_PARTS};
-use eigenhedge_pages::monitor::{Journal, RowAt, incident_json};
+use eigenhedge_pages::monitor::{Journal, RowAt, column_names, incident_json};
 use serde_json::{Value, json};
 
 /// Members of a fleet. Monitors have a journal of their reports.
@@ -40,7 +40,7 @@ impl Group {
 
     pub fn of_monitors(fleet: Fleet<Monitor>) -> Self {
         let journal = Journal::new(fleet.keys()).with_charts(fleet.fresh().width(), true);
-        Self { names: names_of(fleet.fresh()), members: Members::Monitors(fleet, journal), rows: 0 }
+        Self { names: column_names(fleet.fresh()), members: Members::Monitors(fleet, journal), rows: 0 }
     }
 
     /// Learns rows with the members of their keys. The input is the number of bytes of the keys (`u32`, little-endian),

@@ -4,7 +4,7 @@ use crate::options::{given_options, texts};
 use crate::reply::{Reply, read};
 use eigenhedge::options::{OPTIONS, Options};
 use eigenhedge::{Error, Kind, MONITOR_OPTIONS, Model, Monitor, MonitorOption, MonitorOptions, Verdict, checked_bytes};
-use eigenhedge_pages::monitor::{Facts, Inside, Journal, RowAt, incident_json, page};
+use eigenhedge_pages::monitor::{Facts, Inside, Journal, RowAt, column_names, incident_json, page};
 use serde_json::{Value, json};
 
 /// Returns the name of an option in camel case.
@@ -48,12 +48,6 @@ fn check_names(
     }
 }
 
-/// Returns the names of the columns of a monitor. Without names, returns their indices.
-pub fn names_of(monitor: &Monitor) -> Vec<String> {
-    let names = monitor.columns().names.clone();
-    names.unwrap_or_else(|| (0..monitor.width()).map(|column| column.to_string()).collect())
-}
-
 /// Returns the score, the limit, the alarm (0 or 1) and the number of the incident (NaN for none).
 pub fn verdict_numbers(verdict: &Verdict) -> [f64; 4] {
     let incident = verdict.incident.map_or(f64::NAN, |number| number as f64);
@@ -62,18 +56,7 @@ pub fn verdict_numbers(verdict: &Verdict) -> [f64; 4] {
 
 /// Returns the page of a journal. `by` is the name of the key, or `None` for a single monitor.
 pub fn page_of(journal: &Journal, monitor: &Monitor, source: String, by: Option<String>) -> Vec<u8> {
-    let facts = Facts {
-        source,
-        columns: names_of(monitor),
-        time: None,
-        by,
-        first_line: None,
-        skipped: 0,
-        limit: monitor.options().limit,
-        reference: None,
-        in_memory: journal.tracks.len(),
-        running: Some(monitor.options().warm_up_rows(monitor.width())),
-    };
+    let facts = Facts { in_memory: journal.tracks.len(), ..Facts::of_stream(source, by, monitor) };
     page(journal, &facts, &Inside::All).html().into_bytes()
 }
 
@@ -85,7 +68,7 @@ pub struct Watcher {
 
 impl Watcher {
     pub fn new(monitor: Monitor) -> Self {
-        let names = names_of(&monitor);
+        let names = column_names(&monitor);
         let journal = Journal::default().with_monitor("", &monitor).with_charts(monitor.width(), false);
         Self { monitor, journal, names }
     }

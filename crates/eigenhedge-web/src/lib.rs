@@ -48,6 +48,18 @@ thread_local! {
     static MODULE: RefCell<Module> = RefCell::default();
 }
 
+/// Defines a method for each kind of object. It calls `work` with the object of this number and the input.
+macro_rules! with_object {
+    ($($name:ident: $kind:ident($object:ty)),*) => { $(
+        fn $name(&mut self, number: u32, work: impl FnOnce(&mut $object, &[u8]) -> Reply) -> Reply {
+            match self.objects.get_mut(number as usize) {
+                Some(Some(Object::$kind(object))) => work(&mut **object, &self.input),
+                _ => Err(concat!("there is no such ", stringify!($name)).into()),
+            }
+        }
+    )* };
+}
+
 impl Module {
     fn add(&mut self, object: Object) -> u32 {
         self.objects.push(Some(object));
@@ -58,34 +70,7 @@ impl Module {
         serde_json::from_slice(&self.input).map_err(|error| error.to_string())
     }
 
-    /// Calls `work` with the table of this number and the input.
-    fn table(&mut self, number: u32, work: impl FnOnce(&mut dyn Table, &[u8]) -> Reply) -> Reply {
-        match self.objects.get_mut(number as usize) {
-            Some(Some(Object::Table(table))) => work(&mut **table, &self.input),
-            _ => Err("there is no such table".into()),
-        }
-    }
-
-    fn monitor(&mut self, number: u32, work: impl FnOnce(&mut Watcher, &[u8]) -> Reply) -> Reply {
-        match self.objects.get_mut(number as usize) {
-            Some(Some(Object::Monitor(monitor))) => work(monitor, &self.input),
-            _ => Err("there is no such monitor".into()),
-        }
-    }
-
-    fn model(&mut self, number: u32, work: impl FnOnce(&mut Learner, &[u8]) -> Reply) -> Reply {
-        match self.objects.get_mut(number as usize) {
-            Some(Some(Object::Model(model))) => work(model, &self.input),
-            _ => Err("there is no such model".into()),
-        }
-    }
-
-    fn fleet(&mut self, number: u32, work: impl FnOnce(&mut Group, &[u8]) -> Reply) -> Reply {
-        match self.objects.get_mut(number as usize) {
-            Some(Some(Object::Fleet(fleet))) => work(fleet, &self.input),
-            _ => Err("there is no such fleet".into()),
-        }
-    }
+    with_object! { table: Table(dyn Table), monitor: Monitor(Watcher), model: Model(Learner), fleet: Fleet(Group) }
 
     /// Adds an object. Returns its kind and its number as JSON.
     fn added(&mut self, object: Object) -> Vec<u8> {
@@ -208,8 +193,7 @@ exports! {
     /// Creates a monitor from `dim`, `names` and options by name.
     monitor_new = |module, _| {
         let monitor = Watcher::create(&module.json()?)?;
-        let object = module.add(Object::Monitor(Box::new(monitor)));
-        Ok(bytes(&json!({ "object": object })))
+        Ok(module.added(Object::Monitor(Box::new(monitor))))
     };
     /// Scores rows and learns from them. Returns the columns score, limit, alarm and incident.
     monitor_update = |module, number| module.monitor(number, Watcher::update);
@@ -224,8 +208,7 @@ exports! {
     /// Creates a model from `dim`, `k`, `learner` and options by name.
     model_new = |module, _| {
         let model = Learner::create(&module.json()?)?;
-        let object = module.add(Object::Model(Box::new(model)));
-        Ok(bytes(&json!({ "object": object })))
+        Ok(module.added(Object::Model(Box::new(model))))
     };
     /// Learns rows. Returns the columns expected loss and loss.
     model_update = |module, number| module.model(number, Learner::update);

@@ -13,12 +13,9 @@ use eigenhedge_io::{
 use eigenhedge_pages::directions::Directions;
 use eigenhedge_pages::number::readable;
 use eigenhedge_pages::run::{Recorder, page, text};
-use eigenhedge_pages::{counted, file_name};
+use eigenhedge_pages::{check_width, counted, file_name, first_rows};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
-
-/// Maximum number of first rows from which γ of a kernel is computed.
-const SCALE_ROWS: usize = 1000;
 
 pub struct Run {
     stream: Stream,
@@ -75,13 +72,7 @@ impl Run {
         let (k, chosen) = Directions::of_table(options.k, source, &layout, how)?;
         let mut setup = setup(&options.of(Kind::Auto, k)?)?;
         if setup.lacks_gamma() && how == Standardize::None {
-            let (mut first, mut stream) = (Vec::new(), Stream::open(source, &layout).map_err(sentence)?);
-            while first.len() < SCALE_ROWS
-                && let Some(row) = stream.next_row().map_err(sentence)?
-            {
-                first.push(row.to_vec());
-            }
-            setup = setup.with_gamma_of(&first);
+            setup = setup.with_gamma_of(&first_rows(source, &layout).map_err(sentence)?);
         }
         let stream = Stream::open(source, &layout).map_err(sentence)?;
         let length = stream.columns().len();
@@ -111,19 +102,16 @@ impl Run {
         let items = model.setup().text_items();
         let layout = Layout { missing, model_columns, items, ..options.layout };
         let stream = Stream::open(source, &layout).map_err(sentence)?;
-        match (model.length(), stream.columns().len()) {
-            (length, found) if length == found => Ok((model, stream, None)),
-            (length, found) => {
-                let reason = format!("must have {length} selected columns like the model, got {found}");
-                Err(sentence(stream.failure(reason)))
-            }
-        }
+        check_width(model.length(), "model", &stream).map_err(sentence)?;
+        Ok((model, stream, None))
     }
 
     /// Reads the next row. Returns false after the last row.
     fn next_row(&mut self) -> Result<bool, Error> {
         if self.model.columns().standardizer.is_warming_up() {
-            self.warm_up()?;
+            let model = &mut self.model;
+            self.waiting = self.stream.read_warm_up(|row| model.warm_up([row]).map_err(|(_, error)| error))?.into();
+            model.settle();
         }
         if let Some(row) = self.waiting.pop_front() {
             self.row = row;
@@ -134,24 +122,6 @@ impl Run {
             self.stream.deliver_into(&mut self.row);
         }
         Ok(is_there)
-    }
-
-    /// Reads the rows that set the scale of the columns.
-    fn warm_up(&mut self) -> Result<(), Error> {
-        let mut needs_more = true;
-        while needs_more && self.stream.next_row()?.is_some() {
-            let mut row = Row::default();
-            self.stream.deliver_into(&mut row);
-            match self.model.warm_up([row.numbers()]) {
-                Err((_, error)) => self.refuse(&row, &error)?,
-                Ok(more) => {
-                    needs_more = more;
-                    self.waiting.push_back(row);
-                }
-            }
-        }
-        self.model.settle();
-        Ok(())
     }
 
     fn refuse(&mut self, row: &Row, error: &eigenhedge::Error) -> Result<(), Error> {

@@ -5,7 +5,8 @@ use crate::reply::read;
 use crate::table::{Results, Saved, Table, detected, sentence};
 use eigenhedge::{Fleet, Monitor, SavedKind, checked_bytes};
 use eigenhedge_io::{Answers, Form, Layout, Row, Source, Stream, Target, fleet_of_bytes};
-use eigenhedge_pages::monitor::{Inside, Journal, Occurrence, TableMonitors, check_width, fresh_monitor, page, text};
+use eigenhedge_pages::check_width;
+use eigenhedge_pages::monitor::{Inside, Journal, Occurrence, TableMonitors, fresh_monitor, page, text};
 use serde_json::Value;
 
 pub struct Watch {
@@ -44,7 +45,7 @@ impl Watch {
                 let monitor = fleet.fresh();
                 let (missing, model_columns) = (Some(monitor.options().missing), monitor.columns().names.clone());
                 let stream = open(&Layout { missing, model_columns, ..options.layout.clone() })?;
-                check_width(monitor, &stream).map_err(sentence)?;
+                check_width(monitor.width(), "monitor", &stream).map_err(sentence)?;
                 (stream, Ok(fleet))
             }
         };

@@ -17,6 +17,7 @@ use eigenhedge::batch::{Center, KernelPca, KernelRidge, Pca, Solver, two_sample_
 use eigenhedge::kernel::{TextItems, VectorKernel, Vectors};
 use eigenhedge::{Kind, Random, Standardize};
 use eigenhedge_io::{Cell, Layout, ScaledStream, Stream, number_cells, number_columns};
+use eigenhedge_pages::check_width;
 use eigenhedge_pages::number::readable;
 use serde_json::json;
 use std::fmt::Write;
@@ -301,14 +302,9 @@ pub fn mmd(args: &MmdArgs) -> Result<()> {
     let stream = open(&args.first, None)?;
     let names = stream.stream().own_names();
     let first = all_rows(stream, false)?;
-    let second = all_rows(open(&args.second, names)?, false)?;
-    let (length, found) = (first.names.len(), second.names.len());
-    if found != length {
-        return Err(anyhow!(
-            "{}: must have {length} selected columns like the first table, got {found}",
-            second.source
-        ));
-    }
+    let (length, stream) = (first.names.len(), open(&args.second, names)?);
+    check_width(length, "first table", stream.stream())?;
+    let second = all_rows(stream, false)?;
     // The rows of both tables alternate, so that γ is computed from both.
     let both = |i: usize| [first.rows.get(i), second.rows.get(i)].into_iter().flatten().cloned();
     let both: Vec<Vec<f64>> = (0..first.rows.len().max(second.rows.len()).min(SCALE_ROWS)).flat_map(both).collect();

@@ -76,20 +76,19 @@ fn measure(args: &ScreeArgs) -> Result<Losses> {
     let mut coordinates = Vec::new();
     let working = Working::start(format!("{most} directions of {length} columns"), 0);
     while let Some(row) = stream.next_row()? {
-        let row = row.to_vec();
         if losses.rows == 0 {
             // The first row sets the center, so its loss does not count.
-            hindsight.begin_at(&row);
+            hindsight.begin_at(row);
         } else {
-            let mut lost = run.embedding().transform(&row, &mut coordinates)?;
+            let mut lost = run.embedding().transform(row, &mut coordinates)?;
             for (total, coordinate) in losses.online.iter_mut().zip(&coordinates).rev() {
                 *total += lost;
                 lost += coordinate * coordinate;
             }
             losses.online_energy += lost;
-            hindsight.add(&row);
+            hindsight.add(row);
         }
-        run.step(&row).map_err(|error| anyhow!("{}: {error}", stream.place()))?;
+        run.step(row).map_err(|error| anyhow!("{}: {error}", stream.place()))?;
         losses.rows += 1;
         working.advance(1);
     }

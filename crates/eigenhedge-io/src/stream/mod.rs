@@ -22,6 +22,7 @@ use crate::read_ahead::ReadAhead;
 use crate::read_as::read_as;
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
 use crate::reading::Reading;
+use crate::refusal::refusal;
 use crate::row::Row;
 use crate::saved::count;
 use crate::source::Source;
@@ -394,6 +395,31 @@ impl Stream {
                 outcome => return outcome,
             }
         }
+    }
+
+    /// Reads rows as long as `add` returns true, and rejects those for which it returns an error.
+    #[doc(hidden)]
+    pub fn read_warm_up(
+        &mut self,
+        mut add: impl FnMut(&[f64]) -> Result<bool, eigenhedge::Error>,
+    ) -> Result<Vec<Row>, Error> {
+        /// Memory of a buffered row in bytes, in addition to its numbers and texts.
+        const ROW: usize = 256;
+        let (mut rows, mut needs_more) = (Vec::new(), true);
+        while needs_more && self.next_row()?.is_some() {
+            let mut row = Row::default();
+            self.deliver_into(&mut row);
+            match add(row.numbers()) {
+                Err(error) => self.refuse_row(&row, refusal(&error, |column| self.label(column)))?,
+                Ok(more) => {
+                    let bytes = 8 * row.numbers().len() + row.kept.iter().map(String::len).sum::<usize>() + ROW;
+                    self.allow("the rows of the warm-up", bytes as u128 * (rows.len() as u128 + 1))?;
+                    needs_more = more;
+                    rows.push(row);
+                }
+            }
+        }
+        Ok(rows)
     }
 
     /// Returns the UTC offset in seconds by which [`Row::time`] is shifted in a table with a time

@@ -279,66 +279,61 @@ impl Ranking<'_> {
             caption: self.comparison.charged.sentence(&self.comparison.frozen) + ".",
             ..Table::default()
         };
-        let multiples = multiples(&self.lines, self.best);
         Page {
             title: file_name(source).to_owned(),
             subtitle: "eigenhedge compare: learners beside the best fixed subspace".into(),
-            blocks: vec![Block::Table(table), Block::Multiples(multiples), Block::Chart(self.chart())],
+            blocks: vec![Block::Table(table), Block::Multiples(self.multiples()), Block::Chart(self.chart())],
             ..Page::default()
         }
     }
 
-    pub fn chart(&self) -> Chart {
-        chart(&self.lines, self.best)
+    /// Returns the largest total loss that is at most four times the median. Larger losses would flatten the plot.
+    fn top(&self) -> f64 {
+        const FAR: f64 = 4.0;
+        let mut losses: Vec<f64> = self.lines.iter().map(|line| line.loss).collect();
+        losses.sort_by(f64::total_cmp);
+        let usual = losses[losses.len() / 2];
+        losses.into_iter().rfind(|loss| *loss <= FAR * usual).unwrap_or(usual)
     }
-}
 
-/// Returns the largest total loss that is at most four times the median. Larger losses would flatten the plot.
-fn top(lines: &[Line<'_>]) -> f64 {
-    const FAR: f64 = 4.0;
-    let mut losses: Vec<f64> = lines.iter().map(|line| line.loss).collect();
-    losses.sort_by(f64::total_cmp);
-    let usual = losses[losses.len() / 2];
-    losses.into_iter().rfind(|loss| *loss <= FAR * usual).unwrap_or(usual)
-}
-
-fn multiples(lines: &[Line<'_>], best: Best) -> Multiples {
-    let drawn = || lines.iter().filter_map(|line| Some((line, line.curve?.curve(&line.name, 0))));
-    let (first, last) = ends(lines).unwrap_or_default();
-    Multiples {
-        title: "What each has lost, row after row".into(),
-        caption: "All on the same axes, with the others drawn faintly behind; one that loses far more leaves its picture. Dashed: the \
-                  whole loss of the best fixed subspace, chosen with all rows known."
-            .into(),
-        notes: drawn().map(|(line, _)| format!("lost {}", readable(line.loss))).collect(),
-        curves: drawn().map(|(_, curve)| curve).collect(),
-        reference: Some(Curve { name: BEST.into(), rows: vec![first, last], values: vec![best.high(); 2] }),
-        top: 1.05 * top(lines),
-        dated: false,
-    }
-}
-
-/// Returns the first and the last row number of the first curve, or `None` without a curve.
-fn ends(lines: &[Line<'_>]) -> Option<(f64, f64)> {
-    let rows = lines.iter().find_map(|line| line.curve)?.curve("", 0).rows;
-    Some((*rows.first()?, *rows.last()?))
-}
-
-fn chart(lines: &[Line<'_>], best: Best) -> Chart {
-    let mut chart = Chart::new("All of them, to zoom into", "row", "loss so far");
-    for line in lines {
-        if let Some(curve) = line.curve {
-            let curve = curve.curve(&line.name, 0);
-            chart = chart.with(Series::line(&curve.name, &curve.rows, &curve.values));
+    fn multiples(&self) -> Multiples {
+        let drawn = || self.lines.iter().filter_map(|line| Some((line, line.curve?.curve(&line.name, 0))));
+        let (first, last) = self.ends().unwrap_or_default();
+        Multiples {
+            title: "What each has lost, row after row".into(),
+            caption: "All on the same axes, with the others drawn faintly behind; one that loses far more leaves its picture. Dashed: the \
+                      whole loss of the best fixed subspace, chosen with all rows known."
+                .into(),
+            notes: drawn().map(|(line, _)| format!("lost {}", readable(line.loss))).collect(),
+            curves: drawn().map(|(_, curve)| curve).collect(),
+            reference: Some(Curve { name: BEST.into(), rows: vec![first, last], values: vec![self.best.high(); 2] }),
+            top: 1.05 * self.top(),
+            dated: false,
         }
     }
-    if let Some((first, last)) = ends(lines) {
-        chart = chart.with(Series::dashed("best fixed subspace, in all", &[first, last], &[best.high(); 2]));
+
+    /// Returns the first and the last row number of the first curve, or `None` without a curve.
+    fn ends(&self) -> Option<(f64, f64)> {
+        let rows = self.lines.iter().find_map(|line| line.curve)?.curve("", 0).rows;
+        Some((*rows.first()?, *rows.last()?))
     }
-    let (top, most) = (top(lines), lines.iter().map(|line| line.loss).fold(0.0, f64::max));
-    chart.focus_y = (most > top).then_some((0.0, 1.05 * top));
-    chart.scale_switch = true;
-    chart
+
+    pub fn chart(&self) -> Chart {
+        let mut chart = Chart::new("All of them, to zoom into", "row", "loss so far");
+        for line in &self.lines {
+            if let Some(curve) = line.curve {
+                let curve = curve.curve(&line.name, 0);
+                chart = chart.with(Series::line(&curve.name, &curve.rows, &curve.values));
+            }
+        }
+        if let Some((first, last)) = self.ends() {
+            chart = chart.with(Series::dashed("best fixed subspace, in all", &[first, last], &[self.best.high(); 2]));
+        }
+        let (top, most) = (self.top(), self.lines.iter().map(|line| line.loss).fold(0.0, f64::max));
+        chart.focus_y = (most > top).then_some((0.0, 1.05 * top));
+        chart.scale_switch = true;
+        chart
+    }
 }
 
 const BEST: &str = "best fixed subspace in hindsight";

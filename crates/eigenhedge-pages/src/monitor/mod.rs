@@ -19,10 +19,10 @@ pub use notice::{IncidentNotice, Notice};
 pub use occurrence::{IncidentFacts, Occurrence, Times, Told};
 pub use page::{Inside, page};
 pub use summary::{incident_json, json, limit_in_words, monitor_json, text};
-pub use table::{FirstRow, TableMonitors, check_width, fresh_monitor, in_rows, usual_step};
+pub use table::{FirstRow, TableMonitors, fresh_monitor, in_rows, usual_step};
 pub use track::Track;
 
-use eigenhedge::Limit;
+use eigenhedge::{Limit, Monitor};
 
 /// Facts about a table and its monitors that are not in the journal.
 #[derive(Debug, Clone)]
@@ -41,4 +41,28 @@ pub struct Facts {
     pub in_memory: usize,
     /// Number of warm-up rows while the stream is running, or `None` after its end.
     pub running: Option<u64>,
+}
+
+impl Facts {
+    /// Returns facts about a stream of rows without a table. `by` is the name of the key, or `None` for a single monitor.
+    pub fn of_stream(source: String, by: Option<String>, monitor: &Monitor) -> Self {
+        Self {
+            source,
+            columns: column_names(monitor),
+            time: None,
+            by,
+            first_line: None,
+            skipped: 0,
+            limit: monitor.options().limit,
+            reference: None,
+            in_memory: 1,
+            running: Some(monitor.options().warm_up_rows(monitor.width())),
+        }
+    }
+}
+
+/// Returns the names of the columns, or their positions if they have no names.
+pub fn column_names(monitor: &Monitor) -> Vec<String> {
+    let names = monitor.columns().names.clone();
+    names.unwrap_or_else(|| (0..monitor.width()).map(|column| column.to_string()).collect())
 }

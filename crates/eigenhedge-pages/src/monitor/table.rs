@@ -172,20 +172,18 @@ impl TableMonitors {
         (trained, started): (Option<String>, Option<String>),
         running: Option<u64>,
     ) -> Facts {
-        let trained_rows = self.fleet.fresh().totals().warm_up;
-        let trained = trained.map(|name| format!("{} of {name}", counted(trained_rows, "row")));
+        let fresh = self.fleet.fresh();
+        let trained = trained.map(|name| format!("{} of {name}", counted(fresh.totals().warm_up, "row")));
         Facts {
-            source: stream.source(),
             columns: stream.shown_columns(),
             // The time column is the first copied column.
             time: stream.kept_columns().into_iter().next().filter(|_| self.has_times),
-            by: by.cloned(),
             first_line: stream.first_line(),
             skipped: stream.skipped(),
-            limit: self.fleet.fresh().options().limit,
             reference: trained.or(started.map(|name| format!("as in {name}"))),
             in_memory: self.fleet.in_memory(),
             running,
+            ..Facts::of_stream(stream.source(), by.cloned(), fresh)
         }
     }
 }
@@ -202,16 +200,6 @@ pub fn fresh_monitor(
     let length = width * (monitor.lags() + 1);
     stream.allow(&format!("monitoring rows of {length} numbers"), 8 * 8 * (length as u128).pow(2))?;
     Ok(monitor.with_names(names))
-}
-
-/// Returns an error unless the stream has as many columns as a saved monitor.
-pub fn check_width(monitor: &Monitor, stream: &Stream) -> Result<(), TableError> {
-    match (monitor.width(), stream.columns().len()) {
-        (width, found) if width == found => Ok(()),
-        (width, found) => {
-            Err(stream.failure(format!("must have {width} selected columns like the monitor, got {found}")))
-        }
-    }
 }
 
 /// Converts a duration such as `14d` or `after:2h` to rows, for an option that counts rows. `step`

@@ -7,14 +7,14 @@ mod monitors;
 mod opening;
 mod options;
 
-use super::session::words::{judge_skipped, list_skipped, say, unless_stopped};
+use super::session::words::{close_table, say, unless_stopped};
 use super::session::{Engine, Outcome};
 use crate::args::{MonitorArgs, SummaryForm};
 use crate::destination::{Destination, judge_outputs, judge_page};
 use crate::files::judge_place;
 use crate::live::Live;
 use crate::stop::StopSignal;
-use crate::table::{Usage, is_dash, say_times, source, title};
+use crate::table::{Usage, is_dash, source, title};
 use anyhow::Result;
 use eigenhedge_io::{Form, Progress, Target, printable_path, write_whole};
 use eigenhedge_pages::counted;
@@ -102,12 +102,7 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
     if let Some(row) = unaccepted {
         say(&format!("--accept {row} had no effect on the {} that were read", counted(journal.rows, "row")));
     }
-    list_skipped(&stream);
-    let skipped = judge_skipped(&stream, args.table.allow_skipped)?;
-    let skipped = skipped.map_or(String::new(), |sentence| format!("{:<11}{sentence}\n", "caution"));
-    if !args.quiet {
-        say_times(&stream);
-    }
+    let skipped = close_table(&stream, &args.table, args.quiet)?;
     let page = journal.has_charts(facts.columns.len()).then(|| page(&journal, &facts, &Inside::All));
     if let (Some(path), Some(page)) = (&args.report, &page) {
         write_whole(path, page.html().as_bytes())?;

@@ -18,10 +18,8 @@ use eigenhedge::{Fleet, Missing, Monitor, MonitorOptions, SavedKind};
 use eigenhedge_io::{
     Answers, GroupStore, Layout, Position, Source, Stream, Target, open_fleet, printable_path, verdict_columns,
 };
-use eigenhedge_pages::from_text;
-use eigenhedge_pages::monitor::{
-    FirstRow, Journal, Lasting, Least, Occurrence, TableMonitors, check_width, fresh_monitor,
-};
+use eigenhedge_pages::monitor::{FirstRow, Journal, Lasting, Least, Occurrence, TableMonitors, fresh_monitor};
+use eigenhedge_pages::{check_width, from_text};
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
@@ -65,7 +63,7 @@ impl Begun {
         let monitor = fleet.fresh();
         let (missing, model_columns) = (Some(monitor.options().missing), monitor.columns().names.clone());
         let stream = Stream::open(source, &Layout { missing, model_columns, ..layout.clone() })?;
-        check_width(monitor, &stream)?;
+        check_width(monitor.width(), "monitor", &stream)?;
         Ok(Self { stream, fleet, before: None })
     }
 
@@ -227,15 +225,9 @@ fn fresh(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout, stream: 
     };
     let layout = like_model(layout, model_columns);
     let mut table = Stream::open(&source, &layout)?;
-    let found = table.columns().len();
-    if found != width {
-        return Err(anyhow!("{}: must have {width} selected columns like the input, got {found}", table.source()));
-    }
-    let mut row = Vec::new();
-    while let Some(next) = table.next_row()? {
-        row.clear();
-        row.extend_from_slice(next);
-        if let Err(error) = monitor.add_to_warm_up(&row) {
+    check_width(width, "input", &table)?;
+    while let Some(row) = table.next_row()? {
+        if let Err(error) = monitor.add_to_warm_up(row) {
             table.refuse(sentence(&error))?;
         }
     }

@@ -36,7 +36,7 @@ const BLOCK_NUMBERS: usize = 1 << 21;
 
 impl<'a> ModelsByKey<'a> {
     pub fn session(plan: &'a Plan, signal: &StopSignal) -> Result<Session<'a, Self>> {
-        let snapshots = Snapshots::new(plan.keep.snapshot.as_deref(), plan.keep.snapshot_every)?;
+        let snapshots = Snapshots::new(plan.args.keep.snapshot.as_deref(), plan.args.keep.snapshot_every)?;
         let Start { models: mut fleet, stream, options, learner_options, saved, .. } =
             Start::<Fleet<Model>>::of(plan, signal)?;
         fleet.ask_for_coordinates(plan.out.is_wanted());
@@ -45,7 +45,9 @@ impl<'a> ModelsByKey<'a> {
             (answer_columns(&stream.kept_columns(), kept), saved.as_ref().map(|saved| &saved.answers));
         let answers = Answers::open(&plan.out.target, plan.out.form, columns, at_once(plan), position)?;
         let engine = Self {
-            answers: answers.with_safe_cells(plan.safe_cells).with_dialect(plan.answers_as.dialect(&stream)),
+            answers: answers
+                .with_safe_cells(plan.args.beside.safe_cells)
+                .with_dialect(plan.args.answers_as.dialect(&stream)),
             key: stream.first_kept().context("--group-by names a column that is kept")?,
             rows: stream.rows(),
             lost: 0.0,
@@ -62,11 +64,11 @@ impl<'a> ModelsByKey<'a> {
         let seconds = elapsed.as_secs_f64();
         answers.finish()?;
         list_skipped(stream);
-        judge_skipped(stream, plan.allow_skipped)?.iter().for_each(|sentence| say(sentence));
-        if !plan.quiet {
+        judge_skipped(stream, plan.args.table.allow_skipped)?.iter().for_each(|sentence| say(sentence));
+        if !plan.args.quiet {
             say_times(stream);
         }
-        let Some(form) = plan.summary else { return Ok(()) };
+        let Some(form) = plan.summary() else { return Ok(()) };
         let in_memory = fleet.in_memory();
         let groups = summaries(&mut fleet)?;
         let total = Total::of(&groups, stream.skipped(), seconds);

@@ -6,7 +6,7 @@ mod model;
 mod options;
 mod start;
 
-use super::session::words::{judge_skipped, list_skipped, unless_stopped};
+use super::session::words::{close_table, unless_stopped};
 use super::session::{Engine, Outcome, Session};
 
 use crate::args::SummaryForm;
@@ -15,7 +15,7 @@ use crate::live::Live;
 use crate::plan::Plan;
 use crate::say::say_short_warm_up;
 use crate::stop::StopSignal;
-use crate::table::{say_times, title};
+use crate::table::title;
 use crate::working::Working;
 use anyhow::Result;
 use eigenhedge::{Standardize, set_threads};
@@ -28,14 +28,14 @@ use model::{Learned, OneModel, RunPages};
 pub use group_summary::inspect;
 
 pub fn run(plan: &Plan) -> Result<()> {
-    let keep = &plan.keep;
+    let keep = &plan.args.keep;
     keep.threads.into_iter().for_each(set_threads);
     [&keep.report, &keep.plot, &keep.snapshot].into_iter().flatten().try_for_each(|path| judge_place(path))?;
     plan.out.judge_standard()?;
     let signal = StopSignal::listen()?;
-    if plan.by_group {
+    if plan.args.beside.group_by.is_some() {
         let Some(mut session) = unless_stopped(&signal, ModelsByKey::session(plan, &signal))? else { return Ok(()) };
-        return match session.learn(plan.quiet, &plan.out.target, &signal)? {
+        return match session.learn(plan.args.quiet, &plan.out.target, &signal)? {
             Outcome::Left => Ok(()),
             Outcome::Ended | Outcome::Stopped => {
                 let elapsed = session.elapsed();
@@ -43,17 +43,17 @@ pub fn run(plan: &Plan) -> Result<()> {
             }
         };
     }
-    let mut live = Live::start(plan.live.live, &title(&plan.source))?;
+    let mut live = Live::start(plan.args.live.live, &title(&plan.source))?;
     let Some(mut session) = unless_stopped(&signal, OneModel::session(plan, &signal))? else { return Ok(()) };
     live.iter_mut().for_each(|live| live.follow(RunPages::of(&session)));
-    if session.learn(plan.quiet, &plan.out.target, &signal)? == Outcome::Left {
+    if session.learn(plan.args.quiet, &plan.out.target, &signal)? == Outcome::Left {
         return Ok(());
     }
     live.iter_mut().for_each(Live::rest);
     let rows = session.engine.rows();
     let report = close(plan, session)?;
     if let (Some(live), Some(report)) = (live, report) {
-        live.end(&report, rows, plan.live.live_exit, &signal);
+        live.end(&report, rows, plan.args.live.live_exit, &signal);
     }
     Ok(())
 }
@@ -64,14 +64,11 @@ fn close(plan: &Plan, session: Session<'_, OneModel<'_>>) -> Result<Option<Page>
     let Session { engine, stream, .. } = session;
     let Learned { model, recorder, .. } = engine.finish()?;
     let standardized = model.columns().standardizer.how() != Standardize::None;
-    list_skipped(&stream);
-    let skipped = judge_skipped(&stream, plan.allow_skipped)?;
-    let skipped = skipped.map_or(String::new(), |sentence| format!("{:<11}{sentence}\n", "caution"));
-    if !plan.quiet {
-        say_times(&stream);
+    let skipped = close_table(&stream, &plan.args.table, plan.args.quiet)?;
+    if !plan.args.quiet {
         say_short_warm_up(model.columns().standardizer.how(), model.totals().rows);
     }
-    let working = (!plan.quiet).then(|| Working::start("the best subspaces in hindsight".to_owned(), 0));
+    let working = (!plan.args.quiet).then(|| Working::start("the best subspaces in hindsight".to_owned(), 0));
     let mut summary = model.summary().timed(elapsed.as_secs_f64());
     drop(working);
     summary.skipped_rows += stream.skipped();
@@ -81,10 +78,10 @@ fn close(plan: &Plan, session: Session<'_, OneModel<'_>>) -> Result<Option<Page>
         page(file_name(&stream.source()), stream.columns(), &recorder, &model, &summary)
     });
     if let Some(report) = &report {
-        plan.keep.report.iter().try_for_each(|path| write_whole(path, report.html().as_bytes()))?;
-        plan.keep.plot.iter().try_for_each(|path| write_whole(path, report.svg().as_bytes()))?;
+        plan.args.keep.report.iter().try_for_each(|path| write_whole(path, report.html().as_bytes()))?;
+        plan.args.keep.plot.iter().try_for_each(|path| write_whole(path, report.svg().as_bytes()))?;
     }
-    let Some(form) = plan.summary else { return Ok(report) };
+    let Some(form) = plan.summary() else { return Ok(report) };
     let shown = match form {
         SummaryForm::Text => skipped + &text(&summary, model.spec(), standardized) + &next_step(plan),
         SummaryForm::Json => serde_json::to_string(&summary)? + "\n",
@@ -94,7 +91,7 @@ fn close(plan: &Plan, session: Session<'_, OneModel<'_>>) -> Result<Option<Page>
 }
 
 fn next_step(plan: &Plan) -> String {
-    match (&plan.keep.report, &plan.keep.plot) {
+    match (&plan.args.keep.report, &plan.args.keep.plot) {
         (Some(path), _) => format!("report     {}: open it in a browser\n", printable_path(path)),
         (None, Some(path)) => format!("plot       {}\n", printable_path(path)),
         (None, None) => "next       --report FILE.html draws what happened\n".to_owned(),

@@ -3,7 +3,7 @@
 use super::options::{RunState, SavedRun};
 use super::start::Start;
 use crate::commands::session::words::by_name;
-use crate::commands::session::{Block, Engine, Options, Session, Snapshots, step_all_rows, step_rows};
+use crate::commands::session::{Block, Engine, Options, Session, Snapshots, step_rows};
 use crate::destination::Destination;
 use crate::live::{PageSource, Shared};
 use crate::plan::Plan;
@@ -47,7 +47,7 @@ pub struct Learned {
 
 impl<'a> OneModel<'a> {
     pub fn session(plan: &'a Plan, signal: &StopSignal) -> Result<Session<'a, Self>> {
-        let snapshots = Snapshots::new(plan.keep.snapshot.as_deref(), plan.keep.snapshot_every)?;
+        let snapshots = Snapshots::new(plan.args.keep.snapshot.as_deref(), plan.args.keep.snapshot_every)?;
         let Start { models: mut model, stream, layout, options, learner_options, saved } = Start::of(plan, signal)?;
         ask(plan, &mut model)?;
         let kept = model.spec().kept;
@@ -59,7 +59,9 @@ impl<'a> OneModel<'a> {
                 Answers::open(target, to.form, columns.clone(), at_once(plan), position)
             })?;
             closed |= is_closed;
-            let answers = answers.with_safe_cells(plan.safe_cells).with_dialect(plan.answers_as.dialect(&stream));
+            let answers = answers
+                .with_safe_cells(plan.args.beside.safe_cells)
+                .with_dialect(plan.args.answers_as.dialect(&stream));
             anyhow::Ok(if has_threads(plan) { Output::behind(answers) } else { Output::direct(answers) })
         };
         let texts = stream.kept_columns();
@@ -67,7 +69,7 @@ impl<'a> OneModel<'a> {
         let columns = number_columns(stream.columns());
         let reconstructions = open(&plan.reconstruct, columns, |saved| &saved.engine.reconstructions)?;
         let filled = open(&plan.filled, filled_columns(&texts, stream.columns()), |saved| &saved.engine.filled)?;
-        let (recorder, rows_before, before) = match (&saved, &plan.keep.resume) {
+        let (recorder, rows_before, before) = match (&saved, &plan.args.keep.resume) {
             (Some(saved), Some(path)) => {
                 (saved.engine.recorder(&model, path)?, saved.engine.rows_before, saved.elapsed())
             }
@@ -117,10 +119,11 @@ impl Engine for OneModel<'_> {
 
     fn read(&mut self, block: &mut Block, stream: &mut Stream, most: usize) -> Result<()> {
         let is_warming_up = self.learned().model.columns().standardizer.is_warming_up();
-        match is_warming_up {
+        let read = match is_warming_up {
             true => block.read_warm_up(stream, &mut self.learned.hold().model),
-            false => Ok(block.read(stream, most)?),
-        }
+            false => block.read(stream, most),
+        };
+        Ok(read?)
     }
 
     fn learn(&mut self, rows: &[Row], stream: &mut Stream) -> Result<()> {
@@ -170,7 +173,7 @@ impl Engine for OneModel<'_> {
                 }
             };
             let lot = &rows[first..end];
-            let outcome = if is_watched { step_rows(model, lot, each) } else { step_all_rows(model, lot) };
+            let outcome = step_rows(model, lot, is_watched.then_some(each));
             let learned = outcome.as_ref().map_or_else(|(i, _)| *i, |()| lot.len());
             next = first + learned;
             if let Some(learned) = rows[first..next].last() {
@@ -282,7 +285,7 @@ impl BlockSizes {
         }
         let fewest = model.block_rows();
         // Threads wait for each other at the end of a block, so larger blocks save time.
-        let times = if plan.keep.threads.is_some_and(|count| count.get() > 1) { 4 } else { 1 };
+        let times = if plan.args.keep.threads.is_some_and(|count| count.get() > 1) { 4 } else { 1 };
         let most = fewest.max(times * MOST_NUMBERS / model.length().max(1)).min(times * MOST_ROWS);
         Self { rows: fewest.min(most), fewest, most: most.max(fewest) }
     }
@@ -308,7 +311,7 @@ const LONG: Duration = Duration::from_millis(20);
 /// Returns true if reading and writing use threads of their own: if `--threads`, or by default the
 /// number of processors, is more than 1.
 fn has_threads(plan: &Plan) -> bool {
-    let count = plan.keep.threads.or_else(|| std::thread::available_parallelism().ok());
+    let count = plan.args.keep.threads.or_else(|| std::thread::available_parallelism().ok());
     count.is_some_and(|count| count.get() > 1)
 }
 

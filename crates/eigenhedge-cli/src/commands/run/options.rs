@@ -51,7 +51,7 @@ pub fn saved_run(
     let options = options(plan, layout, model, saved.stream.reading().cloned());
     saved.agree(path, &options)?;
     if saved.engine.report.is_none() && plan.records() {
-        let option = match &plan.keep {
+        let option = match &plan.args.keep {
             KeepArgs { report: Some(_), .. } => "--report",
             KeepArgs { plot: Some(_), .. } => "--plot",
             _ => "--live",
@@ -142,8 +142,8 @@ pub fn options(plan: &Plan, layout: &Layout, model: &Model, reading: Option<Read
         "--dim": dim,
         "--standardize": standardize.to_string(),
         "--copy-columns": (!keep.is_empty()).then(|| spelled.join(",")),
-        "--safe-cells": plan.safe_cells,
-        "--answers-as": plan.answers_as.name(),
+        "--safe-cells": plan.args.beside.safe_cells,
+        "--answers-as": plan.args.answers_as.name(),
         "--out": place(&plan.out.target),
         "--reconstruct": place(&plan.reconstruct.target),
         "--filled": place(&plan.filled.target),

@@ -14,6 +14,7 @@ use anyhow::{Result, anyhow};
 use eigenhedge::options::Setup;
 use eigenhedge::{Columns, Error, Fleet, Missing, Model, Standardize, Standardizer};
 use eigenhedge_io::{GroupStore, Layout, Stream, open_fleet};
+use eigenhedge_pages::first_rows;
 use std::path::Path;
 
 pub trait Models: Sized {
@@ -50,7 +51,7 @@ impl Models for Model {
 
 impl Models for Fleet<Model> {
     fn like(model: Model, plan: &Plan) -> Result<Self> {
-        let store = GroupStore::new(&scratch_folder(plan.keep.snapshot.as_deref()));
+        let store = GroupStore::new(&scratch_folder(plan.args.keep.snapshot.as_deref()));
         Ok(Self::new(model)?.with_store(most(plan), Box::new(store)))
     }
 
@@ -68,7 +69,7 @@ impl Models for Fleet<Model> {
 }
 
 fn most(plan: &Plan) -> usize {
-    plan.max_groups.unwrap_or(MOST_IN_MEMORY)
+    plan.args.beside.max_groups.map_or(MOST_IN_MEMORY, |most| most as usize)
 }
 
 /// State from which a run continues: its models, its opened table and its options.
@@ -84,17 +85,17 @@ pub struct Start<M> {
 impl<M: Models> Start<M> {
     pub fn of(plan: &Plan, signal: &StopSignal) -> Result<Self> {
         let layout = Layout { stop: signal.waits.clone(), ..plan.layout.clone() };
-        if let Some(path) = &plan.keep.resume {
+        if let Some(path) = &plan.args.keep.resume {
             return Self::resume(plan, &layout, path);
         }
         let (models, stream, layout, learner_options) = match &plan.beginning {
             Beginning::Setup(setup) => Self::afresh(plan, setup, layout)?,
             Beginning::Model(given) => Self::with_models(plan, given, &layout)?,
         };
-        if !plan.quiet {
+        if !plan.args.quiet {
             say_reading(&stream);
         }
-        let options = match plan.keep.snapshot {
+        let options = match plan.args.keep.snapshot {
             Some(_) => options(plan, &layout, models.model(), Some(stream.reading())),
             None => Options::new(),
         };
@@ -105,9 +106,10 @@ impl<M: Models> Start<M> {
         let stream = Stream::open(&plan.source, &layout)?;
         allow_learners(&stream, &[setup.spec.learner])?;
         let lacks_gamma = setup.lacks_gamma() && plan.standardize == Standardize::None;
-        let first = if lacks_gamma { first_rows(plan, &layout)? } else { Vec::new() };
+        let can_read_twice = plan.source.is_regular();
+        let first = if lacks_gamma && can_read_twice { first_rows(&plan.source, &layout)? } else { Vec::new() };
         let setup = fitted(&setup.clone().with_gamma_of(&first), &stream, &layout)?;
-        if let (Some(kernel), false) = (&setup.spec.kernel, plan.quiet) {
+        if let (Some(kernel), false) = (&setup.spec.kernel, plan.args.quiet) {
             match lacks_gamma {
                 true if first.is_empty() => say(
                     "the rows of a pipe do not set the scale of the kernel: --gamma is one over the number of columns",
@@ -120,7 +122,7 @@ impl<M: Models> Start<M> {
         let length = stream.columns().len();
         let columns = Columns::new(stream.own_names(), Standardizer::new(plan.standardize, length));
         let model = Model::of(&setup, length, true).map_err(|error| unfit(&error, &stream, &layout))?;
-        if !plan.quiet {
+        if !plan.args.quiet {
             uncapped(model.spec(), length).iter().for_each(|advice| say(advice));
         }
         Ok((M::like(model.with_columns(columns), plan)?, stream, layout, in_effect(&setup)?))
@@ -162,23 +164,6 @@ impl<M: Models> Start<M> {
         };
         Ok(Self { models, stream, layout, options, learner_options, saved: Some(saved) })
     }
-}
-
-/// Maximum number of first rows from which γ of the kernel is computed.
-const SCALE_ROWS: usize = 1000;
-
-fn first_rows(plan: &Plan, layout: &Layout) -> Result<Vec<Vec<f64>>> {
-    let mut rows = Vec::new();
-    if !plan.source.is_regular() {
-        return Ok(rows);
-    }
-    let mut stream = Stream::open(&plan.source, layout)?;
-    while rows.len() < SCALE_ROWS
-        && let Some(row) = stream.next_row()?
-    {
-        rows.push(row.to_vec());
-    }
-    Ok(rows)
 }
 
 fn fitted(setup: &Setup, stream: &Stream, layout: &Layout) -> Result<Setup> {

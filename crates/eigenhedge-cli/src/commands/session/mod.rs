@@ -9,7 +9,7 @@ pub mod words;
 
 use crate::stop::StopSignal;
 use anyhow::Result;
-pub use block::{Block, step_all_rows, step_rows};
+pub use block::{Block, step_rows};
 use eigenhedge_io::{Position, Reservation, Row, Stream, Target};
 pub use progress::Progress;
 pub use resume_state::{FIRST_ROW, Options, ResumeState, differs, first_row, spoken, table_options};

@@ -1,8 +1,9 @@
 //! Messages about rows and learners, shared by sessions.
 
-use crate::args::typed;
+use crate::args::{TableArgs, typed};
 pub use crate::say::say;
 use crate::stop::StopSignal;
+use crate::table::say_times;
 use anyhow::{Result, anyhow};
 use eigenhedge::options::spelled;
 use eigenhedge::{Error, Kind, Spec};
@@ -73,6 +74,16 @@ pub fn judge_skipped(stream: &Stream, is_allowed: bool) -> Result<Option<String>
         ));
     }
     Ok(Some(sentence))
+}
+
+/// Reports skipped rows and, unless `quiet`, irregular times. Returns the line of the summary about skipped rows.
+pub fn close_table(stream: &Stream, args: &TableArgs, quiet: bool) -> Result<String> {
+    list_skipped(stream);
+    let skipped = judge_skipped(stream, args.allow_skipped)?;
+    if !quiet {
+        say_times(stream);
+    }
+    Ok(skipped.map_or(String::new(), |sentence| format!("{:<11}{sentence}\n", "caution")))
 }
 
 /// Returns the message for a learner whose options do not fit the table.

@@ -42,18 +42,13 @@ impl Engine {
 
     fn facts(&self, name: &str, columns: Vec<String>) -> Option<Facts> {
         let Some(AnyLearner::Monitors(Monitors { fleet, .. })) = &self.learner else { return None };
-        let (options, shape) = (fleet.fresh().options(), self.shape.as_ref());
+        let shape = self.shape.as_ref().filter(|shape| shape.has_time);
         Some(Facts {
-            source: name.to_owned(),
             columns,
-            time: shape.filter(|shape| shape.has_time).and_then(|shape| shape.kept.first().cloned()),
-            by: self.options.by.clone(),
-            first_line: None,
+            time: shape.and_then(|shape| shape.kept.first().cloned()),
             skipped: self.counts.skipped,
-            limit: options.limit,
-            reference: None,
             in_memory: fleet.in_memory(),
-            running: Some(options.warm_up_rows(fleet.fresh().width())),
+            ..Facts::of_stream(name.to_owned(), self.options.by.clone(), fleet.fresh())
         })
     }
 }
