@@ -3,7 +3,7 @@
 use crate::arrays::table;
 use crate::classes::dictionary;
 use eigenhedge::{Monitor, Verdict, grade};
-use eigenhedge_pages::monitor::Occurrence;
+use eigenhedge_pages::monitor::{Journal, Occurrence};
 use numpy::{IntoPyArray, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -56,8 +56,9 @@ impl Answers {
         }
     }
 
-    pub fn enter_incidents(&mut self, incidents: Vec<Occurrence>) {
-        self.reports[2].extend(incidents);
+    /// Appends the reported incidents that are ongoing or could reopen.
+    pub fn enter_incidents(&mut self, journal: &Journal, names: &[String]) {
+        self.reports[2].extend(journal.open_incidents(names).into_iter().chain(journal.closing_incidents(names)));
     }
 
     /// Returns a dictionary of arrays and of lists of events, changes and incidents. `limit` is the

@@ -257,8 +257,7 @@ impl Monitors {
             *number += 1;
             Ok(())
         })?;
-        answers.enter_incidents(journal.open_incidents(&names));
-        answers.enter_incidents(journal.closing_incidents(&names));
+        answers.enter_incidents(journal, &names);
         Ok(answers.into_dict(py, fleet.fresh().limit(), None, (&names, true))?.into_any())
     }
 }

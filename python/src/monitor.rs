@@ -153,8 +153,7 @@ impl PyMonitor {
             monitor.resume_state.clear();
             Ok(())
         })?;
-        answers.enter_incidents(journal.open_incidents(&names));
-        answers.enter_incidents(journal.closing_incidents(&names));
+        answers.enter_incidents(journal, &names);
         answers.into_dict(py, monitor.limit(), width, (&names, false))
     }
 
