@@ -118,6 +118,69 @@ fn rows_that_stay_are_seldom_in_an_incident() {
     }
 }
 
+/// Device that sends empty rows between the others: they neither move the start of an incident nor count as its rows.
+#[test]
+fn skipped_rows_do_not_count_as_rows_of_an_incident() {
+    let mut all = rows(600, 5, 0.0, 20);
+    all[500..].iter_mut().for_each(|row| row[1] += 12.0);
+    let mut calm = Monitor::new(options(), 5).unwrap();
+    let of_fault = |verdict: &Verdict| verdict.opened.filter(|opened| opened.reported >= 500);
+    let opened = verdicts(&mut calm, &all).iter().find_map(of_fault).unwrap();
+    let mut monitor = Monitor::new(options(), 5).unwrap();
+    let empty = [f64::NAN; 5];
+    let mut found = None;
+    for (t, row) in all[..515].iter().enumerate() {
+        for _ in 0..if t >= 400 { 3 } else { 0 } {
+            monitor.step_numbered(10_000, &empty).unwrap();
+        }
+        found = found.or(of_fault(&monitor.step_numbered(t as u64, row).unwrap()));
+    }
+    assert_eq!(found, Some(opened));
+    let too_few = Error::TooFewRows { rows: 515 - opened.start as usize, least: 20 };
+    assert_eq!(monitor.accept(), Err(too_few));
+}
+
+/// An incident after an acceptance cannot have begun before it, among rows of the new reference.
+#[test]
+fn an_incident_right_after_an_acceptance_begins_after_it() {
+    let mut all = rows(900, 5, 0.0, 20);
+    all[500..800].iter_mut().for_each(|row| row[1] += 12.0);
+    let mut monitor = Monitor::new(options(), 5).unwrap();
+    verdicts(&mut monitor, &all[..800]);
+    monitor.accept().unwrap().unwrap();
+    let opened = verdicts(&mut monitor, &all[800..]).iter().find_map(|verdict| verdict.opened).unwrap();
+    assert_eq!((opened.start, opened.reported), (800, 800));
+}
+
+/// Row numbers of an incident are those of the table in which it is reported.
+#[test]
+fn an_incident_of_a_new_table_begins_in_it() {
+    for shift in [1.0, 1.5, 2.0] {
+        let mut all = rows(900, 5, 0.0, 20);
+        all[595..].iter_mut().for_each(|row| row[1] += shift);
+        let mut monitor = Monitor::new(options(), 5).unwrap();
+        assert!(
+            verdicts(&mut monitor, &all[..600]).iter().all(|verdict| verdict.row < 590 || verdict.opened.is_none())
+        );
+        monitor.begin_table();
+        let second = (0..).zip(&all[600..]).map(|(t, row)| monitor.step_numbered(t, row).unwrap());
+        let opened = second.filter_map(|verdict| verdict.opened).next().unwrap();
+        assert!(opened.start <= opened.reported && opened.reported < 300, "{opened:?}");
+    }
+}
+
+#[test]
+fn the_warm_up_takes_no_rows_after_its_end() {
+    let all = rows(250, 5, 0.0, 20);
+    let mut monitor = Monitor::new(options(), 5).unwrap();
+    monitor.add_to_warm_up(&[f64::NAN; 5]).unwrap();
+    assert_eq!(monitor.totals().passed_over, 0);
+    verdicts(&mut monitor, &all);
+    let before = monitor.clone();
+    monitor.add_to_warm_up(&all[0]).unwrap();
+    assert_eq!(monitor, before);
+}
+
 #[test]
 fn an_accepted_state_is_the_reference_from_then_on() {
     let mut all = rows(2000, 5, 0.0, 20);

@@ -192,7 +192,7 @@ pub(super) struct Step {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Open {
     incident: Incident,
-    /// Position of the first row in the stream, counted with skipped rows.
+    /// Position of the first row in the stream, counted without skipped rows.
     start: u64,
     /// Position of the report.
     reported: u64,
@@ -224,6 +224,7 @@ pub(super) struct Incidents {
     armed: [bool; REMEMBERED],
     /// First position after each score was last usual.
     since: [u64; REMEMBERED],
+    /// Numbers of the last rows of the present table and reference.
     numbers: VecDeque<u64>,
     open: Option<Open>,
     count: u64,
@@ -269,9 +270,15 @@ impl Incidents {
         Some(Incident { is_over: true, ..open.incident })
     }
 
+    /// Continues the numbers of the incidents of an earlier reference. Incidents start after its last row.
     pub fn continue_from(&mut self, earlier: &Self) {
         self.count = earlier.count;
-        self.numbers.clone_from(&earlier.numbers);
+    }
+
+    /// Prepares for the first row of a new table, whose incidents start in it.
+    pub fn begin_table(&mut self) {
+        self.numbers.clear();
+        self.scales.begin_table();
     }
 
     /// Moves the reference to these column means of another stream, raises the limits, and forgets all incidents.

@@ -174,6 +174,11 @@ pub struct MonitorTotals {
 }
 
 impl MonitorTotals {
+    /// Returns the number of rows that were not skipped.
+    fn without_skipped(&self) -> u64 {
+        self.rows.saturating_sub(self.passed_over)
+    }
+
     /// Adds the counts of the rows between two totals of one monitor, `before` and `after`.
     pub fn add_since(&mut self, before: &Self, after: &Self) {
         let (mut before, mut after) = (*before, *after);
@@ -325,7 +330,7 @@ impl Monitor {
         if let Some(fitted) = &mut self.fitted {
             fitted.lags.clear();
             fitted.rounding.begin_table();
-            fitted.incidents.scales.begin_table();
+            fitted.incidents.begin_table();
             if let Some(differences) = &mut fitted.differences {
                 differences.lags.clear();
                 differences.previous.clear();
@@ -366,11 +371,11 @@ impl Monitor {
         self.step_numbered(self.totals.rows, raw)
     }
 
-    /// Adds a row to the warm-up, even beyond its requested length, until [`Self::end_warm_up`].
-    /// Rows with missing cells are handled as in [`Self::step`].
+    /// Adds a row to the warm-up, even beyond its requested length, until [`Self::end_warm_up`]. A row with missing
+    /// cells is filled in or left out as in [`Self::step`], but not counted. Has no effect once the monitor has its own
+    /// reference.
     pub fn add_to_warm_up(&mut self, raw: &[f64]) -> Result<(), Error> {
-        if self.is_passed_over(raw)? {
-            self.totals.passed_over += 1;
+        if self.is_passed_over(raw)? || self.fitted.is_some() && !self.is_borrowed {
             return Ok(());
         }
         check_size(raw)?;
@@ -414,10 +419,10 @@ impl Monitor {
         let row = &mut self.row.0;
         self.columns.standardizer.apply(raw, row).map_err(|index| cannot_standardize(raw, index))?;
         check_size(row)?;
-        let position = self.totals.rows;
+        let (position, of_whole) = (self.totals.rows, self.totals.without_skipped());
         self.totals.rows += 1;
         let Some(fitted) = &mut self.fitted else { return Ok(Verdict::without_score(number)) };
-        let mut verdict = fitted.step(raw, row, (number, position), &self.options);
+        let mut verdict = fitted.step(raw, row, (number, position, of_whole), &self.options);
         self.totals.count(&verdict);
         if self.is_borrowed {
             self.waiting.push(raw.to_vec());
@@ -433,7 +438,7 @@ impl Monitor {
             }
         }
         if let Rebaseline::After(rows) = self.options.rebaseline
-            && self.incident_rows() >= rows
+            && self.incident_rows().is_some_and(|since| since >= rows)
             && let Ok(closed) = self.accept()
         {
             verdict.accepted = true;
@@ -442,10 +447,11 @@ impl Monitor {
         Ok(verdict)
     }
 
-    /// Returns the number of rows since the start of the ongoing incident, or 0 if there is none.
-    fn incident_rows(&self) -> u64 {
-        let start = self.fitted.as_ref().and_then(|fitted| fitted.incidents.start());
-        start.map_or(0, |start| self.totals.rows - start)
+    /// Returns the number of rows since the start of the ongoing incident without skipped ones, or `None` if there is no
+    /// incident.
+    fn incident_rows(&self) -> Option<u64> {
+        let start = self.fitted.as_ref()?.incidents.start()?;
+        Some(self.totals.without_skipped().saturating_sub(start))
     }
 }
 

@@ -23,11 +23,12 @@ impl MonitorTotals {
 
 impl Fitted {
     /// Scores a row in standard units, then updates the state with it. `raw` is the row in units of the input.
+    /// `position` counts all earlier rows, and `of_whole` those that were not skipped.
     pub(super) fn step(
         &mut self,
         raw: &[f64],
         row: &mut [f64],
-        (number, position): (u64, u64),
+        (number, position, of_whole): (u64, u64, u64),
         options: &MonitorOptions,
     ) -> Verdict {
         let mut verdict = Verdict::without_score(number);
@@ -83,7 +84,7 @@ impl Fitted {
             let columns = Columns { stuck, moved, silent: repeats.silent() };
             let alone = &mut self.incident_causes.0;
             alone.reset(row.len());
-            let rows = (number, position);
+            let rows = (number, of_whole);
             let of_columns = (&*flags, &*repeats, alone);
             let step = incidents.enter(rows, (vector, of_flags[1]), columns, of_columns, (follows, verdict.alarm));
             (verdict.incident, verdict.opened, verdict.closed) = (step.inside, step.opened, step.closed);

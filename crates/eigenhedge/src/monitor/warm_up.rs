@@ -78,9 +78,8 @@ impl Monitor {
         let least = self.options.least_warm_up(self.width);
         let too_few = |rows| Error::TooFewRows { rows, least };
         let Some(fitted) = self.fitted.as_ref() else { return Err(too_few(self.waiting.len())) };
-        let start = fitted.incidents.start();
-        let since = start.map_or(u64::MAX, |start| self.totals.rows.saturating_sub(start));
-        let rows = fitted.last_rows.newest(usize::try_from(since).unwrap_or(usize::MAX));
+        let since = self.incident_rows().and_then(|since| usize::try_from(since).ok());
+        let rows = fitted.last_rows.newest(since.unwrap_or(usize::MAX));
         if rows.len() < least {
             return Err(too_few(rows.len()));
         }
