@@ -5,10 +5,11 @@ use crate::common::{product, specs, subspace_learners};
 use eigenhedge::bounds::{Setting, uncentered};
 use eigenhedge::comparators::BestSubspace;
 use eigenhedge::internals::dot;
+use eigenhedge::registry::REGISTRY;
 use eigenhedge::simplex::{Multiplicity, Select};
 use eigenhedge::{
-    Average, Error, Instance, Kind, Learner, Loss, Matrix, Mixing, NormBound, PlainLearner, Random, RunningCenter,
-    Spec, Symmetric, streams, trial,
+    Average, Error, Instance, Kind, Learner, Loss, Matrix, Mixing, Model, NormBound, PlainLearner, Random,
+    RunningCenter, Spec, Symmetric, streams, trial,
 };
 
 fn gaussian_rows(n: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
@@ -87,6 +88,23 @@ fn bad_rows_are_named_and_leave_the_state_alone() {
         let error = trial(&mut learner, &Instance::from(&[0.0, 20.0, 0.0, 0.0, 0.0][..]), &mut random).unwrap_err();
         assert!(matches!(error, Error::Norm { bound: 10.0, .. }), "{error}");
         assert_eq!((&learner, &random), (&before, &unused), "{spec:?}");
+    }
+}
+
+/// A given norm bound holds for rows after centering, so not for the first row, which only sets the center.
+#[test]
+fn the_row_that_sets_the_center_may_exceed_a_given_norm_bound() {
+    let centers = [RunningCenter::MEAN, RunningCenter::forgetting(0.9), RunningCenter::forgetting(0.0)];
+    for entry in REGISTRY {
+        for center in centers.into_iter().chain([RunningCenter::LEARNED]) {
+            let spec = Spec { center: Some(center), norm_bound: NormBound::Given(10.0), ..Spec::bare(entry.kind, 2) };
+            let Ok(mut model) = Model::new(spec, 5, 1) else { continue };
+            for row in gaussian_rows(5, 20, 4) {
+                let far: Vec<f64> = row.iter().map(|x| x + 1000.0).collect();
+                model.step(&far).unwrap_or_else(|error| panic!("{} {center:?}: {error}", entry.name));
+            }
+            assert!(matches!(model.step(&[0.0; 5]), Err(Error::Norm { .. })), "{} {center:?}", entry.name);
+        }
     }
 }
 

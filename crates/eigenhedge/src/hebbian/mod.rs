@@ -289,6 +289,7 @@ impl<W: Weights> Hebbian<W> {
 
     fn load_point(&mut self, point: &W::Point) -> Result<(), Error> {
         self.meet(point)?;
+        let fixes_center = self.fixes_center();
         let Working { outputs, taught, square, step, .. } = &mut self.scratch.0;
         error::add_square(self.energy, *square)?;
         step.clear();
@@ -296,7 +297,8 @@ impl<W: Weights> Hebbian<W> {
         refill(taught, outputs.iter().map(|y| step.scale * y));
         let scale = match self.params.norm_bound {
             NormBound::Running => self.largest_square.max(*square * step.scale * step.scale),
-            NormBound::Given(bound) if *square > bound * bound * (1.0 + SLACK) => {
+            // A first row that only sets the center is not learned.
+            NormBound::Given(bound) if *square > bound * bound * (1.0 + SLACK) && !fixes_center => {
                 return Err(Error::Norm { norm: square.sqrt(), bound });
             }
             NormBound::Given(bound) => bound * bound,

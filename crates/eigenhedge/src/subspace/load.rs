@@ -89,11 +89,11 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     }
 
     /// Returns `Err` if `square`, the largest eigenvalue of the instance, exceeds the square of a
-    /// given norm bound, or if its sum with the energy of all previous rows overflows. If the center
-    /// is the mean of all rows, the norm bound does not apply to a first row that sets it.
+    /// given norm bound, or if its sum with the energy of all previous rows overflows. The norm bound
+    /// does not apply to a first row that only sets the center.
     pub(super) fn within_bound(&self, square: f64) -> Result<(), Error> {
         match self.options.norm_bound {
-            NormBound::Given(bound) if square > bound * bound * (1.0 + SLACK) && self.centering_weight() > 0.0 => {
+            NormBound::Given(bound) if square > bound * bound * (1.0 + SLACK) && !self.fixes_center() => {
                 Err(Error::Norm { norm: square.sqrt(), bound })
             }
             _ => error::add_square(self.energy, square).map(|_| ()),
