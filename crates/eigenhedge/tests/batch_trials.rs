@@ -4,7 +4,7 @@
 use crate::common::bounded_rows;
 use eigenhedge::internals::dot;
 use eigenhedge::kernel::VectorKernel;
-use eigenhedge::{Comparators, Instance, Kind, Matrix, Mixing, Model, NormBound, Random, RunningCenter, Spec};
+use eigenhedge::{Comparators, Instance, Kind, Matrix, Missing, Mixing, Model, NormBound, Random, RunningCenter, Spec};
 use eigenhedge::{Symmetric, streams, trial};
 
 fn run(spec: &Spec, length: usize) -> Model {
@@ -148,6 +148,24 @@ fn what_cannot_be_learned_at_once_is_refused_and_changes_nothing() {
         let error = run.step_batch(&rows, weights).unwrap_err().to_string();
         assert!(error.contains(sentence), "{error}");
         assert_eq!(run, before);
+    }
+}
+
+#[test]
+fn a_bad_row_of_the_first_batch_is_named_and_leaves_nothing_learned() {
+    let far = [1e160, 0.0];
+    for (learner, bad, name) in [
+        (Kind::Tracking, &far, "point 4: the squared norm of the row must be finite"),
+        (Kind::Tracking, &[f64::INFINITY, 0.0], "point 4: entry 0 of the row must be finite"),
+        (Kind::Leader, &[f64::INFINITY, 0.0], "point 4: entry 0 of the row must be finite"),
+    ] {
+        let spec = Spec { center: Some(RunningCenter::MEAN), missing: Missing::Skip, ..Spec::bare(learner, 1) };
+        let mut model = run(&spec, 2);
+        let before = model.clone();
+        let rows = [&[1.0, 2.0], &[f64::NAN, 0.0], &[2.0, 1.0], &[0.0, 3.0], bad];
+        let error = model.step_batch(&rows.map(|row| &row[..]), None).unwrap_err().to_string();
+        assert!(error.starts_with(name), "{error}");
+        assert_eq!(model, before, "{learner:?}");
     }
 }
 

@@ -47,7 +47,13 @@ impl Model {
                 Ok(Loss::default())
             }
             [only] if weight(only) == 1.0 => self.step(rows[only]),
-            _ => self.learn_batch(&counted.iter().map(|i| (weight(*i), rows[*i])).collect::<Vec<_>>()),
+            _ => {
+                let dyads: Vec<_> = counted.iter().map(|i| (weight(*i), rows[*i])).collect();
+                self.learn_batch(&dyads).map_err(|error| match error {
+                    Error::At { point, error } => error.at(counted[point]),
+                    error => error,
+                })
+            }
         }?;
         self.totals.passed_over += bad.len() as u64;
         self.has_changed();
@@ -57,7 +63,7 @@ impl Model {
     fn learn_scatter(&mut self, dyads: &[(f64, &[f64])]) -> Result<Loss, Error> {
         let mut scaled = Matrix::zeros(self.length, dyads.len());
         for (j, (weight, row)) in dyads.iter().enumerate() {
-            check_row("row", row, self.length)?;
+            check_row("row", row, self.length).map_err(|error| error.at(j))?;
             let root = weight.sqrt();
             scaled.column_mut(j).iter_mut().zip(*row).for_each(|(to, x)| *to = root * x);
         }
@@ -79,11 +85,13 @@ impl Model {
         let (count, before) = (rows.len() as u64, self.totals);
         rows.iter().enumerate().try_for_each(|(i, row)| check_row("row", row, self.length).map_err(|e| e.at(i)))?;
         if before.rows < count {
-            let mut total = Loss::default();
-            for row in rows {
-                let loss = self.step(row)?;
+            // On an error, the rows before the bad one are not learned either.
+            let (mut learned, mut total) = (self.clone(), Loss::default());
+            for (i, row) in rows.into_iter().enumerate() {
+                let loss = learned.step(row).map_err(|error| error.at(i))?;
                 total = Loss { expected: total.expected + loss.expected, realised: total.realised + loss.realised };
             }
+            *self = learned;
             return Ok(total);
         }
         self.learner.inside_mut().set_aligns(false);
