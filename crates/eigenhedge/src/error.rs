@@ -123,7 +123,7 @@ pub enum Error {
         size: usize,
     },
     /// There are too few rows for a warm-up, a reference or a model.
-    #[error("the warm-up must have at least {least} rows, got {rows}")]
+    #[error("there must be at least {least} rows, got {rows}")]
     TooFewRows {
         /// Number of rows found.
         rows: usize,

@@ -57,8 +57,11 @@ impl VectorKernel {
             Self::Kendall { .. } | Self::Mallows { .. } => {
                 return Err(Error::Unsupported("kernels of rankings have no gradient"));
             }
-            Self::Spectrum { .. } | Self::Intersection { .. } | Self::Jaccard { .. } | Self::Function(_) => {
+            Self::Spectrum { .. } | Self::Intersection { .. } | Self::Jaccard { .. } => {
                 return Err(Error::Unsupported("kernels of items have no gradient"));
+            }
+            Self::Function(_) => {
+                return Err(Error::Unsupported("the gradient of a kernel that is given as a function is unknown"));
             }
             Self::Scaled { scale, kernel } => {
                 let (p, q) = kernel.slopes(atom, point, value / scale)?;
