@@ -11,7 +11,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 const QUEUE: usize = 64;
-/// Maximum run time of a command, after which it is killed.
+/// Maximum run time of a command, after which it and the processes that it started are killed.
 const PATIENCE: Duration = Duration::from_secs(30);
 const BLINK: Duration = Duration::from_millis(20);
 
@@ -53,32 +53,57 @@ impl Hook {
 
 /// Runs the command for each queued text, until the queue is closed. Returns the number of failures.
 fn run_all(command: &str, waiting: &Receiver<String>) -> u64 {
-    waiting.iter().filter(|text| !run(command, text)).count() as u64
+    waiting.iter().filter(|text| !run(command, text, PATIENCE)).count() as u64
 }
 
 /// Runs the command with `text` on its standard input. Returns true if the command succeeded in time.
-fn run(command: &str, text: &str) -> bool {
+fn run(command: &str, text: &str, patience: Duration) -> bool {
     let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
-    let spawned = Command::new(shell).arg(flag).arg(command).stdin(Stdio::piped()).stdout(Stdio::null()).spawn();
-    let Ok(mut child) = spawned else { return false };
+    let mut command_line = Command::new(shell);
+    command_line.arg(flag).arg(command).stdin(Stdio::piped()).stdout(Stdio::null());
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command_line, 0);
+    let Ok(mut child) = command_line.spawn() else { return false };
     if let Some(mut input) = child.stdin.take() {
         // The command may ignore its input. A notice fits into the pipe's buffer, so this does not block.
         let _ = input.write_all(text.as_bytes()).and_then(|()| input.write_all(b"\n"));
     }
-    ended_well(&mut child)
+    ended_well(&mut child, patience)
 }
 
-fn ended_well(child: &mut Child) -> bool {
+fn ended_well(child: &mut Child, patience: Duration) -> bool {
     let start = Instant::now();
     loop {
         match child.try_wait() {
             Ok(Some(status)) => return status.success(),
-            Ok(None) if start.elapsed() < PATIENCE => thread::sleep(BLINK),
+            Ok(None) if start.elapsed() < patience => thread::sleep(BLINK),
             _ => {
+                // The shell leads a group of processes, so that the programs it started end with it.
+                #[cfg(unix)]
+                let _ = rustix::process::kill_process_group(
+                    rustix::process::Pid::from_child(child),
+                    rustix::process::Signal::KILL,
+                );
                 let _ = child.kill();
                 let _ = child.wait();
                 return false;
             }
         }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_that_takes_too_long_is_killed_with_its_children() {
+        let folder = tempfile::tempdir().unwrap();
+        let late = folder.path().join("late");
+        let command = format!("(sleep 1; touch '{}') & wait", late.display());
+        assert!(!run(&command, "", Duration::from_millis(100)));
+        thread::sleep(Duration::from_millis(1500));
+        assert!(!late.exists());
+        assert!(run(&command, "", PATIENCE) && late.exists());
     }
 }
