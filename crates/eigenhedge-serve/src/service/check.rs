@@ -6,7 +6,7 @@ use eigenhedge_io::{iso_time, printable_path};
 use std::fmt::Write;
 use std::sync::atomic::Ordering;
 
-/// Opens a store and loads all streams. Returns a table of them as text, or the first error.
+/// Opens a store and loads all streams. Returns a table of them as text, or one line for each stream that cannot be used.
 pub fn check_store(mut settings: Settings) -> Result<String, String> {
     if !settings.store.is_dir() {
         return Err(format!("{} is not a folder", printable_path(&settings.store)));
@@ -19,7 +19,7 @@ pub fn check_store(mut settings: Settings) -> Result<String, String> {
     runtime.block_on(core.load_all());
     let mut out =
         format!("{:<24} {:<8} {:>12} {:>9} {:>8}  last rows\n", "stream", "kind", "rows", "incidents", "notices");
-    let mut failed = Ok(());
+    let mut problems = Vec::new();
     for handle in core.all() {
         let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
         let counts = &handle.counts;
@@ -35,11 +35,13 @@ pub fn check_store(mut settings: Settings) -> Result<String, String> {
             load(&counts.rows),
             load(&counts.incidents),
         );
-        failed = failed.and_then(|()| handle.check_loaded().map_err(|problem| problem.detail));
+        problems.extend(handle.check_loaded().err().map(|problem| problem.detail));
     }
     let (streams, size) = (core.all().len(), core.shared.store.size());
     runtime.block_on(core.close());
-    failed?;
+    if !problems.is_empty() {
+        return Err(problems.join("\n"));
+    }
     let noun = if streams == 1 { "stream" } else { "streams" };
     Ok(format!("{out}{streams} {noun}, {size} bytes. Incidents: those that are going on. Notices: those that wait.\n"))
 }

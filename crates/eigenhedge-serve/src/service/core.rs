@@ -32,6 +32,11 @@ pub struct Core {
     is_starting: AtomicBool,
 }
 
+fn stored_options(bytes: &[u8]) -> Result<StreamOptions, String> {
+    let options: Value = serde_json::from_slice(bytes).map_err(|error| format!("they are damaged: {error}"))?;
+    StreamOptions::new(&options).map_err(|problem| problem.detail)
+}
+
 impl Core {
     pub fn open(settings: Settings) -> Result<Arc<Self>, String> {
         let (transport, templates) =
@@ -56,14 +61,17 @@ impl Core {
             start: now(),
             is_starting: AtomicBool::new(true),
         });
+        let mut problems = Vec::new();
         for one in described {
-            let options: Value = serde_json::from_slice(&one.options)
-                .map_err(|error| format!("the options of the stream {} are damaged: {error}", one.name))?;
-            let options = StreamOptions::new(&options)
-                .map_err(|problem| format!("the options of the stream {}: {}", one.name, problem.detail))?;
-            core.insert(Handle::open(one.id, one.name, Arc::new(options), &one.sent, Arc::clone(&core.shared)));
+            match stored_options(&one.options) {
+                Err(reason) => problems.push(format!("the options of the stream {}: {reason}", one.name)),
+                Ok(options) => {
+                    let shared = Arc::clone(&core.shared);
+                    core.insert(Handle::open(one.id, one.name, Arc::new(options), &one.sent, shared));
+                }
+            }
         }
-        Ok(core)
+        if problems.is_empty() { Ok(core) } else { Err(problems.join("\n")) }
     }
 
     fn insert(&self, handle: Arc<Handle>) {

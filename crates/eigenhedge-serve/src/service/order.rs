@@ -39,7 +39,7 @@ impl Logged {
         match &self.order {
             Order::Rows(rows) => engine.learn(rows, self.at),
             Order::Accept { key } => done(engine.accept(key.as_deref(), self.at)),
-            Order::Model(bytes) => done(engine.replace(bytes)),
+            Order::Model(bytes) => done(engine.replace(bytes, self.at)),
             Order::Clock { since } => {
                 engine.look_for_silence(Some(*since), self.at);
                 Outcome::default()

@@ -118,18 +118,23 @@ impl Engine {
     /// Returns incidents and silences of the stream or of one key: ongoing ones, then past ones, each with the latest
     /// first.
     pub fn incidents(&self, key: Option<&str>) -> Value {
-        let names = self.names();
         let silences = &self.notices.silences;
         let mut all: Vec<Occurrence> = silences.open.values().chain(&silences.past).cloned().collect();
+        all.extend(self.open_incidents());
         if let Some(AnyLearner::Monitors(monitors)) = &self.learner {
-            all.extend(monitors.journal.open_incidents(&names));
-            all.extend(monitors.journal.closing_incidents(&names));
             all.extend(monitors.journal.listed.iter().filter(|one| one.is_incident()).cloned());
         }
         all.retain(|one| key.is_none_or(|key| one.key == key));
         let is_over = |one: &Occurrence| one.incident.as_ref().is_none_or(|facts| facts.is_over);
         all.sort_by_key(|one| (is_over(one), std::cmp::Reverse(one.start)));
         all.iter().map(incident_json).collect()
+    }
+
+    /// Returns the reported incidents of monitors that are ongoing or could reopen.
+    fn open_incidents(&self) -> Vec<Occurrence> {
+        let Some(AnyLearner::Monitors(Monitors { journal, .. })) = &self.learner else { return Vec::new() };
+        let names = self.names();
+        journal.open_incidents(&names).into_iter().chain(journal.closing_incidents(&names)).collect()
     }
 
     pub fn keys(&self) -> Vec<KeyCounts> {
@@ -316,6 +321,36 @@ mod tests {
         }
         // A spike becomes a shift.
         assert!(told.len() > 1, "{told:?}");
+    }
+
+    #[test]
+    fn a_replaced_monitor_ends_its_incident() {
+        let given = json!({"kind": "monitor", "warm_up": 100, "min_severity": "minor"});
+        let options = Arc::new(StreamOptions::new(&given).unwrap());
+        let mut engine = Engine::new(options, Places { folder: std::env::temp_dir(), fleet_bytes: 1 << 20 });
+        let mut random = eigenhedge::Random::seeded(1);
+        let mut bytes = Vec::new();
+        for fault in [0.0, 50.0] {
+            let mut body = "a,b,c\n".to_owned();
+            for _ in 0..200 {
+                let u = random.normal();
+                body += &format!("{u},{},{}\n", u + 0.1 * random.normal(), fault + random.normal());
+            }
+            let (shape, mut memory) = (engine.shape(), Memory::new(1 << 20).request());
+            let given = (shape.as_deref(), None);
+            let rows = Rows::read(&engine.options, given, (BodyForm::Csv, body.as_bytes()), &mut memory).unwrap();
+            engine.learn(&rows, 1e9);
+            if fault == 0.0 {
+                std::io::Read::read_to_end(&mut engine.model_file().unwrap().reader().unwrap(), &mut bytes).unwrap();
+                assert_eq!(engine.notices.open(), [""; 0]);
+            }
+        }
+        assert_eq!(engine.notices.open().len(), 1);
+        assert!(engine.replace(b"no model", 2e9).is_err() && engine.notices.open().len() == 1);
+        engine.replace(&bytes, 2e9).unwrap();
+        let (at, last) = engine.notices.urgent_after(0).last().unwrap();
+        assert_eq!((*at, last.kind.as_str(), last.row), (2e9, "closed", 400));
+        assert_eq!(engine.notices.open(), [""; 0]);
     }
 
     /// Snapshots are not self-describing, so no field of a notice may be omitted.

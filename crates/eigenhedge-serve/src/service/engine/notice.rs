@@ -157,8 +157,15 @@ impl Notices {
         self.push(Notice::accepted(row, key), at);
     }
 
-    /// Forgets ongoing incidents, because the monitors were replaced.
-    pub fn restart(&mut self) {
+    /// Ends the incidents of monitors that were replaced before `row`. `open` are those that were ongoing or could reopen.
+    pub fn restart(&mut self, open: Vec<Occurrence>, row: u64, at: f64) {
+        for mut one in open {
+            one.incident.iter_mut().for_each(|facts| facts.is_over = true);
+            let notice = Notice::of_incident("closed", &one, row, "");
+            if self.ends(&one.key, &notice) {
+                self.push(notice, at);
+            }
+        }
         self.told.clear();
     }
 }

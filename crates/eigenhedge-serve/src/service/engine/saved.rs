@@ -160,7 +160,8 @@ impl Engine {
         }
     }
 
-    pub fn replace(&mut self, bytes: &[u8]) -> Result<(), Problem> {
+    /// Replaces the learner by that of a model file. Ends the incidents that were ongoing.
+    pub fn replace(&mut self, bytes: &[u8], at: f64) -> Result<(), Problem> {
         let refuse = |refusal: Refusal| Problem::unsound(format!("the model {refusal}"));
         let unsound = |error: Error| Problem::unsound(error.to_string());
         let kind = SavedKind::of(bytes).map_err(refuse)?;
@@ -207,8 +208,9 @@ impl Engine {
             Some(shape) => Arc::clone(shape),
             None => Arc::new(self.options.shape(names, width)),
         };
+        let open = self.open_incidents();
         (self.learner, self.shape) = (Some(learner), Some(shape));
-        self.notices.restart();
+        self.notices.restart(open, self.counts.rows, at);
         Ok(())
     }
 }

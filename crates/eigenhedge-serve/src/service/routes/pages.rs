@@ -183,7 +183,8 @@ fn overview(all: &[Arc<Handle>]) -> PageState {
     let columns = ["stream", "state", "last rows", "rows", "alarms"].map(str::to_owned).to_vec();
     let sum = |of: fn(&Handle) -> u64| all.iter().map(|handle| of(handle)).sum::<u64>();
     let tile = |value: u64, label: &str| Tile { value: value.to_string(), label: label.to_owned(), ..Tile::default() };
-    let open = tile(sum(|handle| handle.counts.incidents.load(Ordering::Relaxed)), "open incidents");
+    let open = sum(|handle| handle.counts.incidents.load(Ordering::Relaxed));
+    let open = tile(open, if open == 1 { "open incident" } else { "open incidents" });
     let open = Tile { tone: if open.value == "0" { "" } else { "alarm" }, ..open };
     let rows = order.iter().take(STREAMS).map(line).collect();
     let table = Table { title: "Streams".into(), columns, rows, ..Table::default() };
@@ -193,7 +194,7 @@ fn overview(all: &[Arc<Handle>]) -> PageState {
         blocks: vec![
             Block::Tiles(vec![
                 open,
-                tile(all.len() as u64, "streams"),
+                tile(all.len() as u64, if all.len() == 1 { "stream" } else { "streams" }),
                 tile(sum(|handle| handle.counts.rows.load(Ordering::Relaxed)), "rows"),
             ]),
             Block::Table(table),
