@@ -5,6 +5,7 @@ use crate::inputs::paths_of;
 use crate::say::say;
 use crate::table::Usage;
 use eigenhedge::Standardize;
+use eigenhedge::batch::Center;
 use eigenhedge_io::{Layout, Source};
 use eigenhedge_pages::directions::Chosen;
 
@@ -15,7 +16,7 @@ pub fn choose_k(
     asked: Option<Directions>,
     source: &Source,
     layout: &Layout,
-    how: Standardize,
+    scale: (Standardize, Center),
     quiet: bool,
 ) -> Result<usize, Usage> {
     let is_pipe =
@@ -25,7 +26,7 @@ pub fn choose_k(
             "-k must be given when rows come through a pipe: their first rows cannot be read twice".into(),
         ));
     }
-    Ok(reported(Directions::of_table(asked, source, layout, how).map_err(Usage)?, quiet))
+    Ok(reported(Directions::of_table(asked, source, layout, scale).map_err(Usage)?, quiet))
 }
 
 /// Returns the number of directions. If the program chose it, explains it unless `quiet`.

@@ -6,6 +6,7 @@ use crate::destination::{Destination, judge_outputs, judge_page, judge_plot};
 use crate::directions::choose_k;
 use crate::table::{self, Usage};
 use anyhow::anyhow;
+use eigenhedge::batch::Center;
 use eigenhedge::options::{Options, Setup, spelled};
 use eigenhedge::{AnyLearner, Error, Kind, Missing, Standardize};
 use eigenhedge_io::{Layout, Source, printable_path};
@@ -78,7 +79,8 @@ impl Beginning {
         let tried = setup(&args.options.options(Kind::Auto, 1))?;
         let items = tried.text_items();
         let layout = Layout { items, ..layout.clone() };
-        let k = choose_k(args.k, source, &layout, standardize, args.quiet)?;
+        let center = tried.spec.center.map_or(Center::None, |_| Center::Mean);
+        let k = choose_k(args.k, source, &layout, (standardize, center), args.quiet)?;
         Ok(Self::Setup(setup(&args.options.options(Kind::Auto, k))?.into()))
     }
 }

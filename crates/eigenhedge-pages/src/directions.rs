@@ -32,7 +32,12 @@ impl Directions {
 
     /// Chooses the number of directions for a table, unless the user gave it. Returns 1 for an unreadable table,
     /// because the caller reports the error. Rows of texts or sets need a given number.
-    pub fn of_table(asked: Option<Self>, source: &Source, layout: &Layout, how: Standardize) -> Result<Chosen, String> {
+    pub fn of_table(
+        asked: Option<Self>,
+        source: &Source,
+        layout: &Layout,
+        (how, center): (Standardize, Center),
+    ) -> Result<Chosen, String> {
         if let Some(Self::Number(k)) = asked {
             return Ok((k, None));
         }
@@ -49,17 +54,17 @@ impl Directions {
         if how != Standardize::None {
             standardize(&mut rows);
         }
-        Ok(Self::of_rows(asked, &rows))
+        Ok(Self::of_rows(asked, &rows, center))
     }
 
-    /// Chooses the number of directions for these rows, unless the user gave it.
-    pub fn of_rows(asked: Option<Self>, rows: &[Vec<f64>]) -> Chosen {
+    /// Chooses the number of directions for these rows around this center, unless the user gave it.
+    pub fn of_rows(asked: Option<Self>, rows: &[Vec<f64>], center: Center) -> Chosen {
         if let Some(Self::Number(k)) = asked {
             return (k, None);
         }
         let rows = &rows[..rows.len().min(FIRST.0)];
         let most = rows.first().map_or(0, Vec::len).min(rows.len()).saturating_sub(1).min(MOST);
-        match Pca::fit(rows, most.max(1), Center::Mean) {
+        match Pca::fit(rows, most.max(1), center) {
             Ok(pca) => Self::of_shares(asked, &pca.explained_ratio(), rows.len()),
             Err(_) => (1, None),
         }
@@ -88,8 +93,7 @@ fn standardize(rows: &mut [Vec<f64>]) {
     for column in 0..rows.first().map_or(0, Vec::len) {
         let mean = rows.iter().map(|row| row[column]).sum::<f64>() / count;
         let deviation = (rows.iter().map(|row| (row[column] - mean).powi(2)).sum::<f64>() / count).sqrt();
-        if deviation > 0.0 {
-            rows.iter_mut().for_each(|row| row[column] /= deviation);
-        }
+        let divisor = if deviation > 0.0 { deviation } else { 1.0 };
+        rows.iter_mut().for_each(|row| row[column] = (row[column] - mean) / divisor);
     }
 }

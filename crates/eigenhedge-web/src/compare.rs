@@ -3,6 +3,7 @@
 use crate::options::{LearnerOptions, setup, typed};
 use crate::reply::read;
 use crate::table::{Results, Table, detected, seconds, sentence};
+use eigenhedge::batch::Center;
 use eigenhedge::options::spelled;
 use eigenhedge::{Kind, Missing, Model};
 use eigenhedge_io::{Layout, ScaledStream, Source, Stream};
@@ -32,12 +33,13 @@ impl Compare {
             find_time: options.layout.time.is_some(),
             ..options.layout.clone()
         };
-        let (k, _) = Directions::of_table(options.k, source, &layout, options.standardize)?;
         let centered = match options.text("center") {
             None | Some("mean") => true,
             Some("none") => false,
             Some(other) => return Err(format!("--center must be mean or none, got {other}")),
         };
+        let center = if centered { Center::Mean } else { Center::None };
+        let (k, _) = Directions::of_table(options.k, source, &layout, (options.standardize, center))?;
         let warm_up = options.text("warm-up").map_or(Ok(WARM_UP), str::parse);
         let warm_up = warm_up.map_err(|_| "--warm-up must be a number of rows")?;
         let stream = Stream::open(source, &layout).map_err(sentence)?;

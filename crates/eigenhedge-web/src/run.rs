@@ -3,6 +3,7 @@
 use crate::options::{LearnerOptions, setup, typed};
 use crate::reply::read;
 use crate::table::{Results, Saved, Table, detected, seconds, sentence};
+use eigenhedge::batch::Center;
 use eigenhedge::options::{OPTIONS, spelled};
 use eigenhedge::registry::REGISTRY;
 use eigenhedge::{Columns, Kind, Missing, Model, Standardize, Standardizer, checked_bytes};
@@ -69,7 +70,8 @@ impl Run {
         let tried = setup(&options.of(Kind::Auto, 1)?)?;
         let (items, missing, how) = (tried.text_items(), Some(tried.spec.missing), options.standardize);
         let layout = Layout { items, missing, ..options.layout.clone() };
-        let (k, chosen) = Directions::of_table(options.k, source, &layout, how)?;
+        let center = tried.spec.center.map_or(Center::None, |_| Center::Mean);
+        let (k, chosen) = Directions::of_table(options.k, source, &layout, (how, center))?;
         let mut setup = setup(&options.of(Kind::Auto, k)?)?;
         if setup.lacks_gamma() && how == Standardize::None {
             setup = setup.with_gamma_of(&first_rows(source, &layout).map_err(sentence)?);

@@ -97,7 +97,7 @@ pub fn pca(args: &PcaArgs) -> Result<()> {
     judge_outputs([("the input", args.input.as_path())], &outputs)?;
     let (out, components) = (args.out.destination()?, Destination::new("--components", components, None)?);
     let table = read(&args.input, &args.table, false)?;
-    let k = reported(Directions::of_rows(args.k, &table.rows), false);
+    let k = reported(Directions::of_rows(args.k, &table.rows, center(args.center)), false);
     let mut coordinates = out.open(number_columns(&coordinate_names(k)))?;
     let mut directions = components.open(number_columns(&table.names))?;
     let working = Working::start(format!("PCA of {} rows", table.rows.len()), 0);

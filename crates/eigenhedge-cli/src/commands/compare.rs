@@ -9,6 +9,7 @@ use crate::stdout;
 use crate::table::{self, Usage};
 use crate::working::Working;
 use anyhow::{Context, Result, anyhow};
+use eigenhedge::batch::Center;
 use eigenhedge::{Kind, Missing, Model};
 use eigenhedge_io::write_whole;
 use eigenhedge_pages::compare::{Comparison, Read, RowLot};
@@ -22,7 +23,9 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
     [&args.plot, &args.report].into_iter().flatten().try_for_each(|path| judge_place(path))?;
     let source = table::source(&args.inputs)?;
     let how = args.table.standardize.unwrap_or_default();
-    let k = choose_k(args.k, &source, &table::layout(&args.table, &source)?, how, false)?;
+    let centered = args.center == CenterArg::Mean;
+    let center = if centered { Center::Mean } else { Center::None };
+    let k = choose_k(args.k, &source, &table::layout(&args.table, &source)?, (how, center), false)?;
     let setup = plan::setup(&args.options.options(Kind::Auto, k))?;
     if setup.spec.missing == Missing::Fill {
         let sentence =
@@ -32,7 +35,6 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
     let mut stream = table::open_with_missing(&args.inputs, &args.table, Some(setup.spec.missing))?;
     let length = stream.columns().len();
     table::allow_learners(stream.stream(), &args.learners)?;
-    let centered = args.center == CenterArg::Mean;
     let source = stream.source();
     let fits = |error: eigenhedge::Error| anyhow!("{source}: {error}");
     let mut models = Vec::new();
