@@ -172,7 +172,21 @@ fn variables() -> String {
 
 fn paragraph(class: &str, text: &str) -> String {
     let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
-    if text.trim().is_empty() { String::new() } else { format!("<p{class}>{}</p>\n", markup(text)) }
+    if text.trim().is_empty() { String::new() } else { format!("<p{class}>{}</p>\n", whole_dates(&markup(text))) }
+}
+
+/// Marks the dates such as 2024-01-08 in escaped text, so that no line breaks at their hyphens.
+fn whole_dates(safe: &str) -> String {
+    let is_date = |bytes: &[u8]| {
+        let fits = |(i, byte): (usize, &u8)| if i == 4 || i == 7 { *byte == b'-' } else { byte.is_ascii_digit() };
+        bytes.iter().enumerate().all(fits)
+    };
+    let (mut out, mut copied) = (String::new(), 0);
+    while let Some(at) = safe.as_bytes()[copied..].windows(10).position(is_date).map(|at| copied + at) {
+        out += &format!("{}<span class=\"date\">{}</span>", &safe[copied..at], &safe[at..at + 10]);
+        copied = at + 10;
+    }
+    out + &safe[copied..]
 }
 
 fn heading(text: &str) -> String {
@@ -231,4 +245,16 @@ fn figure(title: &str, content: &str, caption: &str) -> String {
     let caption = markup(caption);
     let caption = if caption.trim().is_empty() { caption } else { format!("<figcaption>{caption}</figcaption>") };
     format!("<figure>{}{content}{caption}</figure>\n", heading(title))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_line_breaks_within_a_date() {
+        let date = "<span class=\"date\">2024-01-08</span>";
+        let text = paragraph("", "ä since 2024-01-08T10:00, until 2024-01-08, not 2024-1-8");
+        assert_eq!(text, format!("<p>ä since {date}T10:00, until {date}, not 2024-1-8</p>\n"));
+    }
 }
