@@ -81,8 +81,9 @@ impl PyModel {
     fn step_standard_matrix(&self, py: Python<'_>, matrix: &Object<'_>, rows: u64) -> PyResult<()> {
         let matrix = square(matrix)?;
         let mut state = self.state(py)?;
+        let state = &mut *state;
         state.ask(false, false).map_err(refused)?;
-        state.learn(|model| model.step_scaled_matrix(&matrix, rows)).map(drop).map_err(refused)
+        py.detach(|| state.learn(|model| model.step_scaled_matrix(&matrix, rows))).map(drop).map_err(refused)
     }
 
     /// Learn from each row, in order. Return nothing.
@@ -214,9 +215,10 @@ impl PyModel {
         let count = rows.count();
         let weights = weights(sample_weight, count)?;
         let mut state = self.state(py)?;
+        let state = &mut *state;
         state.ask(false, false).map_err(refused)?;
-        let outcome = state.learn(|model| model.step_batch(&rows.lot(0..count), weights.as_deref()));
-        let loss = taken.learned(&mut state, outcome.map_err(refused))?;
+        let outcome = py.detach(|| state.learn(|model| model.step_batch(&rows.lot(0..count), weights.as_deref())));
+        let loss = taken.learned(state, outcome.map_err(refused))?;
         Ok((loss.expected, loss.realised))
     }
 
