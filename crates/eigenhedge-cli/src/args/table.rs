@@ -87,7 +87,8 @@ pub struct TableArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Table")]
 pub struct BesideArgs {
-    /// Columns to copy to the results as text. They are features only if --columns also names them, without a pattern
+    /// Columns to copy to the results as text, such as an identifier. They are not features, unless --columns also lists
+    /// them by name, not by a pattern
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub copy_columns: Vec<String>,
     /// Time column, which is copied to the results and is the axis of the plots; `Date,Time` joins a column of dates

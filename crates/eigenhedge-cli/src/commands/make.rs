@@ -8,16 +8,19 @@ use eigenhedge_pages::moment;
 
 /// Time of the first row of a plant, in seconds since 1970: Monday, 8 January 2024.
 const FIRST: u32 = 1_704_672_000;
+/// Number of columns of a plant.
+const PLANT: usize = 12;
 
 pub fn make(args: &MakeArgs) -> Result<()> {
-    let (n, k, seed) = (args.dim, args.k, args.seed);
+    let (k, seed) = (args.k, args.seed);
+    let n = if args.stream == Made::Plant { PLANT } else { args.dim };
     let rows = args.rows.unwrap_or(if args.stream == Made::Plant { 8640 } else { 1500 });
     // All rows are generated before the first is written.
     let bytes = 16u128.saturating_mul(n as u128).saturating_mul(rows.saturating_add(k) as u128);
     let most = MaxMemory::of_machine();
     if bytes > most.bytes().into() {
         return Err(anyhow!(
-            "--rows and --dim must leave room in half of the machine's memory, {most}, got {rows} and {n}"
+            "the rows must leave room in half of the machine's memory, {most}, got {rows} rows of {n} columns"
         ));
     }
     let each = rows.div_ceil(3).max(1);
