@@ -97,3 +97,19 @@ fn standardize(rows: &mut [Vec<f64>]) {
         rows.iter_mut().for_each(|row| row[column] = (row[column] - mean) / divisor);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eigenhedge::streams;
+
+    #[test]
+    fn the_mean_is_a_direction_only_without_a_center() {
+        let mut rows = streams::iid(6, 3, 0.01, 200, 1).rows;
+        rows.iter_mut().flatten().for_each(|x| *x += 100.0);
+        let k = |center| Directions::of_rows(None, &rows, center).0;
+        assert_eq!((k(Center::None), k(Center::Mean)), (1, 3));
+        standardize(&mut rows);
+        assert_eq!(Directions::of_rows(None, &rows, Center::None).0, 3);
+    }
+}
