@@ -275,12 +275,6 @@ impl Incidents {
         self.count = earlier.count;
     }
 
-    /// Prepares for the first row of a new table, whose incidents start in it.
-    pub fn begin_table(&mut self) {
-        self.numbers.clear();
-        self.scales.begin_table();
-    }
-
     /// Moves the reference to these column means of another stream, raises the limits, and forgets all incidents.
     pub fn lend(&mut self, means: &[f64]) {
         self.scales.move_to(means);
@@ -298,6 +292,14 @@ impl Incidents {
         (follows, is_alarm): (bool, bool),
     ) -> Step {
         let scores = self.scales.enter(vector, of_flags);
+        if let Some(Open { start, reported, end, .. }) = &mut self.open {
+            // Earlier versions saved positions that count skipped rows.
+            [start, reported, end].into_iter().for_each(|at| *at = position.min(*at));
+        }
+        if self.numbers.back().is_some_and(|last| number < *last) {
+            // A new table has begun, in which its incidents start.
+            self.numbers.clear();
+        }
         if self.numbers.len() == REMEMBERED_ROWS {
             self.numbers.pop_front();
         }

@@ -330,7 +330,7 @@ impl Monitor {
         if let Some(fitted) = &mut self.fitted {
             fitted.lags.clear();
             fitted.rounding.begin_table();
-            fitted.incidents.begin_table();
+            fitted.incidents.scales.begin_table();
             if let Some(differences) = &mut fitted.differences {
                 differences.lags.clear();
                 differences.previous.clear();

@@ -149,7 +149,8 @@ impl Session<'_, Monitors<'_>> {
         last.iter().try_for_each(|occurrence| engine.list(occurrence))?;
         // With a snapshot, the next table may continue the incident.
         if let Some(hook) = engine.hook.as_mut().filter(|_| engine.args.snapshot.is_none()) {
-            let closed = last.iter().filter(|one| one.is_incident());
+            let is_over = |one: &&Occurrence| one.incident.as_ref().is_some_and(|facts| facts.is_over);
+            let closed = last.iter().filter(|one| one.is_incident()).filter(is_over);
             closed.for_each(|one| hook.tell(&Notice::of_incident("closed", one, one.end, &one.end_time)));
         }
         let facts = engine.facts(&stream, None);
