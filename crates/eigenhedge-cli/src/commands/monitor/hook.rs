@@ -92,7 +92,8 @@ fn ended_well(child: &mut Child, patience: Duration) -> bool {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 
