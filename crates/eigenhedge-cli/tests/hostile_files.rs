@@ -258,7 +258,7 @@ fn rows_that_are_kept_are_counted() {
     }
     let outcome = place.run("make iid --rows 1000000000000 --dim 1000000000000");
     assert_eq!(outcome.status, 1);
-    assert!(outcome.err.starts_with("eigenhedge: --rows and --dim must leave room"), "{}", outcome.err);
+    assert!(outcome.err.starts_with("eigenhedge: the rows must leave room"), "{}", outcome.err);
 }
 
 #[test]

@@ -543,15 +543,6 @@ fn a_command_is_run_for_each_event_and_numbers_are_written_for_a_collector() {
     assert_eq!(of("opened"), listed.lines().count() - 1);
     assert_eq!(of("opened") - of("closed"), listed.lines().filter(is_open).count());
     assert!(told.iter().all(|notice| notice["causes"].is_array() && notice["row"].is_u64()));
-    // An incident that is over at the end of the table is closed, unless a snapshot continues it.
-    for (rows, options, closed) in [(335, "", 1), (335, "--snapshot m.eh", 0), (315, "", 0)] {
-        place.write("short.csv", sensors(rows));
-        place.write("told.jsonl", "");
-        let mut command = place.command(&format!("monitor short.csv {PLAIN} --quiet {options} --on-alarm"));
-        assert!(command.arg("cat >> told.jsonl").status().unwrap().success());
-        let count = |kind: &str| place.read("told.jsonl").matches(&format!("\"kind\":\"{kind}\"")).count();
-        assert_eq!((count("opened"), count("closed")), (1, closed), "{}", place.read("told.jsonl"));
-    }
     // A failing command is reported and does not stop the monitor.
     let failing = place.run(&format!("monitor t.csv {PLAIN} --quiet --on-alarm false"));
     assert!(failing.status == 0 && failing.err.contains("--on-alarm: the command failed"), "{}", failing.err);

@@ -81,7 +81,7 @@ const HOPELESS: f64 = 100.0;
 /// its rate low forever.
 const TOP_MEMORY: f64 = 0.999;
 /// Share of the energy of a row below which differences of losses count as rounding errors.
-const ROUNDING: f64 = 1e-12;
+const ROUNDING: f64 = 1e-10;
 /// Multiple of the rounding error below which a range counts as zero.
 const NEGLIGIBLE: f64 = 10.0;
 

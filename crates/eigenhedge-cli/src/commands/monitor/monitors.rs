@@ -147,12 +147,6 @@ impl Session<'_, Monitors<'_>> {
         let mut journal = std::mem::take(&mut engine.watched.hold().journal);
         let last = engine.monitors.close(&mut journal, stream.columns())?;
         last.iter().try_for_each(|occurrence| engine.list(occurrence))?;
-        // With a snapshot, the next table may continue the incident.
-        if let Some(hook) = engine.hook.as_mut().filter(|_| engine.args.snapshot.is_none()) {
-            let is_over = |one: &&Occurrence| one.incident.as_ref().is_some_and(|facts| facts.is_over);
-            let closed = last.iter().filter(|one| one.is_incident()).filter(is_over);
-            closed.for_each(|one| hook.tell(&Notice::of_incident("closed", one, one.end, &one.end_time)));
-        }
         let facts = engine.facts(&stream, None);
         engine.release(&stream)?;
         engine.answers.finish()?;
