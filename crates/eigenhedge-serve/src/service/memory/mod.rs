@@ -216,7 +216,8 @@ mod tests {
             vec![0u8; 1000]
         });
         assert_eq!((kept.len(), bytes), (1000, 1000));
-        assert!(allocated() > 1000 && working_space() < 16 << 20, "{}", working_space());
+        // Tests that run at the same time allocate too.
+        assert!(allocated() > 1000 && working_space() < 64 << 20, "{}", working_space());
         assert_eq!(measured(|| drop(kept)).1, -1000);
     }
 }
