@@ -4,11 +4,12 @@
 //! cache until all their products are computed. A general product would copy the rows twice.
 
 use super::{LINE, Matrix};
-use crate::num::dot;
 use crate::scratch::zero;
 use crate::threads::{share_out, worthwhile};
 use faer::{Accum, MatRef, Par};
 use pulp::{Arch, Simd, WithSimd};
+use std::array;
+use std::ops::Range;
 
 impl Matrix {
     /// Computes `A ← A R` in place, for this matrix A and R = `rotation`. `working` is a buffer.
@@ -230,13 +231,61 @@ struct SymmetricProduct<'a> {
 impl WithSimd for SymmetricProduct<'_> {
     type Output = ();
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
+    fn with_simd<S: Simd>(self, simd: S) {
         let Self { lower, x, y } = self;
-        for (j, amount) in x.iter().enumerate() {
-            let column = &lower.column(j)[j..];
-            let (own, below) = y[j..].split_at_mut(1);
-            own[0] += column[0] * amount + dot(&column[1..], &x[j + 1..]);
-            below.iter_mut().zip(&column[1..]).for_each(|(y, entry)| *y += amount * entry);
+        let whole = x.len() - x.len() % STRIP;
+        for j in (0..whole).step_by(STRIP) {
+            let end = j + STRIP;
+            add_triangle(lower, j..end, x, y);
+            let columns: [_; STRIP] = array::from_fn(|c| &lower.column(j + c)[end..]);
+            let amounts: [_; STRIP] = array::from_fn(|c| x[j + c]);
+            let sums = add_strip(simd, columns, amounts, &x[end..], &mut y[end..]);
+            y[j..end].iter_mut().zip(sums).for_each(|(y, sum)| *y += sum);
+        }
+        add_triangle(lower, whole..x.len(), x, y);
+    }
+}
+
+/// Number of columns of a symmetric matrix that are read at the same time. Several short columns are read faster than
+/// one.
+const STRIP: usize = 4;
+
+/// Adds the product of a diagonal block of a symmetric matrix with x to y.
+#[inline(always)]
+fn add_triangle(lower: &Matrix, block: Range<usize>, x: &[f64], y: &mut [f64]) {
+    for j in block.clone() {
+        let column = lower.column(j);
+        y[j] += column[j] * x[j];
+        for i in j + 1..block.end {
+            y[i] += column[i] * x[j];
+            y[j] += column[i] * x[i];
         }
     }
+}
+
+/// Adds the sum of the columns, multiplied by the amounts, to y. Returns the inner products of the columns with x.
+#[inline(always)]
+fn add_strip<S: Simd>(
+    simd: S,
+    columns: [&[f64]; STRIP],
+    amounts: [f64; STRIP],
+    x: &[f64],
+    y: &mut [f64],
+) -> [f64; STRIP] {
+    let (x, x_rest) = S::as_simd_f64s(x);
+    let (y, y_rest) = S::as_mut_simd_f64s(y);
+    let lanes = columns.map(|column| &S::as_simd_f64s(column).0[..x.len()]);
+    let factors = amounts.map(|amount| simd.splat_f64s(amount));
+    let mut sums = [simd.splat_f64s(0.0); STRIP];
+    for (i, (x, y)) in x.iter().zip(y).enumerate() {
+        for c in 0..STRIP {
+            *y = simd.mul_add_e_f64s(factors[c], lanes[c][i], *y);
+            sums[c] = simd.mul_add_e_f64s(*x, lanes[c][i], sums[c]);
+        }
+    }
+    array::from_fn(|c| {
+        let rest = S::as_simd_f64s(columns[c]).1;
+        y_rest.iter_mut().zip(rest).for_each(|(y, entry)| *y += amounts[c] * entry);
+        simd.reduce_sum_f64s(sums[c]) + x_rest.iter().zip(rest).map(|(x, entry)| x * entry).sum::<f64>()
+    })
 }

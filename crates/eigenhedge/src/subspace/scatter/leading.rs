@@ -45,8 +45,8 @@ const DENSE: f64 = 0.3;
 const LARGE: usize = 512;
 /// Maximum energy that a wanted direction may miss, as a share of the total energy of all rows.
 const TOLERANCE: f64 = 1e-12;
-/// Like [`TOLERANCE`], in a dense part of the spectrum. One row among a million changes the energy by this share.
-const TOLERANCE_IF_DENSE: f64 = 1e-6;
+/// Like [`TOLERANCE`], in a dense part of the spectrum. One row among 100,000 changes the energy by this share.
+const TOLERANCE_IF_DENSE: f64 = 1e-5;
 /// Number of extensions by single vectors in a dense part of the spectrum.
 const CHAIN: usize = 3;
 /// Number of vectors added to the basis for one row after which the attempt ends, or 4k if that is more.
