@@ -321,17 +321,17 @@ rng = np.random.default_rng(0)
 X = {table}
 sent = []
 def send():
-    sent.append(time.perf_counter())
+    sent.append(time.process_time())
     os.kill(os.getpid(), signal.SIGINT)
 threading.Timer(0.1, send).start()
 try:
     {work}
     print("ended by itself")
 except KeyboardInterrupt:
-    print("took", time.perf_counter() - sent[0])
+    print("took", time.process_time() - sent[0])
 os._exit(0)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
     assert done.stdout.startswith("took"), done.stdout + done.stderr
-    # An interrupt takes about 0.1 seconds. The limit allows for a busy machine.
+    # In processor time, so that other programs do not count. The longest step that ignores interrupts takes 0.3 seconds.
     assert float(done.stdout.split()[1]) < 2.0
