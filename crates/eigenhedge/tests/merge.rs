@@ -325,7 +325,9 @@ fn what_does_not_fit_together_is_refused_with_a_sentence() {
     assert!(sentence.contains("standardize must be none as in the first model, got running"), "{sentence}");
     let sentence = refused(model(["x", "y"], Standardize::Running), model(["x", "y"], Standardize::Running));
     assert!(sentence.contains("each part has divided its rows by scales of its own"), "{sentence}");
-    let sentence =
-        Moments::new(7, 3, Missing::Fail).unwrap().merge(Moments::new(7, 2, Missing::Fail).unwrap()).unwrap_err();
+    let moments = |kept, missing| Moments::new(7, kept, missing).unwrap();
+    let sentence = moments(3, Missing::Fail).merge(moments(2, Missing::Fail)).unwrap_err();
     assert_eq!(sentence.to_string(), "cannot be merged: k must be 3 as in the first part, got 2");
+    let sentence = moments(3, Missing::Skip).merge(moments(3, Missing::Fail)).unwrap_err();
+    assert_eq!(sentence.to_string(), "cannot be merged: missing must be skip as in the first part, got fail");
 }

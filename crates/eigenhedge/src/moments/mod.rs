@@ -214,12 +214,17 @@ impl Moments {
         }
     }
 
-    /// Merges the moments of two parts. They must have equal row lengths and k, and equal column
-    /// names if both have names.
+    /// Merges the moments of two parts. They must have equal row lengths, the same k and treatment of missing cells, and
+    /// equal column names if both have names.
     pub fn merge(mut self, other: Self) -> Result<Self, Error> {
         length("a row of the other part", other.length, self.length)?;
         if self.kept != other.kept {
             let sentence = format!("k must be {} as in the first part, got {}", self.kept, other.kept);
+            return Err(Error::Merge(sentence));
+        }
+        if self.missing != other.missing {
+            let name = |part: &Self| if part.missing == Missing::Fail { "fail" } else { "skip" };
+            let sentence = format!("missing must be {} as in the first part, got {}", name(&self), name(&other));
             return Err(Error::Merge(sentence));
         }
         self.columns.agree(&other.columns)?;
