@@ -80,7 +80,9 @@ impl Beginning {
         let items = tried.text_items();
         let layout = Layout { items, ..layout.clone() };
         let center = tried.spec.center.map_or(Center::None, |_| Center::Mean);
-        let k = choose_k(args.k, source, &layout, (standardize, center), args.quiet)?;
+        // A resumed run keeps the number that was chosen at its start.
+        let is_quiet = args.quiet || args.keep.resume.is_some();
+        let k = choose_k(args.k, source, &layout, (standardize, center), is_quiet)?;
         Ok(Self::Setup(setup(&args.options.options(Kind::Auto, k))?.into()))
     }
 }

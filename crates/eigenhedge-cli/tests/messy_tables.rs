@@ -200,6 +200,28 @@ fn what_was_found_is_kept_when_a_run_is_resumed() {
 }
 
 #[test]
+fn a_chosen_number_of_directions_is_kept_when_a_run_is_resumed() {
+    // One column has most of the energy in the first part, and another one afterwards.
+    let cell = |t: usize, j: usize, scale: f64| scale * (((7 * t + 3 * j) * (t + 5)) % 11) as f64;
+    let line = |t: usize| {
+        let scale = if t < 100 { 0.01 } else { 50.0 };
+        format!("{},{},{}\n", cell(t, 0, 9.0), cell(t, 1, scale), cell(t, 2, 0.5 * scale))
+    };
+    let table = |rows: usize| format!("a,b,c\n{}", (0..rows).map(line).collect::<String>());
+    for share in ["-k 0.6", ""] {
+        let place = Place::new();
+        place.write("t.csv", table(100));
+        assert_eq!(place.run(&format!("run t.csv {share} --quiet --snapshot m.snap")).status, 0);
+        place.write("t.csv", table(400));
+        let outcome = place.run(&format!("run t.csv {share} --snapshot m.snap --resume m.snap"));
+        assert!(outcome.status == 0 && !outcome.err.contains("-k"), "{share}: {}", outcome.err);
+        assert!(outcome.out.contains("400 rows of 3 numbers"), "{}", outcome.out);
+        let outcome = place.run("run t.csv -k 2 --snapshot m.snap --resume m.snap");
+        assert!(outcome.status == 1 && outcome.err.contains("-k must be as in m.snap, 1, got 2"), "{}", outcome.err);
+    }
+}
+
+#[test]
 fn times_out_of_order_are_told_once_and_over_a_stop() {
     let place = Place::new();
     let row = |i: usize, time: &str| format!("{time},{},{},{}\n", i % 7, i % 5, i % 3);

@@ -399,3 +399,90 @@ fn one_column_is_monitored_and_durations_count_rows() {
     }
     assert_eq!(place.run("mmd t.csv t.csv --splits 9").status, 0);
 }
+
+/// Returns a local time in Berlin and its offset, every 10 minutes from 26 October 2024. Summer time ends before row 162.
+fn autumn(row: usize) -> (String, &'static str) {
+    let (offset, seconds) = if row < 162 { ("+02:00", 600 * row) } else { ("+01:00", 600 * row - 3600) };
+    let (day, hour, minute) = (26 + seconds / 86400, seconds / 3600 % 24, seconds / 60 % 60);
+    (format!("2024-10-{day:02}T{hour:02}:{minute:02}:00"), offset)
+}
+
+/// Returns a table whose lines are made from a row number and two random cells. The first line is `header`.
+fn autumn_table(header: &str, line: impl Fn(usize, f64, f64) -> String) -> Vec<String> {
+    let mut random = eigenhedge::Random::seeded(4);
+    let lines = (0..700).map(|row| line(row, random.normal(), random.normal()));
+    std::iter::once(format!("{header}\n")).chain(lines).collect()
+}
+
+#[test]
+fn local_times_of_every_order_and_form_get_the_right_offsets() {
+    let place = Place::new();
+    let wide = autumn_table("t,a,b", |row, a, b| format!("{},{a:.3},{b:.3}\n", autumn(row).0));
+    let long = autumn_table("t,tag,value", |row, a, b| {
+        let time = autumn(row).0;
+        format!("{time},a,{a:.3}\n{time},b,{b:.3}\n")
+    });
+    place.write("wide.csv", wide.concat());
+    place.write("newest.csv", wide[..1].iter().chain(wide[1..].iter().rev()).cloned().collect::<String>());
+    place.write("long.csv", long.concat());
+    let times = |options: &str| {
+        let outcome = place.run(&format!("run {options} -k 1 --timezone Europe/Berlin --quiet --out o.csv"));
+        assert_eq!((outcome.status, outcome.err.as_str()), (0, ""), "{options}");
+        let out = place.read("o.csv");
+        out.lines().skip(1).map(|line| line.split(',').nth(1).unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let mut wanted: Vec<String> = (0..700).map(autumn).map(|(time, offset)| time + offset).collect();
+    assert_eq!(times("wide.csv"), wanted);
+    assert_eq!(times("long.csv --pivot t,tag,value"), wanted);
+    wanted.reverse();
+    assert_eq!(times("newest.csv"), wanted);
+    let days: Vec<String> = ["26T00:00:00+02:00", "27T00:00:00+02:00", "28T00:00:00+01:00", "29T00:00:00+01:00"]
+        .map(|day| format!("2024-10-{day}"))
+        .into();
+    assert_eq!(times("long.csv --pivot t,tag,value --every 1d:mean")[..4], days);
+}
+
+#[test]
+fn a_time_to_accept_is_the_instant_or_the_time_of_the_clock() {
+    let place = Place::new();
+    let line = |has_offset: bool| {
+        move |row: usize, a: f64, b: f64| {
+            let ((time, offset), level) = (autumn(row), if row < 450 { 0.0 } else { 9.0 });
+            format!("{time}{},{:.3},{b:.3}\n", if has_offset { offset } else { "" }, a + level)
+        }
+    };
+    place.write("local.csv", autumn_table("t,a,b", line(false)).concat());
+    place.write("offset.csv", autumn_table("t,a,b", line(true)).concat());
+    let listed = |options: &str, accept: &str| {
+        let outcome = place
+            .run(&format!("monitor {options} --warm-up 200 --events e.csv --events-detail --quiet --accept {accept}"));
+        assert_eq!((outcome.status, outcome.err.as_str()), (0, ""), "{options} {accept}");
+        place.read("e.csv")
+    };
+    let (time, offset) = autumn(600);
+    let utc = "2024-10-30T02:00:00Z";
+    assert_eq!((time.as_str(), offset), ("2024-10-30T03:00:00", "+01:00"));
+    for options in ["local.csv --timezone Europe/Berlin", "offset.csv"] {
+        let wanted = listed(options, "600");
+        assert!(wanted.contains("accepted,"), "{wanted}");
+        for accept in [time.as_str(), utc, &format!("{time}{offset}")] {
+            assert_eq!(listed(options, accept), wanted, "{options} {accept}");
+        }
+    }
+}
+
+#[test]
+fn durations_hold_in_a_table_that_begins_with_the_newest_row() {
+    let place = Place::new();
+    let table = autumn_table("t,a,b", |row, a, b| {
+        let level = if (300..400).contains(&row) { 9.0 } else { 0.0 };
+        format!("{},{:.3},{b:.3}\n", autumn(row).0, a + level)
+    });
+    place.write("t.csv", table[..1].iter().chain(table[1..].iter().rev()).cloned().collect::<String>());
+    for duration in ["10", "2h"] {
+        let outcome = place.run(&format!("monitor t.csv --warm-up 200 --fail-on-alarm --min-duration {duration}"));
+        assert_eq!(outcome.status, 3, "{duration}: {}{}", outcome.out, outcome.err);
+    }
+    let outcome = place.run("monitor t.csv --warm-up 1d --min-duration 3d --fail-on-alarm");
+    assert_eq!(outcome.status, 0, "{}{}", outcome.out, outcome.err);
+}

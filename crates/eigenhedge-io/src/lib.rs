@@ -129,6 +129,6 @@ pub use selectors::matches_pattern;
 pub use source::Source;
 pub use staging::{Reservation, write_private, write_whole};
 pub use stop::Stop;
-pub use stream::{Stream, StreamState};
+pub use stream::{Moment, Stream, StreamState};
 pub use time_format::TimeFormat;
 pub use timezone::Timezone;

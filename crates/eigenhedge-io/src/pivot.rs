@@ -24,6 +24,7 @@ use crate::row::Row;
 use crate::source::Source;
 use crate::stream::Stream;
 use crate::time_format::TimeFormat;
+use crate::timezone::Timezone;
 use eigenhedge::Missing;
 use std::collections::{HashMap, VecDeque};
 
@@ -40,10 +41,42 @@ enum Values {
     Sorted(std::vec::IntoIter<Value>),
 }
 
+/// Intervals of the rows, and the form of their times.
+#[derive(Clone, Copy)]
+struct Clock {
+    every: Option<f64>,
+    zone: Option<Timezone>,
+    /// UTC offset of the times of the values in seconds, if they are local times of the zone.
+    offset: Option<i32>,
+}
+
+impl Clock {
+    /// Returns the time of the row of a value.
+    fn stamp(self, time: f64) -> f64 {
+        match (self.every, self.zone, self.offset) {
+            (None, ..) => time,
+            (Some(every), Some(zone), Some(offset)) => {
+                zone.start_of(time - f64::from(offset), every) + f64::from(offset)
+            }
+            (Some(every), ..) => (time / every).floor() * every,
+        }
+    }
+
+    /// Formats the time of a row. A local time has no offset, which [`Stream`] appends.
+    fn text(self, time: f64) -> String {
+        match (self.zone, self.offset) {
+            (None, _) => iso_time(time),
+            (Some(zone), Some(offset)) => zone.clock(time - f64::from(offset)),
+            (Some(_), None) => iso_time(time) + "Z",
+        }
+    }
+}
+
 struct PivotReader {
     source: Source,
     layout: Layout,
     pivot: Pivot,
+    clock: Clock,
     values: Values,
     tags: HashMap<String, usize>,
     selected: Vec<usize>,
@@ -81,7 +114,7 @@ impl Stream {
         let input = InputSource::new(source.parts().first().unwrap_or(source), layout)?;
         let opened = PivotReader::open(source, layout, pivot)?;
         // The times have been parsed already.
-        Self::of(source, &Layout { time_format: None, timezone: None, ..layout.clone() }, (input, opened))
+        Self::of(source, &Layout { time_format: None, ..layout.clone() }, (input, opened))
     }
 
     fn next_value(&mut self) -> Result<Option<(f64, &String, f64)>, Error> {
@@ -98,6 +131,7 @@ impl PivotReader {
         let mut first = VecDeque::new();
         let (mut latest, mut late, mut count) = (f64::NEG_INFINITY, 0u64, 0u64);
         let is_regular = source.is_regular();
+        let mut clock = Clock { every: pivot.every, zone: layout.timezone, offset: None };
         while is_regular || first.len() < FIRST_VALUES {
             let Some((time, tag, value)) = stream.next_value()? else { break };
             let number = match tags.get(tag) {
@@ -110,7 +144,8 @@ impl PivotReader {
                     number
                 }
             };
-            let stamp = pivot.every.map_or(time, |every| (time / every).floor() * every);
+            clock.offset = stream.local_offset();
+            let stamp = clock.stamp(time);
             (late, count) = (late + u64::from(stamp < latest), count + 1);
             latest = latest.max(stamp);
             if !is_regular {
@@ -135,6 +170,7 @@ impl PivotReader {
             source: source.clone(),
             layout: layout.clone(),
             pivot: pivot.clone(),
+            clock,
             values,
             selected: columns.selected.iter().map(|position| position - 1).collect(),
             next: None,
@@ -180,7 +216,7 @@ impl PivotReader {
 
     fn end_row(&mut self, time: f64, row: &mut Vec<f64>) {
         row.extend(self.selected.iter().map(|tag| self.row[*tag]));
-        self.time_text = iso_time(time);
+        self.time_text = self.clock.text(time);
         self.counts.fill(0);
         if self.pivot.every.is_none() {
             self.row.fill(f64::NAN);
@@ -208,7 +244,7 @@ impl Reader for PivotReader {
                 self.end_row(last, numbers);
                 break;
             };
-            let stamp = self.pivot.every.map_or(time, |every| (time / every).floor() * every);
+            let stamp = self.clock.stamp(time);
             match self.time {
                 Some(open) if stamp < open => self.late += 1,
                 Some(open) if stamp > open => {

@@ -48,6 +48,11 @@ impl TimeOrder {
         self.last.extend(last.map(|last| (String::new(), last)));
     }
 
+    /// Returns true if most steps go back.
+    pub fn is_newest_first(&self) -> bool {
+        self.back > self.steps.len() as u64
+    }
+
     pub fn last(&self, key: &str) -> Option<f64> {
         self.last.get(key).copied()
     }

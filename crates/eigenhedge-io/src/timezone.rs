@@ -19,9 +19,10 @@ impl Timezone {
     }
 
     /// Returns the seconds since 1970 of a local time, which is given as if it were UTC. If the
-    /// local hour is repeated, a time that is not after `last` is in the second pass. If the hour
-    /// is skipped, the time has the UTC offset of the day before.
-    pub(crate) fn utc(self, local: f64, last: Option<f64>) -> f64 {
+    /// local hour is repeated, a time that is not after `last` is in the second pass. If the newest times come first, a
+    /// time that is not before `last` is in the first pass. If the hour is skipped, the time has the UTC offset of the
+    /// day before.
+    pub(crate) fn utc(self, local: f64, last: Option<f64>, is_newest_first: bool) -> f64 {
         let shift = |offset: i32| local - f64::from(offset);
         let Some(naive) = naive(local) else { return local };
         match self.0.offset_from_local_datetime(&naive) {
@@ -29,7 +30,12 @@ impl Timezone {
             MappedLocalTime::Ambiguous(one, other) => {
                 let (one, other) = (shift(one.fix().local_minus_utc()), shift(other.fix().local_minus_utc()));
                 let (first, second) = (one.min(other), one.max(other));
-                if last.is_none_or(|last| first > last) { first } else { second }
+                let is_second = match last {
+                    Some(last) if is_newest_first => second < last,
+                    Some(last) => first <= last,
+                    None => is_newest_first,
+                };
+                if is_second { second } else { first }
             }
             MappedLocalTime::None => shift(self.offset(local - 86400.0)),
         }
@@ -40,11 +46,24 @@ impl Timezone {
         naive(utc).map_or(0, |naive| self.0.offset_from_utc_datetime(&naive).fix().local_minus_utc())
     }
 
+    /// Returns the start of the interval that contains a time. Intervals of `length` seconds start at local midnight.
+    pub(crate) fn start_of(self, utc: f64, length: f64) -> f64 {
+        let local = utc + f64::from(self.offset(utc));
+        let start = (local / length).floor() * length;
+        // A short interval is within an hour, also within the one that is repeated.
+        if length <= 3600.0 { utc - (local - start) } else { self.utc(start, None, false) }
+    }
+
+    /// Formats a time as ISO 8601 in local time, without its offset.
+    pub(crate) fn clock(self, utc: f64) -> String {
+        iso_time(utc + f64::from(self.offset(utc)))
+    }
+
     /// Formats a time as ISO 8601 in local time, with its offset from UTC.
     pub(crate) fn text(self, utc: f64) -> String {
         let offset = self.offset(utc);
         let (sign, minutes) = (if offset < 0 { '-' } else { '+' }, offset.abs() / 60);
-        format!("{}{sign}{:02}:{:02}", iso_time(utc + f64::from(offset)), minutes / 60, minutes % 60)
+        format!("{}{sign}{:02}:{:02}", self.clock(utc), minutes / 60, minutes % 60)
     }
 }
 
@@ -67,7 +86,7 @@ mod tests {
     fn the_repeated_hour_is_told_apart_by_order_and_the_lost_hour_is_not_lost() {
         let zone = Timezone::from_name("Europe/Berlin").unwrap();
         let utc = |text: &str, last: Option<&str>| {
-            let found = zone.utc(seconds(text).unwrap(), last.map(|last| seconds(last).unwrap()));
+            let found = zone.utc(seconds(text).unwrap(), last.map(|last| seconds(last).unwrap()), false);
             (iso_time(found), zone.text(found))
         };
         let wanted = |utc: &str, text: &str| (utc.to_owned(), text.to_owned());
@@ -75,6 +94,9 @@ mod tests {
         assert_eq!(utc("2024-10-27 02:30", None), wanted("2024-10-27T00:30:00", "2024-10-27T02:30:00+02:00"));
         let second = utc("2024-10-27 02:30", Some("2024-10-27T00:50:00Z"));
         assert_eq!(second, wanted("2024-10-27T01:30:00", "2024-10-27T02:30:00+01:00"));
+        let back = |last: &str| iso_time(zone.utc(seconds("2024-10-27 02:30").unwrap(), seconds(last), true));
+        assert_eq!(back("2024-10-27T02:00:00Z"), "2024-10-27T01:30:00");
+        assert_eq!(back("2024-10-27T01:10:00Z"), "2024-10-27T00:30:00");
         assert_eq!(utc("2024-03-31 02:30", None).0, "2024-03-31T01:30:00");
         assert_eq!(Timezone::from_name("Europe/Nowhere"), None);
     }

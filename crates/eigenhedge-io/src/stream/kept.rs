@@ -1,12 +1,19 @@
 //! Copied cells, time and items of a row, from the texts that its reader returned.
 
 use super::Stream;
-use crate::dates;
 use crate::error::{Error, Fault, shown};
+use crate::row::Row;
 use crate::time_format::{Found, TimeFormat};
 use crate::timezone::Timezone;
 use eigenhedge::kernel::{TextItems, item_number};
 use serde_json::Value;
+
+/// Time that a user gave: seconds since 1970, on the clock of the table if the text has no time zone.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Moment {
+    seconds: f64,
+    is_local: bool,
+}
 
 impl Stream {
     pub(super) fn take_kept(&mut self) -> Result<(), Error> {
@@ -59,12 +66,36 @@ impl Stream {
         Err(Fault::Time { rule, found: shown(text.as_bytes()) })
     }
 
-    /// Parses a time, in the format of the table or as ISO 8601, to seconds since 1970. Returns
-    /// `None` if the table has no time column or the text matches neither format.
-    pub fn seconds(&self, text: &str) -> Option<f64> {
-        let reading = self.reading();
-        let format = self.time_format.as_ref().or(reading.time_format());
-        format.and_then(|format| format.seconds(text)).or_else(|| dates::seconds(text)).filter(|_| self.has_time())
+    /// Parses a time, in the format of the table or as ISO 8601. Returns `None` if the table has no time column or the
+    /// text matches neither format.
+    pub fn moment(&self, text: &str) -> Option<Moment> {
+        let (reading, iso) = (self.reading(), TimeFormat::from_text("iso"));
+        let formats = [self.time_format.as_ref().or(reading.time_format()), iso.as_ref()];
+        let parsed = |format: &TimeFormat| Some((format.seconds(text)?, format.is_local(text)));
+        let (seconds, is_local) = formats.into_iter().flatten().find_map(parsed).filter(|_| self.has_time())?;
+        Some(Moment { seconds, is_local })
+    }
+
+    /// Returns the UTC offset, in seconds, by which the times of all rows are shifted, or `None` if they are not local
+    /// times of a time zone.
+    pub(crate) fn local_offset(&self) -> Option<i32> {
+        self.times.offset
+    }
+
+    /// Returns true if a row of this table is at the moment or later.
+    pub fn is_reached(&self, moment: Moment, row: &Row) -> bool {
+        let Some(time) = row.time else { return false };
+        let utc = time - self.times.offset.map_or(0.0, f64::from);
+        let on_clock = || {
+            let text = row.kept.first().map_or("", String::as_str);
+            self.time_format.as_ref().and_then(|format| format.clock_seconds(text)).unwrap_or(time)
+        };
+        let now = match self.timezone.filter(|_| self.times.offset.is_some()) {
+            _ if !moment.is_local => utc,
+            Some(zone) => utc + f64::from(zone.offset(utc)),
+            None => on_clock(),
+        };
+        moment.seconds <= now
     }
 
     /// Interprets `time` as local time in `zone`. For charts, [`Row::time`](crate::Row::time) is
@@ -75,7 +106,7 @@ impl Stream {
             .last(self.row.key(self.key))
             .zip(self.times.offset)
             .map(|(last, offset)| last - f64::from(offset));
-        let utc = zone.utc(time, last);
+        let utc = zone.utc(time, last, self.times.is_newest_first());
         let offset = *self.times.offset.get_or_insert_with(|| zone.offset(utc));
         self.row.time = Some(utc + f64::from(offset));
         self.row.kept[0] = zone.text(utc);

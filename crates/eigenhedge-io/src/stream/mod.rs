@@ -13,6 +13,8 @@
 
 mod kept;
 
+pub use kept::Moment;
+
 use crate::columns::Columns as Selection;
 use crate::error::{Error, Fault, RowPlace};
 use crate::format::Format;

@@ -91,6 +91,13 @@ impl TimeFormat {
         time.map(|time| time - 3600.0 * f64::from(offset))
     }
 
+    /// Parses a time as the clock shows it, without its zone or UTC offset.
+    pub(crate) fn clock_seconds(&self, text: &str) -> Option<f64> {
+        let text = without_zone(text).0;
+        let offset = text.get(11..).and_then(|time| time.find(['Z', 'z', '+', '-'])).map_or(text.len(), |at| 11 + at);
+        self.seconds(&text[..offset]).or_else(|| self.seconds(text))
+    }
+
     fn local_seconds(&self, text: &str) -> Option<f64> {
         match &self.0 {
             Kind::Iso => dates::seconds(text),

@@ -3,26 +3,26 @@
 use super::{Facts, Journal, Occurrence, RowAt, Seen};
 use crate::counted;
 use eigenhedge::{Error, Fleet, Mode, Monitor, MonitorOption, MonitorOptions, POOL_PARTS};
-use eigenhedge_io::{Error as TableError, Row, Stream, duration, printable, refusal};
+use eigenhedge_io::{Error as TableError, Moment, Row, Stream, duration, printable, refusal};
 
-/// First row of a part of a table, by its number or its time in seconds since 1970.
+/// First row of a part of a table, by its number or its time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum FirstRow {
     Number(u64),
-    Time(f64),
+    Time(Moment),
 }
 
 impl FirstRow {
     /// Parses a row number or a time in the format of the table.
     pub fn from_text(text: &str, stream: &Stream) -> Option<Self> {
         let number = text.parse().ok().map(Self::Number);
-        number.or_else(|| stream.seconds(text).map(Self::Time))
+        number.or_else(|| stream.moment(text).map(Self::Time))
     }
 
-    fn is_at(self, row: &Row) -> bool {
+    fn is_at(self, row: &Row, stream: &Stream) -> bool {
         match self {
             Self::Number(number) => number <= row.number,
-            Self::Time(seconds) => row.time.is_some_and(|time| seconds <= time),
+            Self::Time(moment) => stream.is_reached(moment, row),
         }
     }
 }
@@ -73,7 +73,7 @@ impl TableMonitors {
     pub fn step(&mut self, row: &Row, journal: &mut Journal, stream: &mut Stream) -> Result<Option<Seen>, TableError> {
         let (key, time) = self.key_and_time(row);
         let place = (self.fleet.position(key).unwrap_or(self.fleet.keys().len()), key);
-        let accepts = self.accept.is_some_and(|first| first.is_at(row)) && !self.is_accepted;
+        let accepts = self.accept.is_some_and(|first| first.is_at(row, stream)) && !self.is_accepted;
         let names = (stream.columns(), accepts);
         let settles = self.settles(key);
         let blank = vec![f64::NAN; if settles { row.numbers().len() } else { 0 }];
@@ -157,9 +157,13 @@ impl TableMonitors {
             None => journal.rows.to_string(),
         };
         let of_key = if self.key.is_some() { " of one key" } else { "" };
+        let settle = match self.settle {
+            0 => String::new(),
+            rows => format!("; --settle leaves out {} after each change of the key", counted(rows, "row")),
+        };
         stream.failure(format!(
             "must have more rows{of_key} than the warm-up, {wanted}, got {found}; --warm-up takes fewer, and --train another \
-             table"
+             table{settle}"
         ))
     }
 
@@ -222,7 +226,8 @@ pub fn usual_step(mut stream: Stream, option: &str) -> Result<f64, TableError> {
     while times.len() < FIRST && stream.next_row()?.is_some() {
         times.extend(stream.row().time);
     }
-    let mut steps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step > 0.0).collect();
+    let mut steps: Vec<f64> =
+        times.windows(2).map(|pair| (pair[1] - pair[0]).abs()).filter(|step| *step > 0.0).collect();
     steps.sort_by(f64::total_cmp);
     let step = steps.get(steps.len() / 2).copied();
     step.ok_or_else(|| stream.failure(format!("--{option} must be a number of rows: the table has no times")))

@@ -120,7 +120,7 @@ impl Track {
 
     /// Marks an incident as reported if it reaches the minimum severity and duration. Returns true if this is new.
     pub(super) fn tell(&mut self, least: &Least, incident: &Incident, now: Option<f64>) -> bool {
-        let lasted = now.zip(self.told.seconds).map(|(now, start)| now - start);
+        let lasted = now.zip(self.told.seconds).map(|(now, start)| (now - start).abs());
         let is_new = !self.told.is_told && least.is_reached(incident, lasted);
         self.told.is_told |= is_new;
         self.in_table.incidents += u64::from(is_new);

@@ -3,6 +3,7 @@
 use super::options::{
     SavedRun, agree_on_learner, agree_with_model, in_effect, layout_of_model, options, saved_options, saved_run,
 };
+use crate::args::Directions;
 use crate::commands::session::Options;
 use crate::commands::session::words::{misfit, say, uncapped};
 use crate::files::{MOST_IN_MEMORY, read_model, scratch_folder};
@@ -152,7 +153,10 @@ impl<M: Models> Start<M> {
         saved.agree_on_table(path, &options)?;
         let learner_options = match &plan.beginning {
             Beginning::Setup(setup) => {
-                let setup = setup.clone().with_gamma_like(model.spec().kernel.as_ref());
+                let mut setup = setup.clone().with_gamma_like(model.spec().kernel.as_ref());
+                if !matches!(plan.args.k, Some(Directions::Number(_))) {
+                    setup.spec.kept = model.spec().kept;
+                }
                 let now = in_effect(&fitted(&setup, &stream, &layout)?)?;
                 agree_on_learner(path, &saved.engine.options, &now)?;
                 now
