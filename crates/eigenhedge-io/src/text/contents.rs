@@ -92,7 +92,10 @@ impl Contents<'_> {
         self.rows.iter().filter_map(move |row| row.get(column))
     }
 
-    pub fn unit_lines(&self) -> usize {
+    /// Returns the number of lines of units. Such a line has words above most columns of numbers,
+    /// and contains neither a number nor a time. A time in a column of numbers is ignored, because
+    /// it can be a date of calibration.
+    pub fn unit_lines(&self, is_time: impl Fn(&[u8]) -> bool) -> usize {
         let Self { rows, style } = self;
         let lines = rows.len().saturating_sub(2).min(MOST_UNIT_LINES);
         let Some(width) = rows.first().map(ByteRecord::len) else { return 0 };
@@ -102,11 +105,11 @@ impl Contents<'_> {
             let cells = below.iter().filter_map(|row| row.get(*column));
             2 * cells.filter(|cell| is_number(cell)).count() > below.len()
         };
-        let numeric: Vec<usize> = (0..width).filter(numbers).collect();
+        let (numeric, others): (Vec<usize>, Vec<usize>) = (0..width).partition(numbers);
         let holds_units = |row: &&ByteRecord| {
-            let mut cells = numeric.iter().filter_map(|column| row.get(*column));
             let words = numeric.iter().filter_map(|column| row.get(*column)).filter(|cell| style.is_word(cell)).count();
-            row.len() == width && 2 * words >= numeric.len() && words > 0 && !cells.any(&is_number)
+            let has_time = || others.iter().filter_map(|column| row.get(*column)).any(&is_time);
+            row.len() == width && 2 * words >= numeric.len() && words > 0 && !row.iter().any(is_number) && !has_time()
         };
         rows[..lines].iter().take_while(holds_units).count()
     }
@@ -208,4 +211,29 @@ fn is_elapsed(numbers: &[f64]) -> bool {
     let step = (last - first) / (numbers.len() - 1) as f64;
     let is_due = |(i, x): (usize, &f64)| (x - first - step * i as f64).abs() <= ROUNDED * step;
     first.abs() <= EARLY * step && step > 0.0 && numbers.iter().enumerate().all(is_due)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time_format::{Found, TimeFormat};
+
+    #[test]
+    fn a_line_of_units_has_no_time_and_no_number() {
+        let below = [["2024-03-05 08:10", "1", "2"], ["2024-03-05 08:20", "3", "4"], ["2024-03-05 08:30", "5", "6"]];
+        let style = CellStyle::default();
+        let is_time = |cell: &[u8]| TimeFormat::find(&[&text_of(cell)]) != Found::Nothing;
+        let cases = [
+            (["", "bar", "%"], 1),
+            (["yyyy-mm-dd", "[bar]", "[%]"], 1),
+            (["last calibration", "2024-01-01", "2023-11-30"], 1),
+            (["2024-03-05 08:00", "off", "off"], 0),
+            (["2024-03-05 08:00", "(0.22)", "0.03"], 0),
+            (["17", "off", "off"], 0),
+        ];
+        for (line, wanted) in cases {
+            let rows: Vec<ByteRecord> = [line].iter().chain(&below).map(|row| row.iter().collect()).collect();
+            assert_eq!(Contents { rows: &rows, style: &style }.unit_lines(is_time), wanted, "{line:?}");
+        }
+    }
 }

@@ -76,12 +76,17 @@ impl FirstLines<'_> {
         } else {
             like.clone()
         };
-        let unit_lines = if has_header { self.contents(1).unit_lines() as u64 } else { 0 };
+        let unit_lines = if has_header { self.unit_lines() as u64 } else { 0 };
         Ok(Settled { columns, has_header, time_format: None, unit_lines, step: None, wordy: Vec::new() })
     }
 
     fn contents(&self, first: usize) -> Contents<'_> {
         Contents { rows: self.look.lines.get(first..).unwrap_or_default(), style: self.style }
+    }
+
+    /// Returns the number of lines of units below the header.
+    fn unit_lines(&self) -> usize {
+        self.contents(1).unit_lines(|cell| self.form(&[&text_of(cell)]) != Found::Nothing)
     }
 
     fn settle_first(&self, names: Vec<String>) -> Result<Settled, Error> {
@@ -96,7 +101,7 @@ impl FirstLines<'_> {
         };
         let unit_lines = match found {
             Some(found) => found.unit_lines.min(MOST_UNIT_LINES as u64) as usize,
-            None if has_header => self.contents(1).unit_lines(),
+            None if has_header => self.unit_lines(),
             None => 0,
         };
         let contents = self.contents(usize::from(has_header) + unit_lines);
