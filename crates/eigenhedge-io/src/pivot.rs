@@ -38,7 +38,13 @@ type Value = (f64, usize, f64);
 
 enum Values {
     Stream(Box<Stream>, VecDeque<Value>),
-    Sorted(std::vec::IntoIter<Value>),
+    Sorted(Sorted),
+}
+
+/// Values in the order of time, and the reading of their table.
+struct Sorted {
+    values: std::vec::IntoIter<Value>,
+    reading: Reading,
 }
 
 /// Intervals of the rows, and the form of their times.
@@ -191,7 +197,7 @@ impl PivotReader {
             return Ok(Some(value));
         }
         match &mut self.values {
-            Values::Sorted(values) => Ok(values.next()),
+            Values::Sorted(sorted) => Ok(sorted.values.next()),
             Values::Stream(stream, first) => {
                 if let Some(value) = first.pop_front() {
                     return Ok(Some(value));
@@ -225,14 +231,15 @@ impl PivotReader {
     }
 }
 
-fn sorted(source: &Source, layout: &Layout, tags: &HashMap<String, usize>) -> Result<std::vec::IntoIter<Value>, Error> {
+fn sorted(source: &Source, layout: &Layout, tags: &HashMap<String, usize>) -> Result<Sorted, Error> {
     let mut stream = Stream::open(source, layout)?;
+    let reading = stream.reading();
     let mut values = Vec::new();
     while let Some((time, tag, value)) = stream.next_value()? {
         values.extend(tags.get(tag).map(|tag| (time, *tag, value)));
     }
     values.sort_by(|a, b| a.0.total_cmp(&b.0));
-    Ok(values.into_iter())
+    Ok(Sorted { values: values.into_iter(), reading })
 }
 
 impl Reader for PivotReader {
@@ -311,7 +318,7 @@ impl Reader for PivotReader {
     fn reading(&self) -> Reading {
         let found = match &self.values {
             Values::Stream(stream, _) => stream.reading(),
-            Values::Sorted(_) => Reading::default(),
+            Values::Sorted(sorted) => sorted.reading.clone(),
         };
         Reading { time_format: TimeFormat::from_text("iso"), step: self.pivot.every, first_line: 0, ..found }
     }
@@ -321,5 +328,35 @@ impl Reader for PivotReader {
         let parts = [counted(self.late, "late values"), counted(self.unknown, "values of later tags")];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::format::Format;
+
+    #[test]
+    fn a_table_that_must_be_sorted_keeps_its_reading() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("long.csv");
+        let line = |i: u32| format!("05.03.2024 08:{:02};{};{},5\n", i % 20, ["a", "b"][(i / 20) as usize], i);
+        let by_tag: Vec<String> = (0..40).map(line).collect();
+        let by_time: Vec<String> = (0..40).map(|i| line(i / 2 + i % 2 * 20)).collect();
+        let [time, tag, value] = ["Zeit", "Messstelle", "Wert"].map(Selector::from_text);
+        let pivot = Some(Pivot { time, tag, value, every: None, mean: false });
+        let layout = Layout { pivot, ..Layout::new(Format::Csv) };
+        let read = |lines: &[String]| {
+            std::fs::write(&path, "Zeit;Messstelle;Wert\n".to_owned() + &lines.concat()).unwrap();
+            let mut stream = Stream::open(&Source::File(path.clone()), &layout).unwrap();
+            let rows: Vec<Vec<f64>> = std::iter::from_fn(|| stream.next_row().unwrap().map(<[f64]>::to_vec)).collect();
+            (stream.read_as().map(str::to_owned), stream.reading(), rows)
+        };
+        let (sorted, plain) = (read(&by_tag), read(&by_time));
+        assert_eq!(sorted, plain);
+        assert_eq!(sorted.2.len(), 20);
+        assert!(sorted.0.unwrap().starts_with("delimiter \";\", decimal comma, "));
     }
 }
