@@ -201,6 +201,12 @@ pub(crate) fn has_thousands(cell: &[u8]) -> bool {
     (1..=3).contains(&first) && groups > 0 && is_certain && (rest.is_empty() || has_decimals)
 }
 
+/// Returns the sign between groups of digits if [`has_thousands`] is true, or `None`.
+pub(crate) fn group_sign(cell: &[u8]) -> Option<u8> {
+    let sign = unsigned(cell).iter().copied().find(|byte| !byte.is_ascii_digit());
+    sign.filter(|_| has_thousands(cell))
+}
+
 /// Returns true for one to three digits that do not start with 0, a point or comma, and three digits: `1,234`.
 pub(crate) fn has_one_group(cell: &[u8]) -> bool {
     let cell = unsigned(cell);

@@ -7,7 +7,7 @@
 //! Lines that start with `#` are comments if the first line does, and has another number of cells
 //! than the table. Other lines of text before the header are detected by `preamble`.
 
-use super::cells::{CellStyle, decimal_sign, has_one_group, has_thousands, split_unit};
+use super::cells::{CellStyle, decimal_sign, group_sign, has_one_group, has_thousands, split_unit};
 use super::line_ends::Lines;
 use super::peek::LINES;
 use super::preamble;
@@ -147,8 +147,28 @@ fn without_units(lines: &[ByteRecord], units: &[String]) -> Vec<ByteRecord> {
     lines.iter().map(|line| line.iter().enumerate().map(bare).collect()).collect()
 }
 
-/// Returns the more frequent decimal separator, or the point if both are equally frequent.
+/// Returns the decimal separator if the other sign must separate thousands, as in `1,500,030` and
+/// `1,234.5`. Returns `None` if no number or contradictory numbers tell.
+fn decimal_by_groups(lines: &[ByteRecord]) -> Option<u8> {
+    let groups_by = |sign: u8| {
+        let contradicts = |cell: &[u8]| decimal_sign(cell) == Some(sign) && !has_one_group(cell);
+        let cells = || lines.iter().flatten();
+        cells().any(|cell| group_sign(cell) == Some(sign)) && !cells().any(contradicts)
+    };
+    match (groups_by(b','), groups_by(b'.')) {
+        (true, false) => Some(b'.'),
+        (false, true) => Some(b','),
+        _ => None,
+    }
+}
+
+/// Returns the decimal separator that groups of thousands settle, or else the more frequent one. This
+/// is the point if both are equally frequent.
 fn decimal_of(lines: &[ByteRecord]) -> u8 {
+    decimal_by_groups(lines).unwrap_or_else(|| more_frequent(lines))
+}
+
+fn more_frequent(lines: &[ByteRecord]) -> u8 {
     let (mut points, mut commas) = (0, 0);
     for cell in lines.iter().flatten() {
         match decimal_sign(cell) {
@@ -205,6 +225,10 @@ mod tests {
             ("a;b;note\n1,5;2;\"x;y\"\n", ';', ','),
             ("when;a;b\n29.02.2024 12:00;1,5;2\n", ';', ','),
             ("a;b\n1.234,5;2\n", ';', ','),
+            ("a;b\n1,500,030;2\n999,500;3\n999,400;4\n", ';', '.'),
+            ("a;b\n1.500.030;2\n999.500;3\n999.400;4\n", ';', ','),
+            ("a;b\n192.168.100.101;1.5\n", ';', '.'),
+            ("a;b\n1 234,5;999.500\n", ';', '.'),
             ("a,b\n\"1,5\",2\n", ',', ','),
             ("a,b\n\"1,234\",2\n", ',', '.'),
             ("sep=;\na;b\n1,5;2\n", ';', ','),
@@ -215,6 +239,9 @@ mod tests {
             let look = Look::new(text.as_bytes(), &Layout::new(Format::Csv));
             let found = (char::from(look.delimiter), char::from(look.decimal));
             assert_eq!(found, (delimiter, decimal), "{text:?}");
+        }
+        for text in ["a;b\n1,500,030;2\n999,500;3\n", "a;b\n1.500.030;2\n999.500;3\n"] {
+            assert!(Look::new(text.as_bytes(), &Layout::new(Format::Csv)).has_groups, "{text:?}");
         }
     }
 }
