@@ -11,7 +11,8 @@ const LISTED: usize = 8;
 /// of numbers`. Returns `None` for plain comma-separated numbers.
 pub(crate) fn read_as(layout: &Layout, reading: &Reading, columns: &Columns) -> Option<String> {
     let mut parts = Vec::new();
-    if layout.format == Format::Csv && layout.delimiter.is_none() && reading.signs.delimiter != b',' {
+    let is_split = layout.format == Format::Csv && columns.count > 1;
+    if is_split && layout.delimiter.is_none() && reading.signs.delimiter != b',' {
         parts.push(format!("delimiter {}", spelled(reading.signs.delimiter)));
     }
     if layout.decimal.is_none() && reading.signs.decimal == b',' {

@@ -2,7 +2,8 @@
 //!
 //! A delimiter other than a comma is detected if it splits nearly all lines into as many cells as
 //! the first line. If a comma does so too, the delimiter with the larger share of numeric cells is
-//! chosen. With semicolons, tabs or bars as delimiters, cells such as `1,5` have a decimal comma.
+//! chosen. With semicolons, tabs or bars as delimiters, cells such as `1,5` have a decimal comma. So
+//! do such lines below a header without a comma, which are one column.
 //!
 //! Lines that start with `#` are comments if the first line does, and has another number of cells
 //! than the table. Other lines of text before the header are detected by `preamble`.
@@ -51,7 +52,7 @@ impl Look {
         let skipped = known.unwrap_or_else(|| first + preamble::lines(preamble::after(head, first), given));
         let head = preamble::after(head, skipped);
         let table = after_comments(head);
-        let splits = |head: &[u8]| given.unwrap_or_else(|| delimiter(head));
+        let splits = |head: &[u8]| given.unwrap_or_else(|| delimiter(head, layout.decimal));
         let width = |head: &[u8]| records(head, splits(table)).first().map_or(0, ByteRecord::len);
         let has_comments = table.len() < head.len() && !table.is_empty() && width(head) != width(table);
         let head = if has_comments { table } else { head };
@@ -95,7 +96,7 @@ fn records(head: &[u8], delimiter: u8) -> Vec<ByteRecord> {
     reader.byte_records().map_while(Result::ok).take(LINES + 1).collect()
 }
 
-fn delimiter(head: &[u8]) -> u8 {
+fn delimiter(head: &[u8], decimal: Option<u8>) -> u8 {
     let is_better = |lines: &[ByteRecord]| {
         let with_comma = records(head, b',');
         !agree(&with_comma) || numbers(lines) >= numbers(&with_comma)
@@ -104,7 +105,30 @@ fn delimiter(head: &[u8]) -> u8 {
         let lines = records(head, *delimiter);
         agree(&lines) && is_better(&lines)
     };
-    DELIMITERS.into_iter().filter(|delimiter| head.contains(delimiter)).find(is_found).unwrap_or(b',')
+    let found = DELIMITERS.into_iter().filter(|delimiter| head.contains(delimiter)).find(is_found);
+    found.unwrap_or_else(|| if is_one_column(head, decimal) { b';' } else { b',' })
+}
+
+/// Returns true if the table is one column of numbers, most of them with a decimal comma. Without
+/// the option `decimal`, the first line must be a header without a comma.
+fn is_one_column(head: &[u8], decimal: Option<u8>) -> bool {
+    let style = CellStyle::new(b',', false, &[], false);
+    let (lines, with_comma) = (records(head, b';'), records(head, b','));
+    let (Some(first), Some(header)) = (lines.first().and_then(|line| line.get(0)), with_comma.first()) else {
+        return false;
+    };
+    let rows: Vec<&[u8]> = lines.iter().skip(1).filter_map(|line| line.get(0)).collect();
+    let is_decimal = |cell: &[u8]| decimal_sign(cell) == Some(b',');
+    let has_header = header.len() == 1 && style.is_word(first);
+    let decimals = rows.iter().filter(|cell| is_decimal(cell)).count();
+    let is_likely = match decimal {
+        Some(b',') => has_header && decimals > 0 || style.looks_numeric(first),
+        Some(_) => false,
+        None => has_header && 2 * decimals > rows.len(),
+    };
+    // Words without a comma can be units or bad cells.
+    let fits = |cell: &&[u8]| style.looks_numeric(cell) || !cell.contains(&b',');
+    is_likely && lines.iter().all(|line| line.len() == 1) && rows.iter().all(fits)
 }
 
 /// Returns true if the first line has more than one cell and nearly all lines have equally many.
@@ -233,12 +257,28 @@ mod tests {
             ("a,b\n\"1,234\",2\n", ',', '.'),
             ("sep=;\na;b\n1,5;2\n", ';', ','),
             ("x\n1\n", ',', '.'),
+            ("x\n7,02\n7,13\n", ';', ','),
+            ("\"x, left\"\nbar\n7,02\n-7\n7,13\n7,14\n", ';', ','),
+            ("7,02\n7,13\n", ',', '.'),
+            ("x\n7,02,1\n7,13,2\n", ',', '.'),
+            ("x\n7\n8\n9,1\n", ',', '.'),
             ("", ',', '.'),
         ];
         for (text, delimiter, decimal) in cases {
             let look = Look::new(text.as_bytes(), &Layout::new(Format::Csv));
             let found = (char::from(look.delimiter), char::from(look.decimal));
             assert_eq!(found, (delimiter, decimal), "{text:?}");
+        }
+        let one = [
+            ("7,02\n7,13\n", ';'),
+            ("a\n7,02\n7\n8\n", ';'),
+            ("a,b\n7,02\n", ','),
+            ("1,2,3\n4,5,6\n", ','),
+            ("a\tb\n1\t2\n", '\t'),
+        ];
+        for (text, delimiter) in one {
+            let layout = Layout { decimal: Some(b','), ..Layout::new(Format::Csv) };
+            assert_eq!(char::from(Look::new(text.as_bytes(), &layout).delimiter), delimiter, "{text:?}");
         }
         for text in ["a;b\n1,500,030;2\n999,500;3\n", "a;b\n1.500.030;2\n999.500;3\n"] {
             assert!(Look::new(text.as_bytes(), &Layout::new(Format::Csv)).has_groups, "{text:?}");
