@@ -5,7 +5,7 @@ use crate::columns::select;
 use crate::error::{Error, Fault, quoted};
 use crate::layout::{Layout, Selector};
 use crate::recode::text_of;
-use crate::time_format::{Found, TimeFormat, is_time_of_day, names_time};
+use crate::time_format::{Found, TimeFormat, is_compact_time_of_day, is_time_of_day, names_time};
 use csv::ByteRecord;
 
 /// Number of leading free columns that are searched regardless of their names.
@@ -57,7 +57,9 @@ impl FirstLines<'_> {
                 cells.iter().copied().filter(|cell| !self.style.is_missing(cell.as_bytes())).collect();
             let clock = match given {
                 Some(_) => self.position(names, layout.clock.as_ref())?,
-                None => self.clock_beside(rows, &there, position, free),
+                None => self
+                    .clock_beside(rows, &there, position, free)
+                    .or_else(|| self.compact_clock(rows, names?, position, free)),
             };
             let joined = clock.map(|clock| joined(rows, position, clock));
             let joined: Option<Vec<&str>> = joined.as_ref().map(|cells| cells.iter().map(String::as_str).collect());
@@ -140,6 +142,20 @@ impl FirstLines<'_> {
         };
         is_date.then_some(beside)
     }
+
+    /// Returns the free column of times of day without separators, such as `080000`, next to a column
+    /// of dates. Such digits can be other numbers, so the column must have the name of a time, and both
+    /// columns together must hold times.
+    fn compact_clock(&self, rows: &[ByteRecord], names: &[String], position: usize, free: &[usize]) -> Option<usize> {
+        let is_clock = |column: &usize| {
+            let mut cells = rows.iter().filter_map(|row| row.get(*column)).map(text_of);
+            free.contains(column) && names_time(&names[*column]) && cells.all(|cell| is_compact_time_of_day(&cell))
+        };
+        let beside = [Some(position + 1), position.checked_sub(1)].into_iter().flatten().find(is_clock)?;
+        let cells = joined(rows, position, beside);
+        let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
+        matches!(self.form(&cells), Found::Format(_)).then_some(beside)
+    }
 }
 
 fn joined(rows: &[ByteRecord], date: usize, clock: usize) -> Vec<String> {
@@ -148,4 +164,36 @@ fn joined(rows: &[ByteRecord], date: usize, clock: usize) -> Vec<String> {
     };
     let both = rows.iter().filter_map(cells).filter(|(date, clock)| !date.is_empty() && !clock.is_empty());
     both.map(|(date, clock)| format!("{date} {clock}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use crate::format::Format;
+    use crate::layout::Layout;
+    use crate::source::Source;
+    use crate::stream::Stream;
+
+    #[test]
+    fn digits_without_separators_are_a_time_of_day_next_to_a_date() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("table.csv");
+        let cases = [
+            ("Date,Time,a", ["20240305,080000,1.5", "20240305,081000,2.5"], Some("Date Time")),
+            ("Time,Date,a", ["0800,20240305,1.5", "0810,20240305,2.5"], Some("Date Time")),
+            ("Date,Flow,a", ["20240305,0800,1.5", "20240306,0810,2.5"], Some("Date")),
+            ("Date,Time,a", ["20240305,080000,1.5", "20240306,086100,2.5"], Some("Date")),
+            ("Weight,Time,a", ["30240305,0800,1.5", "10240305,0810,2.5"], None),
+        ];
+        for (header, lines, wanted) in cases {
+            std::fs::write(&path, format!("{header}\n{}\n", lines.join("\n"))).unwrap();
+            let layout = Layout { find_time: true, ..Layout::new(Format::Csv) };
+            let mut stream = Stream::open(&Source::File(path.clone()), &layout).unwrap();
+            assert_eq!(stream.kept_columns().first().map(String::as_str), wanted, "{header} {lines:?}");
+            stream.next_row().unwrap();
+            let is_joined = wanted == Some("Date Time");
+            assert_eq!(stream.row().time == Some(1_709_625_600.0), is_joined, "{header} {lines:?}");
+        }
+    }
 }

@@ -203,6 +203,13 @@ pub(crate) fn is_time_of_day(cell: &str) -> bool {
     cell.contains([':', '.']) && FORMS.iter().any(|form| NaiveTime::parse_from_str(cell, form).is_ok())
 }
 
+/// Returns true if a cell is a time of day without separators, such as `0705` or `070500`.
+pub(crate) fn is_compact_time_of_day(cell: &str) -> bool {
+    let cell = cell.trim();
+    let is = |form: &str| NaiveTime::parse_from_str(cell, form).is_ok();
+    cell.bytes().all(|byte| byte.is_ascii_digit()) && (cell.len() == 4 && is("%H%M") || cell.len() == 6 && is("%H%M%S"))
+}
+
 /// Returns a time without the name of a zone at its end, and the UTC offset of the zone in hours.
 fn without_zone(text: &str) -> (&str, i32) {
     let text = text.trim();
