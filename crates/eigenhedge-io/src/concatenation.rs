@@ -148,3 +148,26 @@ impl Reader for Concatenation {
         self.reader.as_ref().map_or_else(Reading::default, |reader| reader.reading())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::stream::Stream;
+
+    #[test]
+    fn empty_files_are_passed_over_and_named_if_they_come_first() {
+        let bytes = |name: &str, text: &str| Source::Bytes(name.into(), text.as_bytes().into());
+        let layout = Layout::new(Format::Csv);
+        let full = || bytes("full.csv", "a,b\n1,2\n3,5\n");
+        let empty = [("e.csv", ""), ("e.csv", " "), ("e.csv", "\u{feff} \r\n"), ("e.csv.gz", ""), ("e.xlsx", "")];
+        for (name, text) in empty {
+            let mut stream = Stream::open(&Source::Several(vec![full(), bytes(name, text), full()]), &layout).unwrap();
+            let rows = std::iter::from_fn(|| stream.next_row().unwrap().map(<[f64]>::to_vec)).count();
+            assert_eq!(rows, 4, "{name} {text:?}");
+            let error = Stream::open(&Source::Several(vec![bytes(name, text), full()]), &layout).err().unwrap();
+            assert_eq!(error.to_string(), format!("{name}: must hold at least one row, got nothing"), "{text:?}");
+        }
+    }
+}

@@ -84,7 +84,9 @@ impl InputSource {
         if let Source::Bytes(_, bytes) = source {
             input.file_size = Some(bytes.len() as u64);
         }
-        input.packing = source.path().map_or(Packing::Plain, Packing::of_path);
+        // A file of 0 bytes is an empty table, whatever its extension.
+        let is_filled = input.file_size != Some(0);
+        input.packing = source.path().filter(|_| is_filled).map_or(Packing::Plain, Packing::of_path);
         if input.packing == Packing::Workbook {
             let sheet = workbook::sheet_of(source, layout.sheet.as_deref(), layout.max_memory);
             input.sheet = Some(sheet.map_err(|fault| input.fault(fault))?);

@@ -60,6 +60,9 @@ impl Csv {
         let before =
             layout.skip_lines.map_or(0, |lines| usize::try_from(lines).unwrap_or(usize::MAX)).min(usize::MAX / 2);
         let mut source = Peeked::new(input, before.saturating_add(2))?;
+        if source.is_blank() {
+            return Err(input.fault(Fault::Empty));
+        }
         let start = source.lines().trim_ascii_start();
         if ["{\"", "[{", "[[", "{\n", "{\r"].iter().any(|json| start.starts_with(json.as_bytes())) {
             return Err(input.fault(Fault::OtherFormat { wanted: layout.format.name(), found: "JSON (jsonl)" }));

@@ -43,6 +43,12 @@ impl Peeked {
         &self.head[..end.map_or(0, |end| end + 1)]
     }
 
+    /// Returns true if the source holds nothing but white space.
+    pub fn is_blank(&self) -> bool {
+        let start = self.head.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&self.head);
+        self.is_whole && start.trim_ascii().is_empty()
+    }
+
     /// Skips the first lines, which must have been inspected. Returns the number of skipped bytes.
     pub fn skip_lines(&mut self, lines: u64) -> u64 {
         self.given = self.head.len() - after(&self.head, lines).len();
