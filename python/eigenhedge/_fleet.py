@@ -36,8 +36,8 @@ class Fleet(Generic[Member, Answers]):
     shared reference from the first rows of all keys, once this is complete and the key has had 20
     rows (plus the lags).
 
-    A fleet can be pickled and copied. The copy has all members, but its charts for :meth:`report`
-    are empty, and it counts rows from 0.
+    A fleet can be pickled and copied. The copy continues exactly like the fleet, but its charts for
+    :meth:`report` are empty.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ class Fleet(Generic[Member, Answers]):
             Results of models.
         Alarms
             Results of monitors, with the key of each row, event, change and incident. Row indices
-            count the rows of all keys from 0, since the fleet was created or loaded.
+            count the rows of all keys from 0. After loading, copying or merging, they continue.
         """
         if isinstance(keys, str):
             keys, X = split_keys(keys, X)
@@ -250,7 +250,7 @@ class Fleet(Generic[Member, Answers]):
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore the members as :meth:`load` does. Row indices start from 0 again."""
+        """Restore the members as :meth:`load` does."""
         data = state["_fleet"]
         vars(self).update({**state, "_fleet": None, "_recent": RecentTimes()})
         if data is not None:

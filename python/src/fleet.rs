@@ -10,7 +10,7 @@ use crate::pages::{RowTimes, write_page};
 use crate::state::{State, lock};
 use eigenhedge::{Error, Fleet, FleetMember, Model, Monitor, POOL_PARTS};
 use eigenhedge_io::{GroupStore, open_fleet, save_fleet};
-use eigenhedge_pages::monitor::{Journal, Track, column_names};
+use eigenhedge_pages::monitor::{Journal, column_names};
 use numpy::IntoPyArray;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
@@ -31,6 +31,7 @@ enum Members {
 
 struct Monitors {
     fleet: Fleet<Monitor>,
+    /// Number of the next row.
     rows: u64,
     /// Record of the incidents, events and changes of all monitors, with the data of their charts.
     journal: Journal,
@@ -56,9 +57,11 @@ impl Groups {
 }
 
 impl Members {
-    fn of_monitors(fleet: Fleet<Monitor>) -> Self {
-        let journal = Journal::new(fleet.keys()).with_charts(fleet.fresh().width(), true);
-        Self::Monitors(Monitors { fleet, rows: 0, journal })
+    fn of_monitors(fleet: Fleet<Monitor>) -> Result<Self, Error> {
+        let journal = Journal::default().with_charts(fleet.fresh().width(), true);
+        let mut monitors = Monitors { fleet, rows: 0, journal };
+        monitors.enter_members()?;
+        Ok(Self::Monitors(monitors))
     }
 
     fn monitors(&mut self) -> PyResult<&mut Monitors> {
@@ -86,7 +89,7 @@ impl Groups {
         let py = member.py();
         if let Ok(monitor) = member.cast::<PyMonitor>() {
             let fleet = Fleet::of_monitors(monitor.get().monitor(py)?);
-            return Ok(Self::of(Members::of_monitors(with_room(fleet, max_groups)?)));
+            return Ok(Self::of(Members::of_monitors(with_room(fleet, max_groups)?).map_err(refused)?));
         }
         let state = member.cast::<PyModel>()?.get().state(py)?;
         if state.points.are_items() {
@@ -170,13 +173,10 @@ impl Groups {
         };
         let merged = match (&mut *members, &mut *others) {
             (Members::Models(fleet), Members::Models(other)) => py.detach(|| fleet.merge(other)),
-            (Members::Monitors(monitors), Members::Monitors(other)) => {
-                let Monitors { fleet, journal, .. } = monitors;
-                let merged = py.detach(|| fleet.merge(&mut other.fleet));
-                let known = journal.tracks.len();
-                journal.tracks.extend(fleet.keys().skip(known).map(Track::new));
-                merged
-            }
+            (Members::Monitors(monitors), Members::Monitors(other)) => py.detach(|| {
+                let merged = monitors.fleet.merge(&mut other.fleet);
+                merged.and(monitors.enter_members())
+            }),
             _ => return Err(PyValueError::new_err("a fleet of models cannot be merged with a fleet of monitors")),
         };
         merged.map_err(refused)
@@ -196,11 +196,12 @@ impl Groups {
     #[staticmethod]
     fn open(path: PathBuf, max_groups: Option<usize>, are_monitors: bool) -> PyResult<Self> {
         let most = max_groups.unwrap_or(usize::MAX);
+        let unread = |error: eigenhedge_io::Error| PyValueError::new_err(error.to_string());
         let members = match are_monitors {
-            true => open_fleet(&path, most).map(|(fleet, _)| Members::of_monitors(fleet)),
-            false => open_fleet(&path, most).map(|(fleet, _)| Members::Models(fleet)),
+            true => Members::of_monitors(open_fleet(&path, most).map_err(unread)?.0).map_err(refused)?,
+            false => Members::Models(open_fleet(&path, most).map_err(unread)?.0),
         };
-        members.map(Self::of).map_err(|error| PyValueError::new_err(error.to_string()))
+        Ok(Self::of(members))
     }
 }
 
@@ -235,6 +236,20 @@ fn step_each<'py>(
 }
 
 impl Monitors {
+    /// Enters members that the journal does not have yet. They continue their tables, and row numbers continue after
+    /// their rows.
+    fn enter_members(&mut self) -> Result<(), Error> {
+        let Self { fleet, rows, journal } = self;
+        let before = fleet.fresh().totals().rows;
+        let keys: Vec<String> = fleet.keys().skip(journal.tracks.len()).map(str::to_owned).collect();
+        for key in keys {
+            let Some(monitor) = fleet.get(&key)? else { continue };
+            *rows += monitor.totals().rows.saturating_sub(before);
+            *journal = std::mem::take(journal).with_monitor(&key, &monitor);
+        }
+        Ok(())
+    }
+
     fn update<'py>(
         &mut self,
         py: Python<'py>,

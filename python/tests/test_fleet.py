@@ -1,5 +1,6 @@
 """Tests of Fleet, one model or monitor per key."""
 
+import copy
 import pickle
 import subprocess
 
@@ -149,6 +150,37 @@ def test_a_saved_fleet_of_monitors_goes_on(tmp_path):
     again = Fleet.load(tmp_path / "fleet.eh")
     assert repr(again) == "<Fleet of monitors, groups=3>"
     np.testing.assert_array_equal(again.update(keys[600:], X[600:]).score, after.score)
+
+
+def saved_and_loaded(fleet, folder):
+    fleet.save(folder / "fleet.eh")
+    return Fleet.load(folder / "fleet.eh", max_groups=2)
+
+
+#: Functions that return a fleet with the members of another one.
+RETURNS = {
+    "save": saved_and_loaded,
+    "pickle": lambda fleet, folder: pickle.loads(pickle.dumps(fleet)),
+    "copy": lambda fleet, folder: copy.copy(fleet),
+    "merge": lambda fleet, folder: eigenhedge.merge(fleet, Fleet(fleet.k)),
+}
+
+
+@pytest.mark.parametrize("way", RETURNS)
+@pytest.mark.parametrize("missing", [0.0, 0.05])
+def test_a_fleet_of_monitors_that_comes_back_continues_its_table(tmp_path, way, missing):
+    keys, X = sensors()
+    X[np.random.default_rng(2).random(X.shape) < missing] = np.nan
+    fleet = Fleet(eigenhedge.Monitor(warm_up=60, lags=2, differences=True, rebaseline=40))
+    # The second part begins inside the incident.
+    for rows in (slice(0, 450), slice(450, 740)):
+        fleet.update(keys[rows], X[rows])
+    other = RETURNS[way](fleet, tmp_path)
+    wanted, found = fleet.update(keys[740:], X[740:]), other.update(keys[740:], X[740:])
+    for name in ("row", "score", "limit", "alarm", "incident"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(wanted, name), err_msg=name)
+    assert [one["start"] for one in found.incidents] == [one["start"] for one in wanted.incidents]
+    assert all(other[key]._model.to_bytes() == fleet[key]._model.to_bytes() for key in fleet)
 
 
 def test_an_incident_of_one_key_is_accepted():
