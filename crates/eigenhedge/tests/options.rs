@@ -75,6 +75,18 @@ fn every_word_that_an_option_accepts_is_set_and_comes_back() {
 }
 
 #[test]
+fn an_initial_center_of_any_length_is_tried_out() {
+    for (kept, list) in [(1, "0.5"), (2, "0.5"), (2, "1,2,3,4"), (4, "1,2,3,4"), (3, "1,2")] {
+        for learner in [Kind::Auto, Kind::Tracking] {
+            let given = typed(&format!("--center-prior 10 --start-center {list}"));
+            let none = Options::new(learner, kept);
+            let options = given.iter().fold(none, |options, (name, value)| options.with(name, value.clone()));
+            AnyLearner::try_out(&options.resolve(plain).unwrap()).unwrap();
+        }
+    }
+}
+
+#[test]
 fn an_option_is_refused_by_exactly_the_learners_that_do_not_read_it() {
     for (option, entry) in OPTIONS.iter().flat_map(|option| REGISTRY.iter().map(move |entry| (option, entry))) {
         let value = example(option);

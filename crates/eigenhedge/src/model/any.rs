@@ -55,12 +55,14 @@ const OF_KEPT: usize = 4;
 
 impl AnyLearner {
     /// Checks the values of options before the number of columns is known, by building the learner
-    /// for the shortest valid rows.
+    /// for the shortest valid rows, or for rows of the length of the initial center.
     pub fn try_out(setup: &Setup) -> Result<(), Error> {
         let kept = setup.spec.kept;
-        let shortest = if setup.spec.learner.entry().family == Family::Hebbian { kept.saturating_add(1) } else { 1 };
+        let least = if setup.spec.learner.entry().family == Family::Hebbian { kept.saturating_add(1) } else { 1 };
+        let shortest = setup.spec.start.as_ref().map_or(least, |start| start.len().max(least));
         let mut setup = setup.clone();
-        setup.spec.dimension.get_or_insert(Multiplicity::Finite((kept as u64).saturating_add(1)));
+        let dimension = (kept as u64).saturating_add(1).max(shortest as u64);
+        setup.spec.dimension.get_or_insert(Multiplicity::Finite(dimension));
         Self::new(&setup.for_rows(shortest)?.spec, shortest).map(drop)
     }
 
