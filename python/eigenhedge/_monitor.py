@@ -110,6 +110,8 @@ class Monitor(OutlierMixin, NativeEstimator[_core.Monitor]):
     _recent: RecentTimes
     #: True for a copy of a monitor of a fleet, until its next ``update`` or ``fit``.
     _is_copy = False
+    #: Parameters that agree with those of the native monitor, or None if they were not compared yet.
+    _checked: dict[str, Any] | None = None
 
     @stores_arguments
     def __init__(
@@ -150,7 +152,8 @@ class Monitor(OutlierMixin, NativeEstimator[_core.Monitor]):
     def update(self, X: Table, *, times: Any = None, contributions: bool = False) -> Alarms:
         """Score rows in order and update the recent level.
 
-        The first call starts a warm-up, unless :meth:`fit` was called.
+        The first call starts a warm-up, unless :meth:`fit` was called. If parameters were changed
+        since then, later calls raise a ``ValueError``. A changed parameter needs a new ``fit``.
 
         Parameters
         ----------
@@ -174,6 +177,8 @@ class Monitor(OutlierMixin, NativeEstimator[_core.Monitor]):
         """
         is_first = not self.__sklearn_is_fitted__()
         index = row_index(X) if times is None else index_of_times(times, len(cast("Any", X)))
+        if not is_first:
+            self._check_continued()
         rows = self._begin(X) if is_first else self._prepared(X, reset=False)
         found = self._model.update(rows, contributions, row_times(index))
         if is_first and self._model.limit is None and len(rows) > 1:
@@ -300,7 +305,7 @@ class Monitor(OutlierMixin, NativeEstimator[_core.Monitor]):
         self._check_options()
         rows: Floats = self._prepared(X, reset=True)
         self._model = self._new(rows.shape[1], self._feature_names())
-        self._recent, self._is_copy = RecentTimes(), False
+        self._recent, self._is_copy, self._checked = RecentTimes(), False, self.get_params(deep=False)
         return rows
 
     def _new(self, dim: int, names: list[str] | None) -> _core.Monitor:
@@ -311,10 +316,23 @@ class Monitor(OutlierMixin, NativeEstimator[_core.Monitor]):
             raise ValueError(f"differences must be True, False or 'auto', got {self.differences!r}")
         _core._check_monitor_options(**self.get_params(deep=False))
 
+    def _check_continued(self) -> None:
+        """Raise a ``ValueError`` if a parameter has another value than in the native monitor."""
+        given = self.get_params(deep=False)
+        if given == self._checked:
+            return
+        self._check_options()
+        wanted = self._new(self._model.dim, None)._options()
+        for name, value in self._model._options().items():
+            if wanted[name] != value:
+                raise ValueError(f"{name} must stay {value!r} until the next fit, got {given[name]!r}")
+        self._checked = given
+
     def _fresh(self, dim: int, names: list[str] | None) -> _core.Monitor:
         """Return the native monitor for the keys of a fleet: a new one if this one is not fitted."""
         if not self.__sklearn_is_fitted__():
             return self._new(dim, names)
+        self._check_continued()
         if self._model.dim != dim:
             raise ValueError(f"the rows must have {self._model.dim} columns like those of the monitor, got {dim}")
         return self._model

@@ -389,3 +389,31 @@ def test_a_notebook_shows_alarms_as_a_table():
     page = alarms._repr_html_()
     assert f"<td>{alarms.alarm.sum()}</td>" in page and "<td>500</td>" in page and "b " in page and "<svg" in page
     assert "<a>" not in page
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"limit": "auto:0.1"}, "limit must stay 'auto:0.01' until the next fit, got 'auto:0.1'"),
+        ({"lags": 3}, "lags must stay 0 until the next fit, got 3"),
+        ({"limit": "never"}, "limit must be"),
+        ({"differences": "some"}, "differences must be True, False or 'auto', got 'some'"),
+    ],
+)
+def test_a_parameter_changed_between_updates_is_refused(rng, changed, sentence):
+    X = rng.normal(size=(300, 4))
+    monitor = eigenhedge.Monitor(warm_up=50)
+    monitor.update(X[:100])
+    for one in (monitor, pickle.loads(pickle.dumps(monitor))):
+        before = one._model.to_bytes()
+        one.set_params(**changed)
+        for call in (one.update, one.partial_fit):
+            with pytest.raises(ValueError, match=sentence):
+                call(X[100:])
+        with pytest.raises(ValueError, match=sentence):
+            eigenhedge.Fleet(one).update(["a"] * 200, X[100:])
+        assert one._model.to_bytes() == before
+    # The same rule in another form is no change, and a fit takes the new parameters.
+    monitor.set_params(**eigenhedge.Monitor(warm_up=50, limit=0.01).get_params())
+    monitor.update(X[100:])
+    assert monitor.set_params(limit=0.1).fit(X).update(X[:5]).score.shape == (5,)
