@@ -97,8 +97,8 @@ impl PyModel {
     /// X : array-like of shape (n_rows, dim)
     ///     Rows. On an error or Control-C, the rows before it have been learned.
     /// sample_weight : array-like of shape (n_rows,), optional
-    ///     Weight of each row, finite and not negative. A row of weight 0 is skipped. By default, weights
-    ///     are 1. Weights require plain rows without standardization.
+    ///     Weight of each row, from 0 to 1e150. A row of weight 0 is skipped. By default, weights are 1.
+    ///     Weights require plain rows without standardization.
     #[pyo3(signature = (X, sample_weight=None))]
     fn learn(&self, py: Python<'_>, X: &Object<'_>, sample_weight: Option<&Object<'_>>) -> PyResult<()> {
         let taken = Taken::new(py, self, X)?;
@@ -202,7 +202,7 @@ impl PyModel {
     /// X : array-like of shape (n_rows, dim)
     ///     Rows of the batch, without standardization. On an error, nothing is learned.
     /// sample_weight : array-like of shape (n_rows,), optional
-    ///     Weight of each row, finite and not negative. By default, weights are 1. Not possible with a center.
+    ///     Weight of each row, from 0 to 1e150. By default, weights are 1. Not possible with a center.
     ///
     /// Returns
     /// -------

@@ -5,7 +5,7 @@ use crate::common::bounded_rows;
 use eigenhedge::internals::dot;
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::{Comparators, Instance, Kind, Matrix, Missing, Mixing, Model, NormBound, Random, RunningCenter, Spec};
-use eigenhedge::{Symmetric, streams, trial};
+use eigenhedge::{Symmetric, checked_bytes, streams, trial};
 
 fn run(spec: &Spec, length: usize) -> Model {
     Model::new(spec.clone(), length, 3).unwrap()
@@ -148,6 +148,25 @@ fn what_cannot_be_learned_at_once_is_refused_and_changes_nothing() {
         let error = run.step_batch(&rows, weights).unwrap_err().to_string();
         assert!(error.contains(sentence), "{error}");
         assert_eq!(run, before);
+    }
+}
+
+#[test]
+fn a_weight_whose_square_overflows_is_refused() {
+    let rule = "divided by the sum of the weighted squared norms";
+    let cases = [(1e200, 1.0, "must be at most 1e150"), (1e100, 1e75, rule), (1e150, 1e20, rule), (1e150, 1.0, "")];
+    for kind in [Kind::Leader, Kind::Tracking, Kind::Auto] {
+        for (weight, size, sentence) in cases {
+            let mut model = run(&Spec::bare(kind, 1), 2);
+            let (before, row) = (model.clone(), [size, 0.5 * size]);
+            match model.step_batch(&[&row], Some(&[weight])) {
+                Ok(_) => assert!(sentence.is_empty() && checked_bytes(&model).is_ok(), "{weight} {size}"),
+                Err(error) => {
+                    assert!(error.to_string().contains(sentence) && !sentence.is_empty(), "{error}");
+                    assert_eq!(model, before);
+                }
+            }
+        }
     }
 }
 

@@ -11,9 +11,12 @@ use crate::scratch::zero;
 use crate::state::length;
 use crate::subspace::{Instance, NormBound, Symmetric};
 
+/// Largest weight of a row. Squares of weights and their sums stay finite.
+const LARGEST_WEIGHT: f64 = 1e150;
+
 impl Model {
     /// Runs one trial for several rows: one choice, the sum of the losses, one update. If weights are given, there is
-    /// one per row, finite and not negative. A row of weight w counts w times. On an error nothing changes.
+    /// one per row, from 0 to 1e150. A row of weight w counts w times. On an error nothing changes.
     ///
     /// Without a center, bounds hold with the largest eigenvalue of `Σ w z zᵀ` over the rows z in place of the squared
     /// norm of a row. The square of a given norm bound must be at least this eigenvalue.
@@ -36,6 +39,7 @@ impl Model {
             let what = "the weights of the rows";
             length(what, weights.len(), rows.len())?;
             every(what, weights, "finite and not negative", |weight| weight >= 0.0 && weight.is_finite())?;
+            every(what, weights, "at most 1e150", |weight| weight <= LARGEST_WEIGHT)?;
         }
         let weight = |i: usize| weights.map_or(1.0, |weights| weights[i]);
         let is_whole = |row: &[f64]| self.spec.missing != Missing::Skip || !row.iter().any(|x| x.is_nan());

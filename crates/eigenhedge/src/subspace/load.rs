@@ -3,7 +3,7 @@
 use super::{DEFECT, Instance, NEGLIGIBLE, NormBound, Rule, SLACK, Subspace, Working};
 use crate::error::{self, Error};
 use crate::linalg::{Matrix, symmetric_eigenvalues};
-use crate::num::{dot, unit};
+use crate::num::{LARGEST_TOTAL, dot, unit};
 use crate::span::Span;
 
 /// Returns true if the squared lengths of the parts of a point add up to that of the point, up to rounding.
@@ -144,6 +144,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
             }
             trace += weight * self.or_negligible(|span| span.load_point(point))?;
         }
+        check_weights(dyads, trace)?;
         self.scratch.0.energy = trace;
         match self.options.norm_bound {
             _ if dyads.len() == 1 => Ok(trace),
@@ -161,5 +162,18 @@ impl<S: Span, R: Rule> Subspace<S, R> {
             }
         }
         symmetric_eigenvalues(gram.view()).last().copied().unwrap_or(0.0)
+    }
+}
+
+/// Returns `Err` if the product of a weight and the trace of the instance overflows. Learners store such products. A
+/// trace that is too large by itself has another error.
+fn check_weights<P: ?Sized>(dyads: &[(f64, &P)], trace: f64) -> Result<(), Error> {
+    let overflows = |(weight, _): &(f64, &P)| trace < LARGEST_TOTAL && weight * trace >= LARGEST_TOTAL;
+    match dyads.iter().position(overflows) {
+        Some(index) => {
+            let rule = "less than 4.4e304 divided by the sum of the weighted squared norms";
+            Err(Error::Entry { what: "weights of the dyads", index, rule, value: dyads[index].0 })
+        }
+        None => Ok(()),
     }
 }
