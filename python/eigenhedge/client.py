@@ -178,7 +178,7 @@ class Stream:
         ``rows`` is a DataFrame, or an iterable of mappings or sequences. Each request contains at
         most ``batch`` rows. The results of a request are yielded before the next one is sent.
         ``times`` has one time per row, for rows with named columns. Times are sent as the column
-        ``time``, so the stream needs the option ``time="time"``.
+        ``time``, so the stream needs the option ``time="time"``, and rows with a column ``time`` are refused.
         """
         for lines in _batches(rows, batch, times):
             yield from self._rows("rows", lines, str(uuid.uuid4()))
@@ -291,9 +291,15 @@ def _batches(rows: Any, batch: int, times: Iterable[Any] | None = None) -> Itera
         raise ValueError(f"batch must be at least 1, got {batch}")
     each = iter(rows.to_dict("records") if hasattr(rows, "to_dict") and hasattr(rows, "columns") else rows)
     if times is not None:
-        each = ({"time": time, **row} for row, time in zip(each, times, strict=True))
+        each = (_with_time(row, time) for row, time in zip(each, times, strict=True))
     while lines := [_line(row) for row in itertools.islice(each, batch)]:
         yield lines
+
+
+def _with_time(row: Any, time: Any) -> dict[str, Any]:
+    if "time" in row:
+        raise ValueError("the rows have a column 'time' already: leave out times, or rename or drop the column")
+    return {"time": time, **row}
 
 
 def _frame(answers: Iterable[dict[str, Any]], frame: Any) -> Any:

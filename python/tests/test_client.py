@@ -77,6 +77,15 @@ def test_frames_go_in_and_come_out(client):
     assert list(found.index) == ["a", "b"] and list(found["row"]) == [0, 1]
 
 
+@pytest.mark.parametrize("is_frame", [False, True])
+def test_times_of_rows_that_have_times_are_refused(client, is_frame):
+    rows = [{"time": 1, "x": 2.0}]
+    rows = pytest.importorskip("pandas").DataFrame(rows) if is_frame else rows
+    with pytest.raises(ValueError, match="column 'time' already: leave out times"):
+        list(client.stream("s").learn(rows, times=["2026-03-01"]))
+    assert not Echo.seen
+
+
 def test_a_refusal_has_its_sentence_row_and_column(client):
     with pytest.raises(ServiceError, match="k must be at least 1") as refused:
         client.create("s", k=0)
