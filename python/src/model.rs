@@ -4,7 +4,7 @@ use crate::arrays::{Array1, Array2, Names, Object, table, transposed};
 use crate::classes::{attributes, model_file};
 use crate::errors::{file_refused, refused};
 use crate::interrupt::alone;
-use crate::options::{Named, given};
+use crate::options::{self, Named, given};
 use crate::spelling::{from_json, spelling, to_python};
 use crate::state::{State, lock};
 use eigenhedge::{Columns, Model as CoreModel, Standardize, Standardizer};
@@ -88,12 +88,15 @@ impl PyModel {
 #[pymethods]
 impl PyModel {
     #[new]
-    #[pyo3(signature = (dim, k, *, hindsight=true, standardize="none", **options))]
+    #[pyo3(
+        signature = (dim, k, *, hindsight=true, standardize=Standardize::None, **options),
+        text_signature = "(dim, k, *, hindsight=True, standardize='none', **options)"
+    )]
     fn new(
         dim: &Object<'_>,
         k: &Object<'_>,
         hindsight: bool,
-        standardize: &str,
+        #[pyo3(from_py_with = options::standardize)] standardize: Standardize,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let k = Named { name: "k", value: k }.whole()?;
@@ -105,14 +108,13 @@ impl PyModel {
             false => Named { name: "dim", value: dim }.whole()?,
         };
         let core = CoreModel::of(&setup, dim, hindsight).map_err(refused)?;
-        let how = standardize.parse::<Standardize>().map_err(refused)?;
-        let mut state = State::new(core.with_columns(Columns::new(None, Standardizer::new(how, dim))));
+        let mut state = State::new(core.with_columns(Columns::new(None, Standardizer::new(standardize, dim))));
         if let Some(objects) = objects {
             state.points = objects;
         }
-        if state.points.are_items() && how != Standardize::None {
+        if state.points.are_items() && standardize != Standardize::None {
             return Err(PyValueError::new_err(format!(
-                "standardize must be none for texts, sets and objects, got '{how}'"
+                "standardize must be none for texts, sets and objects, got '{standardize}'"
             )));
         }
         Ok(Self::of(state))

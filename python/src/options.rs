@@ -10,7 +10,7 @@ use eigenhedge::comparators::BestSubspace;
 use eigenhedge::kernel::{KERNELS, VectorKernel, Vectors};
 use eigenhedge::options::{Choice, OPTIONS, OptionEntry, Options, Readers, Setup, Type, Value, fill};
 use eigenhedge::registry::{REGISTRY, defaults};
-use eigenhedge::{Error, Kind};
+use eigenhedge::{Error, Kind, Standardize};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt};
@@ -123,6 +123,13 @@ impl Named<'_, '_> {
 
 pub fn seed(value: &Object<'_>) -> PyResult<u64> {
     Named { name: "seed", value }.whole()
+}
+
+/// Reads the rule for the standardization of columns.
+pub fn standardize(value: &Object<'_>) -> PyResult<Standardize> {
+    let wrong = |_| Named { name: "standardize", value }.wrong("none, running or warmup:ROWS");
+    let text: String = value.extract().map_err(wrong)?;
+    text.parse().map_err(|error: Error| refused(error))
 }
 
 /// Converts the value of an option, if there is one.

@@ -150,6 +150,19 @@ def test_a_warm_up_needs_a_table(X):
         Model(8, 2, standardize="minmax")
 
 
+@pytest.mark.parametrize("value", [True, None, 3, "bad"])
+def test_a_wrong_standardization_is_named(X, value):
+    calls = [
+        lambda: eigenhedge.run(X, 2, standardize=value),
+        lambda: Model(8, 2, standardize=value),
+        lambda: OnlinePCA(2, standardize=value).fit(X),
+        lambda: eigenhedge.OnlineImputer(2, standardize=value).fit(X),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match=f"standardize must be none, running or warmup:ROWS, got {value!r}"):
+            call()
+
+
 def test_a_warm_up_sees_a_sparse_table_as_a_whole(X, monkeypatch):
     from scipy import sparse
 
