@@ -100,6 +100,11 @@ impl Error {
         matches!(self.fault, Fault::Empty | Fault::HeaderOnly)
     }
 
+    /// Returns true if a table has rows, but all of them were skipped.
+    pub fn is_all_bad(&self) -> bool {
+        matches!(self.fault, Fault::AllBad { .. })
+    }
+
     pub(crate) fn is_missing(&self) -> bool {
         matches!(self.fault, Fault::Missing { .. } | Fault::NoCell | Fault::NoItems)
     }

@@ -110,7 +110,8 @@ impl Rows {
     }
 
     /// Reads a body and reserves its memory. Without a shape, the rows are the first of the stream. `last` is the time
-    /// of the previous row, if known, which resolves times at the end of summer time.
+    /// of the previous row, if known, which resolves times at the end of summer time. If all rows are skipped, there is
+    /// none, and only [`Self::read`] counts them.
     pub fn read(
         options: &StreamOptions,
         (shape, last): (Option<&Shape>, Option<f64>),
@@ -148,6 +149,7 @@ impl Rows {
         loop {
             match stream.next_row() {
                 Ok(None) => break,
+                Err(error) if error.is_all_bad() => break,
                 Ok(Some(row)) => rows.cells.extend_from_slice(row),
                 Err(error) => return Err(refused(&error, Some(&stream))),
             }
@@ -167,7 +169,8 @@ impl Rows {
         if rows.read == rows.numbers.len() as u64 {
             rows.numbers.clear();
         }
-        if shape.is_none() {
+        // Without a good row, the columns are left to the next request.
+        if shape.is_none() && rows.count() > 0 {
             let (time_format, time_offset) = (stream.reading().time_format().cloned(), stream.time_offset());
             rows.shape = Some(Shape { time_format, time_offset, ..found });
         }

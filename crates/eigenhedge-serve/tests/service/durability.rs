@@ -1,5 +1,6 @@
 //! No answered row is lost: restarts, repeated requests, backups.
 
+use super::child::Child;
 use super::client::{Client, objects, rows, settings, start};
 use eigenhedge_serve::service::Service;
 use serde_json::{Value, json};
@@ -110,6 +111,46 @@ fn a_backup_is_a_store_with_the_same_streams() {
     for (name, _) in streams() {
         assert_eq!(state(client, name), state(copied, name), "{name}");
     }
+}
+
+#[test]
+fn skipped_rows_are_counted_however_they_are_sent() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = Child::start(folder.path());
+    let good = objects(&rows(4, 31));
+    let row = |a: &str, rest: &str| format!("{{\"a\":{a},\"b\":{rest},\"c\":{rest},\"d\":{rest}}}");
+    let streams = [
+        ("missing", json!({"k": 1, "missing": "skip"}), row("null", "1")),
+        ("bad", json!({"k": 1, "on_bad_row": "skip"}), row("\"hot\"", "1")),
+        ("monitor", json!({"kind": "monitor", "warm_up": 100}), row("null", "null")),
+    ];
+    let counts = |client: Client, name: &str| {
+        let shown = client.get(&format!("/v1/streams/{name}")).json();
+        (shown["rows"].clone(), shown["skipped_rows"].clone())
+    };
+    for (name, options, skipped) in &streams {
+        let mut all = vec![good[0].clone(), skipped.clone(), good[1].clone(), good[2].clone()];
+        all.extend([skipped.clone(), good[3].clone(), skipped.clone()]);
+        if *name != "bad" {
+            // Before the columns are known, too.
+            all.insert(0, skipped.clone());
+        }
+        let whole = format!("{name}-whole");
+        child.client.make(name, options);
+        child.client.make(&whole, options);
+        let each: Vec<Value> =
+            all.iter().flat_map(|row| child.client.rows(name, std::slice::from_ref(row)).lines()).collect();
+        assert_eq!(each, child.client.rows(&whole, &all).lines(), "{name}");
+        let wanted = (json!(all.len()), json!(all.len() - good.len()));
+        assert_eq!((counts(child.client, name), counts(child.client, &whole)), (wanted.clone(), wanted));
+        assert_eq!(child.client.rows(name, &[]).status, 422);
+    }
+    let all = |client: Client| streams.each_ref().map(|(name, ..)| (counts(client, name), state(client, name)));
+    let before = all(child.client);
+    child.kill();
+    child = Child::start(folder.path());
+    child.client.wait();
+    assert_eq!(all(child.client), before);
 }
 
 #[test]

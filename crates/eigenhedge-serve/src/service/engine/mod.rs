@@ -74,6 +74,10 @@ impl Engine {
     /// row does not change the learner.
     pub fn learn(&mut self, rows: &Rows, at: f64) -> Outcome {
         let mut outcome = Outcome::default();
+        if rows.count() == 0 {
+            self.count(rows, 0, at);
+            return outcome;
+        }
         let rows = &*match self.begin(rows) {
             Ok(rows) => rows,
             Err(problem) => return Outcome { refused: Some(problem), ..outcome },
@@ -88,11 +92,16 @@ impl Engine {
             }
         }
         self.enter_arrivals(rows, first, at);
-        self.counts.rows += rows.read;
-        self.counts.skipped += rows.read - outcome.learned;
-        self.counts.last_row = at as u64;
+        self.count(rows, outcome.learned, at);
         self.look_at_memory(rows);
         outcome
+    }
+
+    /// Counts the rows of a request. Rows that were not learned are skipped ones.
+    fn count(&mut self, rows: &Rows, learned: u64, at: f64) {
+        self.counts.rows += rows.read;
+        self.counts.skipped += rows.read - learned;
+        self.counts.last_row = at as u64;
     }
 
     fn enter_arrivals(&mut self, rows: &Rows, first: u64, at: f64) {
