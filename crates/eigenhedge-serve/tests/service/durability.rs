@@ -1,7 +1,7 @@
 //! No answered row is lost: restarts, repeated requests, backups.
 
 use super::child::Child;
-use super::client::{Client, objects, rows, settings, start};
+use super::client::{Answer, Client, objects, rows, settings, start};
 use eigenhedge_serve::service::Service;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -151,6 +151,36 @@ fn skipped_rows_are_counted_however_they_are_sent() {
     child = Child::start(folder.path());
     child.client.wait();
     assert_eq!(all(child.client), before);
+}
+
+#[test]
+fn the_repeated_hour_is_told_apart_by_the_last_learned_row() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = Child::start(folder.path());
+    let send = |client: Client, path: &str, clock: &str, x: &str| {
+        let body = format!("time,x,y\n2025-10-26 {clock},{x},2\n");
+        client.send("POST", &format!("/v1/streams/{path}"), "Content-Type: text/csv\r\n", body.as_bytes())
+    };
+    let time = |answer: &Answer| answer.lines()[0]["time"].clone();
+    let names = ["kill", "stop", "score", "refusal"];
+    for name in names {
+        child.client.make(name, &json!({"k": 1, "timezone": "Europe/Berlin"}));
+        let first = send(child.client, &format!("{name}/rows"), "02:30", "1");
+        assert_eq!(time(&first), "2025-10-26T02:30:00+02:00");
+    }
+    assert_eq!(send(child.client, "score/score", "01:00", "1").status, 200);
+    assert_eq!(send(child.client, "refusal/rows", "01:00", "1e300").status, 422);
+    let later = |client: Client, name: &str| time(&send(client, &format!("{name}/rows"), "02:10", "1"));
+    for name in ["score", "refusal"] {
+        assert_eq!(later(child.client, name), "2025-10-26T02:10:00+01:00", "{name}");
+    }
+    child.kill();
+    child = Child::start(folder.path());
+    child.client.wait();
+    assert_eq!(later(child.client, "kill"), "2025-10-26T02:10:00+01:00");
+    child.stop();
+    let (_service, client) = start(folder.path());
+    assert_eq!(later(client, "stop"), "2025-10-26T02:10:00+01:00");
 }
 
 #[test]

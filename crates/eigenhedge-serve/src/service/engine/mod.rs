@@ -37,6 +37,8 @@ pub struct Engine {
     learner: Option<AnyLearner>,
     pub counts: Counts,
     pub notices: Notices,
+    /// Time of the last row that was learned, in seconds since 1970, if known.
+    pub last_time: Option<f64>,
     member_bytes: u64,
 }
 
@@ -49,7 +51,7 @@ enum AnyLearner {
 impl Engine {
     pub fn new(options: Arc<StreamOptions>, places: Places) -> Self {
         let (counts, notices) = (Counts::default(), Notices::default());
-        Self { options, places, shape: None, learner: None, counts, notices, member_bytes: 0 }
+        Self { options, places, shape: None, learner: None, counts, notices, last_time: None, member_bytes: 0 }
     }
 
     pub fn shape(&self) -> Option<Arc<Shape>> {
@@ -93,6 +95,7 @@ impl Engine {
         }
         self.enter_arrivals(rows, first, at);
         self.count(rows, outcome.learned, at);
+        self.last_time = outcome.last.and_then(|last| rows.time(last)).or(self.last_time);
         self.look_at_memory(rows);
         outcome
     }

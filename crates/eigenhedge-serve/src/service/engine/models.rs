@@ -91,6 +91,7 @@ pub(super) fn answer(
     let columns = answer_columns(&shape.kept, coordinates.len());
     json_cells(&columns, &answer_cells(row, rows.texts(i), loss, coordinates), &mut outcome.answers);
     outcome.learned += 1;
+    outcome.last = Some(i);
     outcome.loss += loss.expected;
 }
 

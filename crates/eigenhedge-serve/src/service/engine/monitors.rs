@@ -73,6 +73,7 @@ impl Monitors {
                     let verdict = &seen.verdict;
                     json_cells(&columns, &verdict_cells(verdict, rows.texts(i), &names), &mut outcome.answers);
                     outcome.learned += 1;
+                    outcome.last = Some(i);
                     outcome.alarms += u64::from(verdict.alarm);
                     outcome.score = Some(verdict.score).filter(|score| score.is_finite());
                     let arrival = Arrival { key, row: number, time, seconds: rows.time(i), at };

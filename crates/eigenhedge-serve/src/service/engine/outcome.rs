@@ -27,6 +27,8 @@ pub struct Outcome {
     /// Results as lines of JSON, one per row.
     pub answers: Vec<u8>,
     pub learned: u64,
+    /// Index in the request of the last row that was learned, or `None` without one.
+    pub last: Option<usize>,
     /// Number of rows with an alarm, or 0 for models.
     pub alarms: u64,
     pub loss: f64,

@@ -60,6 +60,18 @@ struct Around {
     record: Recorded,
 }
 
+/// State that is written after [`Around`], and is absent in snapshots of earlier versions.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Beyond {
+    last_time: Option<f64>,
+}
+
+impl Beyond {
+    fn read(bytes: &[u8]) -> Result<Self, postcard::Error> {
+        if bytes.is_empty() { Ok(Self::default()) } else { postcard::from_bytes(bytes) }
+    }
+}
+
 #[derive(Debug, Serialize, Deserialize)]
 enum Recorded {
     Nothing,
@@ -96,7 +108,8 @@ impl Engine {
             notices: self.notices.clone(),
             record: Recorded::of(self.learner.as_ref()),
         };
-        let around = postcard::to_stdvec(&around).map_err(unwritable)?;
+        let beyond = Beyond { last_time: self.last_time };
+        let around = postcard::to_stdvec(&(around, beyond)).map_err(unwritable)?;
         let learner = match &mut self.learner {
             None => None,
             Some(AnyLearner::Model(model)) => Some(Saved::Memory(model.model.to_bytes().map_err(unwritable)?)),
@@ -112,10 +125,12 @@ impl Engine {
         around: &[u8],
         learner: Option<Saved>,
     ) -> Result<Self, String> {
-        let around: Around = postcard::from_bytes(around).map_err(damaged)?;
+        let (around, beyond): (Around, &[u8]) = postcard::take_from_bytes(around).map_err(damaged)?;
+        let beyond = Beyond::read(beyond).map_err(damaged)?;
         let mut engine = Self::new(options, places);
         (engine.counts, engine.notices) = (around.counts, around.notices);
         engine.shape = around.shape.map(Arc::new);
+        engine.last_time = beyond.last_time;
         let Some(mut saved) = learner else { return Ok(engine) };
         engine.learner = Some(match (&engine.options.learner, around.record) {
             (Learner::Model(_), Recorded::Model(recorder)) => {

@@ -94,7 +94,6 @@ async fn read_rows(
     let is_first = shape.is_none();
     let read = move || {
         let rows = Rows::read(&handle.options, (shape.as_deref(), handle.last_time()), (form, &body), &mut memory)?;
-        handle.note_time(&rows);
         drop(body);
         rows.shape.as_ref().map_or(Ok(()), |shape| handle.check_first(shape))?;
         if let Some(shape) = rows.shape.as_ref().or(shape.as_deref()) {

@@ -14,7 +14,6 @@ use super::order::{Logged, Order};
 use super::pool::{Pool, Worked};
 use super::problem::Problem;
 use super::repeats::{Repeats, Reply, RequestKey};
-use super::rows::Rows;
 use super::shape::Shape;
 use super::store::{Action, Store, StoreQueue};
 use crate::lock;
@@ -105,7 +104,7 @@ pub struct Handle {
     pub worst: Mutex<String>,
     /// Wall-clock time until which no key can become silent, as bits of an `f64`.
     silence_due: AtomicU64,
-    /// Time of the last parsed row in seconds since 1970, as `f64` bits, or NaN if unknown.
+    /// Time of the last learned row in seconds since 1970, as `f64` bits, or NaN if unknown.
     last_time: AtomicU64,
     shared: Arc<Shared>,
     inbox: Mutex<Inbox>,
@@ -385,12 +384,6 @@ impl Handle {
         Some(f64::from_bits(self.last_time.load(Ordering::Relaxed))).filter(|time| !time.is_nan())
     }
 
-    pub fn note_time(&self, rows: &Rows) {
-        if let Some(time) = rows.count().checked_sub(1).and_then(|last| rows.time(last)) {
-            self.last_time.store(time.to_bits(), Ordering::Relaxed);
-        }
-    }
-
     fn publish_shape(&self, engine: &Engine) {
         *self.shape.write().unwrap_or_else(PoisonError::into_inner) = engine.shape();
     }
@@ -404,6 +397,7 @@ impl Handle {
             (&of_stream.skipped, counts.skipped),
             (&of_stream.alarms, engine.alarms()),
             (&of_stream.last_row, counts.last_row),
+            (&self.last_time, engine.last_time.unwrap_or(f64::NAN).to_bits()),
             (&self.silence_due, notices.silences.due().to_bits()),
         ];
         all.into_iter().for_each(|(counter, value)| counter.store(value, Ordering::Relaxed));
