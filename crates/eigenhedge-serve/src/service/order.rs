@@ -41,7 +41,7 @@ impl Logged {
             Order::Accept { key } => done(engine.accept(key.as_deref(), self.at)),
             Order::Model(bytes) => done(engine.replace(bytes, self.at)),
             Order::Clock { since } => {
-                engine.look_for_silence(Some(*since), self.at);
+                engine.look_for_silence(*since, self.at);
                 Outcome::default()
             }
         }

@@ -219,6 +219,40 @@ fn a_silent_device_is_an_incident_until_its_next_row() {
 }
 
 #[test]
+fn silences_do_not_depend_on_how_rows_are_split() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_service, client) = start(folder.path());
+    // One device pauses twice, another one has rows just before and after its limit.
+    let sends = |key: &str, minute: usize| match key {
+        "b" => !(20..40).contains(&minute) && !(70..95).contains(&minute),
+        "c" => minute.is_multiple_of(11),
+        _ => true,
+    };
+    let cells = rows(120, 4);
+    let of_minute = |minute: usize| {
+        let row = |key: &str| {
+            let (hour, rest) = (minute / 60, &object(&cells[minute])[1..]);
+            format!("{{\"at\":\"2026-03-01T{hour:02}:{:02}:00Z\",\"who\":\"{key}\",{rest}", minute % 60)
+        };
+        ["a", "b", "c"].into_iter().filter(|key| sends(key, minute)).map(row).collect::<Vec<_>>()
+    };
+    let all: Vec<String> = (0..120).flat_map(of_minute).collect();
+    let incidents = |size: usize| {
+        let name = format!("by-{size}");
+        let options = json!({"k": 1, "by": "who", "time": "at", "silent_after": "10min"});
+        client.make(&name, &options);
+        all.chunks(size).for_each(|part| assert_eq!(client.rows(&name, part).lines().len(), part.len()));
+        client.get(&format!("/v1/streams/{name}/incidents")).json()["incidents"].clone()
+    };
+    let wanted = incidents(1);
+    let count = |key: &str| wanted.as_array().unwrap().iter().filter(|one| one["key"] == key).count();
+    assert_eq!((count("a"), count("b"), count("c")), (0, 2, 10), "{wanted}");
+    for size in [7, 50, all.len()] {
+        assert_eq!(incidents(size), wanted, "{size}");
+    }
+}
+
+#[test]
 fn a_scrape_during_the_start_is_no_dip_and_a_store_can_be_checked() {
     let folder = tempfile::tempdir().unwrap();
     let (service, client) = start(folder.path());

@@ -112,18 +112,16 @@ impl Engine {
         for i in 0..rows.count() {
             let (key, time) = beside(rows, i, shape);
             let row = Arrival { key, row: first + rows.number(i), time, seconds: rows.time(i), at };
-            if let Some(ended) = self.notices.silences.enter(after, &row) {
-                self.notices.silence("closed", &ended, at);
-            }
+            let (opened, ended) = self.notices.silences.enter(after, &row);
+            opened.iter().for_each(|one| self.notices.silence("opened", one, at));
+            ended.iter().for_each(|one| self.notices.silence("closed", one, at));
         }
-        self.look_for_silence(None, at);
     }
 
-    /// Adds notices of keys that are silent in stream time or, if `since` is given, in wall-clock time `at`. Rows could
-    /// not arrive before `since`.
-    pub fn look_for_silence(&mut self, since: Option<f64>, at: f64) {
+    /// Adds notices of keys that are silent in wall-clock time `at`. Rows could not arrive before `since`.
+    pub fn look_for_silence(&mut self, since: f64, at: f64) {
         let Some(after) = self.options.rules.silent_after else { return };
-        let opened = self.notices.silences.look(after, since.map(|since| (at, since)));
+        let opened = self.notices.silences.look(after, Some((at, since)));
         opened.iter().for_each(|one| self.notices.silence("opened", one, at));
     }
 
@@ -381,7 +379,7 @@ mod tests {
         let mut memory = Memory::new(1 << 20).request();
         let rows = Rows::read(&options, (None, None), (BodyForm::Csv, body.as_bytes()), &mut memory).unwrap();
         engine.learn(&rows, 1e9);
-        engine.look_for_silence(Some(0.0), 2e9);
+        engine.look_for_silence(0.0, 2e9);
         let kinds: Vec<&str> = engine.notices.after(0).map(|notice| notice.kind.as_str()).collect();
         assert!(["alarm", "opened", "closed"].iter().all(|kind| kinds.contains(kind)), "{kinds:?}");
         let (around, learner) = engine.save().unwrap();

@@ -93,16 +93,13 @@ impl Silences {
         self.due[1]
     }
 
-    /// Records a row. Returns the silence that it ends, if any.
-    pub fn enter(&mut self, after: SilentAfter, row: &Arrival<'_>) -> Option<Occurrence> {
+    /// Records a row. Returns the silences that start before it, its own included, and the silence that it ends, if any.
+    pub fn enter(&mut self, after: SilentAfter, row: &Arrival<'_>) -> (Vec<Occurrence>, Option<Occurrence>) {
         let moment = row.seconds.unwrap_or(row.at);
         let is_known = self.keys.contains_key(row.key);
+        let opened = self.advance(after, row.key, moment);
+        let latest = self.latest.unwrap_or(moment);
         let device = self.keys.entry(row.key.to_owned()).or_default();
-        let latest = *self.latest.get_or_insert(moment);
-        if moment > latest {
-            self.clock += (moment - latest).min(device.allowed(after) / 2.0);
-            self.latest = Some(moment);
-        }
         if is_known {
             device.learn((moment - device.seconds).max(0.0));
         }
@@ -112,9 +109,24 @@ impl Silences {
         let allowed = device.allowed(after);
         self.due = std::array::from_fn(|i| self.due[i].min(device.last[i] + allowed));
         let end = (row.row, device.time.clone());
-        let mut ended = self.open.remove(row.key)?;
-        (ended.end, ended.end_time) = end;
-        Some(self.end(ended))
+        let ended = self.open.remove(row.key).map(|mut ended| {
+            (ended.end, ended.end_time) = end;
+            self.end(ended)
+        });
+        (opened, ended)
+    }
+
+    /// Advances stream time to a row of `key`, if it is the latest row so far. Returns the silences that start by then.
+    /// They are looked for at every row, so they do not depend on how rows are split into requests.
+    fn advance(&mut self, after: SilentAfter, key: &str, moment: f64) -> Vec<Occurrence> {
+        let latest = *self.latest.get_or_insert(moment);
+        if moment <= latest {
+            return Vec::new();
+        }
+        let allowed = self.keys.get(key).map_or_else(|| Device::default().allowed(after), |one| one.allowed(after));
+        self.clock += (moment - latest).min(allowed / 2.0);
+        self.latest = Some(moment);
+        self.look(after, None)
     }
 
     fn end(&mut self, mut silence: Occurrence) -> Occurrence {
@@ -129,7 +141,7 @@ impl Silences {
     /// Returns the silences that start now. `clock` contains the wall-clock time and the earliest time at which rows
     /// could arrive. Without it, only stream time counts.
     pub fn look(&mut self, after: SilentAfter, clock: Option<(f64, f64)>) -> Vec<Occurrence> {
-        if self.clock < self.due[0] && clock.is_none_or(|(now, _)| now < self.due[1]) {
+        if self.clock <= self.due[0] && clock.is_none_or(|(now, _)| now < self.due[1]) {
             return Vec::new();
         }
         let (mut opened, mut due) = (Vec::new(), [f64::INFINITY; 2]);
@@ -179,11 +191,12 @@ mod tests {
                 let seconds = 60.0 * f64::from(t);
                 for key in ["a", "b", "c"] {
                     if key != "b" || !(100..150).contains(&t) {
-                        let ended = silences.enter(after, &row(key, seconds));
+                        let (silent, ended) = silences.enter(after, &row(key, seconds));
                         assert_eq!(ended.is_some(), key == "b" && t == 150, "{key} {t}");
+                        opened.extend(silent.into_iter().map(|one| (one.key, one.start, t)));
                     }
                 }
-                opened.extend(silences.look(after, None).into_iter().map(|one| (one.key, one.start, t)));
+                assert_eq!(silences.look(after, None), []);
             }
             assert_eq!(opened, [("b".to_owned(), 99 * 60, 110)]);
             assert_eq!((silences.open.len(), silences.past.len()), (0, 1));
@@ -195,8 +208,7 @@ mod tests {
         let (after, mut silences) = (SilentAfter::Seconds(600.0), Silences::default());
         for seconds in [0.0, 60.0, 120.0, 7200.0, 7260.0] {
             for key in ["a", "b"] {
-                silences.enter(after, &row(key, seconds));
-                assert_eq!(silences.look(after, None), []);
+                assert_eq!(silences.enter(after, &row(key, seconds)), (Vec::new(), None));
             }
         }
         // In wall-clock time, the time before the service started does not count.
