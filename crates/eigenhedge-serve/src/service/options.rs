@@ -151,7 +151,7 @@ impl StreamOptions {
         }
     }
 
-    /// Returns the shape of rows for a model that is uploaded before the first row.
+    /// Returns the shape of rows for a model that is uploaded before the first row. The first rows settle it.
     pub fn shape(&self, names: Option<Vec<String>>, width: usize) -> Shape {
         let beside = self.layout.time.iter().chain(&self.layout.keep);
         Shape {
@@ -162,6 +162,7 @@ impl StreamOptions {
             has_time: self.layout.time.is_some(),
             time_format: self.layout.time_format.clone(),
             time_offset: None,
+            is_open: true,
         }
     }
 

@@ -170,7 +170,7 @@ impl Rows {
             rows.numbers.clear();
         }
         // Without a good row, the columns are left to the next request.
-        if shape.is_none() && rows.count() > 0 {
+        if shape.is_none_or(|shape| shape.is_open) && rows.count() > 0 {
             let (time_format, time_offset) = (stream.reading().time_format().cloned(), stream.time_offset());
             rows.shape = Some(Shape { time_format, time_offset, ..found });
         }
@@ -187,6 +187,7 @@ fn shape_of(stream: &Stream, by_key: bool) -> Shape {
         has_time: stream.has_time(),
         time_format: None,
         time_offset: None,
+        is_open: false,
     }
 }
 

@@ -15,6 +15,10 @@ pub struct Shape {
     pub time_format: Option<TimeFormat>,
     /// Offset from UTC of the first time of the stream, in seconds, or `None` without a time zone.
     pub time_offset: Option<i32>,
+    /// True if a model was uploaded before the first rows. The names of the copied columns are then unknown: `kept` are
+    /// the texts of the options.
+    #[serde(skip)]
+    pub is_open: bool,
 }
 
 impl Shape {
@@ -49,6 +53,12 @@ impl Shape {
         wanted.iter().map(place).collect()
     }
 
+    /// Returns the shape with the copied columns of these rows, if it is open. It stays open if the rows have no names.
+    pub fn settled(&self, rows: &Self) -> Option<Self> {
+        let is_open = self.names.is_some() && rows.names.is_none();
+        self.is_open.then(|| Self { names: self.names.clone(), width: self.width, is_open, ..rows.clone() })
+    }
+
     /// Returns an error if `other` differs in the width, the copied columns or `has_time`.
     pub fn check(&self, other: &Self) -> Result<(), Problem> {
         let (width, found) = (self.width, other.width);
@@ -58,7 +68,7 @@ impl Shape {
         }
         let is_named = self.names.is_some() && other.names.is_some();
         let is_other = if is_named { self.kept != other.kept } else { self.kept.len() != other.kept.len() };
-        if is_other || self.has_time != other.has_time {
+        if (is_other && !self.is_open) || self.has_time != other.has_time {
             let columns = if self.kept.is_empty() { "none".to_owned() } else { self.kept.join(", ") };
             let sentence =
                 format!("the request: the columns besides numbers must be those of the first one: {columns}");

@@ -1,6 +1,6 @@
 //! Streams give exactly the results of the library, in every format of rows.
 
-use super::client::{object, objects, rows, start};
+use super::client::{Client, object, objects, rows, start};
 use eigenhedge::options::Options;
 use eigenhedge::{Columns, Kind, Model, Monitor, MonitorOptions, SavedKind, Standardize, Standardizer};
 use serde_json::{Value, json};
@@ -165,6 +165,58 @@ fn a_model_moves_to_another_stream_and_goes_on_bit_for_bit() {
             client.send("DELETE", &format!("/v1/streams/{name}"), "", b"");
         }
     }
+}
+
+#[test]
+fn copied_columns_after_an_uploaded_model_are_those_of_the_first_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut service, mut client) = start(folder.path());
+    let rows = rows(170, 7);
+    let body = |columns: &str, range: std::ops::Range<usize>| {
+        let line = |t: usize| {
+            let (clock, row) = (format!("{:02}:{:02}", t / 60, t % 60), &rows[t]);
+            match columns {
+                "Date,Time,x,y,z" => format!("2026-03-01,{clock},{:?},{:?},{:?}\n", row[0], row[1], row[2]),
+                "at,x,y,z" => format!("2026-03-01 {clock},{:?},{:?},{:?}\n", row[0], row[1], row[2]),
+                _ => format!("{:?},run,{:?},{:?}\n", row[0], row[1], row[2]),
+            }
+        };
+        format!("{columns}\n{}", range.map(line).collect::<String>())
+    };
+    let cases = [
+        (json!({"time": ["Date", "Time"]}), "Date,Time,x,y,z", "Date Time"),
+        (json!({"time": 0}), "at,x,y,z", "at"),
+        (json!({"copy_columns": [1]}), "x,kind,y,z", "kind"),
+        (json!({"copy_columns": ["k*"]}), "x,kind,y,z", "kind"),
+    ];
+    for (own, columns, copied) in cases {
+        let mut options = json!({"kind": "monitor", "warm_up": 100});
+        options.as_object_mut().unwrap().extend(own.as_object().unwrap().clone());
+        client.make("one", &options);
+        client.make("two", &options);
+        let send = |client: Client, path: &str, range: std::ops::Range<usize>| -> Vec<Value> {
+            let body = body(columns, range);
+            let path = format!("/v1/streams/{path}");
+            let mut lines = client.send("POST", &path, "Content-Type: text/csv\r\n", body.as_bytes()).lines();
+            lines.iter_mut().for_each(|line| line["row"] = Value::Null);
+            lines
+        };
+        send(client, "one/rows", 0..150);
+        let saved = client.get("/v1/streams/one/model").body;
+        assert_eq!(client.send("PUT", "/v1/streams/two/model", "", &saved).status, 200);
+        service.stop();
+        (service, client) = start(folder.path());
+        assert_eq!(send(client, "two/score", 150..152), send(client, "one/score", 150..152));
+        for range in [150..160, 160..170] {
+            let answers = send(client, "two/rows", range.clone());
+            assert!(answers[0][copied].is_string(), "{}", answers[0]);
+            assert_eq!(answers, send(client, "one/rows", range));
+        }
+        for name in ["one", "two"] {
+            client.send("DELETE", &format!("/v1/streams/{name}"), "", b"");
+        }
+    }
+    drop(service);
 }
 
 #[test]

@@ -64,6 +64,8 @@ struct Around {
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Beyond {
     last_time: Option<f64>,
+    /// Value of [`Shape::is_open`], which is not written with the shape.
+    is_open: bool,
 }
 
 impl Beyond {
@@ -108,7 +110,8 @@ impl Engine {
             notices: self.notices.clone(),
             record: Recorded::of(self.learner.as_ref()),
         };
-        let beyond = Beyond { last_time: self.last_time };
+        let beyond =
+            Beyond { last_time: self.last_time, is_open: self.shape.as_ref().is_some_and(|shape| shape.is_open) };
         let around = postcard::to_stdvec(&(around, beyond)).map_err(unwritable)?;
         let learner = match &mut self.learner {
             None => None,
@@ -129,7 +132,7 @@ impl Engine {
         let beyond = Beyond::read(beyond).map_err(damaged)?;
         let mut engine = Self::new(options, places);
         (engine.counts, engine.notices) = (around.counts, around.notices);
-        engine.shape = around.shape.map(Arc::new);
+        engine.shape = around.shape.map(|shape| Arc::new(Shape { is_open: beyond.is_open, ..shape }));
         engine.last_time = beyond.last_time;
         let Some(mut saved) = learner else { return Ok(engine) };
         engine.learner = Some(match (&engine.options.learner, around.record) {

@@ -95,7 +95,9 @@ async fn read_rows(
     let read = move || {
         let rows = Rows::read(&handle.options, (shape.as_deref(), handle.last_time()), (form, &body), &mut memory)?;
         drop(body);
-        rows.shape.as_ref().map_or(Ok(()), |shape| handle.check_first(shape))?;
+        if let Some(found) = rows.shape.as_ref().filter(|_| is_first) {
+            handle.check_first(found)?;
+        }
         if let Some(shape) = rows.shape.as_ref().or(shape.as_deref()) {
             let need = need_of_rows(&handle.options, shape, &rows, handle.counts.rows.load(Ordering::Relaxed));
             memory.keep(need);

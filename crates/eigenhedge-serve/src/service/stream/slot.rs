@@ -161,7 +161,7 @@ impl Slot {
         handle.counts.requests.fetch_add(1, Ordering::Relaxed);
         handle.publish(engine, before);
         handle.feed.publish(engine, before, &logged.order, &outcome);
-        if handle.shape().is_none() || matches!(logged.order, Order::Model(_)) {
+        if handle.shape().is_none_or(|shape| shape.is_open) || matches!(logged.order, Order::Model(_)) {
             handle.publish_shape(engine);
         }
         let reply = reply_of(outcome);
