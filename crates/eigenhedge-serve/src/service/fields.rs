@@ -17,6 +17,21 @@ fn whole(number: &Number) -> String {
     }
 }
 
+/// Returns true if two options are equal. Numbers are compared by value, so 20 equals 20.0.
+fn is_same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(a), Value::Number(b)) if a.is_f64() != b.is_f64() => a.as_f64() == b.as_f64(),
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b)),
+        _ => one == other,
+    }
+}
+
+/// Returns true if two sets of options are equal, as by [`is_same`].
+pub fn are_same(some: &Map<String, Value>, others: &Map<String, Value>) -> bool {
+    let has = |(name, value): (&String, &Value)| others.get(name).is_some_and(|other| is_same(value, other));
+    some.len() == others.len() && some.iter().all(has)
+}
+
 pub struct Fields<'a>(pub &'a Map<String, Value>);
 
 impl Fields<'_> {

@@ -2,7 +2,7 @@
 
 use super::client::{Client, objects, rows, settings, start};
 use eigenhedge_serve::service::Service;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
@@ -56,6 +56,18 @@ fn each_refusal_has_its_status_and_a_sentence() {
         client.rows("t", &["[1,2]".to_owned()]).detail(),
         "k must be less than the number of selected columns, 2, got 2"
     );
+}
+
+#[test]
+fn options_are_the_same_by_value() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_service, client) = start(folder.path());
+    let options = |warm_up: Value, columns: Value| json!({"kind": "monitor", "warm_up": warm_up, "columns": columns});
+    client.make("s", &options(json!(20), json!([0, 1, 2])));
+    let status = |warm_up, columns| client.put("/v1/streams/s", &options(warm_up, columns)).status;
+    assert_eq!(status(json!(20.0), json!([0, 1.0, 2])), 200);
+    assert_eq!(status(json!(20), json!([0, 1.0])), 409);
+    assert_eq!(status(json!(21.0), json!([0, 1, 2])), 409);
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod slot;
 
 use super::engine::{Engine, Places};
 use super::feed::Feed;
+use super::fields::are_same;
 use super::memory::{Memory, check_learner};
 use super::notify::{Line, Outbox};
 use super::options::StreamOptions;
@@ -245,7 +246,7 @@ impl Handle {
 
     /// Returns an error if the options of the stream differ from `options`.
     pub fn same(&self, options: &StreamOptions) -> Result<(), Problem> {
-        if self.options.given == options.given {
+        if are_same(&self.options.given, &options.given) {
             return Ok(());
         }
         let name = &self.name;
