@@ -123,10 +123,21 @@ impl Silences {
         if moment <= latest {
             return Vec::new();
         }
-        let allowed = self.keys.get(key).map_or_else(|| Device::default().allowed(after), |one| one.allowed(after));
-        self.clock += (moment - latest).min(allowed / 2.0);
+        self.clock += self.shortened(after, key, moment - latest);
         self.latest = Some(moment);
         self.look(after, None)
+    }
+
+    /// Shortens the pause of all keys before a row of `key` to at most half of each limit.
+    fn shortened(&self, after: SilentAfter, key: &str, pause: f64) -> f64 {
+        let allowed = self.keys.get(key).map_or_else(|| Device::default().allowed(after), |one| one.allowed(after));
+        let pause = pause.min(allowed / 2.0);
+        // No limit is shorter than the time until the first key can become silent.
+        if pause <= (self.due[0] - self.clock) / 2.0 {
+            return pause;
+        }
+        let others = self.keys.iter().filter(|(key, _)| !self.open.contains_key(*key));
+        others.map(|(_, device)| device.allowed(after) / 2.0).fold(pause, f64::min)
     }
 
     fn end(&mut self, mut silence: Occurrence) -> Occurrence {
@@ -200,6 +211,19 @@ mod tests {
             }
             assert_eq!(opened, [("b".to_owned(), 99 * 60, 110)]);
             assert_eq!((silences.open.len(), silences.past.len()), (0, 1));
+        }
+    }
+
+    #[test]
+    fn a_pause_of_all_keys_is_short_for_the_shortest_limit() {
+        let mut silences = Silences::default();
+        for t in (0..=250).chain(340..=400) {
+            for key in ["slow", "fast"] {
+                if key == "fast" || t % 10 == 0 {
+                    let entered = silences.enter(SilentAfter::Learned, &row(key, 60.0 * f64::from(t)));
+                    assert_eq!(entered, (Vec::new(), None), "{key} {t}");
+                }
+            }
         }
     }
 
