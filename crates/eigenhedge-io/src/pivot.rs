@@ -38,7 +38,7 @@ type Value = (f64, usize, f64);
 
 enum Values {
     Stream(Box<Stream>, VecDeque<Value>),
-    Sorted(Sorted),
+    Sorted(Box<Sorted>),
 }
 
 /// Values in the order of time, and the reading of their table.
@@ -231,7 +231,7 @@ impl PivotReader {
     }
 }
 
-fn sorted(source: &Source, layout: &Layout, tags: &HashMap<String, usize>) -> Result<Sorted, Error> {
+fn sorted(source: &Source, layout: &Layout, tags: &HashMap<String, usize>) -> Result<Box<Sorted>, Error> {
     let mut stream = Stream::open(source, layout)?;
     let reading = stream.reading();
     let mut values = Vec::new();
@@ -239,7 +239,7 @@ fn sorted(source: &Source, layout: &Layout, tags: &HashMap<String, usize>) -> Re
         values.extend(tags.get(tag).map(|tag| (time, *tag, value)));
     }
     values.sort_by(|a, b| a.0.total_cmp(&b.0));
-    Ok(Sorted { values: values.into_iter(), reading })
+    Ok(Box::new(Sorted { values: values.into_iter(), reading }))
 }
 
 impl Reader for PivotReader {
