@@ -52,8 +52,14 @@ fn when_warm(learner: &mut impl for<'a> Learner<Instance<'a, [f64]>>, n: usize, 
     ALLOCATIONS.get() - before
 }
 
+/// Returns the number of allocations, of two attempts if the first one allocates. Those of a learner are the same in both.
+/// Rarely, the runtime allocates once, at a moment that depends on other threads.
 fn allocations(spec: &Spec, n: usize) -> usize {
-    when_warm(&mut spec.plain(n).unwrap(), n, 3000)
+    let attempt = || when_warm(&mut spec.plain(n).unwrap(), n, 3000);
+    match attempt() {
+        0 => 0,
+        first => first.min(attempt()),
+    }
 }
 
 #[test]
