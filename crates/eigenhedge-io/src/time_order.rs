@@ -48,9 +48,10 @@ impl TimeOrder {
         self.last.extend(last.map(|last| (String::new(), last)));
     }
 
-    /// Returns true if most steps go back.
+    /// Returns true if most steps go back. Only the first [`STEPS`] steps forward are known, so a table with as many is
+    /// not one with the newest row first, however many go back.
     pub fn is_newest_first(&self) -> bool {
-        self.back > self.steps.len() as u64
+        self.steps.len() < STEPS && self.back > self.steps.len() as u64
     }
 
     pub fn last(&self, key: &str) -> Option<f64> {
@@ -119,7 +120,7 @@ impl TimeOrder {
         }
         match self.back {
             0 => {}
-            back if back > 10 * self.steps.len() as u64 => {
+            back if self.is_newest_first() && back > 10 * self.steps.len() as u64 => {
                 parts.push("the newest come first; the first rows in the file are the reference".to_owned());
             }
             1 => parts.push("1 goes back".to_owned()),
@@ -172,6 +173,12 @@ mod tests {
             let _ = newest.enter("", -60.0 * row as f64, row);
         });
         assert!(newest.sentence().unwrap().starts_with("the newest come first"));
+        assert!(newest.is_newest_first());
+        let mut late = TimeOrder::default();
+        (0..2000u32).for_each(|row| {
+            let _ = late.enter("", f64::from(row) - 2.0 * f64::from(row % 3), row.into());
+        });
+        assert!(late.back > STEPS as u64 && !late.is_newest_first());
         let mut keyed = TimeOrder::default();
         for (row, key) in ["a", "b", "c"].iter().cycle().take(60).enumerate() {
             keyed.enter(key, (row / 3) as f64, row as u64);
