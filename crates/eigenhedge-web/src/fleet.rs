@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(pump.0.totals().expected_loss, alone.totals().expected_loss);
         assert!(fleet.get(b"valve").unwrap().is_none());
 
-        let fresh = Monitor::new(MonitorOptions::default().with_warm_up(Some(60)), 6).unwrap();
+        let fresh = Monitor::new(MonitorOptions { warm_up: Some(60), ..MonitorOptions::default() }, 6).unwrap();
         let mut fleet = Group::of_monitors(Fleet::of_monitors(fresh).unwrap());
         fleet.update(&input(&rows)).unwrap();
         let mut again = Group::of_monitors(eigenhedge_io::fleet_of_bytes(fleet.save().unwrap()).unwrap());

@@ -79,8 +79,9 @@ impl Watch {
             let Some(rows) = self.monitors.shorter_warm_up(self.journal.rows, self.keys.is_some()) else {
                 return Err(sentence(self.monitors.too_short(&self.journal, &self.stream)));
             };
-            let (layout, by) = (self.options.layout.clone(), self.options.by.clone());
-            let monitor = self.options.monitor.clone().with_warm_up(Some(rows));
+            let (layout, mut monitor, by) =
+                (self.options.layout.clone(), self.options.monitor.clone(), self.options.by.clone());
+            monitor.warm_up = Some(rows);
             let options = TableOptions { layout, monitor, by };
             *self = Self::begin(self.source.clone(), options, self.start.take(), Some(self.monitors.keys()))?;
             return Ok(());

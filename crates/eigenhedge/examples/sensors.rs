@@ -11,7 +11,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let names: Vec<String> = (0..8).map(|j| format!("x{j}")).collect();
 
     // The first 400 rows are the reference. One normal row in a thousand may raise an alarm.
-    let options = MonitorOptions::default().with_warm_up(Some(400)).with_limit(Limit::Auto(0.001));
+    let options = MonitorOptions { warm_up: Some(400), limit: Limit::Auto(0.001), ..MonitorOptions::default() };
     let mut monitor = Monitor::new(options, 8)?.with_names(Some(names.clone()));
     let report = |event: Event| {
         let causes: Vec<&str> = event.causes.iter().flatten().map(|cause| &names[cause.column][..]).collect();

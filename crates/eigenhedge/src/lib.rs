@@ -88,7 +88,7 @@
 //! ```
 //! use eigenhedge::{Monitor, MonitorOptions, streams};
 //!
-//! let mut monitor = Monitor::new(MonitorOptions::default().with_warm_up(Some(400)), 8)?;
+//! let mut monitor = Monitor::new(MonitorOptions { warm_up: Some(400), ..MonitorOptions::default() }, 8)?;
 //! for row in streams::faults(8, 2, 0.3, 2000, 1) {
 //!     let verdict = monitor.step(&row)?;
 //!     if let Some(event) = verdict.event {

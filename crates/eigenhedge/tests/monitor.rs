@@ -22,7 +22,7 @@ fn rows(count: usize, width: usize, remembered: f64, seed: u64) -> Vec<Vec<f64>>
 }
 
 fn options() -> MonitorOptions {
-    MonitorOptions::default().with_warm_up(Some(200)).with_differences(Choose::Fixed(false))
+    MonitorOptions { warm_up: Some(200), differences: Choose::Fixed(false), ..MonitorOptions::default() }
 }
 
 fn verdicts(monitor: &mut Monitor, rows: &[Vec<f64>]) -> Vec<Verdict> {
@@ -37,7 +37,7 @@ fn shown(verdicts: &[Verdict]) -> Vec<String> {
 #[test]
 fn contributions_sum_to_q_and_t2() {
     for lags in [0, 3] {
-        let mut monitor = Monitor::new(options().with_lags(Choose::Fixed(lags)), 6).unwrap();
+        let mut monitor = Monitor::new(MonitorOptions { lags: Choose::Fixed(lags), ..options() }, 6).unwrap();
         for (t, mut row) in rows(400, 6, 0.5, 1).into_iter().enumerate() {
             row[2] += if t > 350 { 1e4 } else { 0.0 };
             let verdict = monitor.step(&row).unwrap();
@@ -208,7 +208,7 @@ fn an_incident_becomes_the_reference_after_the_rows_that_were_asked_for() {
     let mut all = rows(1800, 4, 0.0, 9);
     all.iter_mut().skip(300).for_each(|row| row[0] += 20.0);
     let rebaseline = Rebaseline::After(1000);
-    let mut monitor = Monitor::new(options().with_rebaseline(rebaseline), 4).unwrap();
+    let mut monitor = Monitor::new(MonitorOptions { rebaseline: rebaseline, ..options() }, 4).unwrap();
     let found = verdicts(&mut monitor, &all);
     let accepted: Vec<usize> = (0..found.len()).filter(|t| found[*t].accepted).collect();
     assert!(accepted.len() == 1 && (1298..=1304).contains(&accepted[0]), "{accepted:?}");
@@ -221,7 +221,7 @@ fn an_incident_becomes_the_reference_after_the_rows_that_were_asked_for() {
 fn a_frozen_copy_accepts_nothing_and_reports_what_the_reference_does_not_know() {
     let all = rows(1200, 5, 0.0, 35);
     let rebaseline = Rebaseline::After(50);
-    let mut monitor = Monitor::new(options().with_rebaseline(rebaseline), 5).unwrap();
+    let mut monitor = Monitor::new(MonitorOptions { rebaseline: rebaseline, ..options() }, 5).unwrap();
     verdicts(&mut monitor, &all[..600]);
     let mut frozen = monitor.frozen();
     let biased: Vec<Vec<f64>> = all[600..].iter().map(|row| row.iter().map(|x| x + 9.0).collect()).collect();
@@ -254,7 +254,7 @@ fn outliers_and_constant_columns_in_the_warm_up_change_little() {
         ("constant", constant),
         ("switch", switch),
     ] {
-        let wanted = options().with_warm_up(Some(400));
+        let wanted = MonitorOptions { warm_up: Some(400), ..options() };
         let mut monitor = Monitor::new(wanted, all[0].len()).unwrap();
         let found = verdicts(&mut monitor, &faulty(all));
         let (false_alarms, hit) = (share(&found[400..2000], |v| v.alarm), share(&found[2000..2200], is_reported));
@@ -329,7 +329,7 @@ fn normal_rows_pass_the_limit_as_often_as_was_asked_for() {
         for alpha in [0.05, 0.01] {
             let (mut alarms, mut all) = (0, 0);
             for seed in 0..6 {
-                let wanted = options().with_limit(Limit::Auto(alpha)).with_warm_up(Some(400));
+                let wanted = MonitorOptions { limit: Limit::Auto(alpha), warm_up: Some(400), ..options() };
                 let mut monitor = Monitor::new(wanted, 8).unwrap();
                 verdicts(&mut monitor, &rows(1600, 8, remembered, 10 + seed));
                 alarms += monitor.totals().alarms;
@@ -365,8 +365,12 @@ fn a_monitor_that_is_saved_and_restored_goes_on_bit_for_bit() {
     let mut all = rows(900, 4, 0.97, 5);
     all.iter_mut().skip(300).take(30).for_each(|row| row[1] += 9.0);
     all[500][2] = f64::NAN;
-    let wanted =
-        options().with_lags(Choose::Fixed(2)).with_differences(Choose::Fixed(true)).with_missing(Missing::Fill);
+    let wanted = MonitorOptions {
+        lags: Choose::Fixed(2),
+        differences: Choose::Fixed(true),
+        missing: Missing::Fill,
+        ..options()
+    };
     let whole = shown(&verdicts(&mut Monitor::new(wanted.clone(), 4).unwrap(), &all));
     for stop in [100, 200, 207, 310, 350, 505] {
         let mut monitor = Monitor::new(wanted.clone(), 4).unwrap();
@@ -441,7 +445,7 @@ fn a_large_fault_in_any_column_is_named_first() {
         let mut random = Random::seeded(13);
         // Two columns are uncorrelated with the others.
         all.iter_mut().for_each(|row| row[5..].iter_mut().for_each(|cell| *cell = random.normal()));
-        let monitor = Monitor::new(options().with_lags(Choose::Fixed(lags)), 7).unwrap();
+        let monitor = Monitor::new(MonitorOptions { lags: Choose::Fixed(lags), ..options() }, 7).unwrap();
         for column in 0..7 {
             let mut faulty = all.clone();
             faulty[399][column] += 30.0;
@@ -466,12 +470,12 @@ fn a_shift_is_located_and_told_once() {
 fn odd_rows_and_options_give_sentences_and_no_panic() {
     let refused = |options: MonitorOptions, width: usize| Monitor::new(options, width).unwrap_err().to_string();
     assert!(refused(options(), 0).contains("columns"));
-    assert!(refused(options().with_warm_up(Some(5)), 3).contains("warm-up must be at least 20 rows"));
-    assert!(refused(options().with_kept(Kept::Count(3)), 3).contains('3'));
-    assert!(refused(options().with_lags(Choose::Fixed(1000)), 3).contains("lags"));
+    assert!(refused(MonitorOptions { warm_up: Some(5), ..options() }, 3).contains("warm-up must be at least 20 rows"));
+    assert!(refused(MonitorOptions { kept: Kept::Count(3), ..options() }, 3).contains('3'));
+    assert!(refused(MonitorOptions { lags: Choose::Fixed(1000), ..options() }, 3).contains("lags"));
     assert!(refused(options(), 5000).contains("4096"));
-    assert!(refused(options().with_incident_time(5.0), 3).contains("incident-time"));
-    let mut monitor = Monitor::new(options().with_missing(Missing::Fail), 2).unwrap();
+    assert!(refused(MonitorOptions { incident_time: 5.0, ..options() }, 3).contains("incident-time"));
+    let mut monitor = Monitor::new(MonitorOptions { missing: Missing::Fail, ..options() }, 2).unwrap();
     for bad in [vec![1.0], vec![f64::NAN, 1.0], vec![f64::INFINITY, 1.0], vec![1e300, 1.0]] {
         let before = monitor.clone();
         monitor.step(&bad).unwrap_err();
@@ -481,7 +485,7 @@ fn odd_rows_and_options_give_sentences_and_no_panic() {
     assert_eq!(monitor.end_warm_up(), Err(Error::TooFewRows { rows: 1, least: 20 }));
     // The cases are one column, constant columns, copied columns, and huge rows after small ones.
     for (width, cell) in [(1, 1.0), (4, 0.0), (3, 1e-9)] {
-        let mut monitor = Monitor::new(options().with_warm_up(Some(30)), width).unwrap();
+        let mut monitor = Monitor::new(MonitorOptions { warm_up: Some(30), ..options() }, width).unwrap();
         let mut random = Random::seeded(2);
         for t in 0..120 {
             let x = cell * random.normal();
@@ -500,7 +504,7 @@ fn missing_cells_are_filled_in_or_passed_over() {
     all.iter_mut().step_by(7).for_each(|row| row[1] = f64::NAN);
     all[450] = vec![f64::NAN; 5];
     for missing in [Missing::Skip, Missing::Fill] {
-        let mut monitor = Monitor::new(options().with_missing(missing), 5).unwrap();
+        let mut monitor = Monitor::new(MonitorOptions { missing: missing, ..options() }, 5).unwrap();
         let found = verdicts(&mut monitor, &all);
         let scores = found.iter().filter(|verdict| verdict.score.is_finite()).count();
         let passed_over = monitor.totals().passed_over as usize;
@@ -508,7 +512,7 @@ fn missing_cells_are_filled_in_or_passed_over() {
         assert_eq!(passed_over, if missing == Missing::Fill { 1 } else { 73 });
         assert!(monitor.totals().alarms <= 15, "{}", monitor.totals().alarms);
     }
-    assert!(Monitor::new(options().with_missing(Missing::Fail), 5).unwrap().step(&all[0]).is_err());
+    assert!(Monitor::new(MonitorOptions { missing: Missing::Fail, ..options() }, 5).unwrap().step(&all[0]).is_err());
 }
 
 /// With missing cells in the reference, limits and verdicts stay close to those of complete rows.

@@ -71,12 +71,10 @@ fn the_counter_counts() {
 
 #[test]
 fn a_warm_monitor_allocates_nothing() {
-    let options = MonitorOptions::default()
-        .with_lags(Choose::Fixed(1))
-        .with_differences(Choose::Fixed(true))
-        // Reports of changes and incidents allocate, so they are made very unlikely.
-        .with_change_time(1e9)
-        .with_incident_time(1e9);
+    // Reports of changes and incidents allocate, so they are made very unlikely.
+    let (change_time, incident_time) = (1e9, 1e9);
+    let (lags, differences) = (Choose::Fixed(1), Choose::Fixed(true));
+    let options = MonitorOptions { lags, differences, change_time, incident_time, ..MonitorOptions::default() };
     let mut monitor = Monitor::new(options, 12).unwrap();
     let rows: Vec<Vec<f64>> = streams::signal_and_noise(12, 4, 0.3, 1).take(2500).collect();
     let mut before = 0;

@@ -257,12 +257,15 @@ fn model_cases() -> Vec<Case> {
 fn monitor_cases() -> Vec<Case> {
     let rows = streams::faults(4, 2, 0.3, 404, 1);
     let (before, after) = rows.split_at(400);
-    let options = || MonitorOptions::default().with_warm_up(Some(100));
+    let options = || MonitorOptions { warm_up: Some(100), ..MonitorOptions::default() };
     let several = [
         ("monitor", options()),
-        ("monitor-lags", options().with_lags(Choose::Fixed(1))),
-        ("monitor-freeze", MonitorOptions::default().with_mode(Mode::Freeze(100)).with_limit(Limit::Conformal(0.02))),
-        ("monitor-rebaseline", options().with_rebaseline(Rebaseline::After(150)).with_standardize(false)),
+        ("monitor-lags", MonitorOptions { lags: Choose::Fixed(1), ..options() }),
+        (
+            "monitor-freeze",
+            MonitorOptions { mode: Mode::Freeze(100), limit: Limit::Conformal(0.02), ..MonitorOptions::default() },
+        ),
+        ("monitor-rebaseline", MonitorOptions { rebaseline: Rebaseline::After(150), standardize: false, ..options() }),
     ];
     let mut cases: Vec<Case> = Vec::new();
     for (name, options) in several {
@@ -270,7 +273,8 @@ fn monitor_cases() -> Vec<Case> {
         before.iter().for_each(|row| _ = monitor.step(row).unwrap());
         cases.push((name.to_owned(), monitor.to_bytes().unwrap(), after.to_vec()));
     }
-    let mut fleet = Fleet::of_monitors(Monitor::new(options().with_warm_up(Some(50)), 4).unwrap()).unwrap();
+    let mut fleet =
+        Fleet::of_monitors(Monitor::new(MonitorOptions { warm_up: Some(50), ..options() }, 4).unwrap()).unwrap();
     for (row, t) in before.iter().zip(0..) {
         let step = |monitor: &mut Monitor| monitor.step(row).map(drop);
         fleet.with_pool(["left", "right"][t % 2], 2, step).unwrap();

@@ -320,7 +320,7 @@ mod tests {
     /// Feeds rows to a journal, with a fault from row 1200 on. After the row with index `cut`, the
     /// journal is saved and restored.
     fn recorded(cut: Option<usize>) -> (Fleet<Monitor>, Journal) {
-        let monitor = Monitor::new(MonitorOptions::default().with_warm_up(Some(150)), 6).unwrap();
+        let monitor = Monitor::new(MonitorOptions { warm_up: Some(150), ..MonitorOptions::default() }, 6).unwrap();
         let mut fleet = Fleet::of_monitors(monitor).unwrap();
         let mut journal = Journal::default().with_charts(6, true);
         for (t, row) in streams::iid(6, 2, 0.3, 1800, 3).rows.iter().enumerate() {
@@ -389,7 +389,7 @@ mod tests {
 
     #[test]
     fn every_reported_incident_is_listed_at_every_row_and_a_stuck_column_is_named() {
-        let mut monitor = Monitor::new(MonitorOptions::default().with_warm_up(Some(150)), 6).unwrap();
+        let mut monitor = Monitor::new(MonitorOptions { warm_up: Some(150), ..MonitorOptions::default() }, 6).unwrap();
         let (mut journal, names) = (Journal::default(), names());
         let (mut sentences, mut closing) = (Vec::new(), 0);
         let rows = streams::iid(6, 2, 0.3, 800, 3).rows;

@@ -90,7 +90,9 @@ fn a_monitor_gives_verdicts_notices_and_takes_a_new_reference() {
     let mut rows = rows(600, 3);
     rows[500..].iter_mut().for_each(|row| row[0] += 30.0);
     let answers = client.rows("m", &objects(&rows)).lines();
-    let mut monitor = Monitor::new(MonitorOptions::default().with_warm_up(Some(200)), 4).unwrap().with_names(names());
+    let mut monitor = Monitor::new(MonitorOptions { warm_up: Some(200), ..MonitorOptions::default() }, 4)
+        .unwrap()
+        .with_names(names());
     for (row, answer) in rows.iter().zip(&answers) {
         let verdict = monitor.step(row).unwrap();
         assert_eq!(answer["alarm"], u64::from(verdict.alarm));

@@ -16,7 +16,7 @@ impl Fleet<Monitor> {
     /// ```
     /// use eigenhedge::{Fleet, Monitor, MonitorOptions, streams};
     ///
-    /// let mut fleet = Fleet::of_monitors(Monitor::new(MonitorOptions::default().with_warm_up(Some(200)), 8)?)?;
+    /// let mut fleet = Fleet::of_monitors(Monitor::new(MonitorOptions { warm_up: Some(200), ..MonitorOptions::default() }, 8)?)?;
     /// for (t, row) in streams::faults(8, 2, 0.3, 900, 1).iter().enumerate() {
     ///     let key = if t % 2 == 0 { "pump 1" } else { "pump 2" };
     ///     fleet.with(key, |monitor| monitor.step(row))?;
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_key_borrows_the_reference_of_all_and_then_has_its_own() {
-        let options = MonitorOptions::default().with_warm_up(Some(80));
+        let options = MonitorOptions { warm_up: Some(80), ..MonitorOptions::default() };
         let mut fleet = Fleet::of_monitors(Monitor::new(options, 4).unwrap()).unwrap();
         let rows = streams::iid(4, 2, 0.3, 400, 5).rows;
         let mut borrowed = 0;
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_copy_that_scores_keeps_the_borrowed_reference() {
-        let options = MonitorOptions::default().with_warm_up(Some(80));
+        let options = MonitorOptions { warm_up: Some(80), ..MonitorOptions::default() };
         let mut fleet = Fleet::of_monitors(Monitor::new(options, 4).unwrap()).unwrap();
         let rows = streams::iid(4, 2, 0.3, 400, 5).rows;
         for (t, row) in rows.iter().take(100).enumerate() {
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn the_shared_reference_holds_for_keys_of_different_levels() {
-        let options = MonitorOptions::default().with_warm_up(Some(400));
+        let options = MonitorOptions { warm_up: Some(400), ..MonitorOptions::default() };
         let mut fleet = Fleet::of_monitors(Monitor::new(options, 4).unwrap()).unwrap();
         let (mut scored, mut alarms, mut found) = (0u64, 0u64, 0u64);
         for (t, row) in streams::iid(4, 2, 0.5, 20 * 300, 9).rows.iter().enumerate() {

@@ -86,7 +86,7 @@ const LARGEST_CELL: f64 = 1e70;
 /// use eigenhedge::{Monitor, MonitorOptions, Random};
 ///
 /// let mut random = Random::seeded(1);
-/// let mut monitor = Monitor::new(MonitorOptions::default().with_warm_up(Some(200)), 3)?;
+/// let mut monitor = Monitor::new(MonitorOptions { warm_up: Some(200), ..MonitorOptions::default() }, 3)?;
 /// for t in 0..300 {
 ///     let x = random.normal();
 ///     let fault = if t == 299 { 9.0 } else { 0.0 };

@@ -114,12 +114,11 @@ pub enum Choose<T> {
 /// ```
 /// use eigenhedge::{Choose, Limit, MonitorOptions};
 ///
-/// let options = MonitorOptions::default().with_limit(Limit::Auto(0.001)).with_lags(Choose::Fixed(5));
+/// let options = MonitorOptions { limit: Limit::Auto(0.001), lags: Choose::Fixed(5), ..MonitorOptions::default() };
 /// options.check(8)?;
 /// # Ok::<(), eigenhedge::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct MonitorOptions {
     /// Rule for the number of directions to keep.
     pub kept: Kept,
@@ -166,36 +165,6 @@ impl Default for MonitorOptions {
             rebaseline: Rebaseline::default(),
         }
     }
-}
-
-macro_rules! setters {
-    ($($with:ident $field:ident: $type:ty),+ $(,)?) => {
-        impl MonitorOptions {
-            $(
-                #[doc = concat!("Returns the options with this [`", stringify!($field), "`](field@Self::", stringify!($field), ").")]
-                #[must_use]
-                pub fn $with(mut self, $field: $type) -> Self {
-                    self.$field = $field;
-                    self
-                }
-            )+
-        }
-    };
-}
-
-setters! {
-    with_kept kept: Kept,
-    with_mode mode: Mode,
-    with_limit limit: Limit,
-    with_lags lags: Choose<usize>,
-    with_differences differences: Choose<bool>,
-    with_standardize standardize: bool,
-    with_missing missing: Missing,
-    with_warm_up warm_up: Option<u64>,
-    with_event_gap event_gap: u64,
-    with_change_time change_time: f64,
-    with_incident_time incident_time: f64,
-    with_rebaseline rebaseline: Rebaseline,
 }
 
 impl MonitorOptions {

@@ -63,7 +63,7 @@ impl Monitor {
     /// use eigenhedge::{Monitor, MonitorOptions, streams};
     ///
     /// let rows = streams::faults(8, 2, 0.3, 500, 1);
-    /// let mut monitor = Monitor::new(MonitorOptions::default().with_warm_up(Some(200)), 8)?;
+    /// let mut monitor = Monitor::new(MonitorOptions { warm_up: Some(200), ..MonitorOptions::default() }, 8)?;
     /// for row in &rows[..400] {
     ///     monitor.step(row)?;
     /// }

@@ -294,17 +294,19 @@ fn options(random: &mut Random) -> MonitorOptions {
     let lags = random.below(3);
     let rows = 20 + lags as u64 + random.below(15) as u64;
     let mode = if random.below(4) == 0 { Mode::Freeze(rows) } else { Mode::Adapt };
-    MonitorOptions::default()
-        .with_kept(if random.below(2) == 0 { Kept::Share(0.9) } else { Kept::Count(1 + random.below(3)) })
-        .with_mode(mode)
-        .with_limit(if random.below(2) == 0 { Limit::Auto(0.02) } else { Limit::Conformal(0.05) })
-        .with_lags(Choose::Fixed(lags))
-        .with_differences(pick(random, &[Choose::Auto, Choose::Fixed(true), Choose::Fixed(false)]))
-        .with_standardize(random.below(3) > 0)
-        .with_warm_up(Some(rows))
-        .with_incident_time(100.0)
-        .with_change_time(100.0)
-        .with_rebaseline(if random.below(3) == 0 { Rebaseline::After(5) } else { Rebaseline::Never })
+    MonitorOptions {
+        kept: if random.below(2) == 0 { Kept::Share(0.9) } else { Kept::Count(1 + random.below(3)) },
+        mode: mode,
+        limit: if random.below(2) == 0 { Limit::Auto(0.02) } else { Limit::Conformal(0.05) },
+        lags: Choose::Fixed(lags),
+        differences: pick(random, &[Choose::Auto, Choose::Fixed(true), Choose::Fixed(false)]),
+        standardize: random.below(3) > 0,
+        warm_up: Some(rows),
+        incident_time: 100.0,
+        change_time: 100.0,
+        rebaseline: if random.below(3) == 0 { Rebaseline::After(5) } else { Rebaseline::Never },
+        ..MonitorOptions::default()
+    }
 }
 
 fn texts(random: &mut Random, count: usize) -> Vec<Vec<f64>> {
