@@ -4,7 +4,7 @@ use crate::args::Cli;
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// Options of other programs and of earlier versions, with advice on the option to use instead.
+/// Options of other programs, with the option to use instead.
 const OTHER_NAMES: [(&str, &str); 12] = [
     ("--to", "--out writes the file"),
     ("--output", "--out writes answers"),
@@ -20,7 +20,7 @@ const OTHER_NAMES: [(&str, &str); 12] = [
     ("--index-col", "--time names the column of times"),
 ];
 
-/// Adds a suggestion to the error for an unknown option, if another command has it or if it has another name here.
+/// Suggests an option of another command or with another name.
 pub fn with_tip(mut message: clap::Error) -> clap::Error {
     if message.kind() != ErrorKind::UnknownArgument {
         return message;

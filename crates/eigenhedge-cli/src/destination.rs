@@ -15,8 +15,7 @@ pub struct Destination {
 }
 
 impl Destination {
-    /// Checks the path of an option. The path `-` means standard output. Without `form`, the
-    /// extension determines the format.
+    /// Without `form`, the extension determines the format.
     pub fn new(option: &str, path: Option<&Path>, form: Option<Form>) -> Result<Self, Usage> {
         let target = match path {
             None => Target::Nowhere,
@@ -50,7 +49,6 @@ impl Destination {
         if self.target == Target::Standard { stdout::output().map(drop) } else { Ok(()) }
     }
 
-    /// Prints a text about the table, to standard error if the table goes to standard output.
     pub fn print(&self, text: &str) -> Result<()> {
         match self.target {
             Target::Standard => io::stderr().write_all(text.as_bytes()).context("standard error cannot be written"),
@@ -77,8 +75,7 @@ pub fn coordinate_names(k: usize) -> Vec<String> {
     (0..k).map(|i| format!("z{i}")).collect()
 }
 
-/// Returns an error if two outputs, or an input and an output, are the same file. An output is an
-/// option, its path, and true if the path may be `-`.
+/// Refuses two outputs, or an input and an output, in the same file. The flag of an output allows `-`.
 pub fn judge_outputs<'a>(
     inputs: impl IntoIterator<Item = (&'a str, &'a Path)>,
     outputs: &[(&'a str, Option<&'a Path>, bool)],

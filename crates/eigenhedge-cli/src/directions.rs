@@ -9,9 +9,7 @@ use eigenhedge::batch::Center;
 use eigenhedge_io::{Layout, Source};
 use eigenhedge_pages::directions::Chosen;
 
-/// Returns the number of directions: the given number, or one chosen from the first rows of the
-/// table. If the table cannot be read, the choice is 1, because the command reports that error
-/// later. For a pipe, the number must be given.
+/// If the table cannot be read, the choice is 1, because the command reports that error later.
 pub fn choose_k(
     asked: Option<Directions>,
     source: &Source,
@@ -29,7 +27,6 @@ pub fn choose_k(
     Ok(reported(Directions::of_table(asked, source, layout, scale).map_err(Usage)?, quiet))
 }
 
-/// Returns the number of directions. If the program chose it, explains it unless `quiet`.
 pub fn reported((k, sentence): Chosen, quiet: bool) -> usize {
     sentence.filter(|_| !quiet).iter().for_each(|sentence| say(sentence));
     k

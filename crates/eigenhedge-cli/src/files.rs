@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Returns true if both paths are, or will be, the same regular file. Devices always differ.
+/// Devices always differ.
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
     // A file that does not exist yet is identified by its folder and name.
     let place = |path: &Path| {
@@ -36,7 +36,6 @@ fn read<T>(path: &Path, from_bytes: impl Fn(&[u8]) -> Result<T, Refusal>) -> Res
     from_bytes(&bytes).map_err(|refusal| anyhow!("{name}: {refusal}{}", advice(&refusal)))
 }
 
-/// Returns advice on the command that reads this kind of file, or on the option that writes saved files.
 fn advice(refusal: &Refusal) -> &'static str {
     match refusal {
         Refusal::Kind { found: SavedKind::Model, .. } => ": eigenhedge run takes it",
@@ -56,7 +55,7 @@ pub fn kind_of(path: &Path) -> Result<SavedKind> {
     SavedKind::of(&head).map_err(|refusal| anyhow!("{name}: {refusal}{}", advice(&refusal)))
 }
 
-/// Reads a saved file, at most one byte more than its header states, because it may be a device.
+/// Reads at most one byte more than the header states, because the path may be a device.
 fn bytes_of<T>(path: &Path, read: impl Fn(&[u8]) -> Result<T, Refusal>) -> io::Result<Vec<u8>> {
     const HEAD: u64 = 28;
     let mut file = File::open(path)?;
@@ -72,7 +71,6 @@ fn bytes_of<T>(path: &Path, read: impl Fn(&[u8]) -> Result<T, Refusal>) -> io::R
     Ok(bytes)
 }
 
-/// Returns an error if the path is a folder or its folder does not exist, before any other work.
 pub fn judge_place(path: &Path) -> Result<()> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let (name, folder_name) = (printable_path(path), printable_path(folder));
@@ -91,7 +89,6 @@ pub fn judge_place(path: &Path) -> Result<()> {
 
 pub const MOST_IN_MEMORY: usize = 4096;
 
-/// Returns the folder for models or monitors that are not in memory: that of the snapshot, or a temporary folder.
 pub fn scratch_folder(snapshot: Option<&Path>) -> PathBuf {
     let folder = snapshot.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
     folder.map_or_else(std::env::temp_dir, Path::to_owned)

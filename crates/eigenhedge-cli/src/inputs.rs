@@ -3,15 +3,12 @@
 use eigenhedge_io::{Source, matches_pattern};
 use std::path::{Path, PathBuf};
 
-/// Extensions of tables in a folder. A table may also be compressed.
 const TABLES: [&str; 26] = [
     "csv", "txt", "tsv", "tab", "dat", "asc", "jsonl", "ndjson", "json", "npy", "npz", "parquet", "pq", "arrow",
     "arrows", "ipc", "feather", "ftr", "libsvm", "svmlight", "svm", "xlsx", "xlsm", "xlsb", "xls", "ods",
 ];
 const WORKBOOKS: [&str; 5] = ["xlsx", "xlsm", "xlsb", "xls", "ods"];
 
-/// Returns the files of the inputs. A folder is replaced by its tables, and a pattern such as
-/// `plant_*.csv` by the files that match. Both are sorted by name, with numbers in numeric order.
 pub fn inputs(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Usage> {
     let mut all = Vec::new();
     for path in paths {
@@ -36,7 +33,6 @@ pub fn inputs(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Usage> {
     Ok(all)
 }
 
-/// Returns the files of a folder with wanted names, sorted by name. Hidden files are left out.
 fn files(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>, Usage> {
     let entries = std::fs::read_dir(folder).map_err(|error| Usage(format!("{}: {error}", folder.display())))?;
     let name = |entry: std::io::Result<std::fs::DirEntry>| entry.ok()?.file_name().into_string().ok();
@@ -47,7 +43,7 @@ fn files(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>
     Ok(names.into_iter().map(|name| folder.join(name)).filter(|path| path.is_file()).collect())
 }
 
-/// Returns the sort key of a name: texts and numbers in turn, so that `a_2` comes before `a_10`.
+/// Texts and numbers in turn, so that `a_2` comes before `a_10`.
 fn key(name: &str) -> Vec<(String, u64)> {
     let mut parts = vec![(String::new(), 0u64)];
     for sign in name.chars() {

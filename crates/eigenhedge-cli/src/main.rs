@@ -1,6 +1,4 @@
 //! `eigenhedge`: online PCA from the command line.
-//!
-//! [`args`] is the command line as typed, [`plan`] the checked plan of `run`.
 #![deny(unsafe_code)]
 
 mod advice;
@@ -54,16 +52,13 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns a word in the form of an option value in a shell, with the separator before it.
 fn argument(word: &str) -> String {
     let joint = if word.starts_with('-') { '=' } else { ' ' };
     let is_plain = word.chars().all(|sign| sign.is_alphanumeric() || "_-./".contains(sign));
     if is_plain { format!("{joint}{word}") } else { format!("{joint}'{word}'") }
 }
 
-/// Prints an error message. Unprintable characters are escaped.
 fn complain(sentence: &str) {
-    // Standard error may be closed.
     let _ = writeln!(io::stderr(), "eigenhedge: {}", eigenhedge_io::printable(sentence));
 }
 

@@ -1,5 +1,4 @@
-//! Checked arguments of `run`. Values are validated as far as possible without the data. Only a share
-//! as `-k`, or no `-k`, requires the first rows.
+//! Checked arguments of `run`.
 
 use crate::args::{Directions, KeepArgs, OfRun, OptionArgs, RunArgs, SummaryForm, typed};
 use crate::destination::{Destination, judge_outputs, judge_page, judge_plot};
@@ -27,12 +26,11 @@ pub struct Plan {
 
 #[derive(Debug)]
 pub enum Beginning {
-    /// Settings of a new learner. Some of them are resolved later, from the number of columns.
     Setup(Box<Setup>),
     Model(Given),
 }
 
-/// Saved model to start from. Options on the command line must match those of the model, except `--missing`.
+/// Saved model to start from, which the options must match.
 #[derive(Debug)]
 pub struct Given {
     pub path: PathBuf,
@@ -42,7 +40,7 @@ pub struct Given {
 }
 
 impl Given {
-    /// Applies `--missing`, if given, to the saved models and their options. It is a property of the new table.
+    /// Applies `--missing`, if given, which is a property of the new table.
     pub fn new_missing(
         &self,
         learner: Kind,
@@ -140,7 +138,6 @@ fn filled(args: &RunArgs, beginning: &Beginning) -> Result<Destination, Usage> {
     }
 }
 
-/// Returns an error if an output has the path of the input or of another output, or a wrong extension.
 fn places(args: &RunArgs) -> Result<(), Usage> {
     let KeepArgs { report, plot, snapshot, .. } = &args.keep;
     let outputs = [
@@ -156,7 +153,6 @@ fn places(args: &RunArgs) -> Result<(), Usage> {
     judge_plot(plot.as_deref())
 }
 
-/// Resolves options to the settings of a learner, validated as far as possible without the data.
 pub fn setup(options: &Options) -> Result<Setup, Usage> {
     let setup = options.resolve(typed).map_err(|misuse| Usage(misuse.to_string()))?;
     AnyLearner::try_out(&setup).map_err(|error| match error {

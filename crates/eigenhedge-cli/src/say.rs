@@ -10,7 +10,6 @@ pub fn say(sentence: &str) {
     let _ = writeln!(io::stderr(), "eigenhedge: {sentence}");
 }
 
-/// Reports a table that is shorter than the warm-up of its scale. `rows` is the number of its rows.
 pub fn say_short_warm_up(how: Standardize, rows: u64) {
     if let Standardize::Warmup(wanted) = how
         && rows < wanted

@@ -1,12 +1,9 @@
-//! Standard output, which may be closed.
-//!
-//! Rust's runtime replaces a closed standard stream by the null device, so that writes seem to succeed. A program
+//! Standard output. Rust's runtime replaces a closed stream by the null device, so that writes seem to succeed. A program
 //! started with `>&-` must not report success, so the stream is checked before the runtime starts.
 
 use anyhow::{Context, Result};
 use std::io::{self, StdoutLock, Write};
 
-/// Returns standard output, or an error if it was closed when the program started.
 pub fn output() -> Result<StdoutLock<'static>> {
     if at_start::was_closed() {
         return Err(io::Error::other("it is closed")).context(UNWRITABLE);
@@ -19,7 +16,6 @@ pub fn print(text: &str) -> Result<()> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context(UNWRITABLE)
 }
 
-/// Start of the error message if standard output cannot be written.
 pub const UNWRITABLE: &str = "standard output cannot be written";
 
 #[cfg(target_os = "linux")]
@@ -47,7 +43,6 @@ mod at_start {
 
 #[cfg(not(target_os = "linux"))]
 mod at_start {
-    /// Returns false, because this system does not report whether standard output was closed.
     pub fn was_closed() -> bool {
         false
     }

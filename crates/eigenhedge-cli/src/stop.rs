@@ -1,8 +1,5 @@
-//! Handling of signals. The first signal stops the run between two blocks of rows. A later signal,
-//! after [`GRACE`], ends the program at once.
-//!
-//! `timeout` and service managers send a signal to the program and also to its process group. Both
-//! signals arrive almost at once and count as one.
+//! Signals. The first stops the run between two blocks of rows, and one after [`GRACE`] ends the program at once. `timeout`
+//! and service managers send two almost at once, to the program and to its process group, which count as one.
 
 use anyhow::{Context, Result};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -11,11 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Exit status that a shell reports for a program ended by Ctrl-C.
 const INTERRUPTED: i32 = 130;
-/// Time after the first signal during which other signals are ignored.
 const GRACE: Duration = Duration::from_millis(500);
-/// Signals that stop a run. A terminal sends one of them when it is closed.
+/// A terminal sends one of them when it is closed.
 #[cfg(unix)]
 const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
 #[cfg(not(unix))]
@@ -23,7 +18,7 @@ const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 
 pub struct StopSignal {
     flag: Arc<AtomicBool>,
-    /// Handle that interrupts a read waiting for a row, or `None` if this is not supported.
+    /// Interrupts a read that waits for a row, if this is supported.
     pub waits: Option<eigenhedge_io::Stop>,
 }
 
@@ -62,7 +57,6 @@ fn waits() -> std::io::Result<Option<eigenhedge_io::Stop>> {
     Ok(None)
 }
 
-/// Sets `is_armed` when [`GRACE`] has passed since the first signal.
 #[cfg(unix)]
 fn arm_later(is_armed: Arc<AtomicBool>, _: Arc<AtomicBool>) -> std::io::Result<()> {
     use std::io::Read;
@@ -81,7 +75,6 @@ fn arm_later(is_armed: Arc<AtomicBool>, _: Arc<AtomicBool>) -> std::io::Result<(
     Ok(())
 }
 
-/// Sets `is_armed` within [`GRACE`] after the first signal.
 #[cfg(not(unix))]
 fn arm_later(is_armed: Arc<AtomicBool>, flag: Arc<AtomicBool>) -> std::io::Result<()> {
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {

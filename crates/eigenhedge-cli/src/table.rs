@@ -13,7 +13,6 @@ use eigenhedge_pages::{check_width, file_name};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Returns the source of a table: a file, several files, the files of a folder or of a pattern, or standard input.
 pub fn source(paths: &[PathBuf]) -> Result<Source, Usage> {
     let paths = &inputs(paths)?;
     match paths.as_slice() {
@@ -35,12 +34,10 @@ pub fn title(source: &Source) -> String {
     }
 }
 
-/// Opens a table at its first row, and prints how it was read.
 pub fn open(path: &Path, args: &TableArgs) -> anyhow::Result<ScaledStream> {
     open_all(&[path.to_owned()], args)
 }
 
-/// Opens a table of texts or sets at its first row. `keep` names the columns to copy.
 pub fn open_texts(path: &Path, args: &TableArgs, items: TextItems, keep: &[String]) -> anyhow::Result<ScaledStream> {
     let source = source(&[path.to_owned()])?;
     let keep = keep.iter().map(|text| Selector::from_text(text)).collect();
@@ -64,21 +61,19 @@ pub fn open_with_missing(
     Ok(ScaledStream::new(stream, args.standardize.unwrap_or_default()).with_short_warm_up(say_short_warm_up))
 }
 
-/// Prints to standard error how a table was read. Ignores errors of this output.
 pub fn say_reading(stream: &Stream) {
     if let Some(line) = stream.read_as() {
         let _ = writeln!(io::stderr(), "eigenhedge: read as: {}", printable(line));
     }
 }
 
-/// Reports irregular times of a table on standard error. Ignores errors of this output.
 pub fn say_times(stream: &Stream) {
     if let Some(line) = stream.times() {
         let _ = writeln!(io::stderr(), "eigenhedge: times: {line}");
     }
 }
 
-/// Opens a table with the columns of a model, matched by name if both have names.
+/// Columns are matched by name if both have names.
 pub fn open_like(model: &Model, source: &Source, layout: &Layout) -> anyhow::Result<Stream> {
     let (names, spec) = (model.columns().names.clone(), model.spec());
     // Commands without an option for missing cells must not give advice about it.
@@ -90,8 +85,7 @@ pub fn open_like(model: &Model, source: &Source, layout: &Layout) -> anyhow::Res
     Ok(stream)
 }
 
-/// Returns the source and layout of a table for a saved model. `--standardize` is an error, because the model has its
-/// own scale.
+/// Refuses `--standardize`, because the model has its own scale.
 pub fn open_for_model(command: &str, path: &Path, args: &TableArgs) -> Result<(Source, Layout), Usage> {
     match args.standardize {
         None => {
@@ -105,9 +99,7 @@ pub fn open_for_model(command: &str, path: &Path, args: &TableArgs) -> Result<(S
     }
 }
 
-/// Returns an error if the initial state of the learners for such rows exceeds the memory limit.
 pub fn allow_learners(stream: &Stream, learners: &[Kind]) -> Result<(), Error> {
-    /// Minimum number of values per column in a learner: a mean, a row and some directions.
     const VECTORS: u128 = 16;
     /// Maximum number of members of `auto`.
     const MEMBERS: u128 = 9;
@@ -116,7 +108,6 @@ pub fn allow_learners(stream: &Stream, learners: &[Kind]) -> Result<(), Error> {
     stream.allow(&format!("learning from rows of {length} numbers"), 8 * VECTORS * count * length)
 }
 
-/// Returns the layout of a table. Returns an error for options that have no effect with its format.
 pub fn layout(args: &TableArgs, source: &Source) -> Result<Layout, Usage> {
     let selectors =
         |texts: &[String]| -> Vec<Selector> { texts.iter().map(|text| Selector::from_text(text)).collect() };
@@ -201,7 +192,6 @@ pub fn layout(args: &TableArgs, source: &Source) -> Result<Layout, Usage> {
 
 const NUMERIC: &str = "numeric";
 
-/// Adds the time column, the key column and other copied columns to a layout.
 pub fn with_beside(layout: Layout, args: &BesideArgs, standardize: Standardize) -> Result<Layout, Usage> {
     // The key must be the first copied column.
     let keep: Vec<Selector> =
@@ -267,7 +257,6 @@ fn needs_text(format: Format, option: &str) -> Result<(), Usage> {
     }
 }
 
-/// Returns an error if columns are selected by name but the table cannot have column names.
 fn judge_names(layout: &Layout, option: &str, selectors: &[Selector]) -> Result<(), Usage> {
     let name = selectors.iter().find_map(|selector| match selector {
         Selector::Position(_) => None,

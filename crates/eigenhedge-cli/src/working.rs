@@ -11,21 +11,18 @@ use std::time::{Duration, Instant};
 
 const PAUSE: Duration = Duration::from_secs(10);
 const BLINK: Duration = Duration::from_millis(200);
-/// Estimated time in seconds from which a computation is announced.
 const LONG: f64 = 60.0;
-/// Estimated memory in bytes from which a computation is announced.
 const LARGE: f64 = 1e9;
 
 /// Display of a computation, on a thread of its own, until it is dropped.
 pub struct Working {
     done: Arc<AtomicU64>,
-    /// Dropped to end the thread.
     stop: Option<Sender<()>>,
     shown: Option<JoinHandle<()>>,
 }
 
 impl Working {
-    /// Starts the display of the computation `what` with `total` steps, or 0 if this is unknown.
+    /// `total` is the number of steps, or 0 if this is unknown.
     pub fn start(what: String, total: u64) -> Self {
         let done = Arc::new(AtomicU64::new(0));
         let (stop, stopped) = channel();
@@ -38,7 +35,6 @@ impl Working {
         Self { done, stop: Some(stop), shown: thread::Builder::new().spawn(show).ok() }
     }
 
-    /// Starts the display. Announces the estimated time and memory if one of them is large.
     pub fn announce(what: String, total: u64, seconds: f64, bytes: f64) -> Self {
         if seconds >= LONG || bytes >= LARGE {
             let minutes = (seconds / 60.0).ceil().max(1.0);

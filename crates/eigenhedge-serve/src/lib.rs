@@ -1,6 +1,5 @@
 //! Live pages of running streams, and an HTTP service that holds models and monitors.
 #![deny(unsafe_code)]
-// Items with clear names need no comment: this crate is not part of the stable interface.
 #![allow(missing_docs)]
 
 pub mod live;

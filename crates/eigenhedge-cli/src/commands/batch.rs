@@ -32,15 +32,13 @@ struct Rows {
 
 const PREIMAGES: usize = 64;
 
-/// Maximum number of first rows from which kernel PCA chooses the number of directions.
+/// First rows from which kernel PCA chooses the number of directions.
 const FIRST_ROWS: usize = 300;
-/// Maximum number of directions that kernel PCA chooses.
 const MOST_CHOSEN: usize = 32;
 
-/// Maximum number of first rows of each table of `mmd` from which γ of the kernel is computed.
 const SCALE_ROWS: usize = 100;
 
-/// Reads all rows. If `by_pairs` is true, a value for each pair of rows must also fit the memory limit.
+/// If `by_pairs` is true, a value for each pair of rows must also fit the memory limit.
 fn read(path: &Path, args: &TableArgs, by_pairs: bool) -> Result<Rows> {
     all_rows(table::open(path, args)?, by_pairs)
 }
@@ -52,7 +50,6 @@ fn read_for(kernel: &OptionArgs<OfKernels>, path: &Path, args: &TableArgs) -> Re
     }
 }
 
-/// Reads all rows of a stream. `by_pairs` is as in [`read`].
 fn all_rows(mut stream: ScaledStream, by_pairs: bool) -> Result<Rows> {
     let (mut rows, mut kept) = (Vec::new(), Vec::new());
     let (mut numbers, keeps) = (0, !stream.stream().kept_columns().is_empty());
@@ -75,9 +72,8 @@ fn all_rows(mut stream: ScaledStream, by_pairs: bool) -> Result<Rows> {
     Ok(Rows { names: stream.columns().to_vec(), rows, kept, source: stream.source() })
 }
 
-/// Shows the progress of a computation over all pairs of `rows` rows of `length` numbers, in `passes` passes.
 fn working(what: &str, rows: usize, length: usize, passes: usize) -> Working {
-    /// Seconds per pair of rows and column, and per pair and pass, measured on one processor.
+    /// Seconds per pair of rows and column, or pass, measured on one processor.
     const COST: f64 = 2e-10;
     let pairs = (rows as f64).powi(2);
     let seconds = COST * pairs * (length + passes) as f64;
@@ -115,7 +111,6 @@ pub fn pca(args: &PcaArgs) -> Result<()> {
     spectrum(&out, &pca.eigenvalues, &pca.explained_ratio(), pca.total_loss())
 }
 
-/// Prints the eigenvalues, to standard error if the table `of` goes to standard output.
 fn spectrum(of: &Destination, values: &[f64], ratios: &[f64], lost: f64) -> Result<()> {
     let mut out = String::new();
     writeln!(out, "{:<10}{:>16}{:>10}", "component", "eigenvalue", "share")?;
@@ -126,8 +121,7 @@ fn spectrum(of: &Destination, values: &[f64], ratios: &[f64], lost: f64) -> Resu
     of.print(&out)
 }
 
-/// Returns the kernel for rows of `length` values. If γ was not given, it is computed from the rows
-/// and printed. Prints advice if γ does not fit the rows.
+/// Returns the kernel. If γ was not given, it is computed from the rows and printed.
 fn kernel(args: &OptionArgs<OfKernels>, length: usize, rows: &[Vec<f64>]) -> Result<VectorKernel> {
     let setup = plan::setup(&args.options(Kind::Auto, 1))?;
     let lacks_gamma = setup.lacks_gamma();
@@ -220,7 +214,7 @@ fn without(mut rows: Vec<Vec<f64>>, column: usize) -> Vec<Vec<f64>> {
     rows
 }
 
-/// Reads the rows to predict for. Without names, the target may be among their columns.
+/// Without names, the target may be among the columns.
 fn asked(
     args: &KernelRidgeArgs,
     path: &Path,
@@ -244,7 +238,7 @@ fn asked(
     }
 }
 
-/// Predicts for texts or sets. The target is a copied column of the table.
+/// The target is a copied column of the table.
 fn ridge_of_texts(args: &KernelRidgeArgs, items: TextItems, out: &Destination) -> Result<()> {
     let read = |path: &Path, keep: &[String]| all_rows(table::open_texts(path, &args.table, items, keep)?, true);
     let table = read(&args.input, std::slice::from_ref(&args.target))?;
@@ -259,7 +253,6 @@ fn ridge_of_texts(args: &KernelRidgeArgs, items: TextItems, out: &Destination) -
     predict(args, out, &table.source, 1, (&table.rows, &targets), asked)
 }
 
-/// Fits the regression to `points` of `length` values and writes predictions for `asked`.
 fn predict(
     args: &KernelRidgeArgs,
     out: &Destination,

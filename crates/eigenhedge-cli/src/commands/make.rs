@@ -8,7 +8,6 @@ use eigenhedge_pages::moment;
 
 /// Time of the first row of a plant, in seconds since 1970: Monday, 8 January 2024.
 const FIRST: u32 = 1_704_672_000;
-/// Number of columns of a plant.
 const PLANT: usize = 12;
 
 pub fn make(args: &MakeArgs) -> Result<()> {

@@ -69,7 +69,6 @@ fn fleets<T: FleetMember>(
     })
 }
 
-/// Returns the entries of a resume state in [`SHARED`]. The others describe the run itself.
 fn shared(resume_state: &[u8]) -> Result<Vec<u8>> {
     let mut around: Map<String, Value> = serde_json::from_slice(resume_state).unwrap_or_default();
     around.retain(|key, _| SHARED.contains(&key.as_str()));

@@ -61,8 +61,7 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<()> {
     Ok(table.finish()?)
 }
 
-/// Returns the positions of the columns z0, z1, …, or of all columns if none has such a name. A
-/// missing or additional coordinate is an error.
+/// Returns the positions of the columns z0, z1, …, or of all columns if none has such a name.
 fn coordinate_columns(stream: &Stream, kept: usize) -> Result<Vec<usize>> {
     let source = stream.source();
     if stream.names().is_some_and(|names| names.iter().any(|name| name == "expected_loss")) {

@@ -13,7 +13,6 @@ use eigenhedge_io::{Cell, number_columns};
 use eigenhedge_pages::number::readable;
 use std::fmt::Write;
 
-/// Runs the learner over pairs of rows of two tables, and compares its gain with the best fixed pair of subspaces.
 pub fn pair(args: &PairArgs) -> Result<()> {
     let outputs = [("--out", args.out.out.as_deref(), true), ("--directions", args.directions.as_deref(), false)];
     judge_outputs([("the first table", args.left.as_path()), ("the second table", &args.right)], &outputs)?;

@@ -1,8 +1,5 @@
-//! `scree`: the loss for every number of directions, to choose k.
-//!
-//! The table is read once. The online loss of k directions is that of the k leading directions of
-//! the previous rows. One leader with the largest k and [`MORE`] additional directions gives it for
-//! all k. The loss in hindsight is that of the best k directions of all rows.
+//! `scree`: the loss for every number of directions, to choose k. In one pass, one leader with the largest k and [`MORE`]
+//! directions gives the online loss of all k: that of the k leading directions of the previous rows.
 
 use crate::args::ScreeArgs;
 use crate::destination::judge_plot;
@@ -21,21 +18,17 @@ use eigenhedge_pages::{Chart, Series, svg};
 use std::fmt::Write;
 
 const USUAL: usize = 20;
-/// Number of directions that the leader stores in addition to the directions that it keeps.
 const MORE: usize = 8;
 
 struct Losses {
-    /// Energy of the rows around the mean of the previous rows.
     online_energy: f64,
-    /// Energy of the rows around the mean of all rows.
     energy: f64,
     online: Vec<f64>,
-    /// Loss of the best k directions of all rows, for each k, at index k - 1.
+    /// At index k - 1, as `online`.
     hindsight: Vec<f64>,
     rows: u64,
 }
 
-/// Reads the table, prints the losses and a suggestion, and draws a plot if one is requested.
 pub fn scree(args: &ScreeArgs) -> Result<()> {
     judge_plot(args.plot.as_deref())?;
     args.plot.iter().try_for_each(|path| judge_place(path))?;
@@ -98,7 +91,6 @@ fn measure(args: &ScreeArgs) -> Result<Losses> {
     Ok(losses)
 }
 
-/// Returns a sentence with the smallest k that keeps this share of the energy online, or a sentence that there is none.
 fn suggestion(share: f64, kept: &[(f64, f64)], rows: u64) -> String {
     let wanted = format!("{:.4}", 100.0 * share);
     let wanted = wanted.trim_end_matches('0').trim_end_matches('.');

@@ -1,7 +1,5 @@
-//! Page of a running stream (`--live`).
-//!
-//! The stream shares its state ([`Shared`]). While a browser is connected, a thread builds the page from that state at
-//! most four times per second and passes it to the server. Neither the stream nor that thread waits for a browser.
+//! Page of a running stream (`--live`). The stream shares its state ([`Shared`]). While a browser is connected, a thread
+//! builds the page from it and passes it to the server. Neither the stream nor that thread waits for a browser.
 
 #[cfg(feature = "serve")]
 mod page_thread;
@@ -21,7 +19,6 @@ use std::collections::BTreeSet;
 pub trait PageSource: Send {
     fn version(&self) -> u64;
 
-    /// Returns the current page, with the content of the open sections, and the number of rows.
-    /// Returns `None` if there is no page yet.
+    /// Returns the page, with the content of the open sections, and the number of rows.
     fn page(&self, open: &BTreeSet<String>) -> Option<(Page, u64)>;
 }

@@ -33,7 +33,6 @@ pub struct Live {
 }
 
 impl Live {
-    /// Starts a server with an empty page and prints its URL. Returns `None` without an address.
     pub fn start(address: Option<LiveAddress>, title: &str) -> Result<Option<Self>> {
         let Some(address) = address else { return Ok(None) };
         let server = LiveServer::start(address, title).context("--live")?;
@@ -61,7 +60,6 @@ impl Live {
         self.thread = None;
     }
 
-    /// Publishes the last page. Waits for a signal, unless `exit` is true or a signal has arrived.
     pub fn end(mut self, page: &Page, rows: u64, exit: bool, signal: &StopSignal) {
         self.thread = None;
         let note =
@@ -85,7 +83,6 @@ impl Live {
     }
 }
 
-/// Thread that builds pages. It is stopped on drop.
 #[derive(Debug)]
 struct PageThread {
     feed: Feed,
@@ -102,7 +99,6 @@ impl Drop for PageThread {
     }
 }
 
-/// Publishes the page when it has changed or a browser has connected, until `is_over` is true.
 fn make_pages(source: &impl PageSource, feed: &Feed, is_over: &AtomicBool) {
     // An empty page has been published, and no browser has connected yet.
     let (mut made, mut heard, mut pause) = (0, 0, PAUSE);

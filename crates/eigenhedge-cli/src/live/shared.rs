@@ -3,10 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Value of a stream that another thread may read between two blocks of rows.
-///
-/// The stream holds the lock while it learns. A stream that never waits for rows would take the
-/// lock again before another thread could, so [`Self::lock`] lets a waiting reader go first.
+/// Value of a stream that another thread may read between two blocks of rows. A stream that never waits for rows would
+/// take the lock again before the reader could, so [`Self::lock`] lets a waiting reader go first.
 #[derive(Debug, Default)]
 pub struct Shared<T> {
     value: Mutex<T>,
@@ -21,7 +19,6 @@ impl<T> Shared<T> {
         Self { value: Mutex::new(value), is_wanted, turn: Condvar::new(), version }
     }
 
-    /// Locks the value for the stream, after letting any waiting reader go first.
     pub fn lock(&self) -> MutexGuard<'_, T> {
         let value = self.hold();
         match self.is_wanted.load(Ordering::SeqCst) {
@@ -33,7 +30,6 @@ impl<T> Shared<T> {
         }
     }
 
-    /// Locks the value without letting a waiting reader go first.
     pub fn hold(&self) -> MutexGuard<'_, T> {
         self.value.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -46,7 +42,6 @@ impl<T> Shared<T> {
         self.value.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Calls `look` with the value, between two blocks of the stream. Other threads call this.
     pub fn look<R>(&self, look: impl FnOnce(&T) -> R) -> R {
         let _wish = Wish::of(self);
         let value = self.hold();
@@ -60,7 +55,7 @@ impl<T> Shared<T> {
     }
 }
 
-/// Mark that a reader is waiting. The mark is removed on drop, even after a panic.
+/// A reader is waiting. The mark is removed on drop, even after a panic.
 struct Wish<'a, T>(&'a Shared<T>);
 
 impl<'a, T> Wish<'a, T> {

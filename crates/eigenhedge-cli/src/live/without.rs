@@ -7,14 +7,12 @@ use eigenhedge_pages::Page;
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 
-/// Address type without values, because this build has no live pages.
 pub type LiveAddress = Infallible;
 
 pub fn parse_address(_: &str) -> Result<LiveAddress, String> {
     Err("needs a program with the feature `serve`, which this one was built without".to_owned())
 }
 
-/// Live page type without values, because this build has no live pages.
 #[derive(Debug)]
 pub struct Live(Infallible);
 

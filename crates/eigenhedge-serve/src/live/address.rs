@@ -13,7 +13,6 @@ pub struct ListenAddress(SocketAddr);
 pub enum AddressError {
     #[error("must be an address such as 127.0.0.1:{PORT}, or a port")]
     Form,
-    /// Address that other machines could reach.
     #[error(
         "must be an address of this machine alone, such as 127.0.0.1:{PORT}, because the page does not ask for a password; from another \
          machine, use `ssh -L {PORT}:127.0.0.1:{PORT} HOST`, or a reverse proxy that asks for one"
@@ -26,9 +25,7 @@ impl ListenAddress {
         self.0
     }
 
-    /// Parses `ADDRESS`, `PORT` or `ADDRESS:PORT`. `localhost` is a valid address.
-    ///
-    /// The caller must require a token if the result is not a loopback address.
+    /// Parses `ADDRESS`, `PORT` or `ADDRESS:PORT`. If other machines can reach it, the caller must require a token.
     pub fn parse_any(text: &str) -> Result<SocketAddr, AddressError> {
         let local = IpAddr::V4(Ipv4Addr::LOCALHOST);
         let text = text.strip_prefix("http://").unwrap_or(text).trim_end_matches('/');

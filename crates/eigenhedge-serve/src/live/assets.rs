@@ -11,7 +11,6 @@ pub const FOLDER: &str = "/live/";
 pub fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
     live::assets().into_iter().fold(Router::new(), |routes, asset| {
         let kind = [(header::CONTENT_TYPE, asset.media_type), (header::CACHE_CONTROL, "no-cache")];
-        // All responses share one copy.
         let text = axum::body::Bytes::from(asset.text);
         routes.route(&format!("{FOLDER}{}", asset.name), get(move || async move { (kind, text) }))
     })

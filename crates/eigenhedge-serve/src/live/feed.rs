@@ -1,8 +1,5 @@
-//! Newest state of a page, and the browsers that show it.
-//!
-//! The program publishes a [`PageState`], which replaces the previous one. A new browser receives all parts, and later
-//! only changed parts. Parts inside a section are sent only to browsers in which the section is open. [`Feed::wanted`]
-//! lists these sections, so that the program can skip the others.
+//! Newest state of a page, and the browsers that show it. A new browser receives all parts, and later only changed
+//! ones. Parts inside a section are sent only to browsers in which the section is open.
 
 use super::sse::{Event, Source};
 use crate::lock;
@@ -13,30 +10,25 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::watch;
 
-/// Maximum number of browsers per page.
 pub const WATCHERS: usize = 64;
-/// Maximum number of open sections per browser.
 pub const OPEN: usize = 16;
-/// Maximum length of the name of a section, in bytes.
 const NAME: usize = 64;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PageState {
     pub title: String,
-    /// Status, which determines the color of the status light: `running`, `waiting` or `ended`.
+    /// Color of the status light: `running`, `waiting` or `ended`.
     pub state: String,
-    /// Status text, shown next to the light.
     pub note: String,
     pub parts: Vec<Part>,
 }
 
-/// Newest state of a page, with the browsers that show it. Clones share the same feed.
 #[derive(Debug, Clone)]
 pub struct Feed(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    /// Prefix of event ids from the time of creation, so that ids of an earlier process do not match.
+    /// Prefix of event ids, so that ids of an earlier process do not match.
     run: String,
     states: watch::Sender<(u64, Arc<PageState>)>,
     interest: Mutex<Interest>,
@@ -46,9 +38,7 @@ struct Inner {
 #[derive(Debug, Default)]
 struct Interest {
     watchers: usize,
-    /// Names of open sections, with the number of browsers in which each is open.
     open: BTreeMap<String, usize>,
-    /// Counter that increases whenever a browser connects or [`Feed::wake`] is called.
     version: u64,
 }
 
@@ -56,8 +46,7 @@ struct Interest {
 pub struct Watch {
     pub is_watched: bool,
     pub open: BTreeSet<String>,
-    /// Counter that increases whenever a browser connects or [`Feed::wake`] is called. A new
-    /// browser needs a page even if no data have changed.
+    /// Increases when a browser connects, because it needs a page even if no data have changed.
     pub version: u64,
 }
 
@@ -82,21 +71,19 @@ impl Feed {
         lock(&self.0.interest).wanted()
     }
 
-    /// Waits at most `time` until the version exceeds `seen`. Returns what browsers show, as [`Self::wanted`] does.
+    /// Waits at most `time` until the version exceeds `seen`.
     pub fn wait(&self, seen: u64, time: Duration) -> Watch {
         let interest = lock(&self.0.interest);
         let waited = self.0.changed.wait_timeout_while(interest, time, |interest| interest.version <= seen);
         waited.unwrap_or_else(PoisonError::into_inner).0.wanted()
     }
 
-    /// Wakes all threads that are waiting in [`Self::wait`].
     pub fn wake(&self) {
         lock(&self.0.interest).version += 1;
         self.0.changed.notify_all();
     }
 
-    /// Subscribes a browser that shows the sections `open`. If its last event `last_seen` had the newest state and no
-    /// section is open, the state is not sent again. Returns `None` if [`WATCHERS`] browsers are already connected.
+    /// Subscribes a browser. If `last_seen` had the newest state and no section is open, the state is not sent again.
     pub fn subscribe(&self, last_seen: Option<&str>, open: impl IntoIterator<Item = String>) -> Option<Subscription> {
         let open: BTreeSet<String> = open.into_iter().filter(|place| place.len() <= NAME).take(OPEN).collect();
         let mut interest = lock(&self.0.interest);

@@ -1,8 +1,5 @@
-//! Checks of the headers `Host`, `Origin` and `Sec-Fetch-Site`, and security headers of responses.
-//!
-//! A page of another site can make a browser send requests to this machine: with a form, with a
-//! script, or with a host name that now resolves to 127.0.0.1 (DNS rebinding). Such requests name
-//! another site in `Host` or `Origin`, or `Sec-Fetch-Site` states that they come from one.
+//! Guards against pages of other sites, which can make a browser send requests to this machine: with a form, a script,
+//! or a host name that now resolves to 127.0.0.1 (DNS rebinding). `Host`, `Origin` or `Sec-Fetch-Site` reveal them.
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -12,11 +9,10 @@ use eigenhedge_pages::page::live::POLICY;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// Accepted host names: those of this machine, and additional ones.
 #[derive(Debug, Clone, Default)]
 pub struct Guard {
     names: Arc<[String]>,
-    /// True if every IP address is accepted as `Host`. This is safe, because DNS rebinding needs a host name.
+    /// Accepts every IP address as `Host`. This is safe, because DNS rebinding needs a host name.
     any_address: bool,
 }
 
@@ -31,7 +27,6 @@ pub enum Refusal {
 }
 
 impl Guard {
-    /// Creates a guard that also accepts these names and every IP address.
     pub fn with_names(names: impl IntoIterator<Item = String>) -> Self {
         Self { names: names.into_iter().map(|name| name.to_ascii_lowercase()).collect(), any_address: true }
     }
@@ -54,7 +49,6 @@ impl Guard {
         }
     }
 
-    /// Returns true for `localhost`, loopback addresses, additional names and, optionally, any IP address.
     fn knows(&self, host: &str, any_address: bool) -> bool {
         let (name, port) = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
             Some((name, port)) if name.contains(':') => (name, port),
@@ -82,7 +76,6 @@ pub async fn guarded(State(guard): State<Guard>, request: Request, next: Next) -
 }
 
 pub fn protect(headers: &mut HeaderMap) {
-    // Some pages set their own policy.
     headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
     for (name, value) in [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),

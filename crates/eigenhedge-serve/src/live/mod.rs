@@ -1,7 +1,4 @@
-//! Live page of a running stream.
-//!
-//! The stream never waits for a browser. A feed holds only the newest state, without a queue, so
-//! slow browsers receive fewer states.
+//! Live page of a running stream, which never waits for a browser: slow browsers receive fewer states.
 
 pub mod address;
 pub mod assets;

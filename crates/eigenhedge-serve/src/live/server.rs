@@ -49,7 +49,6 @@ struct Context {
 }
 
 impl LiveServer {
-    /// Starts listening on the address. `title` is shown until the first state is published.
     pub fn start(address: ListenAddress, title: &str) -> Result<Self, StartError> {
         let refused = |error: io::Error| match error.kind() {
             io::ErrorKind::AddrInUse => StartError::Busy(address),

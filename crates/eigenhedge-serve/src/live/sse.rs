@@ -1,8 +1,5 @@
-//! Server-sent events.
-//!
-//! A [`Source`] is polled for the next event once the connection has accepted the previous one.
-//! There is no queue, so a slow client holds at most one event in memory. A comment every
-//! [`HEARTBEAT`] keeps proxies from closing idle connections and detects disconnected clients.
+//! Server-sent events. A [`Source`] is polled once the connection has accepted the previous event, so a slow client
+//! holds at most one event in memory. A comment every [`HEARTBEAT`] detects disconnected clients.
 
 use axum::http::HeaderMap;
 use axum::response::sse;
@@ -18,10 +15,8 @@ pub const RETRY: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// Id of the event, without line breaks. A client that reconnects sends it as `Last-Event-ID`.
     pub id: String,
     pub name: &'static str,
-    /// Data of the event. Line breaks are preserved.
     pub data: String,
 }
 
@@ -32,7 +27,7 @@ pub trait Source: Send + 'static {
 pub fn respond(source: impl Source, shutdown: Shutdown) -> Response {
     let events = stream::unfold((source, shutdown, true), |(mut source, mut shutdown, is_first)| async move {
         if is_first {
-            // Sent immediately, so that a client knows that it is connected.
+            // Tells the client at once that it is connected.
             let hello = sse::Event::default().retry(RETRY).comment("eigenhedge");
             return Some((Ok::<_, Infallible>(hello), (source, shutdown, false)));
         }
@@ -47,7 +42,6 @@ pub fn respond(source: impl Source, shutdown: Shutdown) -> Response {
     sse::Sse::new(events).keep_alive(sse::KeepAlive::new().interval(HEARTBEAT).text("alive")).into_response()
 }
 
-/// Returns the id of the last event that the client received, or `None` on a first connection.
 pub fn last_event_id(headers: &HeaderMap) -> Option<&str> {
     headers.get("last-event-id").and_then(|id| id.to_str().ok())
 }
@@ -64,7 +58,6 @@ impl ShutdownSwitch {
         (Self(sender), Shutdown(receiver))
     }
 
-    /// Sends the signal. Dropping the switch also sends it.
     pub fn pull(&self) {
         self.0.send_replace(true);
     }
@@ -72,7 +65,7 @@ impl ShutdownSwitch {
 
 impl Shutdown {
     pub async fn wait(&mut self) {
-        // Dropping the switch causes an error here and also counts as the signal.
+        // A dropped switch counts as the signal.
         let _ = self.0.wait_for(|is_pulled| *is_pulled).await;
     }
 

@@ -6,7 +6,6 @@ use eigenhedge_io::{iso_time, printable_path};
 use std::fmt::Write;
 use std::sync::atomic::Ordering;
 
-/// Opens a store and loads all streams. Returns a table of them as text, or one line for each stream that cannot be used.
 pub fn check_store(mut settings: Settings) -> Result<String, String> {
     if !settings.store.is_dir() {
         return Err(format!("{} is not a folder", printable_path(&settings.store)));
@@ -26,7 +25,6 @@ pub fn check_store(mut settings: Settings) -> Result<String, String> {
         let waiting = handle.line.as_ref().map_or(0, |line| line.counts()[3]);
         let last =
             if load(&counts.last_row) == 0 { String::new() } else { iso_time(load(&counts.last_row) as f64) + "Z" };
-        // Writing to a string cannot fail.
         let _ = writeln!(
             out,
             "{:<24} {:<8} {:>12} {:>9} {waiting:>8}  {last}",

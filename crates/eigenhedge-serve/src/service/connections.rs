@@ -1,8 +1,6 @@
-//! Open connections of a service, up to a limit.
-//!
-//! A connection is *known* after an accepted request with a token, or in a service without tokens after a GET request
-//! that needs read permission. At the limit, the oldest unknown connection is closed in favor of a new one. Slow or
-//! silent clients without a token therefore never keep out clients with one.
+//! Open connections, up to a limit. A connection is *known* after an accepted request with a token, or without tokens
+//! after a GET request. At the limit, a new connection displaces the oldest unknown one, so that slow or silent clients
+//! without a token never keep out clients with one.
 
 use crate::lock;
 use std::collections::BTreeMap;
@@ -31,7 +29,6 @@ struct Open {
     places: BTreeMap<u64, (Known, oneshot::Sender<()>)>,
 }
 
-/// Flag that is shared with the requests of a connection: true once the connection is known.
 #[derive(Debug, Clone, Default)]
 pub struct Known(Arc<AtomicBool>);
 
@@ -45,7 +42,6 @@ pub struct Place {
     connections: Arc<Connections>,
     id: u64,
     pub known: Known,
-    /// Completes when this connection must close in favor of a new one.
     pub displaced: oneshot::Receiver<()>,
 }
 
@@ -54,7 +50,7 @@ impl Connections {
         Arc::new(Self { most, open: Mutex::default() })
     }
 
-    /// Takes a place for a new connection. Returns `None` if known connections take all places.
+    /// Returns `None` if known connections take all places.
     pub fn enter(self: &Arc<Self>) -> Option<Place> {
         let mut open = lock(&self.open);
         if open.places.len() >= self.most {
@@ -80,7 +76,7 @@ impl Drop for Place {
     }
 }
 
-/// Connection on which a write fails after a time limit, because the client does not read.
+/// Connection on which a write fails after a time limit.
 pub struct TimedWrites {
     stream: TcpStream,
     limit: Duration,

@@ -24,7 +24,7 @@ pub struct Core {
     pub settings: Settings,
     pub try_page: Option<TryPage>,
     pub shared: Arc<Shared>,
-    /// Streams in the store. The writer of the store changes them once a change is durable.
+    /// Changed by the writer of the store, once a change is durable.
     streams: RwLock<BTreeMap<String, Arc<Handle>>>,
     pub memory: Memory,
     writer: Mutex<Option<JoinHandle<()>>>,
@@ -89,7 +89,7 @@ impl Core {
         self.streams.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 
-    /// Creates a stream, or returns an existing one with equal options. The flag is true for a new stream.
+    /// Creates a stream, or returns an existing one with equal options. The flag is true for a new one.
     pub async fn create(self: &Arc<Self>, name: &str, options: StreamOptions) -> Result<(Arc<Handle>, bool), Problem> {
         check_name(name)?;
         self.check_webhook(&options)?;
@@ -123,7 +123,6 @@ impl Core {
         self.shared.queue.change(action, remove).await
     }
 
-    /// Returns an error if the host of the webhook is not allowed, or if its template is unknown.
     fn check_webhook(&self, options: &StreamOptions) -> Result<(), Problem> {
         let Some(hook) = &options.rules.hook else { return Ok(()) };
         let (target, outbox) = (Target::from_text(&hook.url)?, &self.shared.outbox);
@@ -139,10 +138,8 @@ impl Core {
         Ok(())
     }
 
-    /// Loads all streams once, to find out if they can be used. If memory is short, idle ones are unloaded.
     pub async fn load_all(&self) {
         for handle in self.all() {
-            // A failure is reported to the clients of the stream.
             let _ = handle.load().await;
         }
         self.is_starting.store(false, Ordering::Release);
@@ -158,8 +155,7 @@ impl Core {
         }
     }
 
-    /// Returns `Ok` if every stream could be loaded. Otherwise returns the error of the first that could not, and tries
-    /// it again.
+    /// Returns the error of the first stream that could not be loaded, and tries it again.
     pub fn check_ready(&self) -> Result<(), Problem> {
         self.all().iter().try_for_each(|handle| match handle.was_loaded() {
             true => handle.check_loaded().inspect_err(|_| handle.load_soon()),
@@ -167,7 +163,6 @@ impl Core {
         })
     }
 
-    /// Writes snapshots for at most `time`. The other streams can be restored from their logs.
     pub async fn save_all(&self, time: Duration) {
         let all = self.all();
         let saved = async {
@@ -178,7 +173,6 @@ impl Core {
         let _ = tokio::time::timeout(time, saved).await;
     }
 
-    /// Applies submitted changes, stops the threads and closes the store, after the last request.
     pub async fn close(self: Arc<Self>) {
         self.shared.outbox.end();
         self.shared.queue.close().await;

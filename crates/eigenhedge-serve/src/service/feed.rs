@@ -16,9 +16,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct FeedEvent {
-    /// Id of a notice, or `None` for a point. Points are not sent again after a reconnect.
+    /// `None` for a point. Points are not sent again after a reconnect.
     pub id: Option<u64>,
-    /// Kind of event: `notice` or `point`.
     pub kind: &'static str,
     pub data: Arc<str>,
 }
@@ -30,7 +29,6 @@ impl FeedEvent {
     }
 }
 
-/// Feed of events for all listeners. It never waits, so a slow listener may miss events.
 pub struct Feed {
     state: Mutex<State>,
 }
@@ -68,7 +66,6 @@ impl Feed {
         state.notices = engine.notices.after(0).map(FeedEvent::notice).collect();
     }
 
-    /// Sends notices with ids above `before`, and after rows a point at most every [`PAUSE`].
     pub fn publish(&self, engine: &Engine, before: u64, order: &Order, outcome: &Outcome) {
         let mut state = lock(&self.state);
         for notice in engine.notices.after(before) {
@@ -99,8 +96,7 @@ impl Feed {
         }
     }
 
-    /// Returns the stored notices with ids above `after`, and a receiver of later events. Without
-    /// an id, returns all stored events. Returns `None` if the stream was deleted.
+    /// Returns the stored notices after an id, or all stored events, and a receiver of later ones.
     pub fn listen(&self, after: Option<u64>) -> Option<(Vec<FeedEvent>, Receiver<FeedEvent>)> {
         let mut state = lock(&self.state);
         if state.is_closed {
@@ -132,7 +128,6 @@ impl Feed {
 
 impl State {
     fn send(&self, event: FeedEvent) {
-        // Sending without listeners is not an error.
         self.sender.iter().for_each(|sender| _ = sender.send(event.clone()));
     }
 }

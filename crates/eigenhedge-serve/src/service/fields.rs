@@ -8,7 +8,7 @@ pub fn must(name: &str, rule: &str, found: &str) -> Problem {
     Problem::unsound(format!("{name} must be {rule}, got {found}"))
 }
 
-/// Returns a number as text. A nonnegative whole number such as 2.0 has no decimals.
+/// A nonnegative whole number such as 2.0 has no decimals.
 fn whole(number: &Number) -> String {
     let whole = number.as_f64().filter(|number| number.fract() == 0.0 && *number >= 0.0 && *number < u64::MAX as f64);
     match whole {
@@ -17,7 +17,7 @@ fn whole(number: &Number) -> String {
     }
 }
 
-/// Returns true if two options are equal. Numbers are compared by value, so 20 equals 20.0.
+/// Numbers are compared by value, so 20 equals 20.0.
 fn is_same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(a), Value::Number(b)) if a.is_f64() != b.is_f64() => a.as_f64() == b.as_f64(),
@@ -26,7 +26,6 @@ fn is_same(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Returns true if two sets of options are equal, as by [`is_same`].
 pub fn are_same(some: &Map<String, Value>, others: &Map<String, Value>) -> bool {
     let has = |(name, value): (&String, &Value)| others.get(name).is_some_and(|other| is_same(value, other));
     some.len() == others.len() && some.iter().all(has)
@@ -39,7 +38,6 @@ impl Fields<'_> {
         self.0.contains_key(name)
     }
 
-    /// Returns a string or number as text, or `None` if absent. Other types are errors.
     pub fn text(&self, name: &str) -> Result<Option<String>, Problem> {
         match self.0.get(name) {
             None => Ok(None),
@@ -49,7 +47,6 @@ impl Fields<'_> {
         }
     }
 
-    /// Returns a string, number or boolean as text, or `None` if absent. Other types are errors.
     pub fn text_or_flag(&self, name: &str) -> Result<Option<String>, Problem> {
         match self.0.get(name) {
             Some(Value::Bool(flag)) => Ok(Some(flag.to_string())),
@@ -67,7 +64,7 @@ impl Fields<'_> {
         list.iter().map(text).collect()
     }
 
-    /// Parses an option, or returns `None` if absent. `rule` describes valid values in errors.
+    /// `rule` describes valid values in errors.
     pub fn read<T: FromStr>(&self, name: &str, rule: &str) -> Result<Option<T>, Problem> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         text.parse().map(Some).map_err(|_| must(name, rule, &text))

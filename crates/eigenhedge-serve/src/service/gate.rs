@@ -1,4 +1,4 @@
-//! Middleware that checks every request, counts the responses and adds security headers.
+//! Middleware that checks every request.
 
 use super::app::App;
 use super::connections::Known;
@@ -32,7 +32,7 @@ pub async fn gate(State(app): State<App>, request: Request, next: Next) -> Respo
     response
 }
 
-/// Checks a request. Returns true if it makes its connection known ([`super::connections`]).
+/// Returns true if the request makes its connection known ([`super::connections`]).
 fn check(app: &App, request: &Request) -> Result<bool, Problem> {
     let route = request.extensions().get().map_or(request.uri().path(), MatchedPath::as_str);
     if app.shutdown.is_pulled() && route != "/health" {
@@ -47,8 +47,7 @@ fn check(app: &App, request: &Request) -> Result<bool, Problem> {
     }
 }
 
-/// Returns the scope that a request needs, or `None` for public routes, such as pages without their
-/// data. `route` is a pattern such as `/v1/streams/{name}`, or the path if no route matches.
+/// Returns the scope that a request needs, or `None` for public routes, such as pages without their data.
 pub fn scope(method: &Method, route: &str) -> Option<Scope> {
     match (method, route) {
         (_, "/metrics") => Some(Scope::Read),

@@ -9,7 +9,6 @@ pub fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }
 
-/// Writes a log line. Errors are ignored, because standard error may be closed.
 pub fn event(name: &str, fields: serde_json::Value) {
     let mut line = json!({ "time": now(), "event": name });
     if let (Some(line), serde_json::Value::Object(fields)) = (line.as_object_mut(), fields) {

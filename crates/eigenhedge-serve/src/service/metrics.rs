@@ -12,9 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 const STREAMS: usize = 1000;
-/// Maximum number of keys of a stream that have metrics.
 const KEYS: usize = 1000;
-/// Maximum length of a key that has metrics, in bytes.
 const LONGEST_KEY: usize = 256;
 const CLASSES: [f64; 8] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1.0, 10.0];
 
@@ -107,7 +105,6 @@ fn streams(core: &Core, out: &mut Text) {
     by_stream!("waiting_requests", "gauge", "Requests that wait.", |one: &One| one.waiting());
 }
 
-/// Returns the metrics of at most [`KEYS`] keys, those with the most severe incidents first.
 pub fn of_keys(stream: &str, mut keys: Vec<KeyCounts>) -> String {
     let mut out = Text(String::new());
     let count = std::iter::once((format!("{{stream=\"{stream}\"}}"), keys.len() as f64));
@@ -127,7 +124,6 @@ pub fn of_keys(stream: &str, mut keys: Vec<KeyCounts>) -> String {
     out.0
 }
 
-/// Builder of the metrics text. Stream names need no escaping.
 struct Text(String);
 
 impl Text {
@@ -149,7 +145,6 @@ impl Text {
     }
 }
 
-/// Returns the resident memory of the process in bytes, or `None` if the system does not report it.
 pub fn resident() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

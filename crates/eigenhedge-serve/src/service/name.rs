@@ -4,7 +4,6 @@ use super::problem::Problem;
 
 const LONGEST: usize = 64;
 
-/// Checks a name of up to [`LONGEST`] ASCII letters, digits, `-`, `_` and `.`. It must start with a letter or a digit.
 pub fn check_name(name: &str) -> Result<(), Problem> {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     let begins_well = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());

@@ -6,7 +6,6 @@ use super::problem::Problem;
 use eigenhedge_io::{Timezone, duration};
 use eigenhedge_pages::monitor::{Lasting, Least, Severity};
 
-/// Default maximum number of notices of a stream per hour.
 const PER_HOUR: u64 = 20;
 pub const OF_NOTICES: [&str; 5] = ["webhook", "template", "quiet_hours", "notices_per_hour", "silent_after"];
 pub const OF_HOOKS: [&str; 3] = ["template", "quiet_hours", "notices_per_hour"];
@@ -31,7 +30,7 @@ pub struct Hook {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct QuietHours {
-    /// First quiet minute of the day, from 0 to 1439. `to` is the first minute that is not quiet.
+    /// Minutes of the day. `to` is the first that is not quiet.
     from: u32,
     to: u32,
     zone: Option<Timezone>,
@@ -96,9 +95,7 @@ impl NoticeRules {
         Ok(Self { least_severity, least_duration, silent_after, hook })
     }
 
-    /// Returns the minimum severity and duration of a reported incident. The default severity is 1
-    /// (major) plus the decimal logarithm of the number of keys, so that the number of false
-    /// notices does not depend on the number of keys.
+    /// By default, the severity grows with the number of keys, so that the number of false notices does not.
     pub fn least(&self, keys: usize) -> Least {
         let default = || Severity(1.0 + (keys.max(1) as f64).log10());
         Least { severity: self.least_severity.unwrap_or_else(default), duration: self.least_duration }

@@ -99,7 +99,6 @@ fn meaning(status: u16) -> &'static str {
     }
 }
 
-/// Returns the meaning of status 422 for an operation, with the rules for options that a schema cannot state.
 fn invalid(path: &str) -> String {
     match path.rsplit('/').next().unwrap_or("") {
         "rows" | "score" => {

@@ -1,7 +1,5 @@
-//! Rules between the options of a model, as JSON Schema.
-//!
-//! The option tables state which options have an effect with which learner and kernel. Words and
-//! values of k that a learner or a kernel refuses are found by trying [`StreamOptions::new`].
+//! Rules between the options of a model, as JSON Schema, from the option tables. Words and values of k that a learner or
+//! a kernel refuses are found by trying [`StreamOptions::new`].
 
 use super::options::{MOST_DIRECTIONS, StreamOptions, spelling};
 use eigenhedge::Kind;
@@ -20,14 +18,12 @@ pub fn rules() -> Vec<Value> {
     RULES.get_or_init(find).clone()
 }
 
-/// Returns true if the service accepts these options together with k = 1.
 fn is_accepted(options: &[(&str, Value)]) -> bool {
     let mut given = json!({ "k": 1 });
     options.iter().for_each(|(name, value)| given[*name] = value.clone());
     StreamOptions::new(&given).is_ok()
 }
 
-/// Returns the words among the values of an option, except words that a number must follow.
 fn words(option: &OptionEntry) -> Vec<&'static str> {
     match option.values {
         Type::Choice(list) => {
@@ -41,7 +37,7 @@ fn names_of(option: &str) -> Vec<&'static str> {
     OptionEntry::find(option).map(words).unwrap_or_default()
 }
 
-/// Excludes the words of `option` that are accepted alone but refused with the option `with`.
+/// Excludes words that are accepted alone but refused with the option `with`.
 fn refuse_words(properties: &mut Map<String, Value>, option: &OptionEntry, with: (&str, &str)) {
     let name = spelling(option.name);
     let refused = |word: &&str| {
@@ -54,7 +50,7 @@ fn refuse_words(properties: &mut Map<String, Value>, option: &OptionEntry, with:
     }
 }
 
-/// Returns a schema for each learner. An option without effect must be null or neutral.
+/// An option without effect must be null or neutral.
 fn learners() -> Vec<Value> {
     let of_learner = |name: &'static str| {
         let mut properties = Map::new();
@@ -89,8 +85,7 @@ fn largest_k(learner: &str) -> u64 {
     accepted
 }
 
-/// Returns the schema of a whole number of at most `most`. Given as text, it must have fewer digits
-/// than `most`, or be one digit.
+/// Schema of a number of at most `most`. Given as text, it has fewer digits than `most`, or is one digit.
 fn most(most: u64) -> Value {
     let text = match most.ilog10() {
         0 => format!("^0{{0,9}}[1-{most}]$"),
@@ -99,7 +94,7 @@ fn most(most: u64) -> Value {
     json!({ "anyOf": [{ "type": "integer", "maximum": most }, { "type": "string", "pattern": text }] })
 }
 
-/// Returns a schema without a kernel, and one for each set of kernels with equal parameters.
+/// One schema without a kernel, and one for each set of kernels with equal parameters.
 fn kernels() -> Vec<Value> {
     let features = || OPTIONS.iter().filter(|option| matches!(option.readers, Readers::Features));
     let none = features().map(|option| (spelling(option.name), json!({ "type": "null" })));

@@ -1,7 +1,5 @@
-//! JSON Schema of the options of a stream, from the option tables of the library.
-//!
-//! Values may be text, as on the command line, and null is the default. The schema accepts what the service accepts,
-//! except for the rules in [`COMPARED`]. Of numbers and durations as text, it accepts fewer spellings.
+//! JSON Schema of the options of a stream, from the option tables. It accepts what the service accepts, except for the
+//! rules in [`COMPARED`] and some spellings of numbers as text.
 
 use super::notice_rules::{OF_HOOKS, OF_INCIDENTS, OF_NOTICES};
 use super::option_rules::rules;
@@ -12,23 +10,19 @@ use eigenhedge_io::Timezone;
 use serde_json::{Map, Value, json};
 
 const MOST: usize = 100;
-/// Pattern of a whole number as text, from 0. The next pattern is from 1.
 const COUNT: &str = "^[0-9]{1,18}$";
 const COUNT_FROM_1: &str = "^0{0,9}[1-9][0-9]{0,17}$";
-/// Pattern of the exponent of a number as text. It keeps positive numbers between 1e-90 and 1e90.
+/// Keeps positive numbers between 1e-90 and 1e90.
 const EXPONENT: &str = "([eE][+-]?[0-7]?[0-9])?$";
-/// Pattern of a number strictly between 0 and 1 as text.
+/// A number strictly between 0 and 1.
 const BETWEEN: &str = "0?\\.[0-9]{0,8}[1-9]$";
-/// Names of time formats. [`TIME_FIELDS`] are the field letters of a time pattern.
 const TIME_FORMATS: [&str; 5] = ["iso", "s", "ms", "us", "ns"];
 const TIME_FIELDS: &str = "YCymbBhdeaAjDFHkIlPpMSfRTzs";
 const LASTING: &str = "^[1-9][0-9]{0,5}(ms|s|min|h|d|w)$";
-/// Rules that a schema cannot state.
 pub const COMPARED: &str = "A schema cannot compare numbers with each other. Further rules (422): k is less than \
     feature_dim and at most max_rank and budget; warm_up, or the rows of mode freeze, are at least 20 more than lags; k of \
     a monitor is less than columns × (lags + 1), which is at most 4096.";
 
-/// Returns the schema of all options. `hosts` are the allowed webhook hosts, as `HOST:PORT`.
 pub fn schema(hosts: &[String]) -> Value {
     let all =
         || OF_ALL.iter().chain(&OF_NOTICES).chain(&["group_by"]).map(|name| ((*name).to_owned(), general(name, hosts)));
@@ -64,7 +58,6 @@ fn general(name: &str, hosts: &[String]) -> Value {
         "columns" | "exclude" | "copy_columns" | "na_values" | "na_values_only" => {
             json!({ "anyOf": [text, { "type": "array", "items": { "type": ["string", "number"] } }] })
         }
-        // One column, not a pattern of columns.
         "by" | "group_by" => json!({ "type": ["string", "number", "null"], "pattern": "^[^*?]*$" }),
         "time_format" => {
             let pattern = format!("^[^%]*(%[{TIME_FIELDS}][^%]*)+$");
@@ -88,7 +81,6 @@ fn general(name: &str, hosts: &[String]) -> Value {
         "webhook" => {
             let of_host = |host: &String| {
                 let escaped = host.replace('.', "\\.");
-                // A URL may leave out the default port of its scheme.
                 let short = [("http", ":80"), ("https", ":443")]
                     .map(|(scheme, port)| escaped.strip_suffix(port).map(|name| format!("|{scheme}://{name}")))
                     .into_iter()
@@ -152,14 +144,12 @@ fn null_value() -> Value {
     json!({ "type": "null" })
 }
 
-/// Adds the help text and the default of an option to the schema of its values.
 fn described(mut schema: Value, help: &str, default: &str) -> Value {
     let default = if default.is_empty() { String::new() } else { format!(" Default: {default}.") };
     schema["description"] = format!("{help}.{default}").into();
     schema
 }
 
-/// Returns the schemas of a whole number from `least`, which is 0 or 1, and of its text.
 fn counts(least: u64) -> [Value; 2] {
     let pattern = if least == 0 { COUNT } else { COUNT_FROM_1 };
     [
@@ -197,7 +187,6 @@ fn values(values: Type) -> Value {
     json!({ "anyOf": any })
 }
 
-/// Returns the schemas of the numbers that a check accepts, and of their text.
 fn numbers(check: Check) -> [Value; 2] {
     let accepts = |number: f64| check("", number).is_ok();
     let mut range = json!({ "type": "number" });
@@ -227,7 +216,7 @@ fn numbers(check: Check) -> [Value; 2] {
     [range, json!({ "type": "string", "pattern": text })]
 }
 
-/// Bisects between an accepted and a refused positive number. Returns the last accepted number.
+/// Bisects between an accepted and a refused positive number.
 fn end(accepts: impl Fn(f64) -> bool, [mut accepted, mut refused]: [f64; 2]) -> f64 {
     // Between positive numbers, the mean of their bits bisects magnitudes.
     while accepted.to_bits().abs_diff(refused.to_bits()) > 1 {

@@ -17,7 +17,6 @@ pub enum Learner {
 
 #[derive(Debug, Clone)]
 pub struct StreamOptions {
-    /// Options as given, without nulls. Names have underscores instead of hyphens.
     pub given: Map<String, Value>,
     pub learner: Learner,
     pub by: Option<String>,
@@ -26,7 +25,6 @@ pub struct StreamOptions {
     layout: Layout,
 }
 
-/// Options of models and of monitors, without options of notices.
 pub const OF_ALL: [&str; 16] = [
     "kind",
     "by",
@@ -45,21 +43,17 @@ pub const OF_ALL: [&str; 16] = [
     "na_values_only",
     "on_bad_row",
 ];
-/// Options of models that are not in the option table [`OPTIONS`].
 pub const OF_MODEL: [&str; 1] = ["standardize"];
-/// Maximum number of cells in a row, and maximum number of directions.
 pub const MOST_DIRECTIONS: usize = 1 << 16;
 /// Maximum number of directions of an `apex` trial learner, which takes memory for their square.
 const MOST_TRIED: usize = 64;
 /// Number of columns for which a monitor has no automatic lags. They end above 256 columns.
 const WITHOUT_LAGS: usize = 1000;
 
-/// Returns the JSON name of an option: with underscores instead of hyphens.
 pub fn spelling(name: &str) -> String {
     name.replace('-', "_")
 }
 
-/// Returns the JSON name of an option, which may also be given by its name on the command line.
 fn own_name(given: &str) -> String {
     let name = spelling(given);
     if name == "group_by" { "by".to_owned() } else { name }
@@ -73,7 +67,6 @@ fn names(is_monitor: bool) -> Vec<String> {
     OF_ALL.into_iter().chain(OF_NOTICES).chain(of_kind).map(spelling).collect()
 }
 
-/// Replaces the names of command line options: `--na-values` becomes `option na_values`.
 pub fn of_request(sentence: &str) -> String {
     let mut pieces = sentence.split("--");
     let mut out = pieces.next().unwrap_or_default().to_owned();
@@ -151,7 +144,7 @@ impl StreamOptions {
         }
     }
 
-    /// Returns the shape of rows for a model that is uploaded before the first row. The first rows settle it.
+    /// Returns the shape for a model that is uploaded before the first row, which settles it.
     pub fn shape(&self, names: Option<Vec<String>>, width: usize) -> Shape {
         let beside = self.layout.time.iter().chain(&self.layout.keep);
         Shape {
@@ -205,7 +198,7 @@ fn model(fields: &Fields<'_>) -> Result<Setup, Problem> {
     Ok(setup)
 }
 
-/// Checks the values of options with a trial learner. The size of the real learner is checked with the first rows.
+/// Tries a learner. The size of the real one is checked with the first rows.
 fn try_out(setup: &Setup) -> Result<(), Error> {
     let mut trial = setup.clone();
     if trial.spec.learner == Kind::Apex {
@@ -221,8 +214,7 @@ fn monitor(fields: &Fields<'_>) -> Result<MonitorOptions, Problem> {
             option.set(&mut options, &text).map_err(|error| Problem::unsound(spelled(&error, spelling)))?;
         }
     }
-    // Checks that depend on the number of columns happen at the first row. Here, this number is assumed to be just
-    // large enough for k. With automatic lags it is also large enough that there are none.
+    // Here, the number of columns is assumed to be just large enough for k, and too large for automatic lags.
     let k = if let Kept::Count(k) = options.kept { k } else { 1 };
     let columns = match options.lags {
         Choose::Fixed(lags) => (k / lags.saturating_add(1)).clamp(0, 4095) + 1,
@@ -232,7 +224,6 @@ fn monitor(fields: &Fields<'_>) -> Result<MonitorOptions, Problem> {
     Ok(options)
 }
 
-/// Parses the part of the layout that is the same for all requests.
 fn layout(fields: &Fields<'_>, learner: &Learner) -> Result<Layout, Problem> {
     let missing = match learner {
         Learner::Model(setup) => setup.spec.missing,

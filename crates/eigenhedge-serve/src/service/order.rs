@@ -10,12 +10,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Order {
     Rows(Box<Rows>),
-    /// Makes the most recent rows of a monitor its reference.
     Accept {
         key: Option<String>,
     },
     Model(Vec<u8>),
-    /// Looks for keys that are silent in wall-clock time. Rows could not arrive before `since`.
+    /// Rows could not arrive before `since`.
     Clock {
         since: f64,
     },
@@ -33,7 +32,6 @@ impl Logged {
         Self { key, at: now(), order }
     }
 
-    /// Applies the command. A replay from the same state has the same outcome.
     pub fn carry_out(&self, engine: &mut Engine) -> Outcome {
         let done = |outcome: Result<(), Problem>| Outcome { refused: outcome.err(), ..Outcome::default() };
         match &self.order {

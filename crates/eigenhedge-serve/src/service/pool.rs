@@ -7,7 +7,6 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
 pub trait Worked: Send + Sync + 'static {
-    /// Does part of the work. Returns true if there is more.
     fn work(self: &Arc<Self>) -> bool;
     fn panicked(&self);
 }

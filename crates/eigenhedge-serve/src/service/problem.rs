@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::borrow::Cow;
 
-/// Maximum length of a sentence in characters. Longer sentences are cut in the middle.
 const LONGEST: usize = 1000;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,7 +57,7 @@ impl Problem {
         Self::new(StatusCode::INSUFFICIENT_STORAGE, detail)
     }
 
-    /// Adds the position of the error: the index of the row in the request, and the column.
+    /// The index of the row is that in the request.
     #[must_use]
     pub fn at(mut self, row: Option<u64>, column: Option<&str>) -> Self {
         (self.row, self.column) = (row, column.map(|column| printable(&cut(column))));
@@ -70,7 +69,7 @@ impl Problem {
     }
 }
 
-/// Replaces the middle of a sentence longer than [`LONGEST`], usually a value, by `…`.
+/// Replaces the middle of a long sentence, usually a value, by `…`.
 pub fn cut(sentence: &str) -> Cow<'_, str> {
     if sentence.chars().nth(LONGEST).is_none() {
         return sentence.into();

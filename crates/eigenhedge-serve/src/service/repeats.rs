@@ -10,7 +10,6 @@ const BYTES: usize = 8 << 20;
 const OF_KEY: usize = 256;
 const LONGEST: usize = 200;
 
-/// Idempotency key with a hash of the request body.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestKey {
     pub key: String,
@@ -18,7 +17,6 @@ pub struct RequestKey {
 }
 
 impl RequestKey {
-    /// Creates a key of 1 to [`LONGEST`] printable ASCII characters, with a hash of the body.
     pub fn new(key: &str, body: &[u8]) -> Result<Self, Problem> {
         if key.is_empty() || key.len() > LONGEST || !key.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') {
             let rule = format!("an Idempotency-Key must be 1 to {LONGEST} printable ASCII characters");
@@ -28,7 +26,6 @@ impl RequestKey {
     }
 }
 
-/// Returns the FNV-1a hash of a body, which does not detect deliberate collisions.
 fn digest(body: &[u8]) -> u64 {
     body.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
@@ -38,7 +35,7 @@ pub type Reply = Result<Vec<u8>, Problem>;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum State {
     Answered(Reply),
-    /// Answered, but the answer was dropped to save memory.
+    /// The answer was dropped to save memory.
     Forgotten,
 }
 
@@ -61,11 +58,8 @@ fn size(key: &str, state: &State) -> usize {
 }
 
 impl Repeats {
-    /// Returns the answer to the first request with this key, or `None` for a new key. The answer
-    /// is an error if the first request had another body or if its answer is no longer stored.
-    ///
-    /// Requests are checked before they are logged, to save space, and when they are applied, because two requests with
-    /// the same key may run at the same time. The second check decides, and a replay repeats it.
+    /// Returns the answer to the first request with this key, or `None` for a new key. Requests are checked before they are
+    /// logged, to save space, and when they are applied, because two may run at the same time. The second check decides.
     pub fn answer(&self, request: &RequestKey) -> Option<Reply> {
         let (digest, state) = self.states.get(&request.key)?;
         let conflict = |sentence: &str| Err(Problem::conflict(sentence));
@@ -78,7 +72,6 @@ impl Repeats {
         })
     }
 
-    /// Stores an answer. Beyond the limits, drops the oldest answers, and then the oldest keys.
     pub fn end(&mut self, request: &RequestKey, reply: &Reply) {
         let answered = State::Answered(reply.clone());
         self.bytes += size(&request.key, &answered);

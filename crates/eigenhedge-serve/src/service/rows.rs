@@ -11,26 +11,19 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 const MOST_NUMBERS: usize = 1 << 16;
-/// Memory for parsing, in bytes per byte of the request.
+/// Memory for parsing, per byte of the request.
 const COPIES: u64 = 4;
-/// Memory limit for decoding rows, in bytes per byte of the request.
+/// Memory limit for decoding, per byte of the request, and its minimum and maximum.
 const MEMORY_FACTOR: u64 = 64;
-/// Minimum and maximum of the memory limit for decoding, in bytes.
 const DECODED: (u64, u64) = (1 << 20, 64 << 20);
-/// Number of bytes of rows for which memory is reserved at a time.
 const PIECE: usize = 64 << 10;
-/// Bytes per string in memory, in addition to its characters.
 const OF_TEXT: usize = 48;
-/// Maximum length of a copied cell or of a column name, in bytes.
 const LONGEST_TEXT: usize = 4096;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BodyForm {
-    /// One row, or an array of rows.
     Json,
-    /// One row per line.
     Ndjson,
-    /// Table, with or without a header.
     Csv,
     Arrow,
 }
@@ -60,11 +53,9 @@ impl BodyForm {
 pub struct Rows {
     pub shape: Option<Shape>,
     pub width: usize,
-    /// All numbers, row after row.
     pub cells: Vec<f64>,
-    /// Cells to copy to the answers, as strings, row after row.
     pub texts: Vec<String>,
-    /// Times of the rows in seconds since 1970, or NaN. Empty without a time column.
+    /// Seconds since 1970, or NaN. Empty without a time column.
     pub times: Vec<f64>,
     /// Index of each row in the request. Empty unless bad rows were skipped.
     pub numbers: Vec<u64>,
@@ -85,12 +76,10 @@ impl Rows {
         &self.texts[i * each..][..each]
     }
 
-    /// Returns the time of row `i` in seconds since 1970, or `None` if it is unknown.
     pub fn time(&self, i: usize) -> Option<f64> {
         self.times.get(i).copied().filter(|time| !time.is_nan())
     }
 
-    /// Returns the index of row `i` in the request, which includes skipped rows.
     pub fn number(&self, i: usize) -> u64 {
         self.numbers.get(i).copied().unwrap_or(i as u64)
     }
@@ -109,9 +98,8 @@ impl Rows {
         8 * (self.cells.len() + self.times.len() + self.numbers.len()) + texts
     }
 
-    /// Reads a body and reserves its memory. Without a shape, the rows are the first of the stream. `last` is the time
-    /// of the previous row, if known, which resolves times at the end of summer time. If all rows are skipped, there is
-    /// none, and only [`Self::read`] counts them.
+    /// Reads a body and reserves its memory. Without a shape, the rows are the first of the stream. `last` is the time of
+    /// the previous row, which resolves times at the end of summer time.
     pub fn read(
         options: &StreamOptions,
         (shape, last): (Option<&Shape>, Option<f64>),
@@ -195,14 +183,12 @@ fn too_long(what: &str, text: &str) -> Problem {
     Problem::unsound(format!("{what} must have at most {LONGEST_TEXT} bytes, got {}", text.len()))
 }
 
-/// Converts an error of the reader to a problem, with its row and column if known.
 fn refused(error: &Error, stream: Option<&Stream>) -> Problem {
     let row = stream.filter(|_| error.is_row()).map(|stream| stream.rows_read().saturating_sub(1));
     let row = row.or_else(|| error.is_row().then_some(0));
     Problem::unsound(of_request(&format!("{error:#}"))).at(row, error.column())
 }
 
-/// Converts a JSON body to JSON lines. The body is an array of rows or a single row.
 fn lines_of(body: &[u8]) -> Result<Vec<u8>, Problem> {
     serde_json::from_slice::<IgnoredAny>(body)
         .map_err(|error| Problem::malformed(format!("the request must be JSON: {error}")))?;

@@ -25,9 +25,7 @@ use tokio::task::JoinSet;
 
 const REQUESTS: Duration = Duration::from_millis(2500);
 const THREADS: usize = 16;
-/// Time between checks for silent keys and for freed memory that the allocator keeps.
 const TRIM: Duration = Duration::from_secs(1);
-/// Maximum time for writing snapshots at shutdown, after running requests have ended.
 const SNAPSHOTS: Duration = Duration::from_millis(1500);
 
 pub struct Service {
@@ -54,7 +52,6 @@ impl Service {
         let (switch, shutdown) = ShutdownSwitch::new();
         let thread = std::thread::Builder::new().name("service".to_owned()).spawn(move || {
             runtime.block_on(serve(listener, core, shutdown));
-            // Tasks that are still running have exceeded their time limit.
             runtime.shutdown_timeout(Duration::from_millis(500));
         });
         let thread = thread.map_err(|error| format!("the thread of the service cannot be started: {error}"))?;
@@ -66,7 +63,6 @@ impl Service {
         self.address
     }
 
-    /// Stops the service. Waits up to 5 s for running requests and snapshots.
     pub fn stop(mut self) {
         self.end();
     }
@@ -127,7 +123,6 @@ async fn serve(listener: TcpListener, core: Arc<Core>, mut shutdown: Shutdown) {
     end(core, connections).await;
 }
 
-/// Waits for running requests, writes snapshots, and closes the store.
 async fn end(core: Arc<Core>, mut connections: JoinSet<()>) {
     let start = Instant::now();
     let all = async { while connections.join_next().await.is_some() {} };
@@ -138,7 +133,6 @@ async fn end(core: Arc<Core>, mut connections: JoinSet<()>) {
     event("stopped", json!({ "seconds": start.elapsed().as_secs_f64() }));
 }
 
-/// Serves a connection until it closes, is displaced by another, or the service stops.
 async fn converse(stream: TcpStream, routes: Router, limits: Limits, mut shutdown: Shutdown, mut place: Place) {
     let _ = stream.set_nodelay(true);
     let mut server = http1::Builder::new();
@@ -157,7 +151,6 @@ async fn converse(stream: TcpStream, routes: Router, limits: Limits, mut shutdow
     let connection = server.serve_connection(TokioIo::new(TimedWrites::new(stream, limits.answer_time)), service);
     tokio::pin!(connection);
     tokio::select! {
-        // An error concerns only this client.
         _ = &mut connection => {}
         _ = &mut place.displaced => {}
         () = shutdown.wait() => {
@@ -175,7 +168,7 @@ fn refuse(stream: TcpStream) {
          content-length: {}\r\nconnection: close\r\n\r\n{BODY}",
         BODY.len()
     );
-    // The response fits into the empty buffer. An error concerns only this client.
+    // The response fits into the empty buffer.
     let _ = stream.into_std().and_then(|mut stream| {
         stream.write_all(head.as_bytes())?;
         stream.shutdown(std::net::Shutdown::Write)

@@ -12,27 +12,22 @@ pub struct Settings {
     pub store: PathBuf,
     /// Access tokens. If `None`, the service listens only on this machine.
     pub tokens: Option<Tokens>,
-    /// Accepted host names, in addition to those of this machine.
     pub hosts: Vec<String>,
-    /// Memory limit of the service in bytes, without the program itself.
     pub max_memory: u64,
     pub max_streams: usize,
     pub webhooks: WebhookSettings,
-    /// Path of `eigenhedge.html`, which is served at `/try`.
     pub try_page: Option<PathBuf>,
     pub log_requests: bool,
     pub limits: Limits,
 }
 
-/// Addresses to which notices may be sent, with headers, certificates and templates.
 #[derive(Debug, Clone, Default)]
 pub struct WebhookSettings {
     /// Allowed hosts, as `HOST:PORT`.
     pub hosts: Vec<String>,
     pub headers: Option<PathBuf>,
-    /// File of certificates of trusted authorities, or `None` for those of the system.
     pub ca: Option<PathBuf>,
-    /// Template files of notices. A template has the name of its file without the extension.
+    /// A template has the name of its file without the extension.
     pub templates: Vec<PathBuf>,
 }
 
@@ -42,7 +37,7 @@ pub struct Limits {
     pub connections: usize,
     pub head_time: Duration,
     pub body_time: Duration,
-    /// Maximum time for which a write may wait for the client to read.
+    /// Time for which a write may wait for the client to read.
     pub answer_time: Duration,
     pub head_bytes: usize,
     pub headers: usize,
@@ -63,7 +58,6 @@ impl Default for Limits {
 }
 
 impl Settings {
-    /// Returns the default settings: access only from this machine, without tokens.
     pub fn new(store: PathBuf) -> Self {
         Self {
             listen: crate::live::ListenAddress::default().socket(),
@@ -79,7 +73,6 @@ impl Settings {
         }
     }
 
-    /// Returns an error if other machines need no token, or if the memory limit is too small.
     pub fn check(&self) -> Result<(), String> {
         if self.max_memory < LEAST_MEMORY {
             let (least, found) = (LEAST_MEMORY >> 20, self.max_memory);

@@ -8,27 +8,24 @@ use serde::{Deserialize, Serialize};
 pub struct Shape {
     pub names: Option<Vec<String>>,
     pub width: usize,
-    /// Names of columns that are copied to answers. The time column, if any, comes first.
+    /// Columns that are copied to answers. The time column, if any, comes first.
     pub kept: Vec<String>,
     pub key: Option<usize>,
     pub has_time: bool,
     pub time_format: Option<TimeFormat>,
-    /// Offset from UTC of the first time of the stream, in seconds, or `None` without a time zone.
+    /// Offset of the first time from UTC, in seconds.
     pub time_offset: Option<i32>,
-    /// True if a model was uploaded before the first rows. The names of the copied columns are then unknown: `kept` are
-    /// the texts of the options.
+    /// A model was uploaded before the first rows. `kept` are then the texts of the options.
     #[serde(skip)]
     pub is_open: bool,
 }
 
 impl Shape {
-    /// Returns the selector of the time column for later requests, or `None` without a time column.
     pub fn time(&self) -> Option<Selector> {
         let name = self.kept.first().filter(|_| self.has_time)?;
         Some(if self.names.is_some() { Selector::Name(name.clone()) } else { Selector::from_text(name) })
     }
 
-    /// Returns the label of a column in messages: its index, and its name if it has one.
     pub fn label(&self, column: usize) -> String {
         match self.names.as_ref().and_then(|names| names.get(column)) {
             Some(name) => format!("column {column} ({name:?})"),
@@ -44,7 +41,7 @@ impl Shape {
         (0..self.width).map(|column| self.name(column)).collect()
     }
 
-    /// Returns the index of each column of `stream` among these columns, matched by name if both have names.
+    /// Matches the columns of `stream` by name if both have names.
     pub fn places_of(&self, stream: &Self) -> Result<Vec<usize>, Problem> {
         let (Some(found), Some(wanted)) = (&self.names, &stream.names) else { return Ok((0..self.width).collect()) };
         let missing =
@@ -53,13 +50,12 @@ impl Shape {
         wanted.iter().map(place).collect()
     }
 
-    /// Returns the shape with the copied columns of these rows, if it is open. It stays open if the rows have no names.
+    /// Returns the shape with the copied columns of these rows, if it is open.
     pub fn settled(&self, rows: &Self) -> Option<Self> {
         let is_open = self.names.is_some() && rows.names.is_none();
         self.is_open.then(|| Self { names: self.names.clone(), width: self.width, is_open, ..rows.clone() })
     }
 
-    /// Returns an error if `other` differs in the width, the copied columns or `has_time`.
     pub fn check(&self, other: &Self) -> Result<(), Problem> {
         let (width, found) = (self.width, other.width);
         if width != found {

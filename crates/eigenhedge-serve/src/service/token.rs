@@ -7,14 +7,11 @@ use std::path::Path;
 const SHORTEST: usize = 16;
 const LARGEST: u64 = 1 << 16;
 
-/// Permission of a request. Each scope includes the ones before it.
+/// Each scope includes the ones before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
-    /// Reading streams, summaries, models, events, scores and metrics.
     Read,
-    /// Creating streams, sending rows, accepting references.
     Write,
-    /// Deleting streams, replacing models, making backups.
     Admin,
 }
 
@@ -58,12 +55,10 @@ pub fn read_private(path: &Path) -> Result<String, String> {
 }
 
 impl Tokens {
-    /// Reads a token file. Each line contains a scope and a token.
     pub fn read(path: &Path) -> Result<Self, String> {
         Self::from_text(&read_private(path)?).map_err(|reason| format!("{}: {reason}", printable_path(path)))
     }
 
-    /// Parses the lines of a token file. Skips empty lines and comments, which start with `#`.
     pub fn from_text(text: &str) -> Result<Self, String> {
         let mut tokens = Vec::new();
         for (line, text) in (1..).zip(text.lines()) {

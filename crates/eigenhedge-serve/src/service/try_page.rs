@@ -7,7 +7,7 @@ use std::path::Path;
 
 pub struct TryPage {
     text: Bytes,
-    /// Content security policy of the page. It forbids all requests, even to this service.
+    /// Forbids all requests, even to this service.
     policy: HeaderValue,
 }
 

@@ -12,7 +12,7 @@ pub const AUTO: &str = "auto";
 pub const FOLLOWING: &str = "tracking + fixed share";
 pub const STEADY: &str = "tracking";
 
-/// Returns the learners of the demo, with the defaults of `run` except for the mixing rules of tracking.
+/// They have the defaults of `run`, except for the mixing rules of tracking.
 pub fn learners() -> Vec<(&'static str, Spec)> {
     let spec = |kind| Spec::new(kind, KEPT);
     let tracking = |mixing| Spec { mixing, ..spec(Kind::Tracking) };
@@ -54,8 +54,7 @@ impl Outcome {
 }
 
 pub fn measure(name: &'static str, spec: &Spec, stream: &[Vec<f64>], args: &DemoArgs) -> Result<Outcome> {
-    // All draws share a learner, because its state does not depend on them. The first row only sets
-    // the center, if there is one.
+    // All draws share a learner, because its state does not depend on them. The first row only sets the center.
     let mut learner = AnyLearner::new(spec, stream[0].len())?;
     let (first, charged) = stream.split_at(usize::from(spec.center.is_some()));
     for row in first {

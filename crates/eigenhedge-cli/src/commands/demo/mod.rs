@@ -52,7 +52,6 @@ fn table(best: f64, results: &[Outcome], args: &DemoArgs) -> String {
     let mut text = String::new();
     let mut line = |cells: [&str; 6]| {
         let [name, expected, realised, over, time, directions] = cells;
-        // Writing to a string cannot fail.
         let _ = writeln!(text, "{name:<32}{expected:>10}{realised:>22}{over:>11}{time:>10}{directions:>14}");
     };
     line(["", "expected", "realised, mean ± sd", "", "time per", "directions u"]);
@@ -72,7 +71,6 @@ fn table(best: f64, results: &[Outcome], args: &DemoArgs) -> String {
     text + "\n"
 }
 
-/// Describes the results in sentences. Each sentence is included only if the numbers support it.
 fn remarks(best: f64, results: &[Outcome], draws: u32) -> String {
     let mut text = String::from("What to notice\n");
     let expected = |name| results.iter().find(|r| r.name == name).map(|r| r.expected_loss());

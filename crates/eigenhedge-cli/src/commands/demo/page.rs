@@ -8,10 +8,8 @@ use eigenhedge::{Kind, Model, Random, Spec};
 use eigenhedge_pages::{Block, Curve, Multiples, Page, Steps, Table, Tile};
 
 const STRIDE: usize = 20;
-/// Number of points in each of the three parts of the two-dimensional example.
 const PART: usize = 80;
 
-/// Creates the page: a line that follows points in the plane, then the results of the learners on the demo stream.
 pub fn page(stream: &[Vec<f64>], best: Curve, results: &[Outcome], seed: u64) -> Result<Page> {
     let auto = results.iter().find(|result| result.name == AUTO).context("auto is among the learners")?;
     let total = best.values.last().copied().unwrap_or_default();
@@ -42,7 +40,6 @@ pub fn page(stream: &[Vec<f64>], best: Curve, results: &[Outcome], seed: u64) ->
     })
 }
 
-/// Generates points around a rotating line, and the line that `auto` chooses before each point.
 fn steps(seed: u64) -> Result<Steps> {
     let mut random = Random::seeded(seed);
     let rows: Vec<[f64; 2]> = (0..3 * PART)
@@ -76,8 +73,7 @@ fn steps(seed: u64) -> Result<Steps> {
     Ok(steps)
 }
 
-/// Returns the loss of the best fixed plane so far, every [`STRIDE`] rows and after the last row.
-/// The loss of the first row does not count.
+/// A point every [`STRIDE`] rows and after the last. The loss of the first row does not count.
 pub fn best_so_far(stream: &[Vec<f64>]) -> Result<Curve> {
     let mut best = BestSubspace::new(stream[0].len(), true).context("the rows are too long to follow")?;
     let mut curve = Curve { name: "best fixed plane so far".into(), ..Curve::default() };

@@ -1,7 +1,5 @@
-//! Shell command that runs once per notice, without delaying the stream.
-//!
-//! Notices wait in a bounded queue. One thread runs the command for each of them, one at a time. A
-//! notice that does not fit into the queue is dropped and counted.
+//! Shell command that runs once per notice, one at a time, without delaying the stream. Notices wait in a bounded queue;
+//! one that does not fit is dropped and counted.
 
 use eigenhedge_pages::monitor::Notice;
 use std::io::Write;
@@ -11,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 const QUEUE: usize = 64;
-/// Maximum run time of a command, after which it and the processes that it started are killed.
+/// After this time, the command and the processes that it started are killed.
 const PATIENCE: Duration = Duration::from_secs(30);
 const BLINK: Duration = Duration::from_millis(20);
 
@@ -29,14 +27,12 @@ impl Hook {
         Self { queue: Some(queue), worker: Some(worker), dropped: 0 }
     }
 
-    /// Queues a notice, as JSON, without waiting. Counts the notice as dropped if the queue is full.
     pub fn tell(&mut self, notice: &Notice) {
         let text = serde_json::to_string(notice).unwrap_or_default();
         let sent = self.queue.as_ref().is_some_and(|queue| queue.try_send(text).is_ok());
         self.dropped += u64::from(!sent);
     }
 
-    /// Waits for the queued runs. Returns a message if a run failed or a notice was dropped.
     pub fn finish(mut self) -> Option<String> {
         self.queue = None;
         let failed = self.worker.take().and_then(|worker| worker.join().ok()).unwrap_or(0);
@@ -51,12 +47,10 @@ impl Hook {
     }
 }
 
-/// Runs the command for each queued text, until the queue is closed. Returns the number of failures.
 fn run_all(command: &str, waiting: &Receiver<String>) -> u64 {
     waiting.iter().filter(|text| !run(command, text, PATIENCE)).count() as u64
 }
 
-/// Runs the command with `text` on its standard input. Returns true if the command succeeded in time.
 fn run(command: &str, text: &str, patience: Duration) -> bool {
     let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
     let mut command_line = Command::new(shell);
@@ -65,7 +59,7 @@ fn run(command: &str, text: &str, patience: Duration) -> bool {
     std::os::unix::process::CommandExt::process_group(&mut command_line, 0);
     let Ok(mut child) = command_line.spawn() else { return false };
     if let Some(mut input) = child.stdin.take() {
-        // The command may ignore its input. A notice fits into the pipe's buffer, so this does not block.
+        // The command may ignore its input, which fits into the buffer of the pipe.
         let _ = input.write_all(text.as_bytes()).and_then(|()| input.write_all(b"\n"));
     }
     ended_well(&mut child, patience)

@@ -37,7 +37,6 @@ fn text(journal: &Journal) -> String {
     let totals = &journal.totals;
     let mut text = String::new();
     let mut metric = |name: &str, kind: &str, help: &str, values: &[(String, u64)]| {
-        // Writing to a string cannot fail.
         let _ = writeln!(text, "# HELP eigenhedge_{name} {help}\n# TYPE eigenhedge_{name} {kind}");
         for (labels, value) in values {
             let _ = writeln!(text, "eigenhedge_{name}{labels} {value}");

@@ -24,7 +24,6 @@ use options::{can_read_again, options};
 
 pub use inspect::inspect;
 
-/// Number of warm-up rows above which the length of the warm-up is printed at the start.
 const LONG_WARM_UP: u64 = 400;
 
 #[derive(Debug, thiserror::Error)]
@@ -36,8 +35,7 @@ pub struct Outputs {
     pub events: Destination,
 }
 
-/// Runs the monitor over a table and prints a summary. If the length of the warm-up was not given, and
-/// the table ends before it but can be read again, a shorter warm-up is used.
+/// If the length of the warm-up was not given, and the table ends before it but can be read again, it is shortened.
 pub fn monitor(args: &MonitorArgs) -> Result<()> {
     let mut options = options(args)?;
     let outputs = outputs(args)?;

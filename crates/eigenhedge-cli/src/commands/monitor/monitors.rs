@@ -39,7 +39,6 @@ pub struct Watched {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct MonitorState {
-    /// Number of rows and bytes of the list of events that are safely on disk.
     pub events: Position,
     pub journal: String,
     pub is_accepted: bool,

@@ -32,7 +32,6 @@ struct Begun {
 }
 
 impl Begun {
-    /// Starts at the first row, with new monitors or with those of `--start-from`.
     fn afresh(args: &MonitorArgs, options: &MonitorOptions, source: &Source, layout: &Layout) -> Result<Self> {
         let Some(path) = &args.start_from else {
             let stream = Stream::open(source, layout)?;
@@ -100,7 +99,7 @@ impl Begun {
 const BLOCK_ROWS: usize = 64;
 
 impl<'a> Monitors<'a> {
-    /// Opens a session. `keys` is the number of keys, if an earlier pass over the table found it.
+    /// `keys` is the number of keys, if an earlier pass over the table found it.
     pub fn session(
         args: &'a MonitorArgs,
         options: &MonitorOptions,
@@ -187,7 +186,6 @@ impl<'a> Monitors<'a> {
     }
 }
 
-/// Returns the option that requires recorded data for a page, or `None` without such an option.
 fn records_for(args: &MonitorArgs) -> Option<&'static str> {
     match (&args.report, args.live.live) {
         (Some(_), _) => Some("--report"),
@@ -200,7 +198,7 @@ fn most(args: &MonitorArgs) -> usize {
     args.beside.max_groups.map_or(MOST_IN_MEMORY, |most| most as usize)
 }
 
-/// Returns the layout that finds the columns of a model by their names, if it has names. Additional columns are ignored.
+/// Finds the columns of a model by their names, among others.
 fn like_model(layout: Layout, model_columns: Option<Vec<String>>) -> Layout {
     match model_columns {
         None => layout,
@@ -208,7 +206,6 @@ fn like_model(layout: Layout, model_columns: Option<Vec<String>>) -> Layout {
     }
 }
 
-/// Creates a monitor for this table. With `--train`, it first learns the rows of that table.
 fn fresh(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout, stream: &Stream) -> Result<Monitor> {
     let (width, mut monitor) = (stream.columns().len(), fresh_monitor(options, stream, misfit)?);
     let Some(path) = &args.train else { return Ok(monitor) };

@@ -10,7 +10,7 @@ use eigenhedge_io::{Layout, OnBadRow, Source, Stream};
 use eigenhedge_pages::monitor::{Lasting, usual_step};
 use serde_json::json;
 
-/// Returns the layout of the table without scaling, because the monitor scales its columns itself.
+/// Without scaling, because the monitor scales its columns itself.
 pub(super) fn layout(args: &MonitorArgs, options: &MonitorOptions, source: &Source) -> Result<Layout, Usage> {
     let layout = with_beside(table::layout(&args.table, source)?, &args.beside, Standardize::None)?;
     Ok(Layout { missing: Some(options.missing), ..layout })
@@ -20,7 +20,7 @@ pub fn can_read_again(args: &MonitorArgs) -> bool {
     args.snapshot.is_none() && args.resume.is_none() && !args.inputs.iter().any(|path| is_dash(path))
 }
 
-/// Returns the usual time between two rows in seconds, because `option` was given as a duration.
+/// Returns the usual seconds between two rows, because `option` was given as a duration.
 fn step_of(args: &MonitorArgs, option: &str) -> Result<f64> {
     let source = source(&args.inputs)?;
     if !source.is_regular() {

@@ -60,7 +60,7 @@ pub struct Total {
     expected_loss: f64,
     loss: f64,
     kept_energy: f64,
-    /// Sum of the best losses of all keys, or `None` if one of them is unknown.
+    /// `None` if that of a key is unknown.
     best_loss: Option<f64>,
     seconds: f64,
 }
@@ -81,8 +81,7 @@ impl Total {
     }
 }
 
-/// Returns a line for each key and for the total. Of more than [`MOST_LINES`] keys, only those with
-/// the largest losses are listed.
+/// Of more than [`MOST_LINES`] keys, only those with the largest losses are listed.
 pub fn text(groups: &[Group], total: &Total) -> String {
     let mut text = String::new();
     let mut shown: Vec<&Group> = groups.iter().collect();
@@ -91,7 +90,6 @@ pub fn text(groups: &[Group], total: &Total) -> String {
         shown.truncate(MOST_LINES);
     }
     let width = shown.iter().map(|group| printable(&group.key).chars().count()).max().unwrap_or(0).clamp(5, 40);
-    // Writing to a string cannot fail.
     let mut line = |key: &str, rows: String, lost: String, best: String, kept: String| {
         let _ = writeln!(text, "{key:<width$}  {rows:>10}  {lost:>14}  {best:>14}  {kept:>7}");
     };

@@ -22,7 +22,6 @@ pub struct ModelsByKey<'a> {
     plan: &'a Plan,
     fleet: Fleet<Model>,
     answers: Answers,
-    /// Index of the key among the copied columns.
     key: usize,
     rows: u64,
     lost: f64,
@@ -90,7 +89,6 @@ impl Engine for ModelsByKey<'_> {
         self.rows
     }
 
-    /// Returns 1 for a pipe, and otherwise several rows per key, so that a model stays in cache.
     fn block_rows(&self) -> usize {
         if !self.plan.source.is_regular() {
             return 1;

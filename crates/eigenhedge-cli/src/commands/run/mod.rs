@@ -58,7 +58,6 @@ pub fn run(plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-/// Completes the results, prints the summary and returns the page, if one was recorded.
 fn close(plan: &Plan, session: Session<'_, OneModel<'_>>) -> Result<Option<Page>> {
     let (elapsed, rows) = (session.elapsed(), session.engine.rows());
     let Session { engine, stream, .. } = session;

@@ -29,11 +29,10 @@ pub struct OneModel<'a> {
     reconstructions: Output,
     filled: Output,
     lot: BlockSizes,
-    /// True if coordinates are computed only for the rows shown in a plot.
+    /// Only a plot needs coordinates.
     samples_coordinates: bool,
-    /// True if a file of results was already complete and cannot be continued.
+    /// A file of results was already complete and cannot be continued.
     closed: bool,
-    /// Number of rows that the model had learned before this table.
     rows_before: u64,
     options: Options,
     regret: RegretSoFar,
@@ -214,10 +213,8 @@ impl Engine for OneModel<'_> {
     }
 }
 
-/// Regret per row in the progress display.
-///
-/// The regret costs an eigendecomposition. It is therefore computed only when the number of rows
-/// has doubled, and not for long rows or kernels.
+/// Computed only when the number of rows has doubled, and not for long rows or kernels, because the regret costs an
+/// eigendecomposition.
 struct RegretSoFar {
     per_row: Option<f64>,
     next: u64,
@@ -249,12 +246,11 @@ fn ask(plan: &Plan, model: &mut Model) -> Result<()> {
     model.ask_for_reconstructions(asked).map_err(|error| anyhow!("--reconstruct: {error}"))
 }
 
-/// Returns true if only a plot needs coordinates, and rows are not processed in blocks.
 fn samples_coordinates(plan: &Plan, model: &Model) -> bool {
     !plan.out.is_wanted() && model.block_rows() == 1
 }
 
-/// Opens or resumes a file of results. The second value is true if the file is complete and cannot be continued.
+/// Opens or resumes a file of results. The flag is true if the file is complete and cannot be continued.
 fn opened(
     target: &Target,
     ended: bool,
@@ -278,7 +274,6 @@ struct BlockSizes {
 }
 
 impl BlockSizes {
-    /// Chooses the initial block size. Rows of a pipe are processed one by one.
     fn new(plan: &Plan, model: &Model) -> Self {
         if !plan.source.is_regular() {
             return Self { rows: 1, fewest: 1, most: 1 };
@@ -290,8 +285,7 @@ impl BlockSizes {
         Self { rows: fewest.min(most), fewest, most: most.max(fewest) }
     }
 
-    /// Doubles the block size while a block takes little time, and resets it after a long block.
-    /// Signals and the progress display wait for the end of a block.
+    /// Signals and the progress display wait for the end of a block, so blocks take little time.
     fn adapt(&mut self, rows: usize, time: Duration) {
         if time > LONG {
             self.rows = self.fewest;
@@ -301,15 +295,11 @@ impl BlockSizes {
     }
 }
 
-/// Maximum number of rows in a block with one thread, unless the learner needs larger blocks.
+/// With one thread, unless the learner needs larger blocks.
 const MOST_ROWS: usize = 256;
-/// Maximum number of values in a block with one thread, unless the learner needs larger blocks.
 const MOST_NUMBERS: usize = 1 << 16;
-/// Target for the maximum time per block.
 const LONG: Duration = Duration::from_millis(20);
 
-/// Returns true if reading and writing use threads of their own: if `--threads`, or by default the
-/// number of processors, is more than 1.
 fn has_threads(plan: &Plan) -> bool {
     let count = plan.args.keep.threads.or_else(|| std::thread::available_parallelism().ok());
     count.is_some_and(|count| count.get() > 1)

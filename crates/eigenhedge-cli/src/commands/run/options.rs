@@ -1,4 +1,4 @@
-//! Options of a run that a snapshot saves: those of the learner, of the table and of the results.
+//! Options of a run that a snapshot saves.
 
 use crate::args::{KeepArgs, typed};
 use crate::commands::session::{FIRST_ROW, Options, ResumeState, differs, first_row, spoken, table_options};
@@ -38,8 +38,7 @@ impl RunState {
 
 pub type SavedRun = ResumeState<RunState>;
 
-/// Reads the state of a run from the bytes of the snapshot at `path`. Also returns the current
-/// options. Returns an error if an option that affects the results differs from the saved value.
+/// Reads the state of a run, with the current options. An option that affects the results must not differ.
 pub fn saved_run(
     bytes: &[u8],
     path: &Path,
@@ -83,7 +82,6 @@ pub fn in_effect(setup: &Setup) -> Result<Options> {
     Ok(options)
 }
 
-/// Returns the options of a saved model: those that `run` saved, or those of the learner.
 pub fn saved_options(model: &Model, resume_state: &[u8]) -> Result<Options> {
     let saved = serde_json::from_slice(resume_state).ok();
     match saved.and_then(|mut saved: Value| saved.get_mut("options").map(Value::take)) {
@@ -92,7 +90,6 @@ pub fn saved_options(model: &Model, resume_state: &[u8]) -> Result<Options> {
     }
 }
 
-/// Returns an error if an option on the command line differs from the saved model at `path`.
 pub fn agree_with_model(given: &Given, path: &Path, model: &Model, saved: &Options) -> Result<()> {
     let typed_options = given.options.options(model.spec().learner, given.k.unwrap_or(model.spec().kept));
     let now = in_effect(&setup(&typed_options)?.for_rows(model.length())?)?;
@@ -120,11 +117,8 @@ pub fn layout_of_model(given: &Given, path: &Path, model: &Model, layout: &Layou
     Ok(Layout { missing, model_columns, items, ..layout.clone() })
 }
 
-/// Returns the options that must not change when a run is resumed, including the names of its
-/// output files. The options of the learner and the columns are saved elsewhere. The handling of
-/// bad rows may change, so that a run stopped by a bad row can be resumed and skip it.
-///
-/// `reading` contains the detected properties of the table, or those that the snapshot saved.
+/// Returns the options that must not change when a run is resumed. Those of the learner and the columns are saved
+/// elsewhere. The handling of bad rows may change, so that a run stopped by a bad row can skip it.
 pub fn options(plan: &Plan, layout: &Layout, model: &Model, reading: Option<Reading>) -> Options {
     let Layout { keep, dim, .. } = layout;
     let standardize = match &plan.beginning {

@@ -19,12 +19,10 @@ use eigenhedge_pages::first_rows;
 use std::path::Path;
 
 pub trait Models: Sized {
-    /// Creates the models of a run from a model that has not learned any row.
     fn like(model: Model, plan: &Plan) -> Result<Self>;
 
     fn read(path: &Path, plan: &Plan) -> Result<(Self, Vec<u8>)>;
 
-    /// Returns the model, or the template for new keys.
     fn model(&self) -> &Model;
 
     fn set_missing(&mut self, missing: Missing) -> Result<(), Error>;
@@ -73,7 +71,6 @@ fn most(plan: &Plan) -> usize {
     plan.args.beside.max_groups.map_or(MOST_IN_MEMORY, |most| most as usize)
 }
 
-/// State from which a run continues: its models, its opened table and its options.
 pub struct Start<M> {
     pub models: M,
     pub stream: Stream,

@@ -7,12 +7,11 @@ use eigenhedge_io::{Error, Row, Stream};
 pub struct Block {
     rows: Vec<Row>,
     len: usize,
-    /// Error after the last row of the block. The next read returns it.
     failure: Option<Error>,
 }
 
 impl Block {
-    /// Reads at most `most` rows. An error after the first row is returned by the next call.
+    /// An error after the first row is returned by the next call.
     pub fn read(&mut self, stream: &mut Stream, most: usize) -> Result<(), Error> {
         self.len = 0;
         if let Some(error) = self.failure.take() {
@@ -38,7 +37,7 @@ impl Block {
         Ok(())
     }
 
-    /// Reads the warm-up rows, which determine the scale of the columns and are learned afterwards.
+    /// The warm-up rows determine the scale of the columns and are learned afterwards.
     pub fn read_warm_up(&mut self, stream: &mut Stream, model: &mut Model) -> Result<(), Error> {
         self.rows = stream.read_warm_up(|row| model.warm_up([row]).map_err(|(_, error)| error))?;
         self.len = self.rows.len();
@@ -51,8 +50,7 @@ impl Block {
     }
 }
 
-/// Runs a trial for each row and calls `each`, if given, with its loss. Sparse rows are passed one by one, and others in
-/// blocks. An error has the row's index.
+/// Sparse rows are passed one by one, and others in blocks. An error has the row's index.
 pub fn step_rows(
     model: &mut Model,
     rows: &[Row],

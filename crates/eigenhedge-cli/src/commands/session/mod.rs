@@ -1,6 +1,4 @@
-//! Session that learns from a table: reading, snapshots, progress and signals.
-//!
-//! `run`, `run --group-by` and `monitor` differ in their [`Engine`] only.
+//! Session that learns from a table: reading, snapshots, progress and signals. What learns is an [`Engine`].
 
 mod block;
 mod progress;
@@ -19,7 +17,6 @@ use std::time::{Duration, Instant};
 use words::{stopped_early, waits};
 
 pub trait Engine {
-    /// State of the engine that is saved in a snapshot in addition to that of the session.
     type State: Serialize;
 
     fn rows(&self) -> u64;
@@ -30,12 +27,11 @@ pub trait Engine {
         Ok(block.read(stream, most)?)
     }
 
-    /// Learns from a block and writes the results. The stream decides if a bad row is an error.
     fn learn(&mut self, rows: &[Row], stream: &mut Stream) -> Result<()>;
 
     fn progress(&mut self) -> String;
 
-    /// Syncs the results. Returns the extent of `--out` on disk, and the state of the engine.
+    /// Returns the extent of `--out` on disk, and the state of the engine.
     fn sync(&mut self) -> Result<(Position, Self::State)>;
 
     fn write(&mut self, path: &Path, resume_state: Vec<u8>) -> Result<()>;
@@ -44,7 +40,7 @@ pub trait Engine {
 pub struct Snapshots<'a> {
     path: Option<&'a Path>,
     every: Option<u64>,
-    /// Lock that prevents another run from writing the snapshot.
+    /// Prevents another run from writing the snapshot.
     _reservation: Option<Reservation>,
 }
 
@@ -65,7 +61,6 @@ pub struct Session<'a, E> {
 }
 
 impl<'a, E: Engine> Session<'a, E> {
-    /// Starts the clock of a session. `before` is the time that earlier parts of the run took.
     pub fn new(engine: E, stream: Stream, snapshots: Snapshots<'a>, options: Options, before: Duration) -> Self {
         Self { engine, stream, snapshots, options, block: Block::default(), before, start: Instant::now() }
     }
@@ -74,7 +69,6 @@ impl<'a, E: Engine> Session<'a, E> {
         self.before + self.start.elapsed()
     }
 
-    /// Learns the rest of the table and saves a snapshot if requested. Returns how it ended.
     pub fn learn(&mut self, quiet: bool, answers: &Target, signal: &StopSignal) -> Result<Outcome> {
         let mut progress = Progress::new(quiet, answers, self.engine.rows());
         let ended = self.learn_rows(&mut progress, signal);
@@ -93,7 +87,7 @@ impl<'a, E: Engine> Session<'a, E> {
         })
     }
 
-    /// Learns from the rows. Returns true at the end of the table, and false after a stop signal.
+    /// Returns true at the end of the table, and false after a stop signal.
     fn learn_rows(&mut self, progress: &mut Progress, signal: &StopSignal) -> Result<bool> {
         while !signal.to_stop() {
             match self.step() {
@@ -127,7 +121,7 @@ impl<'a, E: Engine> Session<'a, E> {
         Ok(true)
     }
 
-    /// Saves a snapshot if requested. Syncs the results first, so that it refers to existing bytes.
+    /// Syncs the results first, so that the snapshot refers to existing bytes.
     fn save(&mut self, ended: bool) -> Result<()> {
         let Some(path) = self.snapshots.path else { return Ok(()) };
         let seconds = self.elapsed().as_secs_f64();
@@ -141,8 +135,8 @@ impl<'a, E: Engine> Session<'a, E> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     Ended,
-    /// A signal stopped the session, which cannot be resumed. The results contain the rows so far.
+    /// A signal stopped the session, which cannot be resumed.
     Stopped,
-    /// There is nothing to complete: no row was learned, or the session can be resumed.
+    /// No row was learned, or the session can be resumed.
     Left,
 }

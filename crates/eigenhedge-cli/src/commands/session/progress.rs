@@ -13,7 +13,6 @@ pub struct Progress {
     start: Instant,
     next: Instant,
     before: u64,
-    /// Number of rows at the last check of the clock.
     looked: u64,
 }
 
@@ -24,7 +23,6 @@ enum Shown {
 }
 
 impl Progress {
-    /// Starts the display. `rows` is the number of rows that earlier parts of the run learned.
     pub fn new(quiet: bool, target: &Target, rows: u64) -> Self {
         // A bar and results on one terminal would overwrite each other.
         let shares_terminal = *target == Target::Standard && io::stdout().is_terminal();

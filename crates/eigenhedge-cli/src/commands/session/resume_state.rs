@@ -1,7 +1,5 @@
-//! State of a session in a snapshot: positions in the input and the results, and the options.
-//!
-//! The state is a JSON object. Unknown keys are ignored. A snapshot without this object, such as
-//! one that another program wrote with the library, holds a usable model but cannot be resumed.
+//! State of a session in a snapshot: positions in the input and the results, and the options, as JSON. A snapshot without
+//! it, such as one that another program wrote with the library, cannot be resumed.
 
 use anyhow::{Result, anyhow};
 use eigenhedge::kernel::TextItems;
@@ -20,7 +18,6 @@ pub type Options = Map<String, Value>;
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ResumeState<T> {
     pub stream: StreamState,
-    /// Number of rows and bytes of the results that are safely on disk.
     pub answers: Position,
     pub plan: Options,
     #[serde(default)]
@@ -31,7 +28,7 @@ pub struct ResumeState<T> {
     pub engine: T,
 }
 
-/// Maximum plausible duration of a run in seconds, about thirty thousand years.
+/// Seconds, about thirty thousand years.
 const LONGEST: f64 = 1e12;
 
 impl<T> ResumeState<T> {
@@ -42,7 +39,6 @@ impl<T> ResumeState<T> {
         Ok(serde_json::to_vec(self)?)
     }
 
-    /// Reads the state from the bytes of the snapshot at `path`, which `command` must have written.
     pub fn from_bytes(bytes: &[u8], path: &Path, command: &str) -> Result<Self>
     where
         T: DeserializeOwned,
@@ -57,7 +53,6 @@ impl<T> ResumeState<T> {
         Duration::try_from_secs_f64(self.seconds.min(LONGEST)).unwrap_or_default()
     }
 
-    /// Returns an error if a saved option differs from its value in `options`.
     pub fn agree(&self, path: &Path, options: &Options) -> Result<()> {
         for (option, now) in options {
             if let Some(then) = self.plan.get(option).filter(|then| *then != now && option != FIRST_ROW) {
@@ -67,7 +62,7 @@ impl<T> ResumeState<T> {
         Ok(())
     }
 
-    /// Returns an error if the first row differs from the saved one. Columns are compared before.
+    /// Compares the first row. Columns are compared before.
     pub fn agree_on_table(&self, path: &Path, options: &Options) -> Result<()> {
         match (self.plan.get(FIRST_ROW), options.get(FIRST_ROW)) {
             (Some(then), Some(now)) if then != now => {
@@ -78,7 +73,6 @@ impl<T> ResumeState<T> {
     }
 }
 
-/// Returns the options of a table that must not change when a session is resumed.
 pub fn table_options(layout: &Layout) -> Options {
     let Layout { format, header, delimiter, decimal, thousands, skip_lines, na_values, na_values_only, .. } = layout;
     let Layout { pivot, time, clock, timezone, time_format, array, sheet, .. } = layout;
@@ -113,9 +107,7 @@ pub fn table_options(layout: &Layout) -> Options {
 
 pub const FIRST_ROW: &str = "first row";
 
-/// Returns a hash of the first row, which identifies the table. Returns `None` for a pipe or an empty table.
-///
-/// `reading` contains the detected properties of the table, or those that the snapshot saved.
+/// Returns a hash of the first row, which identifies the table. `reading` are the detected properties of the table.
 pub fn first_row(source: &Source, layout: &Layout, reading: Option<Reading>) -> Option<String> {
     if !source.is_regular() {
         return None;
@@ -135,7 +127,6 @@ pub fn differs(path: &Path, option: &str, then: &Value, now: &Value) -> anyhow::
     anyhow!("{option} must be as in {}, {}, got {}", printable_path(path), spoken(then), spoken(now))
 }
 
-/// Returns the value of an option as users type it.
 pub fn spoken(value: &Value) -> String {
     match value {
         Value::Null => "none".into(),

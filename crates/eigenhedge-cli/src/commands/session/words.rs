@@ -11,10 +11,9 @@ use eigenhedge_io::{Format, Stream, printable, printable_path, refusal};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Row length from which a learner without a rank cap is slow: about 4 ms per row at 500 columns.
+/// About 4 ms per row at this length.
 const LONG_WITHOUT_CAP: usize = 500;
 
-/// Reports an interrupted run, unless the table has ended. Returns true if it can be resumed.
 pub fn waits(snapshot: Option<&Path>, rows: u64, ended: bool) -> bool {
     match snapshot {
         _ if ended => false,
@@ -30,7 +29,6 @@ pub fn waits(snapshot: Option<&Path>, rows: u64, ended: bool) -> bool {
     }
 }
 
-/// Returns the opened session. If a signal stopped the opening, reports this and returns `None`.
 pub fn unless_stopped<T>(signal: &StopSignal, opened: Result<T>) -> Result<Option<T>> {
     match opened {
         Err(_) if signal.to_stop() => {
@@ -45,7 +43,6 @@ pub fn stopped_early() {
     say("stopped before the first row");
 }
 
-/// Lists the first skipped rows on standard error. Ignores errors, because standard error may be closed.
 pub fn list_skipped(stream: &Stream) {
     let mut err = io::stderr().lock();
     let mut listed = 0;
@@ -58,8 +55,7 @@ pub fn list_skipped(stream: &Stream) {
     }
 }
 
-/// Returns a sentence if over a tenth of the rows were bad. If over half were bad and this is not
-/// allowed, returns an error.
+/// Returns a sentence if over a tenth of the rows were bad. Over half are an error, unless allowed.
 pub fn judge_skipped(stream: &Stream, is_allowed: bool) -> Result<Option<String>> {
     let (bad, rows) = (stream.bad_rows(), stream.rows_read());
     if 10 * bad <= rows {
@@ -76,7 +72,6 @@ pub fn judge_skipped(stream: &Stream, is_allowed: bool) -> Result<Option<String>
     Ok(Some(sentence))
 }
 
-/// Reports skipped rows and, unless `quiet`, irregular times. Returns the line of the summary about skipped rows.
 pub fn close_table(stream: &Stream, args: &TableArgs, quiet: bool) -> Result<String> {
     list_skipped(stream);
     let skipped = judge_skipped(stream, args.allow_skipped)?;
@@ -86,7 +81,6 @@ pub fn close_table(stream: &Stream, args: &TableArgs, quiet: bool) -> Result<Str
     Ok(skipped.map_or(String::new(), |sentence| format!("{:<11}{sentence}\n", "caution")))
 }
 
-/// Returns the message for a learner whose options do not fit the table.
 pub fn misfit(error: &Error, format: Format, stream: &Stream) -> String {
     match error {
         // `k` was valid before the table was opened, so the rows have too few columns.
@@ -104,7 +98,6 @@ pub fn misfit(error: &Error, format: Format, stream: &Stream) -> String {
     }
 }
 
-/// Returns advice if a learner without a rank cap is slow at this row length.
 pub fn uncapped(spec: &Spec, length: usize) -> Option<String> {
     let is_exact = matches!(spec.learner, Kind::Leader | Kind::ForgettingLeader | Kind::Anchored);
     let is_slow = is_exact && spec.max_rank.is_none() && spec.kernel.is_none() && length >= LONG_WITHOUT_CAP;
@@ -117,12 +110,10 @@ pub fn uncapped(spec: &Spec, length: usize) -> Option<String> {
     })
 }
 
-/// Returns the message of an error. If the error concerns an entry of the row, the message names the column.
 pub fn by_name(error: &Error, stream: &Stream) -> String {
     refusal(error, |column| stream.label(column))
 }
 
-/// Returns the message of an error, without column names.
 pub fn sentence(error: &Error) -> String {
     match error {
         entry @ Error::Entry { .. } => entry.to_string(),

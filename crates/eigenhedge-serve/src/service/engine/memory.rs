@@ -17,12 +17,10 @@ pub fn keep_in<T: FleetMember>(fleet: &mut Fleet<T>, places: &Places) {
     }
 }
 
-/// Returns the size of a member in bytes, measured with a copy.
 fn size<T: FleetMember>(member: &T) -> u64 {
     measured(|| member.clone()).1.max(0).cast_unsigned()
 }
 
-/// Updates the number of members in memory if the member of `key` has more than `largest` bytes.
 pub fn limit<T: FleetMember>(fleet: &mut Fleet<T>, key: &str, budget: u64, largest: &mut u64) {
     let Ok(bytes) = fleet.with(key, |member| Ok(size(member))) else { return };
     if bytes > *largest {

@@ -37,7 +37,6 @@ pub struct Engine {
     learner: Option<AnyLearner>,
     pub counts: Counts,
     pub notices: Notices,
-    /// Time of the last row that was learned, in seconds since 1970, if known.
     pub last_time: Option<f64>,
     member_bytes: u64,
 }
@@ -58,7 +57,6 @@ impl Engine {
         self.shape.clone()
     }
 
-    /// Returns the number of alarms so far. It is 0 for models.
     pub fn alarms(&self) -> u64 {
         match &self.learner {
             Some(AnyLearner::Monitors(monitors)) => monitors.journal.totals.alarms,
@@ -66,14 +64,12 @@ impl Engine {
         }
     }
 
-    /// Builds a learner for rows of this shape and drops it. Returns its size in bytes.
     pub fn check(options: &StreamOptions, shape: &Shape) -> Result<u64, Problem> {
         let (learner, bytes) = measured(|| fresh(options, shape));
         learner.map(|_| bytes.max(0).cast_unsigned())
     }
 
-    /// Learns the rows of a request. `at` is its wall-clock time in seconds since 1970. A rejected
-    /// row does not change the learner.
+    /// Learns the rows of a request that arrived at wall-clock time `at`. A rejected row does not change the learner.
     pub fn learn(&mut self, rows: &Rows, at: f64) -> Outcome {
         let mut outcome = Outcome::default();
         if rows.count() == 0 {
@@ -100,7 +96,6 @@ impl Engine {
         outcome
     }
 
-    /// Counts the rows of a request. Rows that were not learned are skipped ones.
     fn count(&mut self, rows: &Rows, learned: u64, at: f64) {
         self.counts.rows += rows.read;
         self.counts.skipped += rows.read - learned;
@@ -118,15 +113,14 @@ impl Engine {
         }
     }
 
-    /// Adds notices of keys that are silent in wall-clock time `at`. Rows could not arrive before `since`.
+    /// Rows could not arrive before `since`.
     pub fn look_for_silence(&mut self, since: f64, at: f64) {
         let Some(after) = self.options.rules.silent_after else { return };
         let opened = self.notices.silences.look(after, Some((at, since)));
         opened.iter().for_each(|one| self.notices.silence("opened", one, at));
     }
 
-    /// Returns incidents and silences of the stream or of one key: ongoing ones, then past ones, each with the latest
-    /// first.
+    /// Returns incidents and silences: ongoing ones, then past ones, each with the latest first.
     pub fn incidents(&self, key: Option<&str>) -> Value {
         let silences = &self.notices.silences;
         let mut all: Vec<Occurrence> = silences.open.values().chain(&silences.past).cloned().collect();
@@ -140,7 +134,6 @@ impl Engine {
         all.iter().map(incident_json).collect()
     }
 
-    /// Returns the reported incidents of monitors that are ongoing or could reopen.
     fn open_incidents(&self) -> Vec<Occurrence> {
         let Some(AnyLearner::Monitors(Monitors { journal, .. })) = &self.learner else { return Vec::new() };
         let names = self.names();
@@ -160,7 +153,6 @@ impl Engine {
         counts.collect()
     }
 
-    /// Returns the rows with the columns of the stream. The first request determines these columns.
     fn begin<'a>(&mut self, rows: &'a Rows) -> Result<Cow<'a, Rows>, Problem> {
         match (&self.shape, &rows.shape) {
             (Some(shape), _) => {
@@ -180,7 +172,6 @@ impl Engine {
         }
     }
 
-    /// Scores rows without learning from them. Returns one line of JSON per row.
     pub fn score(&mut self, rows: &Rows) -> Result<Vec<u8>, Problem> {
         let (Some(learner), Some(shape)) = (&mut self.learner, &self.shape) else {
             return Err(Problem::conflict("the stream must have learned a row before it can score others"));
@@ -199,7 +190,6 @@ impl Engine {
         }
     }
 
-    /// Makes the most recent rows of a monitor its reference, or forgets a silent key.
     pub fn accept(&mut self, key: Option<&str>, at: f64) -> Result<(), Problem> {
         if let Some(ended) = self.notices.silences.forget(key.unwrap_or("")) {
             self.notices.silence("closed", &ended, at);
@@ -220,7 +210,6 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns the names of all columns, or an empty list before the first rows.
     fn names(&self) -> Vec<String> {
         self.shape.as_ref().map(|shape| shape.all_names()).unwrap_or_default()
     }
@@ -264,7 +253,6 @@ impl AnyLearner {
     }
 }
 
-/// Returns the shape that these rows settle, or `None` if it is settled already.
 fn settled(shape: &Shape, rows: &Rows) -> Option<Shape> {
     rows.shape.as_ref().and_then(|found| shape.settled(found))
 }

@@ -54,7 +54,7 @@ impl OneModel {
     }
 }
 
-/// Returns a conversion from errors to problems. `count` names the quantity that limits k.
+/// `count` names the quantity that limits k.
 pub fn misfit(count: &str) -> impl Fn(Error) -> Problem {
     move |error| match error {
         Error::Kept { kept, dimension } => {
@@ -95,7 +95,6 @@ pub(super) fn answer(
     outcome.loss += loss.expected;
 }
 
-/// Returns the summary of a model as JSON. `skipped` is the number of rows that it has not learned.
 pub(super) fn summary_of(model: &Model, skipped: u64) -> Value {
     let mut summary = model.summary();
     summary.skipped_rows = skipped;

@@ -67,7 +67,6 @@ impl ModelsByKey {
         }
     }
 
-    /// Returns the summary of one key, or of the first [`LISTED`] keys.
     pub fn summary(&mut self, skipped: u64, key: Option<&str>) -> Result<Value, Error> {
         let fleet = &mut self.fleet;
         let keys: Vec<String> = match key {

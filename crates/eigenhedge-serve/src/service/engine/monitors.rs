@@ -16,14 +16,12 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-/// Builds monitors for rows of this shape: one per key if `by_key` is true, otherwise a single one.
 pub fn fresh(options: &MonitorOptions, shape: &Shape, by_key: bool) -> Result<Fleet<Monitor>, Problem> {
     let fits = misfit("selected columns times (lags + 1)");
     let monitor = Monitor::new(options.clone(), shape.width).map_err(&fits)?.with_names(shape.names.clone());
     if by_key { Fleet::of_monitors(monitor) } else { Fleet::new(monitor) }.map_err(fits)
 }
 
-/// Returns the key and the time of row `i` as text, or empty strings without such columns.
 pub fn beside<'a>(rows: &'a Rows, i: usize, shape: &Shape) -> (&'a str, &'a str) {
     let text = |place: usize| rows.texts(i).get(place).map_or("", String::as_str);
     (shape.key.map_or("", text), if shape.has_time { text(0) } else { "" })
@@ -121,7 +119,6 @@ impl Monitors {
         }
     }
 
-    /// Makes the most recent rows before row `next` the reference of a key. Returns the incident that this ends.
     pub fn accept(&mut self, key: &str, next: u64, names: &[String]) -> Result<Option<Occurrence>, Problem> {
         let Self { fleet, journal } = self;
         let Some(place) = fleet.position(key) else {

@@ -10,9 +10,7 @@ use std::collections::{BTreeMap, VecDeque};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Notices {
     pub count: u64,
-    /// Most recent notices that are not urgent.
     last: VecDeque<Notice>,
-    /// Most recent urgent notices, each with its wall-clock time in seconds since 1970.
     urgent: VecDeque<(f64, Notice)>,
     told: BTreeMap<String, Told>,
     pub silences: Silences,
@@ -29,7 +27,6 @@ struct Told {
 impl Notices {
     pub const REMEMBERED: usize = 1000;
 
-    /// Stores a notice under the next id. `at` is its wall-clock time in seconds since 1970.
     pub fn push(&mut self, mut notice: Notice, at: f64) {
         self.count += 1;
         notice.id = self.count;
@@ -53,12 +50,10 @@ impl Notices {
         found.into_iter()
     }
 
-    /// Returns the stored urgent notices with ids above `id`, with their wall-clock times.
     pub fn urgent_after(&self, id: u64) -> impl Iterator<Item = &(f64, Notice)> {
         self.urgent.iter().skip_while(move |(_, notice)| notice.id <= id)
     }
 
-    /// Returns the sentences of reported incidents that are ongoing or could reopen, and of silences, the most severe first.
     pub fn open(&self) -> Vec<String> {
         let told = self.told.values().filter_map(|told| told.notice.clone());
         let silent = self.silences.open.values().map(|one| (one.strength, sentence(one)));
@@ -67,12 +62,10 @@ impl Notices {
         open.into_iter().map(|(_, sentence)| sentence).collect()
     }
 
-    /// Returns true if an incident is ongoing, reported or not. Silences do not count.
     pub fn has_told(&self) -> bool {
         !self.told.is_empty()
     }
 
-    /// Updates the sentences of reported ongoing incidents.
     pub fn refresh(&mut self, journal: &Journal, names: &[String]) {
         if !self.has_told() {
             return;
@@ -133,7 +126,6 @@ impl Notices {
         }
     }
 
-    /// Removes the ended incident of a key. Returns true if it had been reported.
     fn ends(&mut self, key: &str, notice: &Notice) -> bool {
         let number = notice.incident.as_ref().map(|incident| incident.number);
         if self.told.get(key).map(|told| told.number) != number {
@@ -147,7 +139,6 @@ impl Notices {
         self.push(Notice::of_incident(kind, one, row, time), at);
     }
 
-    /// Adds the notices of a reference accepted before `row`, and of the incident that this ends.
     pub fn accept(&mut self, key: &str, row: u64, closed: Option<&Occurrence>, at: f64) {
         if let Some(notice) = closed.map(|one| Notice::of_incident("closed", one, row, ""))
             && self.ends(key, &notice)
@@ -157,7 +148,7 @@ impl Notices {
         self.push(Notice::accepted(row, key), at);
     }
 
-    /// Ends the incidents of monitors that were replaced before `row`. `open` are those that were ongoing or could reopen.
+    /// Ends the incidents of monitors that were replaced before `row`.
     pub fn restart(&mut self, open: Vec<Occurrence>, row: u64, at: f64) {
         for mut one in open {
             one.incident.iter_mut().for_each(|facts| facts.is_over = true);

@@ -1,4 +1,4 @@
-//! Outcomes of requests, counts of rows and keys, and the folder and memory limit of fleets.
+//! Outcomes of requests, and counts of rows and keys.
 
 use crate::service::problem::{Problem, cut};
 use crate::service::rows::Rows;
@@ -15,10 +15,8 @@ pub struct Places {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Counts {
-    /// Number of rows received, including bad ones, and number of the next row.
     pub rows: u64,
     pub skipped: u64,
-    /// Wall-clock time of the last rows, in seconds since 1970, or 0 before the first.
     pub last_row: u64,
 }
 
@@ -27,16 +25,12 @@ pub struct Outcome {
     /// Results as lines of JSON, one per row.
     pub answers: Vec<u8>,
     pub learned: u64,
-    /// Index in the request of the last row that was learned, or `None` without one.
     pub last: Option<usize>,
-    /// Number of rows with an alarm, or 0 for models.
     pub alarms: u64,
     pub loss: f64,
-    /// Score of the last row that was learned, or `None` for models and if the score is not finite.
     pub score: Option<f64>,
     /// Problem of the request or of its first rejected row.
     pub refused: Option<Problem>,
-    /// Reason why the learner is unusable, such as an error of the disk.
     pub broken: Option<String>,
 }
 
@@ -44,13 +38,11 @@ pub struct KeyCounts {
     pub key: String,
     pub rows: u64,
     pub alarms: u64,
-    /// Severity of the ongoing incident or silence, or 0 without one.
     pub severity: f64,
 }
 
 impl Outcome {
-    /// Appends an error line with the number `row`: that in the stream or, if rows are only scored, that in the request. The
-    /// first call also sets `refused`, with the index `in_request`.
+    /// Appends an error line with the number `row`. The first call also sets `refused`, with the index `in_request`.
     pub fn refuse(&mut self, row: u64, in_request: u64, sentence: &str, column: Option<String>) {
         let line = serde_json::json!({ "row": row, "error": cut(sentence) });
         self.answers.extend_from_slice(line.to_string().as_bytes());
@@ -58,7 +50,6 @@ impl Outcome {
         self.refused.get_or_insert_with(|| Problem::unsound(sentence).at(Some(in_request), column.as_deref()));
     }
 
-    /// Appends an error line for row `i`. The first row of the request has number `first`.
     pub fn refuse_row(&mut self, error: &Error, (rows, i, first): (&Rows, usize, u64), shape: &Shape) {
         let column = match error {
             Error::Entry { what: "row", index, .. } => Some(shape.name(*index)),

@@ -12,7 +12,6 @@ use std::collections::BTreeSet;
 const KEYS: usize = 50;
 
 impl Engine {
-    /// Returns the page of the stream. Only sections in `open` have charts.
     pub fn page(&mut self, name: &str, open: &BTreeSet<String>) -> Page {
         let (rows, columns) = (self.counts.rows, self.names());
         let facts = self.facts(name, columns.clone());

@@ -102,7 +102,6 @@ fn damaged(reason: impl std::fmt::Display) -> String {
 }
 
 impl Engine {
-    /// Returns the state without the learner as bytes, and the saved learner, if any.
     pub fn save(&mut self) -> Result<(Vec<u8>, Option<Saved>), Problem> {
         let around = Around {
             shape: self.shape.as_deref().cloned(),
@@ -165,7 +164,6 @@ impl Engine {
         self.shape.as_ref().is_some_and(|shape| shape.has_time)
     }
 
-    /// Returns the learner as a file for the command line and Python.
     pub fn model_file(&mut self) -> Result<Saved, Problem> {
         let none = || Problem::conflict("the stream has no model before its first row");
         match &mut self.learner {
@@ -243,7 +241,6 @@ impl AnyLearner {
     }
 }
 
-/// Checks that a model has the options of the stream, except for the seed.
 fn agree(setup: &Setup, model: &Model, options: &StreamOptions) -> Result<(), Problem> {
     let misfit = |error: Error| Problem::conflict(error.to_string());
     let wanted = setup.for_rows(model.length()).map_err(misfit)?;

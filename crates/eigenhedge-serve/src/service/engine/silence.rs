@@ -1,11 +1,7 @@
-//! Silent devices: keys without rows for longer than allowed. A stream without keys is one device.
-//!
-//! Silence is measured in stream time, which advances with the rows of all keys, and in wall-clock
-//! time. A pause of all keys, such as a network failure, is not the silence of one device: it
-//! advances stream time by at most half of the allowed time.
-//!
-//! A learned limit is twice the second longest interval between rows of the key, so a single failure does not raise it
-//! but regular pauses do. It is at least ten mean intervals and a minute. There is none before [`LEARNED`] intervals.
+//! Silent devices: keys without rows for longer than allowed. A stream without keys is one device. Silence is measured in
+//! wall-clock time and in stream time, which advances with the rows of all keys: a pause of all keys advances it by at
+//! most half of the allowed time. A learned limit is twice the second longest interval of the key, so a single failure
+//! does not raise it but regular pauses do. It is at least ten mean intervals and a minute.
 
 use eigenhedge_io::iso_time;
 use eigenhedge_pages::monitor::{Occurrence, Times};
@@ -20,11 +16,9 @@ const PAST: usize = 1000;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum SilentAfter {
     Seconds(f64),
-    /// Learned from the intervals of each key.
     Learned,
 }
 
-/// Arrival of a row: key, number, time as written and in seconds since 1970, and wall-clock time.
 #[derive(Debug, Clone, Copy)]
 pub struct Arrival<'a> {
     pub key: &'a str,
@@ -37,7 +31,7 @@ pub struct Arrival<'a> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Silences {
     keys: BTreeMap<String, Device>,
-    /// Stream time in seconds, in which pauses of all keys are shortened.
+    /// Stream time in seconds.
     clock: f64,
     latest: Option<f64>,
     /// Stream time and wall-clock time until which no further key can become silent.
@@ -55,7 +49,6 @@ struct Device {
     last: [f64; 2],
     intervals: u64,
     sum: f64,
-    /// The two longest intervals, in seconds.
     longest: [f64; 2],
     silences: u64,
 }
@@ -88,12 +81,11 @@ impl Default for Silences {
 }
 
 impl Silences {
-    /// Returns the wall-clock time until which no further key can become silent.
     pub fn due(&self) -> f64 {
         self.due[1]
     }
 
-    /// Records a row. Returns the silences that start before it, its own included, and the silence that it ends, if any.
+    /// Returns the silences that start before the row, its own included, and the silence that it ends.
     pub fn enter(&mut self, after: SilentAfter, row: &Arrival<'_>) -> (Vec<Occurrence>, Option<Occurrence>) {
         let moment = row.seconds.unwrap_or(row.at);
         let is_known = self.keys.contains_key(row.key);
@@ -116,8 +108,7 @@ impl Silences {
         (opened, ended)
     }
 
-    /// Advances stream time to a row of `key`, if it is the latest row so far. Returns the silences that start by then.
-    /// They are looked for at every row, so they do not depend on how rows are split into requests.
+    /// Returns the silences that start by then. They do not depend on how rows are split into requests.
     fn advance(&mut self, after: SilentAfter, key: &str, moment: f64) -> Vec<Occurrence> {
         let latest = *self.latest.get_or_insert(moment);
         if moment <= latest {
@@ -149,8 +140,7 @@ impl Silences {
         silence
     }
 
-    /// Returns the silences that start now. `clock` contains the wall-clock time and the earliest time at which rows
-    /// could arrive. Without it, only stream time counts.
+    /// Returns the silences that start now. `clock` has the time and the earliest time at which rows could arrive.
     pub fn look(&mut self, after: SilentAfter, clock: Option<(f64, f64)>) -> Vec<Occurrence> {
         if self.clock <= self.due[0] && clock.is_none_or(|(now, _)| now < self.due[1]) {
             return Vec::new();
@@ -177,7 +167,6 @@ impl Silences {
         opened
     }
 
-    /// Forgets a key that is silent for good. Returns its silence, or `None` if it is not silent.
     pub fn forget(&mut self, key: &str) -> Option<Occurrence> {
         let ended = self.open.remove(key)?;
         self.keys.remove(key);

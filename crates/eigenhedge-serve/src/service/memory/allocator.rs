@@ -62,7 +62,7 @@ pub fn working_space() -> u64 {
     WORKING_SPACE.load(Ordering::Relaxed).max(0).cast_unsigned()
 }
 
-/// Runs `work`. Also returns the net number of bytes allocated in this thread, without working space.
+/// Also returns the net number of bytes allocated in this thread, without working space.
 pub fn measured<R>(work: impl FnOnce() -> R) -> (R, i64) {
     if !IS_PREPARED.replace(true) {
         let before = OF_THREAD.get();
@@ -94,9 +94,8 @@ unsafe extern "C" {
     fn mallopt(parameter: i32, value: i32) -> i32;
 }
 
-/// Limits the freed memory that glibc keeps. By default, it has up to eight arenas per processor, whose free space is
-/// separate. After a large block was freed, later blocks of up to that size come from the arenas, and gaps between them
-/// grow for hours. With these settings, freed large blocks return to the system.
+/// Limits the freed memory that glibc keeps. By default, blocks after a freed large one come from arenas, and gaps between
+/// them grow for hours. With these settings, freed large blocks return to the system.
 pub fn configure() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     for (parameter, value) in [(M_MMAP_THRESHOLD, 128 << 10), (M_ARENA_MAX, 2)] {
@@ -110,7 +109,6 @@ const M_MMAP_THRESHOLD: i32 = -3;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const M_ARENA_MAX: i32 = -8;
 
-/// Returns freed pages to the system, which glibc would otherwise keep.
 pub fn trim() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: the function has no preconditions, and any thread may call it.

@@ -1,7 +1,5 @@
-//! Memory of the service, limited by `--max-memory`.
-//!
-//! The allocator counts allocated bytes. The limit is divided so that resident memory stays below
-//! the limit plus the program itself, for any behavior of clients:
+//! Memory of the service, without the program itself and 4 MB per thread for matrix products. The allocator counts bytes.
+//! The limit `--max-memory` is divided so that it holds for any behavior of clients:
 //!
 //! | share | for | beyond it |
 //! |---|---|---|
@@ -11,8 +9,6 @@
 //! | 1/5 | snapshots that are verified or wait for the store | a snapshot waits |
 //! | 1/16 | cache of the store | |
 //! | the rest | working space of learners | |
-//!
-//! The program itself and working space for matrix products (4 MB per thread) are not included.
 
 mod allocator;
 mod need;
@@ -25,9 +21,8 @@ use super::problem::Problem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Minimum and maximum size of the store's cache, in bytes.
 const CACHE: (u64, u64) = (4 << 20, 64 << 20);
-/// Minimum memory limit in bytes. A smaller limit would refuse requests of usual size.
+/// Requests of usual size need this much.
 pub const LEAST_MEMORY: u64 = 32 << 20;
 
 #[derive(Debug, Clone)]
@@ -41,14 +36,12 @@ pub struct Memory {
     unloading: Arc<AtomicU64>,
 }
 
-/// Share of the memory, from which bytes are reserved before they are used.
 #[derive(Debug)]
 struct Share {
     most: u64,
     taken: AtomicU64,
 }
 
-/// Reserved memory, which is released on drop.
 #[derive(Debug)]
 pub struct Reserved {
     share: Arc<Share>,
@@ -81,13 +74,11 @@ impl Memory {
         )))
     }
 
-    /// Returns an empty reservation for a request.
     pub fn request(&self) -> Reserved {
         Reserved { share: Arc::clone(&self.requests), limit: self.limit, bytes: 0 }
     }
 
-    /// Reserves memory for a snapshot of this size in bytes, at most the whole share. Returns
-    /// `None` if other snapshots occupy the share.
+    /// Reserves memory for a snapshot, at most the whole share. Returns `None` if other snapshots occupy it.
     pub fn copy(&self, bytes: u64) -> Option<Reserved> {
         let is_taken = self.copies.take(bytes.min(self.copies.most));
         is_taken.then(|| Reserved {
@@ -105,8 +96,7 @@ impl Memory {
         learners.saturating_sub(self.limit / 4)
     }
 
-    /// Returns an error if the learners and `more` bytes exceed their share by more than half. Idle streams that are
-    /// still in memory count.
+    /// Returns an error if the learners and `more` bytes exceed their share by more than half.
     pub fn check_learners(&self, more: u64) -> Result<(), Problem> {
         if self.excess(more) <= self.limit / 8 {
             return Ok(());
@@ -115,14 +105,12 @@ impl Memory {
         Err(Problem::busy(format!("the learners in use take all the memory that --max-memory {limit} MB allows")))
     }
 
-    /// Returns freed pages to the system if they are more than an eighth of the limit.
     pub fn trim(&self, resident: Option<u64>) {
         if resident.is_some_and(|resident| resident > allocated() + self.limit / 8) {
             trim();
         }
     }
 
-    /// Counts bytes that a stream will free, until the result is dropped.
     pub fn unloading(&self, bytes: u64) -> Unloading {
         self.unloading.fetch_add(bytes, Ordering::Relaxed);
         Unloading(Arc::clone(&self.unloading), bytes)
@@ -150,7 +138,6 @@ impl Share {
 }
 
 impl Reserved {
-    /// Reserves more bytes. Returns `Err` if the share is too small or occupied.
     pub fn add(&mut self, bytes: u64) -> Result<(), Problem> {
         let (most, limit) = (self.share.most, megabytes(self.limit));
         let wanted = self.bytes.saturating_add(bytes);

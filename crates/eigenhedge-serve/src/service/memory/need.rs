@@ -13,14 +13,10 @@ const LONGEST: usize = 4096;
 const COPIES: usize = 10;
 /// Number of copies of a request: as rows and as a command, each in a vector that may double.
 const OF_REQUEST: usize = 4;
-/// Bytes per key on the page of a monitor.
 const OF_KEY: usize = 4 << 10;
-/// Bytes per number in an answer, including its name.
 const NUMBER: usize = 40;
-/// Maximum number of bytes per character in JSON.
 const ESCAPED: usize = 6;
 
-/// Returns the number of values per row, including lags.
 fn length(options: &StreamOptions, width: usize) -> usize {
     match &options.learner {
         Learner::Model(_) => width,
@@ -28,15 +24,14 @@ fn length(options: &StreamOptions, width: usize) -> usize {
     }
 }
 
-/// Returns an error if a learner of `width` columns, with its scatter matrix, would exceed the memory of a stream.
+/// Counts a learner of `width` columns with its scatter matrix.
 pub fn check_learner(memory: &Memory, options: &StreamOptions, width: usize) -> Result<(), Problem> {
     let length = length(options, width);
     let matrix = if length > LONGEST { 0 } else { length * length };
     memory.check_stream(8 * (matrix + COPIES * length) as u64)
 }
 
-/// Returns an upper bound on the bytes of a request: its rows, its answers, and the growth of a
-/// learner that has learned `learned` rows.
+/// Counts the rows of a request, its answers, and the growth of a learner that has learned `learned` rows.
 pub fn need_of_rows(options: &StreamOptions, shape: &Shape, rows: &Rows, learned: u64) -> u64 {
     let (count, length) = (rows.count(), length(options, shape.width));
     let (k, atoms) = match &options.learner {

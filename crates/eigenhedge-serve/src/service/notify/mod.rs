@@ -1,10 +1,4 @@
 //! Notices of incidents, sent to addresses that the operator allows.
-//!
-//! | module | content |
-//! |---|---|
-//! | `target` | an address, and one attempt to send to it |
-//! | `template` | the body of a notice |
-//! | `outbox` | queues of notices, by stream |
 
 mod outbox;
 mod target;

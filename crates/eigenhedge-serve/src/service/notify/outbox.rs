@@ -1,12 +1,7 @@
-//! Notices that wait to be sent.
-//!
-//! Replaying the logged commands of a stream gives the same notices, so none is lost once its command is durable. For
-//! each stream, the store also has the id up to which notices were handled. The notices of a stream are sent in order.
-//! Each is retried with doubling pauses until the receiver accepts it, refuses its body, or [`GIVE_UP`] has passed. A
-//! crash between the response and the commit sends a notice twice, with the same idempotency key.
-//!
-//! Notices are held back in quiet hours and above the limit per hour. The next notice contains the
-//! number of held notices. If no notice follows, a digest of them is sent.
+//! Notices that wait to be sent. Replaying the log of a stream gives the same notices, so none is lost once its command
+//! is durable. They are sent in order, each with doubling pauses until the receiver accepts or refuses it or [`GIVE_UP`]
+//! has passed. A crash between the response and the commit sends one twice, with the same idempotency key. In quiet hours
+//! and above the limit per hour, they are held back for the next notice or a digest.
 
 use super::target::{Target, Transport};
 use super::template::{Templates, Told};
@@ -24,12 +19,10 @@ use std::thread;
 use std::time::Duration;
 
 const WAITING: usize = 1000;
-/// Pauses after failed attempts, in seconds: the first, which doubles each time, and the longest.
+/// Seconds: the first pause, which doubles each time, and the longest.
 const PAUSES: (f64, f64) = (0.25, 300.0);
-/// Time in seconds after which an unsent notice is dropped.
 const GIVE_UP: f64 = 72.0 * 3600.0;
 const BLINK: Duration = Duration::from_millis(100);
-/// Maximum time to wait until the state of a sent notice is durable.
 const COMMIT: Duration = Duration::from_secs(5);
 const SENTENCES: usize = 10;
 
@@ -39,7 +32,7 @@ pub struct Sent {
     pub upto: u64,
     pub sent: u64,
     pub dropped: u64,
-    /// Number of notices held back since the last one sent. `held` has the first sentences.
+    /// Held back since the last one sent. `held` has the first sentences.
     pub held_back: u64,
     held: Vec<String>,
     recent: VecDeque<f64>,
@@ -62,8 +55,7 @@ struct State {
 }
 
 impl Line {
-    /// Creates the queue of notices of a stream. `sent` is the stored state, which is empty for a
-    /// new stream. Returns `None` if the URL is invalid.
+    /// `sent` is the stored state, which is empty for a new stream. Returns `None` if the URL is invalid.
     pub fn new(stream: (u64, String), hook: &Hook, sent: &[u8]) -> Option<Arc<Self>> {
         let sent: Sent = postcard::from_bytes(sent).unwrap_or_default();
         let state = State { entered: sent.upto, sent, pause: PAUSES.0, ..State::default() };
@@ -88,7 +80,6 @@ impl Line {
         (sent.recent.len() as u64) < self.hook.per_hour && !self.hook.quiet.is_some_and(|quiet| quiet.contains(now))
     }
 
-    /// Counts and logs `count` dropped notices, the last of which is `id`.
     fn drop_notices(&self, sent: &mut Sent, (id, count): (u64, u64), reason: &str) {
         sent.dropped += count;
         let (stream, host) = (&self.stream.1, self.target.authority());
@@ -116,8 +107,7 @@ impl Line {
         !state.waiting.is_empty() || state.sent.held_back > 0
     }
 
-    /// Sends, holds back or drops the next notice, if one is due. Returns the state if it has changed, and `None` after
-    /// a failed attempt that will be repeated.
+    /// Sends, holds back or drops the next notice, if one is due. Returns the state if it has changed.
     fn work(&self, transport: &Transport, templates: &Templates) -> Option<Sent> {
         let now = now();
         let (first, sent) = {
@@ -208,7 +198,6 @@ struct Lines {
 }
 
 impl Outbox {
-    /// Starts a thread for each allowed `HOST:PORT`.
     pub fn start(hosts: &[String], transport: Transport, templates: Templates, queue: &StoreQueue) -> Self {
         let (transport, templates) = (Arc::new(transport), Arc::new(templates));
         let start = |name: &String| {
@@ -229,7 +218,7 @@ impl Outbox {
         self.host(target).is_some()
     }
 
-    /// Adds the queue of a stream. If its address is not allowed, its notices wait.
+    /// If the address is not allowed, the notices wait.
     pub fn add(&self, line: &Arc<Line>) {
         self.host(&line.target).into_iter().for_each(|host| lock(&host.lines).all.push(Arc::downgrade(line)));
     }

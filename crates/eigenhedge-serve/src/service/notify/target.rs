@@ -47,7 +47,6 @@ impl Target {
         Ok(Self { is_https, host: host.to_ascii_lowercase(), port, path })
     }
 
-    /// Returns `HOST:PORT`, as in the list of allowed addresses.
     pub fn authority(&self) -> String {
         format!("{}:{}", self.host, self.port)
     }
@@ -55,9 +54,7 @@ impl Target {
 
 #[derive(Debug)]
 pub struct Transport {
-    /// Additional header lines, each with its `HOST:PORT`.
     headers: Vec<(String, String)>,
-    /// Certificates of the trusted authorities, or `None` for those of the system.
     authorities: Option<RootCertStore>,
     config: OnceLock<Arc<ClientConfig>>,
 }
@@ -109,7 +106,6 @@ impl Transport {
         Ok(Arc::clone(self.config.get_or_init(|| Arc::new(config))))
     }
 
-    /// Sends a body once. `key` is the idempotency key. Returns the status of the response.
     pub fn send(&self, target: &Target, key: &str, (kind, body): (&str, &str)) -> io::Result<u16> {
         let address = (target.host.as_str(), target.port).to_socket_addrs()?.next().ok_or(io::ErrorKind::NotFound)?;
         let stream = TcpStream::connect_timeout(&address, PATIENCE)?;

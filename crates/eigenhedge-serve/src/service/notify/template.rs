@@ -8,19 +8,16 @@ use std::path::PathBuf;
 
 const BUILT_IN: [&str; 4] = ["json", "slack", "teams", "text"];
 
-/// Template files, named by their file names without extensions.
 #[derive(Debug, Default)]
 pub struct Templates(Vec<(String, Template)>);
 
 #[derive(Debug)]
 struct Template {
     text: String,
-    /// True if the file is JSON, so that inserted values must be escaped.
     is_json: bool,
 }
 
-/// Content of a message: a notice, and the notices that were held back before it. Without a notice,
-/// the message is a digest of them.
+/// A notice, and the notices that were held back before it. Without a notice, the message is a digest of them.
 pub struct Told<'a> {
     pub stream: &'a str,
     pub notice: Option<&'a Notice>,
@@ -98,7 +95,6 @@ impl Templates {
         const TEXT: &str = "text/plain; charset=utf-8";
         if let Some((_, template)) = self.0.iter().find(|(own, _)| own == name) {
             let escaped = |value: &str| match template.is_json {
-                // Strip the quotes of the JSON string.
                 true => Value::from(value).to_string().split_at(1).1.strip_suffix('"').unwrap_or_default().to_owned(),
                 false => value.to_owned(),
             };

@@ -13,7 +13,6 @@ use axum::http::StatusCode;
 use axum::routing::{MethodRouter, get, post};
 use axum::{Router, middleware};
 
-/// Path with its methods and handlers. A test compares the methods with the OpenAPI description.
 pub struct Route {
     pub path: &'static str,
     #[cfg_attr(not(test), expect(dead_code, reason = "a test compares it with the description"))]

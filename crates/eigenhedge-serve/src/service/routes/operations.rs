@@ -22,7 +22,6 @@ pub async fn description(State(app): State<App>) -> Response {
     json(StatusCode::OK, &crate::service::openapi::document(&app.core.settings.webhooks.hosts))
 }
 
-/// Returns the metrics of all streams, or those of the keys of one stream (parameter `keys`).
 pub async fn metrics(State(app): State<App>, RawQuery(query): RawQuery) -> Answer {
     if app.core.is_starting() {
         return Err(Problem::unavailable("streams are being read from the store, so their numbers are not known yet"));

@@ -1,5 +1,4 @@
-//! HTML pages of all streams and of one stream. Their data arrive as server-sent events from `/v1`,
-//! which may need a token.
+//! HTML pages of all streams and of one stream. Their data are server-sent events from `/v1`, which may need a token.
 
 use super::replies::{Answer, read_body};
 use crate::live::sse;
@@ -43,7 +42,6 @@ pub async fn style() -> Response {
     ([(header::CONTENT_TYPE, "text/css; charset=utf-8"), (header::CACHE_CONTROL, "no-cache")], STYLE).into_response()
 }
 
-/// Returns the shell of a live page, with a toolbar.
 fn shell(title: &str, feed: &str, stream: Option<&str>) -> Response {
     let page = live::shell(title, assets::FOLDER, feed);
     let head = "<link rel=\"stylesheet\" href=\"/service/service.css\">\n<script src=\"/service/service.js\" defer></script>\n</head>";
@@ -66,8 +64,7 @@ pub async fn stream(Path(name): Path<String>) -> Answer {
     Ok(shell(&name, &format!("/v1/streams/{name}/page"), Some(&name)))
 }
 
-/// Handles `POST /login`: stores the token, unchecked, in a cookie that scripts cannot read and that is not
-/// sent with requests from other sites.
+/// Stores the token, unchecked, in a cookie that scripts cannot read and that other sites do not cause to be sent.
 pub async fn login(State(app): State<App>, headers: HeaderMap, body: Body) -> Answer {
     let (body, _) = read_body(&app, &headers, body, TOKEN).await?;
     let token = std::str::from_utf8(&body).unwrap_or_default().trim();
@@ -79,7 +76,7 @@ pub async fn login(State(app): State<App>, headers: HeaderMap, body: Body) -> An
     Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response())
 }
 
-/// Returns true if a proxy reports that the request came over HTTPS.
+/// As reported by a proxy.
 fn is_encrypted(headers: &HeaderMap) -> bool {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or("").to_ascii_lowercase();
     let first = |text: &str| text.split(',').next().unwrap_or("").trim().to_owned();
@@ -116,7 +113,6 @@ pub async fn stream_feed(
     feed(&app, &headers, query.as_deref(), state)
 }
 
-/// Sends the state of a page as server-sent events, now and whenever it changes.
 fn feed<F, S>(app: &App, headers: &HeaderMap, query: Option<&str>, state: F) -> Answer
 where
     F: Fn() -> S + Send + Sync + 'static,
@@ -149,7 +145,6 @@ where
     Ok(sse::respond(subscription, app.shutdown.clone()))
 }
 
-/// Returns the open sections of a page, from the `open` parameters of the query.
 fn open_keys(query: Option<&str>) -> impl Iterator<Item = String> {
     query.unwrap_or_default().split('&').filter_map(|pair| pair.strip_prefix("open=")).map(str::to_owned)
 }
@@ -160,7 +155,6 @@ fn of_page(page: &Page, handle: &Handle) -> PageState {
     PageState { title: page.title.clone(), state: "running".into(), note, parts: page.parts() }
 }
 
-/// Returns the page of all streams. Streams with the most open incidents come first.
 fn overview(all: &[Arc<Handle>]) -> PageState {
     let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
     let line = |handle: &&Arc<Handle>| {

@@ -17,7 +17,6 @@ use std::task::{Context, Poll};
 
 pub const SMALL_BODY: usize = 64 << 10;
 
-/// Response of a handler. A problem is also a response.
 pub type Answer = Result<Response, Problem>;
 
 pub fn json(status: StatusCode, value: &Value) -> Response {
@@ -27,7 +26,7 @@ pub fn json(status: StatusCode, value: &Value) -> Response {
     response
 }
 
-/// Returns a response of JSON lines. Their memory stays reserved until they are sent.
+/// The memory stays reserved until the lines are sent.
 pub fn lines(bytes: Vec<u8>, mut memory: Reserved) -> Response {
     memory.keep(bytes.capacity() as u64);
     let body = Body::new(Held { body: bytes.into(), _memory: memory });
@@ -59,7 +58,7 @@ impl hyper::body::Body for Held {
     }
 }
 
-/// Reads a body and reserves its memory. A compressed body or more than `most` bytes is an error.
+/// A compressed body or more than `most` bytes is an error.
 pub async fn read_body(
     app: &App,
     headers: &HeaderMap,

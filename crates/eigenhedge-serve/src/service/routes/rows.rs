@@ -15,7 +15,7 @@ use serde_json::{Value, json as object};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Maximum size in bytes of a body that is parsed on a thread of the server.
+/// Larger bodies are parsed on a thread of their own.
 const SMALL: usize = 16 << 10;
 
 pub async fn learn(State(app): State<App>, Path(name): Path<String>, headers: HeaderMap, body: Body) -> Answer {
@@ -83,7 +83,7 @@ fn request_key(headers: &HeaderMap, body: &[u8]) -> Result<Option<RequestKey>, P
     RequestKey::new(key.to_str().unwrap_or(""), body).map(Some)
 }
 
-/// Reads the rows of a body. The first rows of a stream must fit its options.
+/// The first rows of a stream must fit its options.
 async fn read_rows(
     handle: &Arc<Handle>,
     form: BodyForm,

@@ -1,15 +1,10 @@
-//! Number of commits, in a separate file.
-//!
-//! redb cannot distinguish damaged pages from an interrupted commit, and returns to the previous
-//! commit. The number in this file is written after each commit, so a store with fewer commits has
-//! lost some. The file is not synced: after a power failure it may be older than the store or
-//! empty. It is absent after a backup was restored into an empty folder.
+//! Number of commits, in a separate file. redb returns to the previous commit after damage as after an interruption, so a
+//! store with fewer commits has lost some. The file is not synced: it may be older than the store, empty or absent.
 
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// File that contains the number of commits, as text of fixed length.
 pub struct CommitFile(Option<File>);
 
 impl CommitFile {
@@ -17,7 +12,6 @@ impl CommitFile {
         folder.join("commits")
     }
 
-    /// Returns the number of commits, or `None` if the file is absent or does not contain a number.
     pub fn read(folder: &Path) -> Option<u64> {
         fs::read_to_string(Self::path(folder)).ok()?.trim_end().parse().ok()
     }
@@ -26,7 +20,7 @@ impl CommitFile {
         Self(private_file(&Self::path(folder)).ok())
     }
 
-    /// Writes the number of commits. Errors are ignored, because the commit is durable without it.
+    /// Errors are ignored, because the commit is durable without the number.
     pub fn write(&mut self, commits: u64) {
         let write = |file: &mut File| -> io::Result<()> {
             file.seek(SeekFrom::Start(0))?;
@@ -44,7 +38,6 @@ pub fn private_file(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Creates a folder and its missing parents. On Unix, only the owner may access them. Does not change an existing folder.
 pub fn private_folder(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]

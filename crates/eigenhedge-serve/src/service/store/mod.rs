@@ -1,14 +1,8 @@
-//! Store of streams, their snapshots and the commands logged since then, in one transactional file.
+//! Store of streams, their snapshots and the commands logged since then, in one transactional file. A command is stored
+//! before it is applied. A restart reads the last snapshot and replays the log, which gives the same state bit for bit.
 //!
-//! A command is stored before it is applied. A snapshot replaces the log so far. A restart reads
-//! the snapshot and replays the log, which gives the same state bit for bit.
-//!
-//! A single thread writes ([`queue`]). redb is a copy-on-write B-tree with checksums: after a crash, a transaction is
-//! either complete or absent. Readers never wait for the writer, so a backup can run at the same time. SQLite would
-//! need a C compiler, and its writer parses statements.
-//!
-//! The store is checked when it is opened. Every page has a checksum, and a second file with the
-//! number of commits reveals lost commits. Panics of redb become errors ([`guarded`]).
+//! A single thread writes ([`queue`]). redb is a copy-on-write B-tree with checksums: a transaction is complete or absent,
+//! and readers never wait for the writer. Damage is found at the start, by the checksums and the number of commits.
 
 mod commits;
 mod queue;
@@ -26,27 +20,26 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 
-/// Table of streams: name → id and options.
+/// Name → id and options.
 const STREAMS: TableDefinition<'_, &str, (u64, &[u8])> = TableDefinition::new("streams");
-/// Table of states: stream id → last log position in the snapshot, and state without the learner.
+/// Stream id → last log position in the snapshot, and state without the learner.
 const STATE: TableDefinition<'_, u64, (u64, &[u8])> = TableDefinition::new("state");
-/// Table of saved learners: stream id and index of the part → part of the bytes.
+/// Stream id and index of the part → bytes of the saved learner.
 const PARTS: TableDefinition<'_, (u64, u32), &[u8]> = TableDefinition::new("parts");
-/// Table of logs: stream id and log position → command.
+/// Stream id and log position → command.
 const LOG: TableDefinition<'_, (u64, u64), &[u8]> = TableDefinition::new("log");
-/// Table with one entry: the number of commits so far.
+/// Number of commits so far.
 const COMMITS: TableDefinition<'_, (), u64> = TableDefinition::new("commits");
 
-/// Table of notices: stream id → state of the queue of notices.
+/// Stream id → state of the queue of notices.
 const SENT: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("sent");
 
 const TABLES: usize = 6;
 const PART: usize = 1 << 20;
-/// Disk space in bytes that must be free for a commit, in addition to twice the size of its changes.
+/// Disk space that must be free, in addition to twice the size of a change.
 const RESERVE: u64 = 1 << 20;
 const FILE: &str = "store.redb";
 
-/// Advice for a damaged store.
 const RESTORE: &str = "to restore a backup, put it into an empty folder as store.redb and pass that folder to --store";
 
 #[derive(Debug, Clone, PartialEq)]
@@ -65,7 +58,6 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Returns the number of bytes of the snapshot that are in memory.
     pub fn in_memory(&self) -> usize {
         let learner = if let Some(Saved::Memory(bytes)) = &self.learner { bytes.capacity() } else { 0 };
         self.around.capacity() + learner
@@ -75,7 +67,7 @@ impl Snapshot {
 pub struct Store {
     pub folder: PathBuf,
     cache: usize,
-    /// Database, or `None` after [`Store::close`] and after a permanent disk error.
+    /// `None` after [`Store::close`] and after a permanent disk error.
     database: RwLock<Option<Database>>,
 }
 
@@ -83,7 +75,6 @@ fn closed() -> redb::Error {
     redb::Error::Io(io::Error::other("it is closed after an error of the disk; restart the service"))
 }
 
-/// Returns true for damage of the file, and false for other errors of the disk.
 fn is_damage(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof)
 }
@@ -96,7 +87,6 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, redb::Error>) -> Result<T, redb::
     })
 }
 
-/// Closes a database. Its last writes may panic if the file is damaged.
 fn drop_guarded(database: Option<Database>) {
     let _ = guarded(|| {
         drop(database);
@@ -109,7 +99,6 @@ fn all_of(id: u64) -> RangeInclusive<(u64, u64)> {
 }
 
 impl Store {
-    /// Opens or creates the store of a folder. Damage and missing commits are errors.
     pub fn open(folder: &Path, cache: usize) -> Result<Self, String> {
         let name = printable_path(folder);
         private_folder(folder).map_err(|error| format!("{name} cannot be made: {error}"))?;
@@ -154,7 +143,6 @@ impl Store {
         Ok(Database::builder().set_cache_size(self.cache).create_file(file)?)
     }
 
-    /// Closes and reopens the file, because the database refuses transactions after an error.
     fn reopen(&self) {
         let mut database = self.write_lock();
         drop_guarded(database.take());
@@ -198,7 +186,7 @@ impl Store {
         })
     }
 
-    /// Returns the snapshot of a stream. A learner of more than one part is read into an unnamed file.
+    /// A learner of more than one part is read into an unnamed file.
     pub fn snapshot(&self, id: u64) -> Result<Option<Snapshot>, String> {
         self.read(|read| {
             let state = read.open_table(STATE)?;
@@ -227,8 +215,7 @@ impl Store {
         })
     }
 
-    /// Returns about [`PART`] bytes of logged commands after position `after`, with their
-    /// positions. The list is empty at the end of the log.
+    /// Returns about [`PART`] bytes of logged commands after position `after`, with their positions.
     pub fn orders(&self, id: u64, after: u64) -> Result<Vec<(u64, Vec<u8>)>, String> {
         self.read(|read| {
             let (mut orders, mut bytes) = (Vec::new(), 0);
@@ -244,7 +231,6 @@ impl Store {
         })
     }
 
-    /// Copies the store to an unnamed file. Returns the file and its length in bytes.
     pub fn backup(&self) -> Result<(File, u64), Problem> {
         let full = |error: redb::Error| Problem::store_full(format!("the backup cannot be written: {error}"));
         let copied = self.read(|read| {
@@ -274,7 +260,6 @@ impl Store {
     }
 }
 
-/// Returns the free disk space in bytes, or `None` if it is unknown.
 #[cfg(unix)]
 fn free_space(folder: &Path) -> Option<u64> {
     let disk = rustix::fs::statvfs(folder).ok()?;

@@ -1,7 +1,5 @@
-//! Only writer of the store, which commits waiting changes together.
-//!
-//! While a commit waits for the disk, new changes queue up, and the next commit takes all of them.
-//! A commit costs about as much for one change as for a thousand.
+//! The only writer of the store. While a commit waits for the disk, new changes queue up, and the next commit takes all
+//! of them: it costs about as much for one change as for a thousand.
 
 use super::commits::CommitFile;
 use super::{COMMITS, Described, LOG, SENT, STREAMS, Store, closed, guarded, remove, write_snapshot};
@@ -19,20 +17,36 @@ use tokio::sync::oneshot;
 
 /// Maximum number of changes in the queue, and in a commit.
 const WAITING: usize = 4096;
-/// Size of a commit in bytes from which on no more changes are added.
 const COMMIT_BYTES: u64 = 16 << 20;
 
 pub enum Action {
-    /// Adds a stream, unless `most` exist. The result is its id, or the id of an existing stream of this name.
-    Create { name: String, options: Vec<u8>, most: usize },
-    /// Deletes a stream. The result is its id.
-    Delete { name: String, id: u64 },
-    /// Appends a command to the log of a stream. The result is its log position.
-    Append { id: u64, bytes: Vec<u8> },
-    /// Replaces logged commands up to `upto` by the state after them. The result is `upto`.
-    Snapshot { id: u64, upto: u64, around: Vec<u8>, learner: Option<Saved> },
-    /// Replaces the state of the queue of notices of a stream. The result is the id of the stream.
-    Sent { id: u64, bytes: Vec<u8> },
+    /// Adds a stream, unless `most` exist. The result is its id, or that of an existing stream of this name.
+    Create {
+        name: String,
+        options: Vec<u8>,
+        most: usize,
+    },
+    Delete {
+        name: String,
+        id: u64,
+    },
+    /// The result is the log position.
+    Append {
+        id: u64,
+        bytes: Vec<u8>,
+    },
+    /// Replaces logged commands up to `upto` by the state after them.
+    Snapshot {
+        id: u64,
+        upto: u64,
+        around: Vec<u8>,
+        learner: Option<Saved>,
+    },
+    /// Replaces the state of the queue of notices.
+    Sent {
+        id: u64,
+        bytes: Vec<u8>,
+    },
 }
 
 impl Action {
@@ -62,19 +76,16 @@ pub struct StoreCounts {
     pub nanoseconds: AtomicU64,
 }
 
-/// Queue of changes for the writer thread. All changes of a service pass through this queue.
-///
-/// The callback of [`Self::send`] must make the corresponding change in memory. The request that waits for it cannot,
-/// because it is dropped when its client disconnects.
+/// Changes for the writer thread. The callback of [`Self::send`] must make the change in memory, because the request that
+/// waits for it is dropped when its client disconnects.
 #[derive(Clone)]
 pub struct StoreQueue {
-    /// Sender of changes. `None` stops the writer.
+    /// `None` stops the writer.
     sender: Sender<Option<Op>>,
     pub counts: Arc<StoreCounts>,
 }
 
 impl StoreQueue {
-    /// Starts the writer thread. `streams` are the streams in the store.
     pub fn start(store: Arc<Store>, streams: &[Described]) -> Result<(Self, JoinHandle<()>), String> {
         let (sender, receiver) = channel(WAITING);
         let counts = Arc::new(StoreCounts::default());
@@ -91,22 +102,20 @@ impl StoreQueue {
         Ok((Self { sender, counts }, thread))
     }
 
-    /// Submits a change. `done` is called once the change is durable or was not made, in the order
-    /// of the changes. Returns an error and does not call `done` if the queue is full or has ended.
+    /// Calls `done` once the change is durable or was not made, in the order of the changes, unless the queue is full.
     pub fn send(&self, action: Action, done: impl FnOnce(Applied) + Send + 'static) -> Result<(), Problem> {
         let op = Op { action, done: Box::new(done) };
         let busy = |_| Problem::busy("too many requests wait for the store already");
         self.sender.try_send(Some(op)).map_err(busy)
     }
 
-    /// Submits a change and waits for it. `then` makes the corresponding change in memory.
+    /// Submits a change and waits for it. `then` makes it in memory.
     pub async fn change<T: Send + 'static>(
         &self,
         action: Action,
         then: impl FnOnce(u64) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let (sender, done) = oneshot::channel();
-        // The client may have disconnected.
         self.send(action, move |applied| _ = sender.send(applied.and_then(then)))?;
         done.await.unwrap_or_else(|_| Err(Problem::unavailable("the service is stopping")))
     }
@@ -165,8 +174,7 @@ impl Writer {
         }
     }
 
-    /// Runs one transaction. After an error, finds out if it is durable. If that is unknown, all
-    /// later transactions fail, because they might contradict it.
+    /// Runs one transaction. If an error leaves open whether it is durable, all later transactions fail.
     fn write(&mut self, group: &mut [Op]) -> Result<Vec<Applied>, Problem> {
         if self.has_failed {
             return Err(Problem::unavailable("the store failed; restart the service"));

@@ -1,7 +1,5 @@
-//! A stream: its learner, its waiting jobs, and values that can be read without waiting.
-//!
-//! Rows are read and logged as a command. Once the command is durable, it enters the inbox of the stream, in log order.
-//! The pool applies it and returns the results. Queries use the inbox too, so they see the effect of earlier commands.
+//! A stream: its learner, its waiting jobs, and values that can be read without waiting. A command enters the inbox once it
+//! is durable, in log order. Queries use the inbox too, so they see the effect of earlier commands.
 
 mod slot;
 
@@ -25,9 +23,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 const TURN: usize = 64;
-/// Maximum time for which a request waits for room to load its stream.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Pause between attempts to make room for a stream.
 const BLINK: Duration = Duration::from_millis(10);
 pub const WAITING: usize = 256;
 
@@ -40,13 +36,12 @@ pub struct Shared {
     pub memory: Memory,
     loaded: Mutex<HashMap<u64, Weak<Handle>>>,
     clock: AtomicU64,
-    /// Lock for work on large learners, so that only one at a time has working space.
+    /// Only one large learner at a time has working space.
     large: Mutex<()>,
     trial: Mutex<()>,
 }
 
 impl Shared {
-    /// Creates the resources that streams share. No stream is loaded yet.
     pub fn new(
         store: Arc<Store>,
         queue: StoreQueue,
@@ -59,8 +54,7 @@ impl Shared {
         Self { store, queue, pool, places, outbox, memory, loaded, clock, large, trial }
     }
 
-    /// Unloads idle streams, least recently used first, for `bytes` more bytes. Returns false if
-    /// nothing can be unloaded.
+    /// Unloads idle streams, least recently used first. Returns false if nothing can be unloaded.
     fn make_room(&self, bytes: u64) -> bool {
         let excess = self.memory.excess(bytes);
         if excess == 0 {
@@ -87,10 +81,8 @@ pub struct StreamCounts {
     pub requests: AtomicU64,
     pub snapshots: AtomicU64,
     pub unloads: AtomicU64,
-    /// Number of reported ongoing incidents, silences included.
     pub incidents: AtomicU64,
     pub silent: AtomicU64,
-    /// Wall-clock time of the last rows, in seconds since 1970, or 0 before the first.
     pub last_row: AtomicU64,
 }
 
@@ -101,11 +93,8 @@ pub struct Handle {
     pub counts: StreamCounts,
     pub feed: Feed,
     pub line: Option<Arc<Line>>,
-    /// Sentence of the most severe ongoing incident, or an empty string without one.
     pub worst: Mutex<String>,
-    /// Wall-clock time until which no key can become silent, as bits of an `f64`.
     silence_due: AtomicU64,
-    /// Time of the last learned row in seconds since 1970, as `f64` bits, or NaN if unknown.
     last_time: AtomicU64,
     shared: Arc<Shared>,
     inbox: Mutex<Inbox>,
@@ -113,12 +102,11 @@ pub struct Handle {
     shape: RwLock<Option<Arc<Shape>>>,
     repeats: Mutex<Repeats>,
     waiting: AtomicUsize,
-    /// Estimated size of the learner in memory, in bytes. The last value remains after unloading.
+    /// Estimated size of the learner. The last value remains after unloading.
     bytes: AtomicU64,
     used: AtomicU64,
     is_loaded: AtomicBool,
     was_loaded: AtomicBool,
-    /// Reason why the learner could not be loaded from the store, or `None`.
     failed: Mutex<Option<String>>,
     is_unloading: AtomicBool,
     is_deleted: AtomicBool,
@@ -129,7 +117,6 @@ type Job = Box<dyn FnOnce(&Arc<Handle>, &mut Slot) + Send>;
 #[derive(Default)]
 struct Inbox {
     jobs: VecDeque<Job>,
-    /// True while the stream is in the queue of the pool or a thread is working on it.
     is_in_line: bool,
 }
 
@@ -182,7 +169,7 @@ impl Handle {
         self.push(Box::new(|handle, slot| _ = slot.engine(handle)));
     }
 
-    /// Returns true once the state has been loaded or loading has failed.
+    /// True also if loading has failed.
     pub fn was_loaded(&self) -> bool {
         self.was_loaded.load(Ordering::Acquire)
     }
@@ -191,8 +178,7 @@ impl Handle {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Loads the learner if it is not in memory, and waits for room. Call this before logging a
-    /// command, because loading would replay the command without an answer.
+    /// Waits for room. Called before a command is logged, because loading would replay the command without an answer.
     pub async fn load(self: &Arc<Self>) -> Result<(), Problem> {
         self.used.store(self.shared.clock.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
         if self.is_loaded.load(Ordering::SeqCst) {
@@ -209,13 +195,11 @@ impl Handle {
         self.ask(|_| Ok(())).await
     }
 
-    /// Returns an error if this learner, or all learners together, have no memory to grow.
     pub fn check_memory(&self) -> Result<(), Problem> {
         self.shared.memory.check_stream(self.bytes())?;
         self.shared.memory.check_learners(0)
     }
 
-    /// Returns an error if no learner can be built for the first rows, or if it would be too large.
     pub fn check_first(&self, shape: &Shape) -> Result<(), Problem> {
         let memory = &self.shared.memory;
         check_learner(memory, &self.options, shape.width)?;
@@ -223,7 +207,7 @@ impl Handle {
         memory.check_stream(Engine::check(&self.options, shape)?)
     }
 
-    /// Queues the unloading of the learner. Returns the number of bytes to be freed, or 0 if already queued.
+    /// Returns the number of bytes to be freed, or 0 if already queued.
     fn unload(self: &Arc<Self>) -> u64 {
         if self.is_unloading.swap(true, Ordering::Relaxed) {
             return 0;
@@ -244,7 +228,6 @@ impl Handle {
         }
     }
 
-    /// Returns an error if the options of the stream differ from `options`.
     pub fn same(&self, options: &StreamOptions) -> Result<(), Problem> {
         if are_same(&self.options.given, &options.given) {
             return Ok(());
@@ -268,7 +251,6 @@ impl Handle {
         lock(&self.shared.loaded).remove(&self.id);
     }
 
-    /// Takes a place among the waiting requests. Returns `Err` if all [`WAITING`] places are taken.
     pub fn enter(self: &Arc<Self>) -> Result<Turn, Problem> {
         let before = self.waiting.fetch_add(1, Ordering::SeqCst);
         let turn = Turn(Arc::clone(self));
@@ -286,20 +268,17 @@ impl Handle {
         let (sender, answer) = oneshot::channel();
         self.push(Box::new(move |handle, slot| {
             let found = slot.engine(handle).and_then(question);
-            // The client may have disconnected.
             let _ = sender.send(found);
             handle.shared.make_room(0);
         }));
         answer.await.unwrap_or_else(|_| Err(ended()))
     }
 
-    /// Returns the reply to an earlier request with this key, or `None` if there was none.
     pub fn answered(&self, key: &RequestKey) -> Option<Reply> {
         lock(&self.repeats).answer(key)
     }
 
-    /// Logs and applies a command. A repeated request has the same answer as the first. `held`
-    /// lives until the command is applied, even if the client disconnects.
+    /// Logs and applies a command. `held` lives until the command is applied, even if the client disconnects.
     pub async fn order<H: Send + 'static>(self: &Arc<Self>, logged: Logged, held: H) -> Result<(Vec<u8>, H), Problem> {
         if let Some(reply) = logged.key.as_ref().and_then(|key| self.answered(key)) {
             return reply.map(|answers| (answers, held));
@@ -323,7 +302,6 @@ impl Handle {
         answer.await.unwrap_or_else(|_| Err(ended()))
     }
 
-    /// Writes a snapshot if commands were applied since the last one, and waits until it is durable.
     pub async fn save(self: &Arc<Self>) {
         let (sender, saved) = oneshot::channel();
         self.push(Box::new(move |handle, slot| match slot.log_bytes {
@@ -376,7 +354,7 @@ pub struct Slot {
     pub log_bytes: u64,
     snapshot_bytes: u64,
     is_saving: bool,
-    /// Replies to commands that were replayed while their requests were waiting, by log position.
+    /// Replies to commands that were replayed while their requests were waiting.
     replayed: HashMap<u64, Reply>,
 }
 
@@ -389,7 +367,7 @@ impl Handle {
         *self.shape.write().unwrap_or_else(PoisonError::into_inner) = engine.shape();
     }
 
-    /// Publishes the state and queues new urgent notices. `before` is the earlier number of notices.
+    /// `before` is the earlier number of notices.
     fn publish(&self, engine: &Engine, before: u64) {
         let (counts, notices) = (engine.counts, &engine.notices);
         let of_stream = &self.counts;
@@ -413,7 +391,6 @@ impl Handle {
         }
     }
 
-    /// Looks for silent keys once a key can have become silent. Rows could not arrive before wall-clock time `since`.
     pub async fn look_for_silence(self: &Arc<Self>, since: f64) {
         let due = f64::from_bits(self.silence_due.load(Ordering::Relaxed));
         let logged = Logged::new(None, Order::Clock { since });

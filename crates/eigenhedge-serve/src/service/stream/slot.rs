@@ -14,13 +14,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Size in bytes above which unloading a learner returns its memory to the system at once.
 const TRIMMED: u64 = 1 << 20;
-/// Minimum log size in bytes for a snapshot. The log must also exceed the last snapshot.
+/// Least log size for a snapshot. The log must also exceed the last snapshot.
 const LOG_BYTES: u64 = 4 << 20;
 
 impl Slot {
-    /// Drops the learner. The next job loads it from the store again.
     pub fn forget(&mut self, handle: &Handle) {
         *self = Self::default();
         handle.is_loaded.store(false, Ordering::SeqCst);
@@ -69,7 +67,7 @@ impl Slot {
         self.engine.as_mut().ok_or_else(ended)
     }
 
-    /// Reads the last snapshot and replays later commands. Returns the growth of the store's cache in bytes.
+    /// Returns the growth of the store's cache in bytes.
     fn load(&mut self, handle: &Arc<Handle>) -> Result<i64, String> {
         let Shared { store, places, memory, .. } = &*handle.shared;
         *self = Self::default();
@@ -175,8 +173,7 @@ impl Slot {
         reply
     }
 
-    /// Sends a snapshot to the store, if there is memory. Calls `saved` after the write, or drops
-    /// it if there is no write.
+    /// Sends a snapshot to the store, if there is memory. Calls or drops `saved` after the write.
     pub fn save(&mut self, handle: &Arc<Handle>, saved: impl FnOnce() + Send + 'static) {
         // The second copy is the learner that is read back for verification.
         let size = handle.bytes();
