@@ -1,68 +1,57 @@
 //! Imputation of missing cells from orthonormal directions.
 //!
-//! Setting: a centered row z with observed cells Ω and missing cells M, and w orthonormal
-//! directions, the columns of B. B_Ω and B_M are the rows of B for these cells.
-//!
-//! Result: `c = argmin |z_Ω - B_Ω c|² + Σ r_i c_i²`. The missing cells are those of `B c`. For
-//! noise of variance δ in each cell and coordinates of variance s², this is the most likely row
-//! when `r = δ/s²`. The leave-one-out error of an observed cell is `e/(1 - h)`, where e is its
-//! residual and h its leverage, a diagonal entry of `B_Ω (B_ΩᵀB_Ω + diag r)⁻¹ B_Ωᵀ`.
-//!
+//! Setting: a centered row z with observed cells Ω and missing cells M, and w orthonormal directions, the columns of B,
+//! with the rows B_Ω and B_M for these cells.
+//! Result: `c = argmin |z_Ω - B_Ω c|² + Σ r_i c_i²`, and `B c` in the missing cells. For noise of variance δ in each
+//! cell and coordinates of variance s², this is the most likely row when `r = δ/s²`. The leave-one-out error of an
+//! observed cell is `e/(1 - h)` for its residual e and its leverage h, a diagonal entry of `B_Ω (B_ΩᵀB_Ω + diag r)⁻¹
+//! B_Ωᵀ`.
 //! Cost: O(n w² + w³) for rows of n cells. If only m < w cells are missing, one system of size m is enough
-//! ([`Imputation::fill_few`]). By `B_ΩᵀB_Ω = I - B_MᵀB_M` and Woodbury's identity, the missing cells x solve
-//! `(I - G) x = B_M D⁻¹ B_Ωᵀz_Ω` with `D = I + diag r` and `G = B_M D⁻¹ B_Mᵀ`. This costs O(n w + m² w + m³).
-//! Consecutive rows with the same missing cells share one factorization.
-//!
-//! Numerics: the normal equations are solved by a Cholesky factorization. The columns of B_Ω have at most unit length
-//! and r is at least [`LEAST_RIDGE`], so that every pivot is well above rounding.
+//! ([`Imputation::fill_few`]): by `B_ΩᵀB_Ω = I - B_MᵀB_M` and Woodbury's identity, the missing cells x solve `(I - G) x
+//! = B_M D⁻¹ B_Ωᵀz_Ω` with `D = I + diag r` and `G = B_M D⁻¹ B_Mᵀ`, in O(n w + m² w + m³). Consecutive rows with the
+//! same missing cells share one factorization.
+//! Numerics: the columns of B_Ω have at most unit length and r is at least [`LEAST_RIDGE`], so that every pivot of the
+//! Cholesky factorization is well above rounding.
 
 use crate::linalg::{Matrix, multiply};
 use crate::num::dot;
 
-/// Imputation of one row at a time. The fields are scratch space and the latest factorizations.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Imputation {
-    /// Directions, with zeros in the missing cells.
+    /// With zeros in the missing cells.
     seen: Matrix,
-    /// Normal equations, overwritten in the lower triangle by their Cholesky factor.
+    /// Overwritten in the lower triangle by their Cholesky factor.
     normal: Matrix,
     coefficients: Vec<f64>,
-    /// Row of the directions times the inverse of the Cholesky factor.
     scaled: Vec<f64>,
     few: Few,
 }
 
 #[derive(Debug, Clone, Default)]
 struct Few {
-    /// Indices of the missing cells of the factorized system, or empty if there is no system.
     cells: Vec<usize>,
     /// Columns of `D⁻¹ B_Mᵀ`.
     scaled: Matrix,
-    /// Cholesky factor of `I - G`, in the lower triangle.
     factor: Matrix,
-    /// True if all pivots of the factor are at least [`LEAST_PIVOT`].
     is_accurate: bool,
     solution: Vec<f64>,
 }
 
-/// Smallest pivot with which the system of missing cells is used. Rounding errors are divided by the pivots.
+/// Rounding errors are divided by the pivots of the system of missing cells.
 const LEAST_PIVOT: f64 = 1e-6;
-/// Minimum ridge factor r_i of a squared coordinate.
 const LEAST_RIDGE: f64 = 1e-12;
 const LARGEST_RIDGE: f64 = 1e12;
-/// Smallest divisor `1 - h` of a leave-one-out error, where h is the leverage of the cell.
 const LEAST_LEFT: f64 = 1e-3;
 
-/// Returns the ridge factor of a coordinate, clamped: noise variance per cell over the energy per
-/// row along the direction.
+/// Returns the clamped ridge factor of a coordinate: noise variance per cell over energy per row along the direction.
 pub(crate) fn ridge(noise: f64, energy: f64) -> f64 {
     let ratio = noise / energy;
     if energy > 0.0 && ratio >= 0.0 { ratio.clamp(LEAST_RIDGE, LARGEST_RIDGE) } else { LARGEST_RIDGE }
 }
 
 impl Imputation {
-    /// Fills in the NaN cells of a centered row from the directions in `basis`. `ridge` has the
-    /// factor r_i of each direction. If the solution is not finite, the cells become 0.
+    /// Fills in the NaN cells of a centered row, with 0 if the solution is not finite. `ridge` has the factor r_i of
+    /// each direction.
     pub fn fill(&mut self, basis: &Matrix, ridge: &[f64], row: &mut [f64]) {
         let Self { seen, normal, coefficients, .. } = self;
         seen.clone_from(basis);
@@ -87,9 +76,8 @@ impl Imputation {
         }
     }
 
-    /// Fills in the cells `missing` of the row, which must be zero, from orthonormal directions. `products` are the
-    /// inner products of the directions with the row. `basis` and `ridge` must be equal in all calls. Returns false and
-    /// leaves the row unchanged if [`Self::fill`] is faster or more accurate.
+    /// Fills in the cells `missing` of the row, which must be zero. `products` are those of the directions with the
+    /// row. `basis` and `ridge` must be equal in all calls. Returns false if [`Self::fill`] is faster or more accurate.
     pub fn fill_few(
         &mut self,
         basis: &Matrix,
@@ -115,10 +103,9 @@ impl Imputation {
         is_solved
     }
 
-    /// Computes leave-one-out errors for the row most recently filled by [`Self::fill`] with this basis, at most once
-    /// per fill. `row` has NaN in the missing cells. `out` receives the error of each observed cell, and 0 for each
-    /// missing cell. `variances` receives the variance of the residual `1 - h` of each observed cell, and of the error
-    /// of each missing cell, in units of the noise per cell.
+    /// Computes leave-one-out errors, 0 for missing cells, for the row most recently filled by [`Self::fill`], at most
+    /// once. `row` has NaN in the missing cells. `variances` receives that of the residual, `1 - h`, for each observed
+    /// cell, and that of the error for each missing cell, in units of the noise.
     pub fn errors_without(&mut self, basis: &Matrix, row: &[f64], out: &mut [f64], variances: &mut [f64]) {
         let Self { seen, normal, coefficients, .. } = &mut *self;
         // The leverages h are the squared row lengths of B_Ω times the inverse Cholesky factor.
@@ -143,7 +130,6 @@ impl Imputation {
         }
     }
 
-    /// Returns `b_jᵀ A⁻¹ b_j` for the row b_j of the basis and the factorized normal equations A.
     fn leverage(&mut self, basis: &Matrix, j: usize) -> f64 {
         let Self { normal, scaled, .. } = self;
         scaled.clear();
@@ -178,8 +164,7 @@ impl Few {
     }
 }
 
-/// Solves `A x = b` for a positive definite A, given in the lower triangle of `matrix`, which
-/// becomes its Cholesky factor. `x` contains b on input.
+/// Solves `A x = b`, with b in `x`, for a positive definite A in the lower triangle, which becomes its Cholesky factor.
 pub(crate) fn solve(matrix: &mut Matrix, x: &mut [f64]) {
     cholesky(matrix);
     substitute(matrix, x);
@@ -197,7 +182,7 @@ fn cholesky(matrix: &mut Matrix) {
     }
 }
 
-/// Solves `L Lᵀ x = b`, where L is the lower triangle of `factor`. `x` contains b on input.
+/// Solves `L Lᵀ x = b`, with b in `x`.
 fn substitute(factor: &Matrix, x: &mut [f64]) {
     for j in 0..x.len() {
         let column = factor.column(j);

@@ -12,9 +12,8 @@ pub struct Loss {
     pub realised: f64,
 }
 
-/// Online learner. In each trial it makes a choice, then receives an instance, incurs a loss, and updates its state.
-///
-/// [`trial`] calls the methods in the required order.
+/// Online learner. In each trial it makes a choice, then receives an instance, incurs a loss, and updates its state
+/// ([`trial`]).
 pub trait Learner<I: ?Sized> {
     /// Returns `Err` for an invalid instance. Changes only scratch space.
     fn check(&mut self, instance: &I) -> Result<(), Error>;
@@ -24,8 +23,7 @@ pub trait Learner<I: ?Sized> {
     fn incur(&mut self, instance: &I) -> Loss;
     /// Updates the state with the instance for which the loss was just computed.
     fn update(&mut self, instance: &I);
-    /// Precomputes results that the next trials share. Outcomes of trials are bit-identical with
-    /// and without a prefetch. An empty list cancels it.
+    /// Precomputes results that the next trials share, with the same outcomes. An empty list cancels it.
     fn prefetch(&mut self, _upcoming: Upcoming<'_, I>)
     where
         I: Sized,
@@ -33,23 +31,16 @@ pub trait Learner<I: ?Sized> {
     }
 }
 
-/// Instances of the next trials, in order.
-///
-/// Only [`trials`], [`Model::step_each`](crate::Model::step_each) and
-/// [`Model::step_all`](crate::Model::step_all) create this type. They borrow the instances until
-/// the trials are over, run one trial on each instance in order, and cancel the prefetch when a
-/// trial fails. A learner may therefore assume that the next instance it receives is the first of
-/// the list.
+/// Instances of the next trials, in order. Their trials are run in this order, or the prefetch is cancelled.
 #[derive(Debug)]
 pub struct Upcoming<'a, I>(&'a [I]);
 
 impl<'a, I> Upcoming<'a, I> {
-    /// Creates a list of upcoming instances. The caller must run their trials in this order.
     pub(crate) fn of(instances: &'a [I]) -> Self {
         Self(instances)
     }
 
-    /// Returns the instances. The list is empty if the prefetch is cancelled.
+    /// Returns the instances, none if the prefetch is cancelled.
     pub fn instances(&self) -> &'a [I] {
         self.0
     }
@@ -72,7 +63,6 @@ pub fn trial<I: ?Sized>(
     trial_with(learner, instance, random, |_| ())
 }
 
-/// Runs one [`trial`], and calls `charged` with the learner between loss and update.
 pub(crate) fn trial_with<I: ?Sized, L: Learner<I> + ?Sized>(
     learner: &mut L,
     instance: &I,
@@ -87,9 +77,8 @@ pub(crate) fn trial_with<I: ?Sized, L: Learner<I> + ?Sized>(
     Ok(loss)
 }
 
-/// Runs a [`trial`] for each instance, in order. For long instances this is faster than separate
-/// calls. After each trial, `each` is called with the learner and the loss. The first error stops
-/// the loop and is returned with the index of its instance. Earlier instances have been learned.
+/// Runs a [`trial`] for each instance, in order, which is faster than separate calls for long instances, and calls
+/// `each` with the learner and the loss. The first error stops the loop and is returned with its index.
 ///
 /// ```
 /// use eigenhedge::{Instance, Kind, Random, Spec, streams, trials};
@@ -116,8 +105,7 @@ pub fn trials<I, L: Learner<I>>(
     )
 }
 
-/// Runs `step(owner, i)` for each instance i, after a prefetch of instance i and the following ones. Stops at the first
-/// error and returns it with its index.
+/// Runs `step(owner, i)` for each instance i, after a prefetch from instance i on, up to the first error.
 pub(crate) fn block<T, I, L: Learner<I>>(
     owner: &mut T,
     learner: fn(&mut T) -> &mut L,

@@ -175,6 +175,7 @@ mod model;
 mod moments;
 mod monitor;
 mod num;
+#[allow(missing_docs)]
 mod portfolio;
 mod random;
 mod recent_median;

@@ -3,12 +3,11 @@
 //! Let `v` be the probabilities of being dropped, with sum `d` over `N` directions or experts. After trial `t`:
 //!
 //! - fixed share: `v ← (1-α) v + α d/N`,
-//! - past average: `v ← (1-α) v + α · mean(v_0 … v_{t-1})`, where `v_0` is the initial distribution
-//!   and `v_s` is the distribution after trial s.
+//! - past average: `v ← (1-α) v + α · mean(v_0 … v_{t-1})`, where `v_0` is the initial distribution and `v_s` is the
+//!   distribution after trial s.
 //!
-//! Both rules keep `v` in the capped simplex. The rate `α` bounds the weights from below, which limits the number of
-//! trials until a weight recovers after a change.
-//!
+//! Both keep `v` in the capped simplex. The rate `α` bounds the weights from below, so that they recover after a
+//! change.
 //! References: Herbster & Warmuth 1998 (fixed share); Bousquet & Warmuth 2002 (mixing past posteriors); Warmuth &
 //! Kuzmin, JMLR 2008, section 8.
 
@@ -67,21 +66,17 @@ impl Mixing {
     }
 }
 
-/// Returns `log((1-α) e^a + α e^b)` for `a, b ≤ 0`. If both `e^a` and `e^b` are near 1,
-/// `1 - e^result` has full precision. Otherwise `e^result` has full precision. The result is
-/// exactly `a` for `α = 0`, and exactly zero if `a` and `b` are zero.
+/// Returns `log((1-α) e^a + α e^b)` for `a, b ≤ 0`, with full precision of `1 - e^result` if both weights are near 1
+/// and of `e^result` otherwise. Exactly `a` for `α = 0`, and exactly zero if `a` and `b` are zero.
 pub fn blend(a: f64, b: f64, alpha: f64) -> f64 {
     Blend::with(b, alpha).of(a)
 }
 
-/// Mixing of a share α of the weight `e^b` into many other weights. Common terms are computed once.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Blend {
     b: f64,
     alpha: f64,
-    /// Precomputed `α (1 - e^b)`.
     kept: f64,
-    /// Precomputed `α e^b`.
     dropped: f64,
 }
 

@@ -1,7 +1,6 @@
 //! Pivoted Cholesky factor of a kernel matrix that is never formed.
 //!
 //! Setting: t points whose kernel matrix K is too large to store, or has low rank at the required accuracy.
-//!
 //! Update: the point p with the largest remaining diagonal becomes a pivot. With its kernel row κ,
 //!
 //! ```text
@@ -10,17 +9,11 @@
 //!
 //! so `K - L Lᵀ` is positive semidefinite with diagonal d. Row i of L contains the coordinates of φ(x_i) in the
 //! Gram–Schmidt basis of the features of the pivots.
-//!
-//! Guarantee: the trace of the remainder, `trace(K - L Lᵀ) = Σ d`, is known at every step and reported. It is also an
-//! upper bound on the largest eigenvalue of the remainder. If the eigenvalues of K decay fast, the rank needed exceeds
-//! the best possible rank by a modest factor.
-//!
+//! Guarantee: the trace of the remainder, `trace(K - L Lᵀ) = Σ d`, is known at every step and bounds its largest
+//! eigenvalue. If the eigenvalues of K decay fast, the rank needed exceeds the best possible one by a modest factor.
 //! Cost for rank r: r kernel rows, t·r² operations, and memory for t·r numbers.
-//!
-//! Numerics: the diagonal entries decrease by subtraction. Entries below the rounding error of the largest initial
-//! entry therefore count as zero, and the factorization ends when all entries are that small. A clearly negative entry
-//! proves that the kernel is not positive semidefinite and causes an error.
-//!
+//! Numerics: diagonal entries decrease by subtraction, so those below the rounding error of the largest initial entry
+//! count as zero. A clearly negative one proves that the kernel is not positive semidefinite: an error.
 //! References: Harbrecht, Peters and Schneider, *On the low-rank approximation by the pivoted Cholesky decomposition*,
 //! 2012.
 
@@ -45,14 +38,12 @@ pub struct PivotedCholesky {
 
 /// A diagonal entry below this multiple of the largest initial one counts as a rounding error.
 const ROUNDING: f64 = 32.0 * f64::EPSILON;
-/// Largest absolute value of a negative diagonal entry that rounding can cause, relative to the
-/// largest diagonal entry. A larger value proves that the kernel is not positive semidefinite.
+/// Largest negative diagonal entry that rounding can cause, relative to the largest one.
 const INDEFINITE: f64 = 1e-8;
 
 impl PivotedCholesky {
-    /// Adds every point to `dictionary`, which must be empty. Computes columns of L until the trace
-    /// of `K - L Lᵀ` is at most `tolerance` times the trace of K, the rank is `max_rank`, or only
-    /// rounding errors remain. `tolerance` must be in [0, 1), and `max_rank` must be at least 1.
+    /// Adds every point to `dictionary`, which must be empty. Computes columns of L until the trace of `K - L Lᵀ` is at
+    /// most `tolerance`, in [0, 1), times the trace of K, the rank is `max_rank ≥ 1`, or only rounding errors remain.
     pub fn new<D, P>(dictionary: &mut D, points: &[P], tolerance: f64, max_rank: usize) -> Result<Self, Error>
     where
         D: Dictionary,

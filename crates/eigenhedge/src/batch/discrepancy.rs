@@ -1,22 +1,14 @@
 //! Maximum mean discrepancy of two samples, and a two-sample test.
 //!
-//! Setting: two samples of m and n points. With weights `a_i = 1/m` for the points of the first sample and `-1/n` for
-//! those of the second, the squared distance between the mean features of the samples is `aᵀ K a`, where K is the
-//! kernel matrix of all points. This is the squared maximum mean discrepancy. For a characteristic kernel, such as RBF,
-//! the discrepancy of two distributions is zero if and only if they are equal.
-//!
-//! The test: if both samples come from one distribution, all splits of the points into m and n are
-//! equally likely. The p-value is the fraction of splits, the observed one and random ones, whose
-//! samples are at least as far apart as observed. The probability of a p-value of at most α is
-//! therefore at most α, for any distribution and any number of points.
-//!
-//! Cost: (m + n)²/2 kernel values. A test multiplies each block of kernel values with the weights of at most [`SPLITS`]
-//! splits and stores none. It computes the kernel values again for every further [`SPLITS`] splits.
-//!
-//! Numerics: values that rounding makes negative are returned as zero, except for the unbiased discrepancy, which is
-//! negative for about half of all pairs of samples from the same distribution. If the distance of a split equals the
-//! observed one up to rounding, the split counts as at least as far apart.
-//!
+//! Setting: two samples of m and n points. With weights `a_i = 1/m` for the points of the first and `-1/n` for those of
+//! the second, the squared distance between the mean features is `aᵀ K a` for the kernel matrix K of all points: the
+//! squared maximum mean discrepancy. For a characteristic kernel, such as RBF, the discrepancy of two distributions is
+//! zero if and only if they are equal.
+//! The test: if both samples come from one distribution, all splits of the points into m and n are equally likely. The
+//! p-value is the fraction of splits, the observed one and random ones, that are at least as far apart as observed. It
+//! is at most α with probability at most α, for any distribution and any number of points.
+//! Cost: (m + n)²/2 kernel values for each [`SPLITS`] splits. No kernel values are stored.
+//! Numerics: a split whose distance equals the observed one up to rounding counts as at least as far apart.
 //! References: Gretton, Borgwardt, Rasch, Schölkopf and Smola, *A kernel two-sample test*, 2012.
 
 use super::gram::{check_fresh, each_triangle};
@@ -30,11 +22,10 @@ use std::borrow::Borrow;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Discrepancy {
-    /// Squared distance between the mean features of the two samples, never negative. As an estimate for their
-    /// distributions, it has a bias of order 1/m + 1/n for samples of m and n points.
+    /// Squared distance between the mean features of the samples, with a bias of order 1/m + 1/n for their
+    /// distributions.
     pub biased: f64,
-    /// Unbiased estimate of the squared distance between the mean features of the two
-    /// distributions. It can be negative. `None` if a sample has only one point.
+    /// Unbiased estimate for the distributions, possibly negative. `None` if a sample has only one point.
     pub unbiased: Option<f64>,
 }
 
@@ -55,11 +46,9 @@ where
 #[derive(Debug, Default)]
 struct Sums {
     sizes: [usize; 2],
-    /// Sum of `k(x, x)` over the points of each sample.
     own: [f64; 2],
     /// Sum of the kernel over all pairs of different points of each sample. Each pair is counted once.
     within: [f64; 2],
-    /// Sum of the kernel over all pairs of a point of the first sample and a point of the second.
     across: f64,
 }
 
@@ -105,8 +94,7 @@ pub struct TwoSampleTest {
     pub p_value: f64,
 }
 
-/// Tests whether two samples come from the same distribution, by a number of random `splits`.
-/// `dictionary` must be empty and provides the kernel.
+/// Tests whether two samples come from the same distribution. `dictionary` must be empty and provides the kernel.
 ///
 /// ```
 /// use eigenhedge::batch::two_sample_test;
@@ -159,11 +147,9 @@ where
     Ok(TwoSampleTest { discrepancy: sums.discrepancy(), p_value: as_far as f64 / (splits + 1) as f64 })
 }
 
-/// Number of splits whose weights are multiplied with the kernel matrix at once.
 const SPLITS: usize = 256;
 
-/// Returns `aᵀ K a` for each column a of `weights`, and adds the kernel values of all pairs to `sums`. The dictionary
-/// is empty before and after the call.
+/// Returns `aᵀ K a` for each column a of `weights`. The dictionary is empty before and after the call.
 fn squares<D: Dictionary>(
     dictionary: &mut D,
     points: &[&D::Point],

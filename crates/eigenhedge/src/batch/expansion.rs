@@ -1,12 +1,8 @@
 //! Vectors of the feature space as combinations of atoms.
 //!
-//! Setting: `f = Σ_i α_i φ(x_i)` over the atoms of a dictionary. As a function, `f(x) = Σ_i α_i k(x_i, x)`. An example
-//! is the mean of the features, `μ = Σ_i φ(x_i) / t`.
-//!
-//! Cost with t atoms: t²/2 kernel values for a norm, t for a value.
-//!
-//! Numerics: squared norms and distances are differences of sums. Values that rounding makes negative are returned as
-//! zero.
+//! Setting: `f = Σ_i α_i φ(x_i)` over the atoms of a dictionary, as a function `f(x) = Σ_i α_i k(x_i, x)`, for example
+//! the mean of the features. A norm costs t²/2 kernel values of t atoms, a value t. Squared norms and distances that
+//! rounding makes negative become zero.
 
 use super::gram::checked_row;
 use crate::cancel;
@@ -63,7 +59,6 @@ impl Expansion {
         Ok((self.square - 2.0 * value + own).max(0.0))
     }
 
-    /// Returns `f(x)` and `k(x, x)`.
     pub(super) fn look<D: Dictionary>(&self, dictionary: &mut D, point: &D::Point) -> Result<(f64, f64), Error> {
         let mut row = Vec::new();
         let own = checked_row(dictionary, point, &mut row)?;

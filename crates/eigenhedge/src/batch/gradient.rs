@@ -6,10 +6,8 @@ use crate::num::dot;
 
 /// Kernel on vectors that is differentiable in its second argument.
 pub trait Differentiable {
-    /// Adds `scale · ∂k(atom, z)/∂z` at `z = point` to `gradient` and returns `k(atom, point)`.
-    ///
-    /// The gradient of `k(z, z)` with respect to z is twice this gradient with `atom = z`. Returns
-    /// `Err` if the kernel has no gradient.
+    /// Adds `scale · ∂k(atom, z)/∂z` at `z = point` to `gradient` and returns `k(atom, point)`. The gradient of `k(z,
+    /// z)` is twice that with `atom = z`. Returns `Err` if the kernel has no gradient.
     fn add_gradient(&self, atom: &[f64], point: &[f64], scale: f64, gradient: &mut [f64]) -> Result<f64, Error>;
 }
 
@@ -25,7 +23,6 @@ impl Differentiable for VectorKernel {
 }
 
 impl VectorKernel {
-    /// Returns the factors (p, q) of the gradient `p·atom + q·point`.
     fn slopes(&self, atom: &[f64], point: &[f64], value: f64) -> Result<(f64, f64), Error> {
         // A function of the distance r has the gradient s·(point - atom) with s = k'(r)/r.
         let radial = |s: f64| (-s, s);

@@ -12,8 +12,7 @@ pub(super) fn check_fresh<D: Dictionary>(dictionary: &D, points: usize) -> Resul
     require(atoms == 0, "the number of atoms before fitting", "0", atoms as f64).map(drop)
 }
 
-/// Returns an error if the sum of all `k(x, x)` underflows to zero or a subnormal number although some point is not
-/// zero.
+/// Returns `Err` if the sum of all `k(x, x)` underflows although some point is not zero.
 pub(super) fn check_trace<D, P>(dictionary: &D, points: &[P], trace: f64) -> Result<(), Error>
 where
     D: Dictionary,
@@ -39,9 +38,8 @@ pub(super) fn checked_row<D: Dictionary>(
 
 pub(super) const BLOCK: usize = 128;
 
-/// Computes the kernel rows of the points with all atoms, in blocks. Calls
-/// `take(first, dictionary, rows, own)` for each block. Column j of `rows` is the kernel row of
-/// point `first + j`, and entry j of `own` is the kernel of this point with itself.
+/// Calls `take(first, dictionary, rows, own)` for each block of points. Column j of `rows` is the kernel row of point
+/// `first + j`, and entry j of `own` its kernel with itself.
 pub(super) fn each_block<D, P>(
     dictionary: &mut D,
     points: &[P],
@@ -67,9 +65,9 @@ where
     Ok(())
 }
 
-/// Adds every point to the empty dictionary. Calls `take(first, rows, own)` for each block of points. Column j of
-/// `rows` holds the kernel of point `first + j` with all points before it, followed by zeros, and entry j of `own` is
-/// its kernel with itself. Each pair is evaluated once. A block is checked before its points become atoms.
+/// Adds every point to the empty dictionary. Calls `take(first, rows, own)` for each block. Column j of `rows` holds
+/// the kernel of point `first + j` with all points before it, followed by zeros. Each pair is evaluated once. A block
+/// is checked before its points become atoms.
 pub(super) fn each_triangle<D, P>(
     dictionary: &mut D,
     points: &[P],
@@ -99,7 +97,6 @@ where
     check_trace(dictionary, points, trace)
 }
 
-/// Adds every point to the empty dictionary and returns the kernel matrix, with both triangles.
 pub(crate) fn gram<D, P>(dictionary: &mut D, points: &[P]) -> Result<Matrix, Error>
 where
     D: Dictionary,
@@ -122,8 +119,7 @@ where
     Ok(gram)
 }
 
-/// Computes `K ← (I - 11ᵀ/t) K (I - 11ᵀ/t)`, where 1 is the vector of ones. Returns the mean of
-/// each original row, which is `<φ(x_i), μ>` for the mean μ of the features.
+/// Computes `K ← (I - 11ᵀ/t) K (I - 11ᵀ/t)`. Returns the row means, `<φ(x_i), μ>` for the mean μ of the features.
 pub(crate) fn center(gram: &mut Matrix) -> Vec<f64> {
     let t = gram.columns() as f64;
     let means: Vec<f64> = (0..gram.columns()).map(|j| gram.column(j).iter().sum::<f64>() / t).collect();

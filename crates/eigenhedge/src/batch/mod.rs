@@ -1,11 +1,6 @@
-//! Batch methods, which see all points at once.
-//!
-//! This module contains PCA, kernel PCA, kernel ridge regression with Gaussian-process variances, kernel means, a
-//! two-sample test, and pre-images (points whose features are near a given combination of features). The methods serve
-//! as comparators for the online learners and are useful on their own.
-//!
-//! Kernel methods take an empty [`Dictionary`], which provides the kernel, and points of any type that the kernel
-//! accepts. A fitted model owns its dictionary.
+//! Batch methods, which see all points at once: PCA, kernel PCA, kernel ridge regression with Gaussian-process
+//! variances, kernel means, a two-sample test, and pre-images. Kernel methods take an empty [`Dictionary`], which
+//! provides the kernel, and points of any type that the kernel accepts. A fitted model owns its dictionary.
 //!
 //! ```
 //! use eigenhedge::batch::{Center, Pca};
@@ -57,12 +52,11 @@ fn check_kept(kept: usize, most: usize, rule: &'static str) -> Result<(), Error>
     require((1..=most).contains(&kept), "k", rule, kept as f64).map(drop)
 }
 
-/// Largest norm of an atom's contribution to a component (a unit vector) that a deserialized model
-/// may have. Also the largest weight of an atom in a mean.
+/// Largest norm of an atom's contribution to a component in a deserialized model, and weight of an atom in a mean.
 const LARGEST_PART: f64 = 1e12;
 
-/// Checks the coefficients of unit vectors over the atoms. Returns a generous bound on their inner products with a mean
-/// of atoms.
+/// Checks the coefficients of unit vectors over the atoms. Returns a generous bound on their products with a mean of
+/// atoms.
 fn check_parts<D: Dictionary>(dictionary: &D, coefficients: &Matrix) -> Result<f64, Error> {
     let mut largest = 0f64;
     for atom in 0..dictionary.len() {
@@ -78,8 +72,8 @@ fn check_parts<D: Dictionary>(dictionary: &D, coefficients: &Matrix) -> Result<f
     Ok(LARGEST_PART * largest)
 }
 
-/// Negates the column if its entry of largest absolute value is negative, and returns the applied sign. Results are
-/// then independent of the algorithm, although the sign of an eigenvector is arbitrary.
+/// Negates the column if its entry of largest absolute value is negative, and returns the sign. Results are then
+/// independent of the algorithm.
 pub(crate) fn fix_sign(column: &mut [f64]) -> f64 {
     let largest = column.iter().fold(0f64, |best, x| if x.abs() > best.abs() { *x } else { best });
     if largest < 0.0 {

@@ -1,22 +1,15 @@
 //! Batch principal component analysis.
 //!
 //! Setting: t rows x in `R^n`, centered or not; m is their mean or zero.
-//!
 //! Result: orthonormal B (`components`) that minimizes `Σ |x - m - B Bᵀ(x - m)|²`. Its columns are the k eigenvectors
 //! with the largest eigenvalues of the scatter matrix `Σ (x - m)(x - m)ᵀ` (not divided by t).
-//!
 //! Guarantee: the least total loss of any k-dimensional (affine) subspace.
-//!
-//! Cost: with `s = min(n, t)`, n t s operations for the smaller of the scatter and the Gram matrix, plus its
-//! eigenvalues. For a matrix of at least [`LARGE`] rows, only the k largest eigenpairs are computed if that is faster.
-//!
-//! Numerics: eigenvalues have an absolute error of a few rounding errors of the largest eigenvalue, so singular values
-//! below `1e-8` of the largest are lost. The first row is subtracted from all rows before their mean is computed, so
-//! that an offset costs no precision. Rows are divided by a power of two if their squares would overflow or underflow.
-//! If fewer than k directions have energy, the rest are arbitrary orthonormal directions with eigenvalue zero.
-//!
-//! Not done: a singular value decomposition of the rows, which would preserve small singular values. PCA does not need
-//! directions that small.
+//! Cost: with `s = min(n, t)`, n t s operations for the smaller of the scatter and the Gram matrix, and its
+//! eigenvalues, from [`LARGE`] rows on only the k largest if that is faster.
+//! Numerics: eigenvalues have an absolute error of a few rounding errors of the largest, so singular values below
+//! `1e-8` of the largest are lost. The first row is subtracted from all rows, so that an offset costs no precision.
+//! Rows are divided by a power of two if their squares would overflow or underflow. If fewer than k directions have
+//! energy, the rest are arbitrary, with eigenvalue zero.
 
 use super::{Center, check_kept, fix_sign};
 use crate::error::{Error, at_least_one};
@@ -30,8 +23,7 @@ use std::borrow::Borrow;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pca {
     mean: Option<Vec<f64>>,
-    /// Orthonormal directions as columns, in descending order of variance. In each column, the
-    /// entry of largest absolute value is positive.
+    /// Orthonormal columns in descending order of variance, each with a positive entry of largest absolute value.
     pub components: Matrix,
     /// Largest eigenvalues of the scatter matrix (a sum, not a mean), in descending order.
     pub eigenvalues: Vec<f64>,
@@ -39,7 +31,6 @@ pub struct Pca {
     rows: usize,
 }
 
-/// An eigenvalue below this multiple of the largest one is a rounding error.
 const NO_ENERGY: f64 = 1e-14;
 
 impl Pca {
@@ -77,8 +68,7 @@ impl Pca {
         self.mean.as_deref()
     }
 
-    /// Returns the variance along each component. This is its eigenvalue divided by the number of
-    /// rows, or by that number minus 1 for several centered rows.
+    /// Returns the eigenvalues divided by the number of rows, or by that number minus 1 for several centered rows.
     pub fn explained_variance(&self) -> Vec<f64> {
         let divisor = self.rows - usize::from(self.mean.is_some() && self.rows > 1);
         self.eigenvalues.iter().map(|value| value / divisor as f64).collect()
@@ -126,8 +116,7 @@ impl Pca {
     }
 }
 
-/// Subtracts the mean from the columns and returns it. `base`, which is one of the columns, is subtracted first, so
-/// that an offset costs no precision.
+/// Subtracts the mean from the columns and returns it. `base`, one of the columns, is subtracted first for precision.
 fn subtract_mean(columns: &mut Matrix, base: &[f64]) -> Vec<f64> {
     let t = columns.columns();
     let mut mean = vec![0.0; columns.rows()];
@@ -141,11 +130,8 @@ fn subtract_mean(columns: &mut Matrix, base: &[f64]) -> Vec<f64> {
     mean
 }
 
-/// Minimum matrix size for computing only the largest eigenvalues.
 const LARGE: usize = 256;
 
-/// Returns the `kept` largest eigenvalues of a symmetric matrix and their eigenvectors. Only the lower triangle is
-/// read.
 fn largest(matrix: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     let found = if matrix.rows() >= LARGE { largest_pairs(matrix, kept) } else { None };
     found.unwrap_or_else(|| {
@@ -154,7 +140,6 @@ fn largest(matrix: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     })
 }
 
-/// Returns the `kept` largest eigenpairs of a scatter matrix, from its lower triangle. `kept` is at most its size.
 pub(crate) fn of_scatter(scatter: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     let (mut values, mut components) = largest(scatter, kept);
     values.iter_mut().for_each(|value| *value = value.max(0.0));
@@ -164,8 +149,8 @@ pub(crate) fn of_scatter(scatter: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     (values, components)
 }
 
-/// Returns the `kept` largest eigenpairs of `X Xᵀ`, with the vectors `X u / √λ` for eigenvectors u of the Gram matrix
-/// `Xᵀ X`. For a pair without energy, the eigenvalue is zero and the direction is an arbitrary orthogonal one.
+/// Returns the `kept` largest eigenpairs of `X Xᵀ`, with the vectors `X u / √λ` for eigenvectors u of the Gram matrix.
+/// Pairs without energy get the eigenvalue zero and an arbitrary orthogonal direction.
 pub(crate) fn of_factor(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     let (mut values, weights) = largest(&lower_square(columns.view().transpose()), kept);
     let mut directions = multiplied(columns.view(), weights.view());

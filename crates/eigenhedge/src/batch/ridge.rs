@@ -1,7 +1,6 @@
 //! Kernel ridge regression, and its interpretation as a Gaussian process.
 //!
 //! Setting: t points x of any type with targets y, and a regularization weight `ρ > 0`.
-//!
 //! Result: `f = Σ_i α_i φ(x_i)` with `α = (K + ρI)^{-1} y`, the minimizer of `Σ (y_i - f(x_i))² + ρ |f|²`. For a
 //! Gaussian process with covariance k, prior mean zero and noise of variance ρ, f(x) is the posterior mean, and
 //!
@@ -12,20 +11,10 @@
 //!
 //! with the Cholesky factor `L Lᵀ = K + ρI`. The leave-one-out error at x_i is `α_i / ((K + ρI)^{-1})_ii`, without a
 //! refit.
-//!
-//! Guarantee: no loss bound.
-//!
-//! Cost: t²/2 kernel values and t³/3 operations to fit; t kernel values for a mean, t² operations
-//! for a variance; t³/3 operations for all leave-one-out errors. Points are predicted in blocks, by
-//! matrix products and triangular solves with many columns.
-//!
-//! Numerics: the relative error of α is about the condition number `(λ₁ + ρ)/ρ` times the machine epsilon, where λ₁ is
-//! the largest eigenvalue of K. A variance is computed as a difference, and negative results are returned as zero. It
-//! is the variance of f. The variance of a new observation is larger by ρ.
-//!
-//! Not done: fitting ρ or the parameters of the kernel. The leave-one-out errors and the likelihood can be used to
-//! choose them.
-//!
+//! Cost: t²/2 kernel values and t³/3 operations to fit; t kernel values for a mean, t² operations for a variance; t³/3
+//! operations for all leave-one-out errors. Points are predicted in blocks.
+//! Numerics: the relative error of α is about the condition number `(λ₁ + ρ)/ρ` times the machine epsilon, with the
+//! largest eigenvalue λ₁ of K. Negative variances become zero. The variance of a new observation is larger by ρ.
 //! References: Rasmussen and Williams, *Gaussian processes for machine learning*, 2006, algorithm 2.1 and section
 //! 5.4.2.
 
@@ -52,7 +41,7 @@ pub struct KernelRidge<D> {
     pub dictionary: D,
     /// Regularization weight ρ.
     pub alpha: f64,
-    /// Cholesky factor L of `K + ρI` in the lower triangle. The upper triangle is not read.
+    /// Cholesky factor L of `K + ρI`. The upper triangle is not read.
     factor: Matrix,
     /// Coefficients α, one column per output.
     pub coefficients: Matrix,
@@ -106,7 +95,7 @@ impl<D: Dictionary> KernelRidge<D> {
         Ok(Self { dictionary, alpha, factor, coefficients, fits })
     }
 
-    /// Returns the deserialized model itself, or `Err` if its shapes do not match or a number is out of range.
+    /// Returns the deserialized model, or `Err` if its shapes do not match or a number is out of range.
     pub fn checked(self) -> Result<Self, Error> {
         positive("alpha", self.alpha)?;
         let (points, outputs) = (self.dictionary.len(), self.fits.len());
@@ -156,8 +145,8 @@ impl<D: Dictionary> KernelRidge<D> {
         Ok(means)
     }
 
-    /// Returns the leave-one-out errors, one row per point and one column per output. Each is the
-    /// target minus the prediction of a model fitted without this point.
+    /// Returns the target minus the prediction of a model fitted without the point, one row per point and one column
+    /// per output.
     pub fn leave_one_out(&self) -> Matrix {
         let t = self.factor.columns();
         let mut inverse = Matrix::zeros(t, t);
@@ -179,7 +168,6 @@ impl<D: Dictionary> KernelRidge<D> {
     }
 }
 
-/// Computes the Cholesky factor in the lower triangle. Returns false if the matrix is not positive definite.
 fn factorise(matrix: &mut Matrix) -> bool {
     let params: Spec<LltParams, f64> = Spec::new(<LltParams as Auto<f64>>::auto());
     let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(matrix.columns(), Par::Seq, params));

@@ -72,12 +72,10 @@ impl Best {
     }
 }
 
-// For a pair of rows x and y, let `D = [0 M; Mᵀ 0]` be the dilation of `M = x yᵀ`. The gain is the largest total
-// `tr(P D)` over k-dimensional projections P. The eigenvalues of the dilation of `Σ x yᵀ` are the singular values of
-// this sum, their negatives, and `|n - m|` zeros. The gain is the sum of the k largest.
-//
-// Cost, for rows x of n and y of m numbers: n m operations per pair, memory for n m numbers, and
-// one singular value decomposition per evaluation.
+// The gain is the largest total `tr(P D)` over k-dimensional projections P, with the dilation `D = [0 M; Mᵀ 0]` of `M =
+// x yᵀ` for each pair. The eigenvalues of the dilation of `Σ x yᵀ` are its singular values, their negatives, and `|n -
+// m|` zeros. The k largest sum to the gain. n m operations per pair, and one singular value decomposition per
+// evaluation.
 /// Sum of `x yᵀ` over all pairs of rows, for the best directions in hindsight.
 ///
 /// ```
@@ -97,8 +95,8 @@ impl BestPair {
     /// Maximum number of matrix entries, which take 128 MiB.
     pub const MOST: usize = 4096 * 4096;
 
-    /// Creates a comparator for pairs of rows of lengths `left` and `right`. Returns `None` if the
-    /// matrix would have more than [`Self::MOST`] entries.
+    /// Creates a comparator for pairs of rows. Returns `None` if the matrix would have more than [`Self::MOST`]
+    /// entries.
     pub fn new(left: usize, right: usize) -> Option<Self> {
         let entries = left.checked_mul(right)?;
         (entries <= Self::MOST).then(|| Self { sum: Matrix::zeros(left, right) })

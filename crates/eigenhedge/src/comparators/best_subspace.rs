@@ -1,9 +1,6 @@
-//! The best fixed subspace in hindsight.
-//!
-//! Setting: all rows x, read once. Result: the least total `|x - m - P(x - m)|²` over k-dimensional projections P (and
-//! centers m). It is the sum of the n-k smallest eigenvalues of the (centered) scatter matrix.
-//!
-//! Cost: n² operations per row, memory for n² numbers, and one eigendecomposition per evaluation.
+//! The best fixed subspace in hindsight, of all rows read once: the least total `|x - m - P(x - m)|²` over
+//! k-dimensional projections P (and centers m), the sum of the n-k smallest eigenvalues of the (centered) scatter
+//! matrix. n² operations per row, memory for n² numbers, and one eigendecomposition per evaluation.
 
 use super::best_loss;
 use super::running_scatter::{Mean, RunningScatter};
@@ -17,8 +14,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BestSubspace {
     pub(super) charged: RunningScatter,
-    /// Scatter of the rows that count for energies but not for losses, or `None` if there are none. A single first row
-    /// that only sets the center is not included, because it is the base point of the mean.
+    /// Rows that count for energies but not for losses, if any, without a single first row that only sets the center:
+    /// that is the base point of the mean.
     pub(super) uncharged: Option<Box<RunningScatter>>,
 }
 
@@ -64,7 +61,6 @@ impl BestSubspace {
         self.charged.merge(&other.charged);
     }
 
-    /// Removes and returns the rows whose losses do not count, including the base point of the mean, if there are any.
     fn take_uncharged(&mut self) -> Option<Box<RunningScatter>> {
         let base = self.charged.mean.as_mut().and_then(Mean::take_left_out);
         let mut uncharged = self.uncharged.take();
@@ -75,8 +71,8 @@ impl BestSubspace {
         uncharged
     }
 
-    /// Returns the energy (after centering) of all rows along each column of `directions`, and in
-    /// total. The columns must be unit vectors. Rows whose losses do not count are included.
+    /// Returns the energy (after centering) of all rows, also those whose losses do not count, along each of these unit
+    /// vectors, and in total.
     pub fn energies(&self, directions: &Matrix) -> (Vec<f64>, f64) {
         let mut found = self.charged.energies(directions);
         let mut add = |vector: &[f64]| {

@@ -1,14 +1,11 @@
 //! The best fixed subspace of a feature space in hindsight.
 //!
-//! Setting: all rows x, read once, and a kernel. Result: the least total
-//! `|φ(x) - m - P(φ(x) - m)|²` over k-dimensional projections P (and centers m). It is the sum of
-//! all but the k largest eigenvalues of the (centered) kernel matrix.
-//!
-//! Cost: the rows are stored, up to [`FeatureRows::MOST`] numbers and [`FeatureRows::MOST_ROWS`] rows in total. Beyond
-//! that the result is unknown, and memory does not grow. Evaluation takes one dense eigendecomposition of the kernel
-//! matrix for up to [`FeatureRows::EXACT`] rows. For more rows, a pivoted Cholesky factor L of low rank gives a lower
-//! and an upper bound on the loss. `K - L Lᵀ` is positive semidefinite with a known trace δ. The sum of the k largest
-//! eigenvalues of K is therefore at least that of `L Lᵀ`, and at most δ larger. This remains true with centering.
+//! Setting: all rows x, read once, and a kernel. Result: the least total `|φ(x) - m - P(φ(x) - m)|²` over k-dimensional
+//! projections P (and centers m), the sum of all but the k largest eigenvalues of the (centered) kernel matrix.
+//! Cost: memory for the rows, up to [`FeatureRows::MOST`] numbers and [`FeatureRows::MOST_ROWS`] rows. Beyond that the
+//! result is unknown. Up to [`FeatureRows::EXACT`] rows, an evaluation takes one eigendecomposition. For more, a
+//! pivoted Cholesky factor L of low rank gives bounds: `K - L Lᵀ` is positive semidefinite with a known trace δ, so the
+//! sum of the k largest eigenvalues of K is at least that of `L Lᵀ`, and at most δ larger, also with centering.
 
 use super::best::Best;
 use super::best_loss;
@@ -19,7 +16,6 @@ use crate::linalg::{multiplied, symmetric_eigenvalues};
 use crate::state::{self, energy, ensure, entries};
 use serde::{Deserialize, Serialize};
 
-/// Stored rows, from which the best subspace of their features is computed at the end of the stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FeatureRows {
     kernel: VectorKernel,
@@ -28,7 +24,6 @@ pub struct FeatureRows {
     rows: Vec<Vec<f64>>,
     full: bool,
     numbers: usize,
-    /// Base row, whose loss does not count. The field is `None` if no base row was set, or if rows are not centered.
     base: Option<Vec<f64>>,
 }
 
@@ -46,25 +41,20 @@ impl FeatureRows {
         })
     }
 
-    /// Maximum number of rows for an exact eigendecomposition.
     pub const EXACT: usize = 1500;
-    /// Maximum number of stored values (128 MiB). At most [`Self::EXACT`] lists of items are stored.
     pub const MOST: usize = 1 << 24;
-    /// Maximum number of stored numeric rows, which also limits the size of the factor.
     pub const MOST_ROWS: usize = 1 << 14;
 
     pub fn new(kernel: VectorKernel, length: usize, centered: bool) -> Self {
         Self { kernel, centered, length, rows: Vec::new(), full: false, numbers: 0, base: None }
     }
 
-    /// Sets the base row, whose loss does not count. Has no effect without centering.
     pub fn begin_at(&mut self, row: &[f64]) {
         self.base = self.centered.then(|| row.to_vec());
     }
 
-    /// Returns the mean squared distance between the features of the rows and the features of the base row. This is an
-    /// upper bound on the squared distance between the mean of the features and the features of the base row. Returns
-    /// `None` without a base row, or if there were too many rows to store.
+    /// Returns the mean squared distance of the features of the rows from those of the base row, an upper bound on that
+    /// of their mean. Returns `None` without a base row, or if there were too many rows to store.
     pub(crate) fn squared_way(&self) -> Option<f64> {
         let base = self.base.as_ref().filter(|_| !self.full)?;
         let (count, own) = (self.rows.len(), self.kernel.value(base, base));
@@ -89,8 +79,6 @@ impl FeatureRows {
         }
     }
 
-    /// Returns the total loss of the best subspace of dimension `kept`. Returns `None` if there were too many rows to
-    /// store, or if a kernel value is invalid.
     pub fn best(&self, kept: usize) -> Option<Best> {
         if self.full {
             return None;

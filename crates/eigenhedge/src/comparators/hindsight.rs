@@ -38,8 +38,8 @@ pub enum Hindsight {
 }
 
 impl Hindsight {
-    /// Creates an exact comparator for rows of at most [`BestSubspace::LONGEST`] numbers, and otherwise a sketch. For
-    /// `kept` directions, the interval of the sketch is at most a seventh of the best loss wide.
+    /// Creates an exact comparator up to [`BestSubspace::LONGEST`] numbers, and otherwise a sketch, whose interval for
+    /// `kept` directions is at most a seventh of the best loss wide.
     pub fn new(length: usize, centered: bool, kept: usize) -> Result<Self, Error> {
         match BestSubspace::new(length, centered) {
             Some(exact) => Ok(Self::Exact(Box::new(exact))),
@@ -84,8 +84,8 @@ impl Hindsight {
         }
     }
 
-    /// Sets the base point of the running mean to a row whose loss does not count. Must be called before the first row.
-    /// This corresponds to a learner that centers on the mean and starts at this row. Has no effect without centering.
+    /// Sets the base point of the running mean to a row whose loss does not count, before the first row. Has no effect
+    /// without centering.
     pub fn begin_at(&mut self, row: &[f64]) {
         match self {
             Self::Exact(best) => best.charged.mean.iter_mut().for_each(|mean| mean.begin_at(row)),
@@ -102,8 +102,7 @@ impl Hindsight {
         }
     }
 
-    /// Returns an upper bound on the squared distance between the mean and the base point. Returns `None` without
-    /// centering, or if there were too many rows of a kernel model to store.
+    /// Returns an upper bound on the squared distance of the mean from the base point, if known.
     pub(crate) fn squared_way(&self) -> Option<f64> {
         match self {
             Self::Features(rows) => rows.squared_way(),
@@ -116,7 +115,7 @@ impl Hindsight {
         self.add_weighted(row, 1.0);
     }
 
-    /// Adds a row with a weight. For kernel features, the weight is ignored.
+    /// For kernel features, the weight is ignored.
     pub(crate) fn add_weighted(&mut self, row: &[f64], weight: f64) {
         match self {
             Self::Exact(best) => _ = best.charged.add_weighted(row, weight),
@@ -125,7 +124,7 @@ impl Hindsight {
         }
     }
 
-    /// Adds a weighted row. Cells at positions that `filled` does not list must be zero.
+    /// Cells that `filled` does not list must be zero.
     pub(crate) fn add_filled(&mut self, row: &[f64], filled: Option<&[u32]>, weight: f64) {
         match (self, filled) {
             (Self::Sketched(sketch), Some(filled)) => sketch.add_filled(row, filled, weight),
@@ -144,8 +143,8 @@ impl Hindsight {
         }
     }
 
-    /// Returns the total loss of the best subspace of dimension `kept`. For kernel features, returns `None` if there
-    /// were too many rows to store, or if a kernel value is invalid.
+    /// Returns the total loss of the best subspace of dimension `kept`, or `None` if there were too many rows of
+    /// features to store or a kernel value is invalid.
     pub fn best(&self, kept: usize) -> Option<Best> {
         match self {
             Self::Exact(best) => Some(Best::Exact(best.loss(kept))),
@@ -154,7 +153,6 @@ impl Hindsight {
         }
     }
 
-    /// Returns the best loss of the rows whose losses do not count, or `None` if it is not known.
     pub(crate) fn best_unpredicted(&self, kept: usize) -> Option<Best> {
         match self {
             Self::Exact(best) => best.uncharged.as_ref().map(|rows| Best::Exact(best_loss(&rows.whole(), kept))),
@@ -162,8 +160,7 @@ impl Hindsight {
         }
     }
 
-    /// Returns [`Self::best`] for dimensions 0 to `most`. It takes one decomposition for
-    /// [`Self::Exact`], and otherwise one for each dimension.
+    /// Returns [`Self::best`] for dimensions 0 to `most`, by one decomposition if exact.
     pub fn best_up_to(&self, most: usize) -> Option<Vec<Best>> {
         match self {
             Self::Exact(best) => Some(best_losses(&best.charged.whole(), most).into_iter().map(Best::Exact).collect()),
@@ -171,9 +168,8 @@ impl Hindsight {
         }
     }
 
-    /// Returns an interval that contains the total loss of the best k-dimensional subspace, for evaluations during a
-    /// run. No n × n matrix is decomposed, unless squares overflow. The search for the directions starts from those of
-    /// the previous call, which are stored in `leading`. Returns `None` for kernel features.
+    /// Returns an interval for the best loss during a run, or `None` for kernel features. No n × n matrix is
+    /// decomposed, unless squares overflow: the search starts from the directions of the previous call, `leading`.
     pub(crate) fn best_on_the_way(&self, kept: usize, leading: &mut LeadingDirections) -> Option<Best> {
         match self {
             // `whole` makes no copy directly after a full block of rows.
@@ -183,8 +179,7 @@ impl Hindsight {
         }
     }
 
-    /// Returns the energy (after centering) of all rows along each of these unit vectors, and in
-    /// total. Returns `None` if the energies are not known exactly.
+    /// Returns the energy of all rows along each of these unit vectors, and in total, or `None` if not known exactly.
     pub fn energies(&self, directions: &Matrix) -> Option<(Vec<f64>, f64)> {
         match self {
             Self::Exact(best) => Some(best.energies(directions)),
@@ -192,7 +187,6 @@ impl Hindsight {
         }
     }
 
-    /// Returns the energy of each column over the rows whose losses count, or `None` if it is not known exactly.
     pub(crate) fn column_energies(&self) -> Option<Vec<f64>> {
         match self {
             Self::Exact(best) => Some(best.charged.column_energies()),
@@ -200,8 +194,8 @@ impl Hindsight {
         }
     }
 
-    /// Returns the mean of the rows whose losses count. Returns `None` without centering, for
-    /// kernel features, or before the first row.
+    /// Returns the mean of the rows whose losses count, or `None` without centering, for kernel features, or before the
+    /// first row.
     pub fn mean(&self) -> Option<Vec<f64>> {
         self.running_mean()?.value()
     }

@@ -1,21 +1,14 @@
 //! Lower and upper bounds on the loss of the best fixed subspace in hindsight, at the cost of a few matrix products.
 //!
-//! Setting: a scatter matrix S that grows row by row and is evaluated from time to time. Result: an interval that
-//! contains `tr S` minus the sum of the k largest eigenvalues of S, without an eigendecomposition of S.
-//!
 //! Update (subspace iteration with a warm start): let V (field `basis`) be the p = min(n, k + 8) directions of the
-//! previous evaluation for an n × n matrix S, and `Y = S V`. The eigenvalues θ of `Vᵀ Y` are Ritz values. The
-//! orthonormalized Y is the next V. An evaluation takes at most [`PASSES`] passes, and only one if the interval is then
-//! narrow.
-//!
+//! previous evaluation for an n × n scatter matrix S, and `Y = S V`. The eigenvalues θ of `Vᵀ Y` are Ritz values. The
+//! orthonormalized Y is the next V. An evaluation takes at most [`PASSES`] passes of 2n²p operations, and only one if
+//! the interval is then narrow.
 //! Guarantee: the loss of the k leading Ritz vectors is that of a subspace, so the upper end is valid. In the basis of
 //! V and its complement `S = [Θ Rᵀ; R S₂₂]`, and for every ε > 0, `S ⪯ (Θ + RᵀR/ε) ⊕ (S₂₂ + ε I)`. The j largest
 //! eigenvalues of `S₂₂` sum to at most `√j ‖S₂₂‖` (Frobenius) and to at most its trace, so the k largest of S sum to at
 //! most `max_j (θ₁ + … + θ_{k-j} + min(√j ‖S₂₂‖, tr S₂₂) + j ε) + ‖R‖²/ε`. This gives the lower end, evaluated for two
 //! ε.
-//!
-//! Cost: 2n²p operations per pass, and memory for n p numbers.
-//!
 //! Numerics: both ends hold up to rounding of `tr S`. On overflow the loss is computed exactly from eigenvalues.
 
 use super::best::Best;
@@ -30,14 +23,11 @@ use serde::{Deserialize, Serialize};
 /// Approximate leading directions of all rows, reused between evaluations.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct LeadingDirections {
-    /// Orthonormal directions. The matrix has no columns before the first evaluation.
     basis: Matrix,
 }
 
 const BESIDES: usize = 8;
-/// Maximum number of passes over the matrix per evaluation.
 const PASSES: usize = 2;
-/// Width of an interval that is narrow enough, relative to its upper end.
 const NARROW: f64 = 1e-3;
 
 impl LeadingDirections {
@@ -50,7 +40,7 @@ impl LeadingDirections {
         orthonormal("the leading directions", &self.basis)
     }
 
-    /// Returns the best loss for the lower triangle of a scatter matrix: an interval, or the exact loss on overflow.
+    /// Returns an interval from the lower triangle of a scatter matrix, or the exact loss on overflow.
     pub(super) fn best(&mut self, scatter: &Matrix, kept: usize) -> Best {
         let length = scatter.rows();
         if self.basis.columns() == 0 {
@@ -94,7 +84,7 @@ impl LeadingDirections {
     }
 }
 
-/// Returns an interval for the best loss from descending Ritz values, ‖R‖² and ‖S₂₂‖.
+/// From descending Ritz values, ‖R‖² and ‖S₂₂‖.
 fn interval(values: &[f64], kept: usize, trace: f64, residual: f64, outside: f64) -> (f64, f64) {
     let kept = kept.min(values.len());
     let sums: Vec<f64> = std::iter::once(0.0)

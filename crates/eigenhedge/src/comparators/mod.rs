@@ -43,10 +43,9 @@ pub(crate) use running_scatter::{Mean, RunningScatter};
 pub use sketch::Sketch;
 pub(crate) use sketch::bracket;
 
-/// Minimum matrix size for computing only the largest eigenvalues.
 const LARGE: usize = 128;
-/// If the best loss is at most this multiple of the total energy, it is the sum of the small eigenvalues, computed by
-/// [`Eigen::compute_graded`]. A difference of large numbers would be mostly rounding error.
+/// Share of the energy up to which the best loss is the sum of the small eigenvalues ([`Eigen::compute_graded`]): a
+/// difference would be mostly rounding.
 const GRADED: f64 = 1e-8;
 
 /// Returns the sum of all but the k largest eigenvalues of a scatter or kernel matrix, from its lower triangle.

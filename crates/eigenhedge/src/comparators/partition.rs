@@ -3,19 +3,15 @@
 //! Setting: the rows are divided into s segments, each with its own k-dimensional subspace (and, if centered, center).
 //! [`between`] takes given cuts. [`Blocks::best`] finds the best cuts at multiples of `b` rows.
 //!
-//! Result: let `loss(i, j)` be the sum of the n-k smallest eigenvalues of the scatter matrix of blocks `i..j`. The
-//! least total loss over s segments that end at block j is `F(s, j) = min_i F(s-1, i) + loss(i, j)`, computed by
-//! dynamic programming. It is exact on the grid. Cuts between grid points can save at most the loss of their blocks.
+//! Result: with `loss(i, j)` of blocks `i..j`, the least total loss over s segments that end at block j is `F(s, j) =
+//! min_i F(s-1, i) + loss(i, j)`, by dynamic programming. It is exact on the grid. Cuts between grid points can save at
+//! most the loss of their blocks ([`Partitions`](super::Partitions)).
 //!
 //! Cost, for m blocks: memory for m n² numbers; n² operations per row; then m²/2 sums and eigendecompositions of n × n
 //! matrices, and s m² comparisons. A hundred columns and a hundred blocks take seconds.
 //!
-//! Numerics: the scatter of a segment is a sum over blocks, never a difference of prefix sums,
-//! which would lose the small eigenvalues of late segments. Centered scatters are merged through
-//! their means. Their accuracy is best if rows are near zero.
-//!
-//! Not done: choice of s. Losses never increase with s, and the caller decides the cost of a switch. For cuts between
-//! grid points see [`Partitions`](super::Partitions).
+//! Numerics: the scatter of a segment is a sum over blocks, never a difference of prefix sums, which would lose the
+//! small eigenvalues of late segments. Centered scatters are most accurate if rows are near zero.
 //!
 //! References: Bellman 1961 (segmentation by dynamic programming); Chan, Golub & LeVeque 1983 (joining scatters);
 //! Herbster & Warmuth 1998 and Warmuth & Kuzmin, JMLR 2008, section 8 (partitions as comparators).
@@ -39,8 +35,8 @@ pub struct Partition {
     pub cuts: Vec<usize>,
 }
 
-/// Returns the total loss of the best subspaces of the segments between given cuts. The cuts are ascending indices of
-/// the first rows of all segments except the first. Returns `None` if the rows are too long for [`BestSubspace`].
+/// Returns the total loss of the best subspaces of the segments between ascending cuts, the indices of the first rows
+/// of all segments except the first. Returns `None` if the rows are too long for [`BestSubspace`].
 ///
 /// ```
 /// use eigenhedge::comparators::partition::between;
@@ -88,7 +84,6 @@ pub struct Blocks {
 pub(super) struct PartMoments {
     rows: usize,
     mean: Vec<f64>,
-    /// Lower triangle of the scatter matrix.
     scatter: Matrix,
 }
 
@@ -186,7 +181,7 @@ impl Blocks {
         self.blocks.len()
     }
 
-    /// Returns the losses of all segments of the m blocks. Entry `i (m+1) + j` is the loss of blocks `i..j`.
+    /// Entry `i (m+1) + j` is the loss of blocks `i..j`.
     fn segment_losses(&self, kept: usize) -> Vec<f64> {
         let m = self.blocks.len();
         let mut losses = vec![0.0; (m + 1) * (m + 1)];

@@ -1,16 +1,13 @@
 //! The best partitions of a stream of plain rows or kernel features.
 //!
-//! Setting: as in [`partition`](super::partition). The rows are stored, up to [`Partitions::MOST`] numbers, and the
-//! best cuts on a grid are then refined to single rows. Beyond that, only a grid of 48 to 95 blocks is kept for plain
-//! rows of up to [`Partitions::SHORT`] numbers. For longer rows and features, there is then no result.
-//!
-//! Longer rows and features are first reduced to a few coordinates: those of a pivoted Cholesky factor of their kernel
-//! matrix. The residual of the factor is added to the loss of every partition. The losses are therefore those of actual
-//! subspaces, and exceed the best ones for the same cuts by at most the trace error of the factor.
-//!
-//! Cost of an evaluation, with n numbers (or coordinates) per row and m ≤ 95 blocks: m²/2
-//! eigendecompositions of n × n matrices, where m is halved while that is too expensive. The
-//! refinement takes about 34 eigendecompositions per cut, pass and spacing.
+//! Setting: as in [`partition`](super::partition). Up to [`Partitions::MOST`] numbers, the rows are stored, and the
+//! best cuts on a grid are then refined to single rows. Beyond that, plain rows of up to [`Partitions::SHORT`] numbers
+//! keep a grid of 48 to 95 blocks, others nothing.
+//! Longer rows and features are reduced to the coordinates of a pivoted Cholesky factor of their kernel matrix, whose
+//! residual is added to every loss. Losses are therefore those of actual subspaces, and exceed the best ones for the
+//! same cuts by at most the trace error.
+//! Cost of an evaluation, with n coordinates per row and m ≤ 95 blocks: m²/2 eigendecompositions of n × n matrices,
+//! where m is halved while that is too expensive, and about 34 per cut, pass and spacing of the refinement.
 
 use super::partition::{Blocks, PartMoments, Partition};
 use crate::batch::PivotedCholesky;
@@ -38,9 +35,8 @@ pub struct Partitions {
     length: usize,
     centered: bool,
     kernel: Option<VectorKernel>,
-    /// Base row: the first row if the comparator is centered, zero otherwise. It is `None` before the first row.
+    /// The first row if the comparator is centered, zero otherwise. `None` before the first row.
     base: Option<Vec<f64>>,
-    /// Number of rows whose losses do not count: 0 or 1.
     uncharged: usize,
     seen: KeptRows,
 }
@@ -49,7 +45,6 @@ pub struct Partitions {
 enum KeptRows {
     Rows(Matrix),
     Grid(Blocks),
-    /// No rows, because there were more than [`Partitions::MOST`] numbers.
     Nothing,
 }
 
@@ -58,9 +53,8 @@ impl Partitions {
     pub const MOST: usize = 1 << 23;
     /// Maximum length of plain rows that are not reduced to fewer coordinates.
     pub const SHORT: usize = 256;
-    /// Minimum number of blocks of the grid. When there are twice as many, blocks are merged in pairs.
+    /// When there are twice as many blocks, they are merged in pairs.
     const BLOCKS: usize = 48;
-    /// Approximate number of operations allowed for the eigendecompositions of all segments.
     const WORK: f64 = 1e10;
 
     /// Creates a comparator for rows of `length` numbers.
@@ -136,8 +130,7 @@ impl Partitions {
         }
     }
 
-    /// Returns the best partitions found into 1, 2, … segments, at most `most`. The list is empty
-    /// without rows, or if there are too many rows to store and no grid.
+    /// Returns the best partitions found into 1, 2, … segments, at most `most`. Empty without rows to cut.
     pub fn best(&self, kept: usize, most: usize) -> Vec<Partition> {
         let mut partitions = match &self.seen {
             KeptRows::Rows(rows) if rows.columns() > 0 => self.cut_rows(rows, kept, most),
@@ -170,8 +163,8 @@ impl Partitions {
         found
     }
 
-    /// Returns the coordinates of the rows, one column per row, and the energy of the residual. Long rows and features
-    /// are reduced to at most 8k + 64 coordinates. Returns `None` if the reduction fails.
+    /// Returns the coordinates of the rows, as columns, and the energy of the residual. Long rows and features are
+    /// reduced to at most 8k + 64 coordinates.
     fn coordinates(&self, rows: &Matrix, kept: usize) -> Option<(Matrix, f64)> {
         let mut moved = rows.clone();
         if let (None, Some(base)) = (&self.kernel, &self.base) {
@@ -201,13 +194,10 @@ fn add_to_grid(blocks: &mut Blocks, row: &[f64], base: &[f64]) {
     }
 }
 
-// Refinement of the cuts of a partition to single rows. All rows are available, and the cuts are optimal on a coarse
-// grid. Each cut in turn moves to the position that minimizes the total loss of the two segments it separates. This is
-// repeated until no cut moves, at most four times. The loss never increases.
-//
-// The first step tries about sixteen evenly spaced positions around the cut. Each further step narrows the range to one
-// spacing on either side of the best position, until the spacing is one row. The loss as a function of the cut is not
-// convex, so the best row can be missed. The loss is then usually only slightly larger.
+// Refinement of cuts to single rows. Each cut in turn moves to the position that minimizes the total loss of its two
+// segments, until no cut moves, at most four times. The first step tries about sixteen evenly spaced positions around
+// the cut, and each further step narrows the range to one spacing around the best, until it is one row. The loss is not
+// convex in the cut, so the best row can be missed, usually for a slightly larger loss.
 const POSITIONS: usize = 16;
 const PASSES: usize = 4;
 
@@ -232,7 +222,6 @@ impl Rows<'_> {
         block.loss(self.kept)
     }
 
-    /// Returns the least total loss of `start..cut` and `cut..end` over `cuts`, and the best cut.
     fn best_of(&self, start: usize, end: usize, cuts: &[usize]) -> (f64, usize) {
         let (mut left, mut right) = (self.empty(), self.empty());
         let (mut from, mut to) = (start, end);
@@ -251,7 +240,7 @@ impl Rows<'_> {
         found.unwrap_or((f64::INFINITY, start))
     }
 
-    /// Returns the best cut found between `start` and `end`, starting with distances up to `reach` from `cut`.
+    /// Starts with distances up to `reach` from `cut`.
     fn moved(&self, start: usize, end: usize, cut: usize, reach: usize) -> usize {
         let (mut cut, mut reach) = (cut, reach);
         loop {

@@ -1,13 +1,10 @@
 //! Sparse rows of a sketch, summarized by a small sketch of their own.
 //!
-//! Setting: as in [`sketch`](super::sketch), for rows with few nonzero cells. The columns of the small sketch are
-//! combinations of the rows, which are stored as they are ([`Combinations`]). Its mean is a combination as well. From
-//! time to time the small sketch is merged into the large one, like the sketch of another stream.
-//!
-//! Cost: O(v ℓ) per row, with v stored rows and ℓ retained directions. It does not depend on the length of a row.
-//!
-//! Numerics: rows are centered in terms of their products, so the error of the energies is the rounding error of the
-//! squared norms of the rows themselves. A row that nearly equals the mean is therefore left to the large sketch.
+//! Setting: as in [`sketch`](super::sketch). The columns of the small sketch, and its mean, are combinations of the
+//! rows, which are stored as they are ([`Combinations`]). It is merged into the large one from time to time, like that
+//! of another stream. O(v ℓ) per row of any length, with v stored rows and ℓ retained directions.
+//! Numerics: rows are centered in terms of their products, so the error is the rounding of the squared norms of the
+//! rows themselves. A row that nearly equals the mean is left to the large sketch.
 
 use crate::error::Error;
 use crate::linalg::{CANCELLED, Cells, Combinations, Eigen, Matrix};
@@ -16,13 +13,11 @@ use crate::scratch::{Scratch, refill};
 use crate::state::{LARGEST, count, energy, ensure, entries, length};
 use serde::{Deserialize, Serialize};
 
-/// Sketch of sparse rows that the large sketch has not absorbed yet.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct PendingRows {
     pub columns: Combinations,
     weights: Vec<f64>,
     pub weight: f64,
-    /// Coefficients of the mean as a combination of the rows.
     mean: Vec<f64>,
     mean_products: Vec<f64>,
     pub energy: f64,
@@ -36,7 +31,6 @@ struct Working {
     products: Vec<f64>,
     coefficients: Vec<f64>,
     with_columns: Vec<f64>,
-    /// Matrix without columns, because there are no dense vectors.
     none: Matrix,
     gram: Matrix,
     eigen: Eigen,
@@ -52,8 +46,8 @@ impl PendingRows {
         (0..self.count()).map(|j| (self.columns.sparse.row(j), self.weights[j]))
     }
 
-    /// Adds a row of `row_length` entries with a weight. A full sketch is first reduced to `retained` directions.
-    /// Returns false without adding the row if it nearly equals the mean, because products would cancel.
+    /// A full sketch is first reduced to `retained` directions. Returns false without adding a row that nearly equals
+    /// the mean, because products would cancel.
     pub fn add(&mut self, cells: &Cells, row_length: usize, weight: f64, is_centered: bool, retained: usize) -> bool {
         let Self { columns, mean, mean_products, scratch, .. } = self;
         let Working { products, none, .. } = &mut scratch.0;
@@ -124,7 +118,6 @@ impl PendingRows {
         self.columns.add_to(&Matrix::zeros(vector.len(), 0), &self.mean, vector);
     }
 
-    /// Adds the energy of the pending rows in each column to `energies`, around their mean if they are centered.
     pub fn add_energies(&self, is_centered: bool, energies: &mut [f64]) {
         let (mut center, mut empty) = (vec![0.0; energies.len()], vec![self.weight; energies.len()]);
         if is_centered {
@@ -163,8 +156,8 @@ impl PendingRows {
     }
 }
 
-/// Computes the scaled rotation that reduces a sketch to the retained directions, from the eigendecomposition of its
-/// Gram matrix. Returns the eigenvalue that is subtracted.
+/// Computes the scaled rotation that reduces a sketch to the retained directions. Returns the eigenvalue that is
+/// subtracted.
 pub(super) fn shrinking_rotation(eigen: &Eigen, retained: usize, rotation: &mut Matrix) -> f64 {
     let columns = eigen.values.len();
     let taken = if columns > retained { eigen.values[columns - retained - 1].max(0.0) } else { 0.0 };

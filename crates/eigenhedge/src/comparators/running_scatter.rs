@@ -1,7 +1,5 @@
-//! Weight, mean and scatter matrix of rows, accumulated in blocks at the speed of a matrix product.
-//!
-//! Merging is exact: with weights s and t and means m and m', the scatter of all rows is the sum of
-//! both scatters plus `s t/(s + t) (m - m')(m - m')ᵀ`.
+//! Weight, mean and scatter matrix of rows, accumulated in blocks at the speed of a matrix product. Merging is exact:
+//! with weights s and t and means m and m', the scatter is the sum of both plus `s t/(s + t) (m - m')(m - m')ᵀ`.
 
 use crate::error::Error;
 use crate::linalg::checks::{energies, scatter, shape};
@@ -14,13 +12,11 @@ use std::borrow::Cow;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RunningScatter {
     pub mean: Option<Mean>,
-    /// Lower triangle of the scatter matrix.
     scatter: Matrix,
-    /// Centered and weighted rows that the matrix does not include yet, one per column.
+    /// Centered and weighted rows that the matrix does not include yet.
     block: Matrix,
 }
 
-/// Returns the number of rows added at once, which is larger if the matrix exceeds the cache.
 fn block_rows(length: usize) -> usize {
     if length > 256 { 256 } else { 64 }
 }
@@ -31,7 +27,7 @@ impl RunningScatter {
         Self { mean: centered.then(Mean::default), scatter, block }
     }
 
-    /// Creates the state after rows with this mean and scatter matrix. Only the lower triangle is read.
+    /// Only the lower triangle is read.
     pub fn of(mean: Option<Mean>, scatter: Matrix) -> Self {
         let block = Matrix::zeros(scatter.rows(), 0);
         Self { mean, scatter, block }
@@ -46,7 +42,7 @@ impl RunningScatter {
         ensure(self.block.columns() < block_rows(length), "the last rows must be fewer than a block")
     }
 
-    /// Adds a weighted row. Returns the increase of the trace.
+    /// Returns the increase of the trace.
     pub fn add_weighted(&mut self, row: &[f64], weight: f64) -> f64 {
         let at = self.block.columns();
         self.block.push_column(row);
@@ -57,7 +53,6 @@ impl RunningScatter {
         square
     }
 
-    /// Adds the rows of another scatter matrix. Centering must match.
     pub fn merge(&mut self, other: &Self) {
         self.merge_mean(other.mean.as_ref());
         let scatter = other.whole();
@@ -67,7 +62,7 @@ impl RunningScatter {
         }
     }
 
-    /// Adds rows with this mean, whose scatter matrix is `X Xᵀ` for X = `factor`. Centering must match.
+    /// Adds rows with this mean and the scatter matrix `X Xᵀ` for X = `factor`.
     pub fn merge_rows(&mut self, mean: Option<&Mean>, factor: &Matrix) {
         self.merge_mean(mean);
         for j in 0..factor.columns() {
@@ -92,7 +87,6 @@ impl RunningScatter {
         }
     }
 
-    /// Returns the scatter matrix of all rows, in the lower triangle.
     pub fn whole(&self) -> Cow<'_, Matrix> {
         if self.block.columns() == 0 {
             return Cow::Borrowed(&self.scatter);
@@ -107,7 +101,6 @@ impl RunningScatter {
         (0..self.scatter.rows()).map(|i| self.scatter.column(i)[i] + recent(i)).collect()
     }
 
-    /// Returns the energy (after centering) along each of these unit vectors, and in total.
     pub fn energies(&self, directions: &Matrix) -> (Vec<f64>, f64) {
         let scatter = self.whole();
         let length = scatter.rows();
@@ -123,45 +116,41 @@ impl RunningScatter {
     }
 }
 
-/// Running mean, stored as a base point plus a displacement. A large distance of the rows from the origin affects the
-/// precision only when the base point is subtracted, not in later steps.
+/// Running mean as a base point plus a displacement, so that a large offset of the rows costs precision only once.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Mean {
-    /// Base point, usually the first row. The vector is empty before the first row.
+    /// Usually the first row. Empty before it.
     base: Vec<f64>,
     way: Vec<f64>,
     pub weight: f64,
-    /// True if the base point is a row that does not count in the mean.
     left_out: bool,
 }
 
 impl Mean {
     pub const NONE: Self = Self { base: Vec::new(), way: Vec::new(), weight: 0.0, left_out: false };
 
-    /// Returns the mean of the same rows after centering, which is zero.
     pub fn at_zero(&self, length: usize) -> Self {
         Self { base: vec![0.0; length], way: vec![0.0; length], weight: self.weight, left_out: false }
     }
 
-    /// Sets the base point, which is otherwise the first row, to a row that does not count in the mean.
     pub fn begin_at(&mut self, base: &[f64]) {
         self.base = base.to_vec();
         self.way = vec![0.0; base.len()];
         self.left_out = true;
     }
 
-    /// Creates the mean of other rows, from its displacement from the base point of this mean and its weight.
+    /// Creates the mean of other rows with the same base point.
     pub fn beside(&self, way: Vec<f64>, weight: f64) -> Self {
         Self { base: self.base.clone(), way, weight, left_out: self.left_out }
     }
 
-    /// Changes the base point in one column. All previous rows must have been equal to the base point in this column.
+    /// All previous rows must have been equal to the base point in this column.
     pub fn begin_column(&mut self, column: usize, value: f64) {
         self.base[column] = value;
     }
 
-    /// Adds a row of weight w = `own` and replaces the row by its contribution to the scatter matrix: `√(w W/(W + w))`
-    /// times its displacement from the mean of the previous rows, whose total weight is W.
+    /// Adds a row of weight w and replaces it by its contribution to the scatter matrix: `√(w W/(W + w))` times its
+    /// displacement from the mean of the previous rows, whose weight is W.
     pub fn add(&mut self, row: &mut [f64], own: f64) {
         if self.base.is_empty() {
             self.begin_at(row);
@@ -183,8 +172,8 @@ impl Mean {
         (self.weight > 0.0 && other.weight > 0.0).then(|| (0..self.way.len()).map(way).collect())
     }
 
-    /// Returns the vector by which the displacement between two means contributes to the scatter of all rows: `√(s t/(s
-    /// + t)) (m' - m)` for total weights s and t. Returns `None` if either has no rows.
+    /// Returns the contribution of two means to the scatter of all rows: `√(s t/(s + t)) (m' - m)` for weights s and t,
+    /// if positive.
     pub fn between(&self, other: &Self) -> Option<Vec<f64>> {
         let root = (self.weight * (other.weight / (self.weight + other.weight))).sqrt();
         let mut way = self.way_to(other)?;
@@ -192,7 +181,6 @@ impl Mean {
         Some(way)
     }
 
-    /// Merges another mean into this one. Returns the vector of [`Self::between`].
     pub fn merge(&mut self, other: &Self) -> Option<Vec<f64>> {
         let between = self.between(other);
         match self.way_to(other) {
@@ -207,18 +195,17 @@ impl Mean {
         between
     }
 
-    /// Returns the vector that the base row would add to the scatter, or `None` if the base row counts in the mean.
+    /// Returns the vector that the base row would add to the scatter, unless it counts in the mean.
     pub fn between_left_out(&self) -> Option<Vec<f64>> {
         let root = (self.weight / (self.weight + 1.0)).sqrt();
         self.left_out.then(|| self.way.iter().map(|x| root * x).collect())
     }
 
-    /// Returns the base row if the mean does not include it, and marks it as included. Returns `None` otherwise.
+    /// Returns the base row if the mean does not include it, and marks it as included.
     pub fn take_left_out(&mut self) -> Option<Vec<f64>> {
         std::mem::take(&mut self.left_out).then(|| self.base.clone())
     }
 
-    /// Returns the base point, and the displacement of the mean from it.
     pub fn parts(&self) -> (&[f64], &[f64]) {
         (&self.base, &self.way)
     }

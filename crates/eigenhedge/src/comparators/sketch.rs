@@ -1,27 +1,17 @@
 //! Lower and upper bounds on the loss of the best fixed subspace of long rows, from a sketch of a few directions.
 //!
-//! Setting: rows x of n numbers, seen once. An n × n matrix does not fit into memory, but nℓ numbers do. With `C` the
-//! (centered) scatter matrix, the best loss is `tr C` minus its k largest eigenvalues.
-//!
-//! Update (frequent directions): rows are collected as columns of `B` (field `buffer`). When there are 2ℓ columns, `B`
-//! is replaced by its scaled principal directions. Let `δ` be the (ℓ+1)-th largest eigenvalue of `B Bᵀ`. It is
-//! subtracted from every eigenvalue, so at most ℓ columns remain. `Δ = Σ δ` is the field `shrinkage`, and the diagonal
-//! of C is the field `energies`. Centering weights each row as [`BestSubspace`](super::BestSubspace) does.
-//!
+//! Setting: rows x of n numbers, seen once, with the (centered) scatter matrix C. The best loss is `tr C` minus its k
+//! largest eigenvalues. An n × n matrix does not fit into memory, but nℓ numbers do.
+//! Update (frequent directions): rows become columns of `B` (field `buffer`). At 2ℓ columns, B is replaced by its
+//! principal directions, with the (ℓ+1)-th largest eigenvalue δ of `B Bᵀ` subtracted from every eigenvalue, so at most
+//! ℓ columns remain. `Δ = Σ δ` is the field `shrinkage`, and the diagonal of C is the field `energies`.
 //! Guarantee: `B Bᵀ ⪯ C ⪯ B Bᵀ + Δ I`. With `top` the sum of the k largest eigenvalues, `high = tr C - top(B Bᵀ)` and
-//! `low = high - min(k Δ, tr C - tr B Bᵀ)` always enclose the best loss. Each step removes at least `(ℓ+1) δ` from `B`,
-//! hence `(ℓ+1-k) Δ ≤ best` and `high - low ≤ best · k/(ℓ+1-k)`. Both ends are equal as long as the rows have rank at
-//! most ℓ.
-//!
-//! Cost: amortized O(nℓ) per row, and memory for 2nℓ numbers. Sparse rows are first collected in a
-//! sketch of their own, whose cost does not depend on n ([`PendingRows`]).
-//!
-//! Numerics: a step uses the 2ℓ × 2ℓ Gram matrix of `B`, which squares the condition number. Only the eigenvalues are
-//! needed, and their error is the rounding error of the largest one. Both ends are accurate up to the rounding error of
-//! `tr C`.
-//!
-//! Not done: random projections, whose guarantees hold only with high probability.
-//!
+//! `low = high - min(k Δ, tr C - tr B Bᵀ)` enclose the best loss. Each step removes at least `(ℓ+1) δ` from B, hence
+//! `(ℓ+1-k) Δ ≤ best` and `high - low ≤ best · k/(ℓ+1-k)`. Both ends are equal as long as the rows have rank at most ℓ.
+//! Cost: amortized O(nℓ) per row, and memory for 2nℓ numbers. Sparse rows are first collected in a sketch whose cost
+//! does not depend on n ([`PendingRows`]).
+//! Numerics: a step uses the Gram matrix of B, of which only eigenvalues are needed. Both ends are accurate up to the
+//! rounding error of `tr C`.
 //! References: Liberty, KDD 2013; Ghashami, Liberty, Phillips & Woodruff, SIAM J. Comput. 2016 (merging).
 
 use super::best::Best;
@@ -53,9 +43,8 @@ pub struct Sketch {
     pub(super) retained: usize,
     pub(crate) mean: Option<Mean>,
     pub(super) rows: u64,
-    /// Energy (the sum of squares after centering) of each column of the rows, without the pending rows.
+    /// Energy (after centering) of each column, without the pending rows.
     pub(crate) energies: Vec<f64>,
-    /// Upper bound on the energy that the buffer misses along any unit vector.
     pub(crate) shrinkage: f64,
     pub(crate) buffer: Matrix,
     pub(super) pending: PendingRows,
@@ -71,7 +60,6 @@ pub(super) struct Working {
     pub(super) rotation: Matrix,
     block: Matrix,
     pub(super) cells: Cells,
-    /// Shift of the pending rows, or `None` if it has to be computed.
     pub(super) shift: Option<Cells>,
 }
 
@@ -124,7 +112,7 @@ impl Sketch {
         self.add_weighted(row, 1.0);
     }
 
-    /// Adds a weighted row. Returns the increase of the energy.
+    /// Returns the increase of the energy.
     pub(crate) fn add_weighted(&mut self, row: &[f64], weight: f64) -> f64 {
         self.sparse_streak = 0;
         self.settle();
@@ -140,9 +128,8 @@ impl Sketch {
         dot(column, column)
     }
 
-    /// Merges the sketches of two streams. The result retains as many directions as `self`. If the sketches are
-    /// centered, the displacement between their means is added as one more row: `√(s t / (s + t)) (m - m')` for total
-    /// weights s and t.
+    /// Merges the sketches of two streams. The result retains as many directions as `self`. With centering, the
+    /// displacement between the means becomes one more row: `√(s t / (s + t)) (m - m')` for total weights s and t.
     pub fn merge(mut self, mut other: Self) -> Result<Self, Error> {
         self.settle();
         other.settle();
@@ -194,7 +181,6 @@ impl Sketch {
         self.rotate();
     }
 
-    /// Replaces the buffer by its product with the rotation in the scratch space, which must not have more columns.
     pub(super) fn rotate(&mut self) {
         let Working { rotation, block, .. } = &mut self.scratch.0;
         let (length, left) = (self.buffer.rows(), rotation.columns());
@@ -209,9 +195,8 @@ impl Sketch {
     }
 }
 
-/// Returns an interval that contains the loss of the best k-dimensional subspace, for rows with
-/// this energy and the sketch B. The sum of the k largest eigenvalues of `B Bᵀ` must be at most
-/// `most` below that of the scatter matrix of the rows.
+/// Returns an interval for the best loss of rows with this energy and the sketch B. The k largest eigenvalues of `B Bᵀ`
+/// must sum to at most `most` less than those of the scatter matrix.
 pub(crate) fn bracket(sketch: &Matrix, energy: f64, kept: usize, most: f64) -> Best {
     let mut gram = Matrix::default();
     fill_gram(&mut gram, sketch);

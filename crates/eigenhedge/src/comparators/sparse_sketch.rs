@@ -35,8 +35,8 @@ impl Sketch {
         }
     }
 
-    /// Computes the sparse vector that is subtracted from the pending rows: the largest cells of the mean of all other
-    /// rows. Without this shift, inner products lose digits by cancellation if a column is far from zero in all rows.
+    /// Returns what is subtracted from the pending rows: the largest cells of the mean of all other rows. Without it,
+    /// products cancel if a column is far from zero in all rows.
     fn shift(&self) -> Cells {
         let parts = self.mean.as_ref().map(Mean::parts);
         parts.map_or_else(Cells::default, |(base, way)| Cells::largest_of_sum(base, way))
@@ -82,7 +82,6 @@ impl Sketch {
         self.scratch.0.shift = None;
     }
 
-    /// Adds the sketch of the pending rows to the buffer, as [`Sketch::merge`] adds the sketch of another stream.
     fn absorb(&mut self) {
         let mut pending = std::mem::take(&mut self.pending);
         pending.shrink(self.retained);
@@ -121,8 +120,8 @@ impl Sketch {
         self.mean.as_ref()?.between(&self.mean_of(pending)?)
     }
 
-    /// Computes the lower triangle of the Gram matrix of these columns: the buffer, the displacement between the means,
-    /// and the pending columns.
+    /// Computes the lower triangle of the Gram matrix of the buffer, the displacement between the means, and the
+    /// pending columns.
     fn whole_gram(&self, pending: &PendingRows, between: Option<&[f64]>) -> Matrix {
         let (own, more) = (self.buffer.columns(), pending.columns.columns());
         let first = own + usize::from(between.is_some());

@@ -1,22 +1,15 @@
 //! Capped Hedge, including Hedge as a special case. The setting is that of the [module](super).
 //!
-//! Update: let `v_i` be the probability that expert `i` is dropped (field `log_dropped`, as `log
-//! v_i`). The update is `log v ← cap(log v - η loss)`, followed by mixing. Initially `v_i = d/n`.
-//! With `d = 1` the cap only normalizes the weights, so the learner is Hedge.
-//!
-//! Guarantee: without mixing, for every sequence of losses,
-//! `Σ expected ≤ (η L* + d log(n/d)) / (1 - e^{-η})`, where `L*` is the total loss of the best
-//! fixed set of `d` dropped experts (JMLR Theorem 3). Mixing lowers some `log v`. The total
-//! decrease ([`CappedHedge::price`]) adds to `d log(n/d)`. Experts are the diagonal case of
-//! subspaces, so [`bounds::uncentered`](crate::bounds::uncentered) and
-//! [`bounds::shifting`](crate::bounds::shifting) hold with this total as the price.
-//!
+//! Update: `log v ← cap(log v - η loss)` for the probabilities v of being dropped, initially `d/n`, then mixing. With
+//! `d = 1` the cap only normalizes the weights: Hedge.
+//! Guarantee: without mixing, for every sequence of losses, `Σ expected ≤ (η L* + d log(n/d)) / (1 - e^{-η})`, where
+//! `L*` is the total loss of the best fixed set of `d` dropped experts (JMLR Theorem 3). The cost of mixing
+//! ([`CappedHedge::price`]) adds to `d log(n/d)`, also in [`bounds::uncentered`](crate::bounds::uncentered) and
+//! [`bounds::shifting`](crate::bounds::shifting).
 //! Cost: `O(n)` per trial while the order of the weights changes little, `O(n log n)` at worst.
-//!
-//! Numerics: weights are stored as logarithms without a lower limit. Without mixing, a weight can fall to `e^{-10000}`.
-//!
-//! References: Freund & Schapire 1997; Warmuth & Kuzmin, JMLR 2008, Algorithms 1 and 3, and section
-//! 8 for mixing. The normalizer printed in Algorithm 3 lacks the factor `w_j`.
+//! References: Freund & Schapire 1997; Warmuth & Kuzmin, JMLR 2008, Algorithms 1 and 3, and section 8 for mixing. The
+//! normalizer printed in Algorithm 3 lacks the factor `w_j`. 8 for mixing. The normalizer printed in Algorithm 3 lacks
+//! the factor `w_j`.
 
 use serde::{Deserialize, Serialize};
 
@@ -76,8 +69,7 @@ impl TryFrom<Saved> for CappedHedge {
     }
 }
 
-/// Creates a Hedge learner. In each trial it draws one expert with exponential weights and incurs the loss of this
-/// expert. Returns `Err` for fewer than two experts, or if `eta` is not positive and finite.
+/// Creates a Hedge learner: each trial draws one expert with exponential weights and incurs its loss.
 ///
 /// ```
 /// use eigenhedge::{Random, experts::hedge, trial};
@@ -92,8 +84,8 @@ pub fn hedge(experts: usize, eta: f64) -> Result<CappedHedge, Error> {
 }
 
 impl CappedHedge {
-    /// Creates a learner that keeps `kept` of `experts` experts at learning rate `eta`, with systematic sampling and no
-    /// mixing. Returns `Err` unless `0 < kept < experts` and `eta` is positive and finite.
+    /// Creates a learner that keeps `kept` of `experts` experts, with systematic sampling and no mixing. Returns `Err`
+    /// unless `0 < kept < experts` and `eta` is positive and finite.
     pub fn new(experts: usize, kept: usize, eta: f64) -> Result<Self, Error> {
         check_kept(kept, experts)?;
         error::positive("eta", eta)?;
@@ -125,19 +117,18 @@ impl CappedHedge {
         &self.log_dropped
     }
 
-    /// Returns the cost of mixing: the total decrease of all `log v` that mixing has caused. It
-    /// adds to the term `d log(n/d)` of the bound, where d of n experts are dropped.
+    /// Returns the cost of mixing: the total decrease of all `log v` that it has caused.
     pub fn price(&self) -> f64 {
         self.price
     }
 
-    /// Returns the indices of the experts dropped in the most recent trial. Empty before the first trial.
+    /// Returns the experts dropped in the most recent trial.
     pub fn dropped(&self) -> &[usize] {
         &self.scratch.0.1.dropped
     }
 }
 
-/// Returns `log(d/n)`, computed from `k/n`. This is more precise if k is much less than n.
+/// Returns `log(d/n)`, computed from `k/n` for precision.
 fn log_uniform(experts: usize, kept: usize) -> f64 {
     (-(kept as f64 / experts as f64)).ln_1p()
 }

@@ -1,14 +1,8 @@
-//! Follow the leader: drops the experts with the smallest total loss so far. The setting is that of the
-//! [module](super).
+//! Follow the leader: drops the experts with the smallest total loss so far. Those with equal totals share the
+//! remaining places evenly. This is the limit of capped Hedge as `η → ∞`, in expected `O(n)` per trial.
 //!
-//! Update: `total ← total + loss`. The `d` experts with the smallest totals are dropped. Experts with exactly equal
-//! totals share the remaining places evenly. This is the limit of capped Hedge as `η → ∞`.
-//!
-//! Guarantee: none. If the dropped experts always have loss 1, the learner loses `d` per trial. The
-//! learner is a baseline that shows the benefit of hedging.
-//!
-//! Cost: expected `O(n)` per trial.
-//!
+//! Guarantee: none. If the dropped experts always have loss 1, the learner loses `d` per trial. It is a baseline that
+//! shows the benefit of hedging.
 //! References: Warmuth & Kuzmin, JMLR 2008, Fact 1 and section 7.
 
 use serde::{Deserialize, Serialize};
@@ -53,7 +47,6 @@ impl Leader {
         Ok(Self { kept, totals: vec![0.0; experts], scratch: Scratch::default() })
     }
 
-    /// Returns true if `self` can be a state of the learner `fresh`.
     pub(crate) fn continues(&self, fresh: &Self) -> bool {
         let are_sound = self.totals.iter().all(|x| x.is_finite() && *x >= 0.0);
         self.kept == fresh.kept && self.totals.len() == fresh.totals.len() && are_sound
@@ -64,7 +57,7 @@ impl Leader {
         &self.totals
     }
 
-    /// Returns the indices of the experts dropped in the most recent trial. Empty before the first trial.
+    /// Returns the experts dropped in the most recent trial.
     pub fn dropped(&self) -> &[usize] {
         &self.scratch.0.choice.dropped
     }

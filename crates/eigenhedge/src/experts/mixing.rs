@@ -1,9 +1,5 @@
-//! Mixing of a vector of log-weights by the rules of [`Mixing`].
-//!
-//! Cost: `O(n)` per trial.
-//!
-//! Numerics: weights and their mean are stored as logarithms. The mean is therefore accurate to
-//! rounding even if all weights are far below the smallest normal number.
+//! Mixing of a vector of log-weights by the rules of [`Mixing`]. The mean is a logarithm too, so it is accurate even if
+//! all weights are far below the smallest normal number.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,8 +12,7 @@ use crate::state::length;
 pub struct Mixer {
     rule: Mixing,
     played: u64,
-    /// Logarithms of the mean of all distributions so far, including the initial one. Empty unless
-    /// the rule is past average.
+    /// Logarithms of the mean of all distributions so far. Empty unless the rule is past average.
     past: Vec<f64>,
 }
 
@@ -35,7 +30,6 @@ impl Mixer {
         if expected > 0 { check_distribution(&self.past, experts - kept) } else { Ok(()) }
     }
 
-    /// Mixes the weights after an update. `log_uniform` is the log-weight `log(d/n)` of the uniform distribution.
     pub fn mix(&mut self, log_dropped: &mut [f64], log_uniform: f64) {
         match self.rule {
             Mixing::None => {}

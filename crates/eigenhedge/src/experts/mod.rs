@@ -1,9 +1,8 @@
 //! Learners over `n` experts that keep `k` of them.
 //!
-//! Before each trial a learner commits to a set of `k` experts to keep. The loss of the trial is the sum of the losses
-//! of the `d = n - k` dropped experts. The experts worth keeping are therefore those with the *largest* losses, as the
-//! directions worth keeping in PCA are those with the largest variance. Losses are in `[0, 1]`. Expert learners are the
-//! diagonal case of subspace learners and the simplest introduction to them.
+//! Before each trial a learner commits to a set of `k` experts. Its loss is the sum of the losses, in `[0, 1]`, of the
+//! `d = n - k` dropped experts. The experts worth keeping are those with the *largest* losses, like the directions with
+//! the largest variance in PCA: expert learners are the diagonal case of subspace learners.
 //!
 //! - [`CappedHedge`]: exponential weights projected onto the capped simplex. [`hedge`] is the case `d = 1`.
 //! - [`Leader`]: the best set so far.
@@ -42,7 +41,7 @@ use crate::random::Random;
 use crate::simplex::{DrawScratch, Select, draw};
 use crate::state::length;
 
-/// Upper bound on the memory per expert, in 8-byte numbers. The table of [`ProductSets`] is not included.
+/// Upper bound on the memory per expert, in 8-byte numbers, without the table of [`ProductSets`].
 const NUMBERS: usize = 16;
 
 fn check_kept(kept: usize, experts: usize) -> Result<(), Error> {

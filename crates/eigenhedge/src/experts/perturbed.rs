@@ -1,17 +1,11 @@
-//! Follow the perturbed leader: drops the experts with the smallest total losses after adding random noise. The setting
-//! is that of the [module](super).
+//! Follow the perturbed leader: drops the experts with the smallest total losses after adding random noise.
 //!
 //! Update: `total ← total + loss`. Each trial draws independent Gumbel noise `G_i = -log(-log U_i)`, with `U_i` uniform
-//! in `[0, 1)`, and drops the `d` experts with the smallest `total_i - G_i/η`.
-//!
-//! Guarantee: with `d = 1` the drawn expert has exactly the distribution of Hedge with rate `η`,
-//! and therefore Hedge's bound `(η L* + log n)/(1 - e^{-η})` in expectation. With `d > 1` the set
-//! is drawn one expert after another without replacement, with probabilities proportional to `e^{-η
-//! total}`. No bound without extra factors of `d` is known. The mean loss over the noise has no
-//! closed form, so [`Loss::expected`] is the loss of the drawn set, which is unbiased but random.
-//!
-//! Cost: expected `O(n)` per trial, and `n` random numbers.
-//!
+//! in `[0, 1)`, and drops the `d` experts with the smallest `total_i - G_i/η`, in expected `O(n)`.
+//! Guarantee: with `d = 1` the drawn expert has the distribution of Hedge with rate `η`, and therefore its bound `(η L*
+//! + log n)/(1 - e^{-η})` in expectation. With `d > 1` experts are drawn one after another without replacement, with
+//! probabilities proportional to `e^{-η total}`, and no bound without extra factors of `d` is known. [`Loss::expected`]
+//! is the loss of the drawn set, which is unbiased but random.
 //! References: Kalai & Vempala 2005; Kuzmin & Warmuth, COLT 2005 (noise that simulates Hedge); Warmuth & Kuzmin, JMLR
 //! 2008, section 4.1.
 
@@ -49,14 +43,12 @@ struct PerturbedTotals {
 
 impl PerturbedLeader {
     /// Creates a learner that keeps `kept` of `experts` experts. The scale of the noise is `1/eta`.
-    /// Returns `Err` unless `0 < kept < experts` and `eta` is positive and finite.
     pub fn new(experts: usize, kept: usize, eta: f64) -> Result<Self, Error> {
         check_kept(kept, experts)?;
         error::positive("eta", eta)?;
         Ok(Self { kept, eta, totals: vec![0.0; experts], scratch: Scratch::default() })
     }
 
-    /// Returns true if `self` can be a state of the learner `fresh`.
     pub(crate) fn continues(&self, fresh: &Self) -> bool {
         let are_sound = self.totals.iter().all(|x| x.is_finite() && *x >= 0.0);
         self.kept == fresh.kept && self.eta == fresh.eta && self.totals.len() == fresh.totals.len() && are_sound
@@ -67,7 +59,7 @@ impl PerturbedLeader {
         &self.totals
     }
 
-    /// Returns the indices of the experts dropped in the most recent trial. Empty before the first trial.
+    /// Returns the experts dropped in the most recent trial.
     pub fn dropped(&self) -> &[usize] {
         &self.scratch.0.dropped
     }

@@ -1,17 +1,12 @@
-//! Hedge over all sets of experts, with product weights. The setting is that of the [module](super).
+//! Hedge over all sets of experts, with product weights.
 //!
 //! Update: `log w ← log w - η loss` (field `log_weights`). The probability of dropping a set is proportional to the
-//! product of the weights of its members. This is exactly Hedge over the `C(n, d)` sets.
-//!
-//! Guarantee: the losses of sets are in `[0, d]`, so Hedge's bound is `Σ expected ≤ d (η L* + log
-//! C(n, d)) / (1 - e^{-ηd})`. Capped Hedge avoids the factor `d`.
-//!
-//! Cost: `O(n d)` time per trial, and `O(n d)` memory.
-//!
+//! product of the weights of its members: Hedge over the `C(n, d)` sets, in `O(n d)` time per trial and memory.
+//! Guarantee: the losses of sets are in `[0, d]`, so `Σ expected ≤ d (η L* + log C(n, d)) / (1 - e^{-ηd})`. Capped
+//! Hedge avoids the factor `d`.
 //! Numerics: entry `F[i][j]` of the table is the log of the elementary symmetric polynomial of degree `j` in the first
-//! `i` weights, a sum of positive terms. Inclusion probabilities and samples are computed in one backward pass over
-//! ratios of neighboring entries, without cancellation.
-//!
+//! `i` weights, a sum of positive terms. One backward pass over ratios of neighboring entries gives inclusion
+//! probabilities and samples, without cancellation.
 //! References: Warmuth & Kuzmin, JMLR 2008, section 4.1; Takimoto & Warmuth 2003 (product weights by dynamic
 //! programming).
 
@@ -24,8 +19,7 @@ use crate::num;
 use crate::random::Random;
 use crate::scratch::{Scratch, zero};
 
-/// Distribution over sets of a fixed size. The probability of a set is proportional to the product
-/// of the weights of its members.
+/// Distribution over sets of a fixed size, with probabilities proportional to the product of the members' weights.
 ///
 /// ```
 /// use eigenhedge::experts::SetDistribution;
@@ -39,13 +33,12 @@ use crate::scratch::{Scratch, zero};
 pub struct SetDistribution {
     size: usize,
     log_weights: Vec<f64>,
-    /// Table of log-polynomials. Row `i` contains degrees `0..=size` for the first `i` weights.
+    /// Row `i` contains degrees `0..=size` for the first `i` weights.
     table: Vec<f64>,
 }
 
 impl SetDistribution {
-    /// Creates the distribution over sets of `size` indices. Returns `Err` if `size` is 0 or exceeds the number of
-    /// positive weights, or if a log-weight is `∞` or NaN.
+    /// Returns `Err` if `size` is 0 or exceeds the number of positive weights, or if a log-weight is `∞` or NaN.
     pub fn new(log_weights: &[f64], size: usize) -> Result<Self, Error> {
         every("list of log-weights", log_weights, "less than infinity", |weight| weight < f64::INFINITY)?;
         let positive = log_weights.iter().filter(|weight| weight.is_finite()).count();
@@ -56,7 +49,6 @@ impl SetDistribution {
         Ok(distribution)
     }
 
-    /// Fills the table. Entries for impossible degrees are `-∞`.
     pub(crate) fn fill(&mut self, log_weights: &[f64], size: usize) {
         self.size = size;
         log_weights.clone_into(&mut self.log_weights);
@@ -73,7 +65,6 @@ impl SetDistribution {
         }
     }
 
-    /// Returns the log of the elementary symmetric polynomial of degree `degree` in the first `index` weights.
     pub(crate) fn entry(&self, index: usize, degree: usize) -> f64 {
         self.table[index * (self.size + 1) + degree]
     }
@@ -83,7 +74,7 @@ impl SetDistribution {
         self.entry(self.log_weights.len(), self.size)
     }
 
-    /// Returns the probability that the set contains `index`, given that `needed` of its members are at most `index`.
+    /// Returns the probability that the set contains `index`, given that `needed` members are at most `index`.
     fn taken(&self, index: usize, needed: usize) -> f64 {
         (self.log_weights[index] + self.entry(index, needed - 1) - self.entry(index + 1, needed)).exp()
     }
@@ -95,8 +86,7 @@ impl SetDistribution {
         inclusion
     }
 
-    /// Computes the inclusion probabilities. `reach[j]` is the probability that a set has `j`
-    /// members at or below the current index.
+    /// `reach[j]` is the probability that a set has `j` members at or below the current index.
     fn inclusion_into(&self, inclusion: &mut Vec<f64>, reach: &mut Vec<f64>) {
         zero(inclusion, self.log_weights.len());
         zero(reach, self.size + 1);
@@ -158,15 +148,13 @@ struct SetScratch {
 }
 
 impl ProductSets {
-    /// Creates a learner that keeps `kept` of `experts` experts, with learning rate `eta`. Returns
-    /// `Err` unless `0 < kept < experts` and `eta` is positive and finite.
+    /// Creates a learner that keeps `kept` of `experts` experts, with learning rate `eta`.
     pub fn new(experts: usize, kept: usize, eta: f64) -> Result<Self, Error> {
         check_kept(kept, experts)?;
         error::positive("eta", eta)?;
         Ok(Self { kept, eta, log_weights: vec![0.0; experts], scratch: Scratch::default() })
     }
 
-    /// Returns true if `self` can be a state of the learner `fresh`.
     pub(crate) fn continues(&self, fresh: &Self) -> bool {
         let are_sound = self.log_weights.iter().all(|x| x.is_finite() && *x <= 0.0);
         self.kept == fresh.kept
@@ -175,7 +163,7 @@ impl ProductSets {
             && are_sound
     }
 
-    /// Returns the log-weight of each expert minus the largest log-weight.
+    /// Returns the experts dropped in the most recent trial.
     pub fn log_weights(&self) -> &[f64] {
         &self.log_weights
     }

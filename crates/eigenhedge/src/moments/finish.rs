@@ -14,20 +14,18 @@ use crate::standardize::{Standardize, Standardizer};
 use crate::state::length;
 use crate::subspace::{Learned, LearnedScatter, NormBound, SLACK};
 
-/// Scatter matrix in the requested units, around the requested center.
 pub(super) struct Asked {
     pub scatter: LearnedScatter,
     pub energy: f64,
-    /// Upper bound on the energy that the sketch misses along each column, or empty if the matrix is exact.
+    /// Energy that the sketch may miss along each column. Empty if the matrix is exact.
     slack: Vec<f64>,
     deviations: Option<Vec<f64>>,
 }
 
 impl Moments {
-    /// Returns the loss of the best subspace of `kept` dimensions for all rows, around their mean
-    /// or around zero, in standard or original units. The result is exact, or a lower and an upper
-    /// bound. The directions that a model from [`Self::finish`] keeps, with the same k, center and
-    /// units, lose at most the upper bound on these rows.
+    /// Returns the loss of the best subspace of `kept` dimensions for all rows, exact or a lower and an upper bound,
+    /// around their mean or zero, in standard or original units. The directions of a model from [`Self::finish`] lose
+    /// at most the upper bound.
     pub fn best(&self, kept: usize, centered: bool, standardized: bool) -> Best {
         let Asked { scatter, energy, mut slack, .. } = self.asked(centered, standardized);
         match scatter {
@@ -39,8 +37,7 @@ impl Moments {
         }
     }
 
-    /// Returns the scatter matrix around the mean or zero, in standard or original units. Only the
-    /// lower triangle of a whole matrix is valid.
+    /// Only the lower triangle of a whole matrix is valid.
     pub(super) fn asked(&self, centered: bool, standardized: bool) -> Asked {
         let (weight, mean) = (self.weight(), self.mean());
         // In standard units the mean is zero.
@@ -81,16 +78,14 @@ impl Moments {
         }
     }
 
-    /// Returns the learner with these options after all rows, as if it had learned them in one
-    /// pass. Rows of more than 4096 numbers are learned from their sketch. If `standardize` is true,
-    /// every column that is not constant is scaled to mean 0 and standard deviation 1. No row was
-    /// predicted, so no loss is recorded. The summary starts with the rows that follow.
+    /// Returns the learner with these options after all rows, as if it had learned them in one pass, without losses.
+    /// Rows of more than 4096 numbers are learned from their sketch. If `standardize` is true, every column that is not
+    /// constant is scaled to mean 0 and standard deviation 1.
     ///
-    /// Supported learners are `leader`, `anchored` and `product-sets` ([`Model::merge`]). If no
-    /// norm bound is given, the largest norm of a row is used. With centering, this is the largest
-    /// distance of a row from the mean of the previous rows, which depends slightly on their order.
-    /// In standard units the largest norm is unknown, so `anchored` and `product-sets` need a given
-    /// bound. A self-confident rate is tuned to the loss of the best subspace, or to its upper bound.
+    /// Supported learners are `leader`, `anchored` and `product-sets` ([`Model::merge`]). The norm bound is given, or
+    /// the largest norm of a row, from the mean of the previous rows if centered. In standard units it is unknown, so
+    /// `anchored` and `product-sets` need a given bound. A self-confident rate is tuned to the loss of the best
+    /// subspace, or its upper bound.
     pub fn finish(&self, setup: &Setup, standardize: bool) -> Result<Model, Error> {
         let setup = setup.for_rows(self.length)?;
         setup.spec.check_mergeable()?;
@@ -106,10 +101,9 @@ impl Moments {
         Ok(model.with_columns(Columns::new(self.columns.names.clone(), standardizer)))
     }
 
-    /// Learns all rows without predicting them, and returns the model. The rows must be in standard units of the model.
-    /// Names, scale and random generator of the model stay. If [`Model::takes_moments`] returns true and rows have at
-    /// most 4096 numbers, the learned state is that after the rows one by one, in any order. Costs one decomposition,
-    /// and another one if the model has rows.
+    /// Learns all rows, in standard units of the model, without predicting them. Names, scale and random generator
+    /// stay. If [`Model::takes_moments`] returns true and rows have at most 4096 numbers, the state is that after the
+    /// rows one by one, in any order. Costs one decomposition, and another one if the model has rows.
     ///
     /// ```
     /// use eigenhedge::{Kind, Model, Moments, Spec, streams};
@@ -190,7 +184,6 @@ impl Moments {
         Ok((model.absorb(rows, self.passed_over, hindsight)?, deviations))
     }
 
-    /// Returns the variance of each column, or 0 for a constant column.
     fn variances(&self, deviations: &[f64]) -> Vec<f64> {
         let is_constant = |j: usize| match &self.held {
             Held::Exact(held) => held.whole().column(j)[j] == 0.0,
@@ -200,23 +193,22 @@ impl Moments {
     }
 }
 
-/// Smallest energy along a kept direction, as a share of the largest, for which the direction is accurate to 1e-8.
+/// Relative energy along a kept direction for which it is accurate to 1e-8.
 const ACCURATE: f64 = 1e-8;
 
 /// Directions that a new model would keep after all rows, with the energy of the rows along each of them.
 #[derive(Debug, Clone)]
 pub struct Principal {
-    /// Directions and center. The probabilities of the directions are unknown and set to 0.
+    /// The probabilities of the directions are unknown and set to 0.
     pub embedding: Embedding,
-    /// Energy of the rows along each direction, and in total. `None` for rows of more than 4096 numbers, and for models
-    /// that do not compute the best subspace in hindsight.
+    /// Energy of the rows along each direction, and in total. `None` for rows of more than 4096 numbers, and without
+    /// the best subspace in hindsight.
     pub energies: Option<(Vec<f64>, f64)>,
 }
 
 impl Moments {
-    /// Returns the directions that a model without rows would keep after [`Self::add_to`], at the cost of the k leading
-    /// eigenpairs instead of all. Returns `None` if the model has rows or another row length, if there are too few rows
-    /// for k directions, or if the energies along the directions differ too much for accuracy.
+    /// Returns the directions of a model without rows after [`Self::add_to`], from the k leading eigenpairs alone, or
+    /// `None` if the model has rows or another row length, or the directions would not be accurate.
     pub fn principal(&self, model: &Model) -> Option<Principal> {
         if model.totals().rows > 0 || self.rows == 0 || model.length() != self.length {
             return None;

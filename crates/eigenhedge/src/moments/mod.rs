@@ -1,28 +1,18 @@
-//! Moments of rows: count, mean and scatter matrix. Parts of a table are reduced to moments on any
-//! machine, in any order, and merged into one model.
+//! Moments of rows: count, mean and scatter matrix. Parts of a table are reduced to moments on any machine
+//! ([`Moments::update`]), merged in any order ([`Moments::merge`]), and become one learner ([`Moments::finish`]),
+//! centered or not, standardized or not. Nothing is predicted and no loss is recorded.
 //!
-//! Setting: weighted rows in any number of parts. Nothing is predicted and no loss is recorded. Each part adds its rows
-//! ([`Moments::update`]). The states are merged ([`Moments::merge`]) in a tree of any shape. The result becomes a
-//! learner ([`Moments::finish`]), centered or not, standardized or not.
-//!
-//! Rows of up to [`BestSubspace::LONGEST`] numbers: the weight W, the mean m and the scatter matrix
-//! `C = Σ w (x - m)(x - m)ᵀ` are exact. Up to n/2 rows of n numbers are stored as a factor of C, so that a few rows
-//! need no n × n matrix. For two parts with weights s and t and means m and m', C is the sum of both scatter matrices
-//! plus `s t/(s + t) (m - m')(m - m')ᵀ`. The scatter around zero is `C + W m mᵀ`. That of standardized rows is
-//! `S⁻¹ C S⁻¹`, where S contains the standard deviations. Neither needs a second pass.
-//!
+//! Rows of up to [`BestSubspace::LONGEST`] numbers: the weight W, the mean m and the scatter matrix `C = Σ w (x - m)(x
+//! - m)ᵀ` are exact. Up to n/2 rows of n numbers are stored as a factor of C. The scatter around zero is `C + W m mᵀ`,
+//! that of standardized rows `S⁻¹ C S⁻¹` with the standard deviations S.
 //! Longer rows: a frequent-directions sketch B ([`Sketch`]) with a known error Δ, `B Bᵀ ⪯ C ⪯ B Bᵀ + Δ I`, and the
-//! exact diagonal of C. On these rows, the directions that the finished model keeps lose at most the upper end of
-//! [`Moments::best`], and no subspace loses less than the lower end. In standard units the error is `Δ S⁻²`, so columns
-//! with little variance widen the interval between the two ends.
-//!
-//! Cost: O(n²) per row as a matrix product, or O(nℓ) for a sketch of ℓ = 8k + 16 directions.
-//! Serialized size: about 8 n² bytes, or up to about 16 nℓ.
-//!
-//! Numerics: the first row is subtracted from all rows, so that an offset costs no precision.
-//!
-//! References: Chan, Golub & LeVeque, *Algorithms for computing the sample variance*, 1983;
-//! Ghashami, Liberty, Phillips & Woodruff, SIAM J. Comput. 2016.
+//! exact diagonal of C. The directions that the finished model keeps lose at most the upper end of [`Moments::best`] on
+//! these rows, and no subspace less than the lower end. In standard units the error is `Δ S⁻²`, so columns with little
+//! variance widen the interval.
+//! Cost: O(n²) per row as a matrix product, or O(nℓ) for a sketch of ℓ = 8k + 16 directions, and about 8 n² or 16 nℓ
+//! bytes.
+//! References: Chan, Golub & LeVeque, *Algorithms for computing the sample variance*, 1983; Ghashami, Liberty, Phillips
+//! & Woodruff, SIAM J. Comput. 2016.
 
 mod finish;
 
@@ -68,12 +58,9 @@ pub struct Moments {
     columns: Columns,
     rows: u64,
     passed_over: u64,
-    /// Energy `Σ w |x|²`.
     energy: f64,
-    /// Largest `w |x|²` of a row.
     largest_square: f64,
-    /// Largest `w |x - m|²` of a row, where m is the mean of the previous rows. For merged parts
-    /// with means m and m', at least `|m - m'|²`.
+    /// Largest `w |x - m|²` of a row, where m is the mean of the previous rows. For merged parts, at least `|m - m'|²`.
     largest_deviation: f64,
     held: Held,
 }
@@ -81,22 +68,20 @@ pub struct Moments {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Held {
     Exact(Box<RunningScatter>),
-    /// Sketch of long rows, or of a few shorter rows. The sketch of a few rows is exact.
+    /// For long rows, or for a few shorter rows, which it stores exactly.
     Sketched(Box<Sketch>),
 }
 
-/// Returns the number of directions that the sketch retains. It stores twice as many rows exactly.
+/// Number of directions that the sketch retains. It stores twice as many rows exactly.
 fn directions(length: usize, kept: usize) -> usize {
     if length <= BestSubspace::LONGEST { (length / 4).max(1) } else { retained(kept) }
 }
 
-/// Maximum number of directions in a deserialized state.
 const MOST_KEPT: usize = 1 << 20;
 
 impl Moments {
-    /// Creates empty moments of rows of `length` columns, for models of at most `kept` directions.
-    /// With [`Missing::Fail`] rows with missing cells (NaN) are errors, and with [`Missing::Skip`]
-    /// they are skipped. Returns `Err` for [`Missing::Fill`].
+    /// Creates empty moments of rows of `length` columns, for models of at most `kept` directions. Rows with missing
+    /// cells (NaN) are errors or skipped. Returns `Err` for [`Missing::Fill`].
     pub fn new(length: usize, kept: usize, missing: Missing) -> Result<Self, Error> {
         at_least_one("the dimension", length)?;
         at_least_one("k", kept)?;
@@ -118,8 +103,7 @@ impl Moments {
         })
     }
 
-    /// Sets the names of the columns, which the finished model receives. They must be distinct, and
-    /// equal in all parts that are merged.
+    /// Sets the names of the columns, distinct and equal in all parts.
     pub fn set_names(&mut self, names: Vec<String>) -> Result<(), Error> {
         length("the names of columns", names.len(), self.length)?;
         let columns = Columns::new(Some(names), Standardizer::new(Standardize::None, 0));
@@ -145,8 +129,8 @@ impl Moments {
         Ok(())
     }
 
-    /// Adds rows. If weights are given, there is one per row, finite and not negative. A row of weight w counts w
-    /// times. On an error nothing changes, and the error contains the index of the row.
+    /// Adds rows. A row of weight w counts w times. On an error nothing changes, and the error contains the index of
+    /// the row.
     pub fn update(&mut self, rows: &[&[f64]], weights: Option<&[f64]>) -> Result<(), Error> {
         if let Some(weights) = weights {
             length("the weights of the rows", weights.len(), rows.len())?;
@@ -168,15 +152,13 @@ impl Moments {
         Ok(())
     }
 
-    /// Creates empty moments for rows in the standard units of a model. [`Self::add_to`] adds them to this model later.
-    /// Returns `Err` if the model fills in missing cells.
+    /// Creates empty moments for rows in the standard units of a model, to which [`Self::add_to`] adds them later.
     pub fn for_model(model: &Model) -> Result<Self, Error> {
         let spec = model.spec();
         Self::new(model.length(), spec.kept, spec.missing)
     }
 
-    /// Scales rows to the standard units of the model and adds them. On an error nothing changes,
-    /// and the error contains the index of the row.
+    /// Scales rows to the standard units of the model and adds them. On an error nothing changes.
     pub fn update_for(&mut self, model: &Model, rows: &[&[f64]]) -> Result<(), Error> {
         let columns = model.columns();
         if columns.standardizer.how() == Standardize::None {
@@ -189,7 +171,7 @@ impl Moments {
         self.update(&scaled.iter().map(Vec::as_slice).collect::<Vec<_>>(), None)
     }
 
-    /// Replaces stored rows by their scatter matrix, unless there is room for `more` rows. Long rows keep their sketch.
+    /// Replaces stored rows by their scatter matrix, unless there is room for `more`. Long rows keep their sketch.
     fn make_room(&mut self, more: usize) {
         if let Held::Sketched(sketch) = &self.held
             && self.length <= BestSubspace::LONGEST
@@ -214,8 +196,7 @@ impl Moments {
         }
     }
 
-    /// Merges the moments of two parts. They must have equal row lengths, the same k and treatment of missing cells, and
-    /// equal column names if both have names.
+    /// Merges the moments of two parts with equal row lengths, k, treatment of missing cells and, if any, names.
     pub fn merge(mut self, other: Self) -> Result<Self, Error> {
         length("a row of the other part", other.length, self.length)?;
         if self.kept != other.kept {

@@ -1,9 +1,7 @@
-//! Blocks of rows that the members learn independently, on several threads.
-//!
-//! The state of a member depends neither on the other members nor on the drawn choices. Each member
-//! therefore learns a lot of [`LOT`] rows and records its trials ([`Trace`]). Once all members have
-//! learned a lot, the calling thread computes the weights, choices and losses of its rows, while
-//! other threads learn the next lot. The results are bit-identical for any number of threads.
+//! Blocks of rows that the members learn independently, on several threads: their states depend neither on each other
+//! nor on the drawn choices. Each member learns a lot of [`LOT`] rows and records its trials ([`Trace`]). The calling
+//! thread then computes weights, choices and losses of the lot, while other threads learn the next. The results are
+//! bit-identical for any number of threads.
 
 use super::Portfolio;
 use crate::learner::{Learner, Loss, Upcoming};
@@ -19,22 +17,16 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Number of rows that a member learns at a time.
 const LOT: usize = 32;
-/// Smallest number of rows times members for which several threads are faster than one.
 const WORTHWHILE: usize = 128;
-/// Largest absolute value of a cell for which no sum of squares can overflow.
 const LARGEST_CELL: f64 = 1e60;
-/// Largest energy of earlier rows for which no sum of squares can overflow.
 const LARGEST_ENERGY: f64 = 1e200;
-/// Required minimum of the largest squared norm so far. Any row whose squared norm underflows is then negligible.
+/// Minimum of the largest squared norm so far. Any row whose squared norm underflows is then negligible.
 const LEAST_SQUARE: f64 = 1e-200;
 
 pub(crate) struct Ran<'a> {
     pub loss: Loss,
-    /// Coordinates of the row in the kept directions of the chosen member.
     pub coordinates: &'a [f64],
-    /// Number of explicit directions of the chosen member with a positive probability of being kept.
     pub rank: usize,
     pub square: f64,
 }
@@ -45,7 +37,6 @@ struct Piece<'a> {
     learned: usize,
 }
 
-/// Trials of one member with one lot of rows.
 struct Done {
     member: usize,
     lot: usize,
@@ -55,12 +46,10 @@ struct Done {
 struct Work<'a> {
     rows: &'a [&'a [f64]],
     pieces: Mutex<VecDeque<Piece<'a>>>,
-    /// Trace lists whose memory is reused.
     spare: Mutex<Vec<Vec<Trace>>>,
 }
 
 impl Work<'_> {
-    /// Lets the next waiting member learn one lot. Returns `None` if no member is waiting.
     fn help(&self) -> Option<Done> {
         let next = self.pieces.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         let Piece { i, member, learned } = next?;
@@ -76,7 +65,6 @@ impl Work<'_> {
 }
 
 impl Portfolio<Ambient> {
-    /// Returns true if [`Self::run_ahead`] accepts these rows and is faster than separate trials.
     pub(crate) fn runs_ahead(&self, rows: &[&[f64]]) -> bool {
         let span = self.members[0].span();
         let is_plain = |row: &&[f64]| row.len() == span.length() && row.iter().all(|x| x.abs() <= LARGEST_CELL);
@@ -89,8 +77,8 @@ impl Portfolio<Ambient> {
             && rows.iter().all(is_plain)
     }
 
-    /// Runs a trial for each row, in order. The members learn on several threads, one of which also runs `beside`.
-    /// Calls `each` with the results of each row. [`Self::runs_ahead`] must be true for these rows.
+    /// Runs a trial for each row, in order, and calls `each` with its results. One of the threads also runs `beside`.
+    /// [`Self::runs_ahead`] must be true.
     pub(crate) fn run_ahead(
         &mut self,
         rows: &[&[f64]],
@@ -144,8 +132,6 @@ impl Portfolio<Ambient> {
         self.members = members;
     }
 
-    /// Draws the choice, computes the loss and updates the weights for row `i` of a lot. `traces`
-    /// has one list per member.
     fn settle<'a>(&mut self, i: usize, traces: &[Vec<Trace>], random: &mut Random, drawn: &'a mut Drawn) -> Ran<'a> {
         let chosen = self.choose_member(random);
         let trace = &traces[chosen][i];
@@ -158,7 +144,6 @@ impl Portfolio<Ambient> {
     }
 }
 
-/// Traces received so far, by lot and member.
 struct Lots {
     receiver: Receiver<Done>,
     lots: Vec<Vec<Vec<Trace>>>,

@@ -1,7 +1,5 @@
-//! Rows with missing cells, which all members fill in together.
-//!
-//! Each member fills in the row from its own directions and center (`Subspace::fill`), and its loss covers only the
-//! observed cells. All members then learn a combination of the filled rows (`fill_errors`).
+//! Rows with missing cells. Each member fills in the row from its own directions and center (`Subspace::fill`), and its
+//! loss covers only the observed cells. All members then learn a combination of the filled rows (`fill_errors`).
 
 use super::Portfolio;
 use super::fill_errors::{Filling, combination};
@@ -19,8 +17,7 @@ impl Portfolio<Ambient> {
         self.members.first().map_or(0.0, |member| member.first_value(column))
     }
 
-    /// Writes the row with its missing (NaN) cells filled in to `filled`. The caller must then run
-    /// the trial or call [`Self::cancel_fill`].
+    /// The caller must then run the trial or call [`Self::cancel_fill`].
     pub(crate) fn fill(&mut self, row: &[f64], scales: Scales, filled: &mut Vec<f64>) {
         let Filling { working, own, rows, errors, variances, products, normal, weights, losses, .. } =
             &mut self.scratch.0.filling;
@@ -52,12 +49,11 @@ impl Portfolio<Ambient> {
         }
     }
 
-    /// Returns the standard errors of the cells of the most recently filled row, 0 for observed cells.
     pub(crate) fn fill_deviations(&self) -> &[f64] {
         &self.scratch.0.filling.deviations
     }
 
-    /// Discards the filled row, all cells of which were missing. The gaps of all columns grow by one row.
+    /// Discards the filled row, all cells of which were missing.
     pub(crate) fn pass_over_empty_row(&mut self) {
         self.cancel_fill();
         self.fill_errors.lengthen_gaps();

@@ -1,23 +1,18 @@
 //! Leave-one-out errors of the members on observed cells, and the combination of their fills.
 //!
-//! The combination is `Σ w_i x_i`, where x_i is the row as filled in by member i. The weights w sum
-//! to 1 and minimize `wᵀ E w`, where E contains the products of the members' leave-one-out errors
-//! on observed cells (Bates and Granger's combination of forecasts). Errors of different members
-//! partly cancel, so the combination is usually better than any single member.
-//!
-//! The standard error of a filled cell is that of a ridge regression on the observed cells. The
-//! noise variance of a column is the mean of `(1 - h) e²`, where e is the leave-one-out error of
-//! the combination in an observed cell and h is the leverage of this cell.
-//!
-//! While a column stays empty, the members with short memories lose their advantage. Let N be the squared standard
-//! error of the combination right after a value, F the mean squared leave-one-out error of the leader (whose center is
-//! the mean of all rows) in this column, at least N, D the difference between the fills of the combination and of the
-//! leader, and g the number of rows since the last value. The squared error grows from N towards `L = 2F + D²` as
-//! `L (1 - r^(g+1))` with `r = 1 - N/L`. This is the mean squared difference of two values, g + 1 rows apart, of an
-//! autoregressive process with the autocorrelation r.
-//!
-//! Numerics: E decays by the factor [`MEMORY`] per row with missing cells. Its diagonal is raised slightly, so that
-//! members with nearly equal errors get nearly equal weights. Negative weights are set to zero.
+//! The combination is `Σ w_i x_i`, where x_i is the row as filled in by member i. The weights sum to 1 and minimize `wᵀ
+//! E w`, where E contains the products of the members' leave-one-out errors (Bates and Granger's combination of
+//! forecasts). Errors of different members partly cancel. E decays by [`MEMORY`] per row with missing cells. Its
+//! diagonal is raised slightly, so that members with nearly equal errors get nearly equal weights. Negative weights
+//! become zero.
+//! The standard error of a filled cell is that of a ridge regression on the observed cells. The noise variance of a
+//! column is the mean of `(1 - h) e²`, where e is the leave-one-out error of the combination in an observed cell and h
+//! its leverage.
+//! While a column stays empty, members with short memories lose their advantage. Let N be the squared standard error of
+//! the combination right after a value, F the mean squared error of the leader (whose center is the mean of all rows),
+//! at least N, D the difference between both fills, and g the number of rows since the last value. The squared error
+//! grows from N towards `L = 2F + D²` as `L (1 - r^(g+1))` with `r = 1 - N/L`: the mean squared difference of two
+//! values, g + 1 rows apart, of an autoregressive process with the autocorrelation r.
 
 use crate::error::Error;
 use crate::impute::solve;
@@ -26,36 +21,28 @@ use crate::state::ensure;
 use crate::subspace::Fill;
 use serde::{Deserialize, Serialize};
 
-/// Factor by which the products of errors decay per row with missing cells.
 const MEMORY: f64 = 0.98;
-/// Number of observed cells over which the noise of the combination is averaged.
 const NOISE_ROWS: f64 = 50.0;
-/// Share of the smallest diagonal entry that is added to the diagonal.
 const RAISED: f64 = 0.01;
 
-/// Statistics of the leave-one-out errors of the members on observed cells. Empty until a cell is missing.
+/// Empty until a cell is missing.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct FillErrors {
-    /// Decayed sum of the products of the errors of each pair of members.
     products: Matrix,
     noise: Vec<Noise>,
     weights: Vec<Weight>,
 }
 
-/// Mean squared leave-one-out errors in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 struct Noise {
-    /// Errors of the combination, without the part that is due to the other cells.
+    /// Without the part that is due to the other cells.
     combination: f64,
-    /// Errors of the leader.
     leader: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 struct Weight {
-    /// Number of observed cells in the noise variances of a column.
     rows: f64,
-    /// Number of consecutive rows in which the cell was missing.
     gap: u32,
 }
 
@@ -63,28 +50,22 @@ struct Weight {
 pub(super) struct Filling {
     pub working: Fill,
     pub own: Vec<f64>,
-    /// Row as filled in by each member, one column per member.
+    /// As filled in by each member, one column per member.
     pub rows: Matrix,
-    /// Leave-one-out errors of each member, one column per member.
     pub errors: Matrix,
-    /// Variances of the cells in units of the noise, one column per member.
+    /// In units of the noise, one column per member.
     pub variances: Matrix,
     /// Noise `(1 - h) e²` of the combination in each observed cell, NaN for missing cells.
     pub squares: Vec<f64>,
-    /// Squared errors of the leader on observed cells. Not used for missing cells.
     pub far_squares: Vec<f64>,
-    /// Standard errors of the missing cells, and 0 for observed cells.
     pub deviations: Vec<f64>,
-    /// Products of the errors, including those of the current row.
     pub products: Matrix,
     pub normal: Matrix,
     pub weights: Vec<f64>,
-    /// Loss of each member on the observed cells. Empty for a complete row.
     pub losses: Vec<f64>,
 }
 
 impl FillErrors {
-    /// Writes the decayed products plus those of the errors of one more row to `out`.
     pub fn with_row(&self, errors: &Matrix, out: &mut Matrix) {
         multiply(out, errors.view().transpose(), errors.view());
         for j in 0..self.products.columns() {
@@ -93,15 +74,14 @@ impl FillErrors {
         }
     }
 
-    /// Returns the noise variances of an average column: `noise` for the combination, and the
-    /// corresponding one for the leader.
+    /// Returns the noise variances of an average column, for the combination (`noise`) and for the leader.
     pub fn usual_noise(&self, noise: f64) -> [f64; 2] {
         let sum = |of: fn(&Noise) -> f64| self.noise.iter().map(of).sum::<f64>();
         [noise, noise * (sum(|noise| noise.leader) / sum(|noise| noise.combination))]
     }
 
-    /// Returns the squared standard error of a missing cell. `variance` is its variance in units of the noise, and
-    /// `difference` is the combination's fill minus the leader's. A column without errors so far has the `usual` noise.
+    /// `variance` is that of the cell in units of the noise, and `difference` the combination's fill minus the
+    /// leader's. A column without errors so far has the `usual` noise.
     pub fn squared_deviation(&self, column: usize, variance: f64, difference: f64, usual: [f64; 2]) -> f64 {
         let Weight { rows, gap } = self.weights.get(column).copied().unwrap_or_default();
         let own = self.noise.get(column).filter(|_| rows > 0.0).map(|noise| [noise.combination, noise.leader]);
@@ -111,7 +91,6 @@ impl FillErrors {
         if near > 0.0 { most * (1.0 - (1.0 - near / most).powf(1.0 + f64::from(gap))) } else { 0.0 }
     }
 
-    /// Stores the errors of the most recently learned row.
     pub fn commit(&mut self, filling: &Filling) {
         if filling.losses.is_empty() {
             return self.weights.iter_mut().for_each(|weight| weight.gap = 0);
@@ -148,8 +127,8 @@ impl FillErrors {
     }
 }
 
-/// Computes the weights w with sum 1 that minimize `wᵀ E w`, where E is `products` with a raised diagonal. Negative
-/// weights become zero, and the others are scaled to the sum 1.
+/// Computes the weights with sum 1 that minimize `wᵀ E w`, for E = `products` with a raised diagonal, without negative
+/// ones.
 pub(super) fn combination(products: &Matrix, normal: &mut Matrix, weights: &mut Vec<f64>) {
     let count = products.columns();
     normal.clone_from(products);

@@ -1,23 +1,18 @@
-//! Rules for the weights of members: AdaHedge, and the recent leader.
-//!
-//! Both use only the excess of each member's loss over the smallest loss on the row. Adding a
-//! constant to all losses or scaling them changes no weight. The smallest total is stored as zero.
+//! Rules for the weights of members, from the excess of each loss over the smallest one on the row. Adding a constant
+//! to all losses or scaling them changes no weight. The smallest total is stored as zero.
 
 use crate::error::Error;
 use crate::scratch::refill;
 use crate::state::{LARGEST, energy, ensure, list};
 use serde::{Deserialize, Serialize};
 
-/// AdaHedge for M members: `w_i ∝ e^{-ηΛ_i}` with `η = c ln(M)/Δ`, where Λ are the totals, Δ is the sum of the
-/// mixability gaps, and c is [`HASTE`].
-///
-/// On every sequence and for every member i: `loss ≤ loss_i + (1 + 1/c) Δ`. By definition, the loss exceeds the sum of
-/// the mix losses by Δ. With `Φ_η(Λ) = -(1/η) ln((1/M) Σ e^{-ηΛ_i})`, the mix loss of a row is the increase of Φ at the
+/// AdaHedge for M members: `w_i ∝ e^{-ηΛ_i}` with `η = c ln(M)/Δ` for the totals Λ, the sum Δ of the mixability gaps,
+/// and c = [`HASTE`]. On every sequence, `loss ≤ loss_i + (1 + 1/c) Δ`: by definition, the loss exceeds the sum of the
+/// mix losses by Δ. With `Φ_η(Λ) = -(1/η) ln((1/M) Σ e^{-ηΛ_i})`, the mix loss of a row is the increase of Φ at the
 /// rate of that row. Φ of given totals increases as η decreases, and η never increases. The mix losses therefore sum to
-/// at most Φ of the final totals at the final rate, which is at most `Λ_i + ln(M)/η = Λ_i + Δ/c`.
+/// at most Φ of the final totals at the final rate, at most `Λ_i + ln(M)/η = Λ_i + Δ/c`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct AdaHedge {
-    /// Total loss of each member minus that of the best member.
     totals: Vec<f64>,
     gaps: f64,
 }
@@ -30,12 +25,10 @@ impl AdaHedge {
         Self { totals: vec![0.0; members], gaps: 0.0 }
     }
 
-    /// Returns the rate η, which is infinite before the first mixability gap.
     fn rate(&self) -> f64 {
         if self.gaps == 0.0 { f64::INFINITY } else { HASTE * (self.totals.len() as f64).ln() / self.gaps }
     }
 
-    /// Writes the weights without normalizing them. Returns the sum of the weights.
     fn raw_weights(&self, weights: &mut Vec<f64>) -> f64 {
         let rate = self.rate();
         weights.clear();
@@ -52,8 +45,8 @@ impl AdaHedge {
         weights.iter_mut().for_each(|weight| *weight /= sum);
     }
 
-    /// Adds the losses of a row. The mix loss is computed from the totals, because weights that underflow would make
-    /// the mixability gap too small.
+    /// The mix loss is computed from the totals, because weights that underflow would make the mixability gap too
+    /// small.
     pub fn learn(&mut self, losses: &[f64], working: &mut Vec<f64>) {
         let rate = self.rate();
         let least = smallest(losses);
@@ -74,7 +67,6 @@ impl AdaHedge {
         self.gaps *= factor;
     }
 
-    /// Returns an upper bound on the excess of the loss over that of any member.
     pub fn regret(&self) -> f64 {
         (1.0 + 1.0 / HASTE) * self.gaps
     }
@@ -85,12 +77,12 @@ impl AdaHedge {
     }
 }
 
-/// Rule that follows the member with the smallest recent loss S: `S ← γ S + l` for each loss l, where γ is `memory`.
+/// Follows the member with the smallest recent loss S: `S ← γ S + l` with γ = `memory`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct RecentLeader {
     memory: f64,
     totals: Vec<f64>,
-    /// Rounding error of the totals. Members with a total up to this value are tied for the smallest.
+    /// Members with a total up to this value are tied for the smallest.
     rounding: f64,
 }
 
@@ -99,7 +91,6 @@ impl RecentLeader {
         Self { memory, totals: vec![0.0; members], rounding: 0.0 }
     }
 
-    /// Writes the weights. Members tied for the smallest recent loss get equal weights, and the others get zero.
     pub fn weights(&self, weights: &mut Vec<f64>) {
         refill(weights, self.totals.iter().map(|total| f64::from(u8::from(*total <= self.rounding))));
         let leaders: f64 = weights.iter().sum();

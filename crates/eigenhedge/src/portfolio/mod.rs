@@ -1,20 +1,14 @@
 //! Hedge over learners, without parameters to tune. Its loss is close to that of the best member in hindsight.
 //!
-//! Setting: members are subspace learners over the same rows, each with its own rule, center and
-//! span. A portfolio may have a single member, at no extra cost.
-//!
-//! Update: the portfolio mixes the distributions of the members with weights w. Its expected loss is `Σ w_i l_i` with
-//! the expected losses l of the members, from which [`Trust`] computes the weights. A row that only sets the center
-//! ([`Subspace::fixes_center`]) changes no weight and no total.
-//!
-//! A row with missing cells is filled in first (`fill`), and its loss is that of the observed cells.
-//!
-//! Guarantee: on every sequence and for every member i, `loss ≤ loss_i` +
-//! [`Portfolio::hedge_term`]. The bound of any member therefore holds for the portfolio with this
-//! term added.
-//!
-//! Cost: the sum over the members, plus a few dozen exponentials. Kernel rows are computed once for
-//! all members with equal dictionaries.
+//! Setting: members are subspace learners over the same rows, each with its own rule, center and span. A portfolio may
+//! have a single member, at no extra cost.
+//! Update: the portfolio mixes the distributions of the members with weights w from [`Trust`]. Its expected loss is `Σ
+//! w_i l_i` with the expected losses l of the members. A row that only sets the center ([`Subspace::fixes_center`])
+//! changes no weight and no total. A row with missing cells is filled in first (`fill`), and its loss is that of the
+//! observed cells.
+//! Guarantee: on every sequence and for every member i, `loss ≤ loss_i` + [`Portfolio::hedge_term`], so the bound of
+//! any member holds with this term added.
+//! Cost: the sum over the members, and a few dozen exponentials. Members with equal dictionaries share kernel rows.
 
 mod ahead;
 mod fill;
@@ -37,16 +31,11 @@ use crate::subspace::{AnyRule, Drawn, Frozen, Instance, Lot, NormBound, RunningC
 use fill_errors::{FillErrors, Filling};
 use serde::{Deserialize, Serialize};
 
-/// Hedge over subspace learners.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Portfolio<S> {
-    /// Parameters of the members.
     pub specs: Vec<Spec>,
-    /// Members, in the order of `specs`.
     pub members: Vec<Box<Subspace<S, AnyRule>>>,
-    /// Rule for the weights of the members, with its state.
     pub trust: Trust,
-    /// Total expected loss of each member.
     pub totals: Vec<f64>,
     fill_errors: FillErrors,
     #[serde(skip)]
@@ -57,33 +46,24 @@ pub struct Portfolio<S> {
 struct Working {
     chosen: usize,
     losses: Vec<f64>,
-    /// Expected and realized loss of each member, as reported by the member.
     own: Vec<Loss>,
     aligns: bool,
-    /// Choice of the most recent trial of [`Portfolio::run_ahead`].
     drawn: Drawn,
-    /// Trace lists of [`Portfolio::run_ahead`] whose memory is reused.
     spare_traces: Vec<Vec<Trace>>,
-    /// Displacement from the center of the first member to that of the heaviest member. Empty if the centers are equal.
     way: Vec<f64>,
     filling: Filling,
 }
 
-/// Smallest row length for which `auto` has no learned centers. Such rows are processed in blocks, for which the steps
-/// of the center must be known in advance. Long rows may also be sparse, while a learned center is dense.
+/// Smallest row length for which `auto` has no learned centers: their steps are not known in advance for blocks of
+/// rows, and they are dense, while long rows may be sparse.
 const LONG: usize = 512;
 
-/// Returns the parameters of the members of `auto`.
-///
-/// Three kinds of members use the center of the template: forgetting leaders, the leader (incremental PCA with a few
-/// more directions), and anchored with a self-confident rate, whose bound for arbitrary rows the portfolio inherits. If
-/// this center is the mean and there is no kernel, more forgetting leaders use other centers, for levels that drift:
-/// the last row, forgetting means, and learned centers. For rows of at least 512 numbers, and for a center with a
-/// prior, more forgetting means replace the learned centers. Without a center and with a given norm bound, tracking
-/// with fixed share is also a member. The portfolio then inherits its bound for drift.
-///
-/// Each member has at most `k + 3` explicit directions, unless the template sets another limit. It
-/// therefore costs O(nk) per row of n numbers.
+/// Returns the parameters of the members of `auto`: forgetting leaders, the leader, and anchored with a self-confident
+/// rate, whose bound for arbitrary rows the portfolio inherits. If the center is the mean and there is no kernel, more
+/// forgetting leaders use other centers, for levels that drift: the last row, forgetting means, and learned centers, or
+/// more forgetting means for long rows and a center with a prior. Without a center and with a given norm bound,
+/// tracking with fixed share is also a member, whose bound for drift the portfolio inherits. Each member has at most `k
+/// + 3` explicit directions, unless the template sets another limit, and costs O(nk) per row.
 pub fn auto(template: &Spec, length: usize) -> Vec<Spec> {
     let base = Spec { mixing: Mixing::None, self_confident: false, as_printed: false, ..template.clone() };
     let enough = base.kept + 3;
@@ -146,8 +126,7 @@ impl<S: Span + State> State for Portfolio<S> {
 }
 
 impl<S: Span> Portfolio<S> {
-    /// Creates a portfolio of members with these parameters. `span` creates the space of one member,
-    /// and is called once for each. Returns `Err` for an empty list or invalid parameters.
+    /// `span` creates the space of each member. Returns `Err` for an empty list or invalid parameters.
     pub fn new(specs: Vec<Spec>, mut span: impl FnMut() -> Result<S, Error>) -> Result<Self, Error> {
         if specs.is_empty() {
             return Err(Error::Parameter { name: "members", rule: "at least 1", value: 0.0 });
@@ -158,17 +137,14 @@ impl<S: Span> Portfolio<S> {
         Ok(Self { specs, members, trust, totals, fill_errors: FillErrors::default(), scratch: Scratch::default() })
     }
 
-    /// Sets how all members handle missing cells.
     pub fn set_missing(&mut self, missing: Missing) {
         self.specs.iter_mut().for_each(|spec| spec.missing = missing);
     }
 
-    /// Returns the member chosen in the most recent trial.
     pub fn chosen(&self) -> &Subspace<S, AnyRule> {
         &self.members[self.scratch.0.chosen]
     }
 
-    /// Returns the index of the member with the largest weight, or the first if several are tied.
     pub fn heaviest(&self) -> usize {
         largest(&self.trust.present_weights())
     }
@@ -190,16 +166,15 @@ impl<S: Span> Portfolio<S> {
         self.scratch.0.aligns = aligns;
     }
 
-    /// Returns the coordinates of the most recent row in the k directions that the heaviest member was most likely to
-    /// keep. The center is that of the first member, and the basis is rotated to be nearest to that of the previous
-    /// row. Returns `None` if aligned coordinates were not requested.
+    /// Returns the coordinates of the most recent row in the aligned basis of the heaviest member around the center of
+    /// the first member, if requested.
     pub(crate) fn aligned_coordinates(&self) -> Option<&[f64]> {
         let holder = self.holder().filter(|_| self.scratch.0.aligns)?;
         Some(self.members[holder].aligned_coordinates())
     }
 
-    /// Returns the basis of the next aligned coordinates, in coordinates of the heaviest member's columns, and the
-    /// probabilities of the directions from which it is rotated ([`Subspace::next_basis`]).
+    /// Returns the basis of the next aligned coordinates, and the probabilities of its directions
+    /// ([`Subspace::next_basis`]).
     pub(crate) fn next_basis(&mut self) -> (Matrix, Vec<f64>) {
         let (heaviest, holder) = (self.heaviest(), self.holder());
         let last = holder.and_then(|holder| self.members.get_disjoint_mut([heaviest, holder]).ok());
@@ -207,13 +182,10 @@ impl<S: Span> Portfolio<S> {
         self.members[heaviest].next_basis(last)
     }
 
-    /// Returns the index of the member that stores the basis of the aligned coordinates, if any.
     fn holder(&self) -> Option<usize> {
         self.members.iter().position(|member| member.has_basis())
     }
 
-    /// Transfers the basis of the aligned coordinates to the heaviest member, and aligns the basis
-    /// with the directions of that member.
     fn align(&mut self) {
         let heaviest = largest(self.trust.weights());
         if let Some(holder) = self.holder().filter(|holder| *holder != heaviest)
@@ -260,8 +232,7 @@ impl<S: Span> Portfolio<S> {
         loss
     }
 
-    /// Adds the losses of the trial and updates the weights. `square` is the largest squared norm
-    /// of the row around the centers of the members.
+    /// `square` is the largest squared norm of the row around the centers of the members.
     fn learn_weights(&mut self, square: f64) {
         self.totals.iter_mut().zip(&self.scratch.0.losses).for_each(|(total, loss)| *total += loss);
         if self.specs.len() > 1 {
@@ -285,16 +256,14 @@ impl<S: Span> Portfolio<S> {
         chosen
     }
 
-    /// Returns a bound on the excess of the total expected loss over that of any member, in units of
-    /// the losses. The bound is zero for a single member.
+    /// Returns a bound on the excess of the total expected loss over that of any member.
     pub fn hedge_term(&self) -> f64 {
         self.trust.regret()
     }
 }
 
 impl Portfolio<Ambient> {
-    /// Adds the rows of a portfolio with equal options. Returns `Err` unless there is only one
-    /// member. `cost` is added to the price in the regret bound of that member.
+    /// Returns `Err` unless there is only one member. `cost` is added to its price.
     pub(crate) fn merge(&mut self, mut other: Self, cost: f64) -> Result<(), Error> {
         let [member] = &mut self.members[..] else {
             return Err(Error::Merge("the trust among several learners depends on the order of rows".to_owned()));
@@ -303,7 +272,7 @@ impl Portfolio<Ambient> {
         other.members.pop().map_or(Ok(()), |other| member.merge(*other, cost))
     }
 
-    /// Runs one trial with several rows. The centers move only after the trial. On an error nothing changes.
+    /// Runs one trial with several rows, after which the centers move. On an error nothing changes.
     pub(crate) fn frozen_trial(&mut self, rows: &[&[f64]], random: &mut Random) -> Result<Loss, Error> {
         let largest_span = self.members.iter().map(|member| member.span().columns()).max().unwrap_or(0);
         let mut lot = Lot::new(rows, self.members[0].span().length(), largest_span)?;
@@ -326,10 +295,9 @@ impl Portfolio<Ambient> {
     }
 }
 
-/// Relative difference up to which weights are tied, so that rounding does not decide which member is used.
+/// Relative difference up to which weights are tied, so that rounding decides nothing.
 const TIED: f64 = 1e-9;
 
-/// Returns the index of the first weight that equals the largest one up to rounding.
 fn largest(weights: &[f64]) -> usize {
     let most = weights.iter().copied().fold(0.0, f64::max);
     weights.iter().position(|weight| *weight >= (1.0 - TIED) * most).unwrap_or(0)

@@ -1,27 +1,20 @@
 //! Weights of the members: fast rules for the usual case, and a careful rule as a safeguard.
 //!
 //! Rules: the careful rule U is AdaHedge on the original losses. Its bound holds on every sequence, but one huge loss
-//! lowers its rate for a long time. A is AdaHedge on clipped losses: the range of the losses on each row is limited to
-//! 16 times the median of the recent ranges. Three recent leaders, also on clipped losses, follow changes over 10, 50
-//! and 500 rows. A top AdaHedge, which forgets over 1000 rows, weights A and the leaders by their losses without
-//! clipping. Its mixture is used as long as `owed`, the excess of the loss over that of U, is within an allowance.
-//! Otherwise U is used.
-//!
-//! Range: a hopeless member, which loses far more than most others on every row, must not set the scale on which the
-//! others are compared. For the limits, the range of a row is therefore at most 100 times the median over the members
-//! of their excess over the smallest loss.
-//!
+//! lowers its rate for a long time. A is AdaHedge on clipped losses: the range of a row is limited to 16 times the
+//! median of recent ranges. Three recent leaders, also on clipped losses, follow changes over 10, 50 and 500 rows. A
+//! top AdaHedge, which forgets over 1000 rows, weights A and the leaders by their losses without clipping. Its mixture
+//! is used as long as `owed`, the excess of the loss over that of U, is within an allowance, otherwise U. A hopeless
+//! member, which loses far more than most on every row, must not set the scale: the range of a row is at most 100 times
+//! the median excess of the members.
 //! Guarantee: on every sequence, at any time, for every member i: `loss ≤ loss_i + owed + (1 + 1/c) Δ_U`
-//! ([`Trust::regret`], computed), and a priori `owed ≤ √(ln(M) Σ r²) + max r` ([`Trust::largest_regret`]). Here Δ_U is
-//! the sum of the mixability gaps of U, c is the constant of its rate, M is the number of members, and r is the range
-//! of the members' losses on a row. Proof: U loses at most `loss_i + (1 + 1/c) Δ_U` ([`AdaHedge`]), and `owed` is the
-//! excess over the loss of U. It grows only while it is within the allowance, by at most r per row. This holds for any
-//! rules in place of A, the leaders and the top.
-//!
-//! The excess of each loss over the smallest one is reduced by its rounding error, but not below
-//! zero. Members that are equal up to rounding therefore stay equal. The proof is about the reduced
-//! losses, and the total reduction of the portfolio's loss is added to both bounds.
-//!
+//! ([`Trust::regret`], computed), and a priori `owed ≤ √(ln(M) Σ r²) + max r` ([`Trust::largest_regret`]), with the
+//! mixability gaps Δ_U of U, the constant c of its rate, M members, and the range r of their losses on a row. Proof: U
+//! loses at most `loss_i + (1 + 1/c) Δ_U` ([`AdaHedge`]), and `owed` grows only while it is within the allowance, by at
+//! most r per row. This holds for any rules in place of A, the leaders and the top.
+//! Numerics: the excess of each loss over the smallest one is reduced by its rounding error, so that members that are
+//! equal up to rounding stay equal. The proof is about the reduced losses, and the total reduction of the portfolio's
+//! loss is added to both bounds.
 //! References: de Rooij, van Erven, Grünwald & Koolen, *Follow the leader if you can, hedge if you must*, JMLR 2014.
 
 use super::hedge::{AdaHedge, RecentLeader, smallest};
@@ -32,7 +25,6 @@ use crate::scratch::{Scratch, refill};
 use crate::state::{LARGEST, energy, ensure, within};
 use serde::{Deserialize, Serialize};
 
-/// Weights of the members of a portfolio.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trust {
     members: usize,
@@ -41,16 +33,13 @@ pub struct Trust {
     leaders: Vec<RecentLeader>,
     top: AdaHedge,
     ranges: RecentMedian,
-    /// Largest loss of a member on one row so far. If its square is out of range, all totals and
-    /// losses are divided by a nearby power of two.
+    /// If the square of the largest loss so far is out of range, all totals and losses are divided by a nearby power of
+    /// two.
     largest_loss: f64,
-    /// Excess of the loss over that of the careful rule (AdaHedge on the original losses).
     owed: f64,
     rounded: f64,
-    /// Largest range of the members' losses on any row.
     largest_range: f64,
     squares: f64,
-    /// Number of rows for which the careful rule was used.
     pub guarded: u64,
     #[serde(skip)]
     scratch: Scratch<Working>,
@@ -58,35 +47,28 @@ pub struct Trust {
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// Weights of the members for the next row, or empty if they must be computed.
+    /// For the next row, or empty if they must be computed.
     weights: Vec<f64>,
     careful: Vec<f64>,
     rules: Vec<Vec<f64>>,
     top: Vec<f64>,
     excess: Vec<f64>,
-    /// Excess of each loss over the smallest one, after clipping.
     cut: Vec<f64>,
     of_rules: Vec<f64>,
     exponentials: Vec<f64>,
 }
 
-/// Factors by which the totals of the recent leaders decay per row.
 const MEMORIES: [f64; 3] = [0.9, 0.98, 0.998];
-/// Limit on the range of the losses in a row, as a multiple of the median of the recent ranges.
 const CUT: f64 = 16.0;
-/// Limit on the range of a row, as a multiple of the median excess of the members. Members within it are not hopeless:
-/// the losses right after an outlier differ by up to about this factor.
+/// Limit on the range of a row, as a multiple of the median excess. Right after an outlier, losses differ by about this
+/// factor.
 const HOPELESS: f64 = 100.0;
-/// Factor by which the totals of the top rule decay per row. Without it, the huge losses of the first rows would keep
-/// its rate low forever.
+/// Decay of the totals of the top rule. Without it, the huge losses of the first rows would keep its rate low forever.
 const TOP_MEMORY: f64 = 0.999;
-/// Share of the energy of a row below which differences of losses count as rounding errors.
 const ROUNDING: f64 = 1e-10;
-/// Multiple of the rounding error below which a range counts as zero.
 const NEGLIGIBLE: f64 = 10.0;
 
 impl Trust {
-    /// Creates a state in which all members have equal weights.
     pub fn new(members: usize) -> Self {
         Self {
             members,
@@ -105,7 +87,6 @@ impl Trust {
         }
     }
 
-    /// Includes `largest` in the largest loss so far, and rescales the totals to the resulting unit.
     fn change_unit(&mut self, largest: f64) {
         let before = unit(self.largest_loss);
         self.largest_loss = self.largest_loss.max(largest);
@@ -120,7 +101,6 @@ impl Trust {
         }
     }
 
-    /// Returns the allowed excess of the loss over that of the careful rule.
     fn allowance(&self) -> f64 {
         self.largest_range * ((self.members as f64).ln() * self.squares).sqrt()
     }
@@ -148,12 +128,10 @@ impl Trust {
         }
     }
 
-    /// Returns the weights for the next row, which sum to 1.
     pub fn present_weights(&self) -> Vec<f64> {
         self.clone().weights().to_vec()
     }
 
-    /// Returns the weights for the next row. Computes them only once per row.
     pub(super) fn weights(&mut self) -> &[f64] {
         if self.scratch.0.weights.is_empty() {
             self.weigh();
@@ -161,8 +139,7 @@ impl Trust {
         &self.scratch.0.weights
     }
 
-    /// Adds the losses of the members on a row. The rounding errors of the losses are estimated
-    /// from `energy`, the squared norm of the row.
+    /// Adds the losses of a row. Their rounding errors are estimated from its squared norm `energy`.
     pub fn learn(&mut self, losses: &[f64], energy: f64) {
         self.weights();
         self.change_unit(losses.iter().fold(0.0, |a, b| a.max(*b)));
@@ -201,13 +178,12 @@ impl Trust {
         self.scratch.0.weights.clear();
     }
 
-    /// Returns a bound on the excess of the total loss over that of any member, in units of the
-    /// losses. If it is negative, the loss is less than that of every member.
+    /// Returns a bound on the excess of the total loss over that of any member, in units of the losses.
     pub fn regret(&self) -> f64 {
         (self.owed + self.rounded + self.careful.regret()) * unit(self.largest_loss)
     }
 
-    /// Returns the largest value of [`Self::regret`] that the theorem allows for the ranges of the losses so far.
+    /// Returns the largest [`Self::regret`] that the theorem allows for the ranges so far.
     pub fn largest_regret(&self) -> f64 {
         (self.careful.regret() + self.allowance() + self.largest_range + self.rounded) * unit(self.largest_loss)
     }
@@ -231,7 +207,6 @@ impl Trust {
     }
 }
 
-/// Returns the median of a list that is not empty, the larger one of an even list. `sorted` is working memory.
 fn median(numbers: &[f64], sorted: &mut Vec<f64>) -> f64 {
     refill(sorted, numbers.iter().copied());
     sorted.sort_unstable_by(f64::total_cmp);

@@ -1,21 +1,14 @@
 //! Additive rule: gradient descent on the expected projection.
 //!
-//! Setting: instances z in a space of dimension N, with `|z|² ≤ Q²`. `P̄` is the expected projection, with trace k. Its
-//! eigenvalues p in [0, 1] are the probabilities that the directions are kept. In infinite dimension `P̄` starts at
-//! zero, and its trace is at most k.
-//!
-//! Update: `P̄ ← project(P̄ + (η/Q²) z zᵀ)` with the rate η. The Euclidean projection onto
-//! `{0 ≤ P̄ ≤ I, tr P̄ = k}` shifts all eigenvalues by the same number and clips them to [0, 1].
-//!
-//! Guarantee: without a center and with the same Q² in all trials, the total expected loss is at most
-//! `L* + Q² k(N-k)/(2ηN) + η/(2Q²) Σ |z|⁴`, where L* is the loss of the best fixed subspace in hindsight, and
-//! `k(N-k)/N` is k for infinite N. For a comparator that changes, see [`bounds::additive`](crate::bounds::additive).
-//!
+//! Setting: instances z with `|z|² ≤ Q²` in dimension N. `P̄` is the expected projection, with trace k (at most k for
+//! infinite N, where it starts at zero). Its eigenvalues p are the probabilities that directions are kept.
+//! Update: `P̄ ← project(P̄ + (η/Q²) z zᵀ)`. The Euclidean projection onto `{0 ≤ P̄ ≤ I, tr P̄ = k}` shifts all
+//! eigenvalues by the same number and clips them to [0, 1].
+//! Guarantee: without a center and with constant Q², the total expected loss is at most `L* + Q² k(N-k)/(2ηN) + η/(2Q²)
+//! Σ |z|⁴`, where L* is the loss of the best fixed subspace and `k(N-k)/N` is k for infinite N. For a comparator that
+//! changes, see [`bounds::additive`](crate::bounds::additive).
 //! Cost: as for [`super::Tracking`].
-//!
-//! Numerics: the probabilities are stored rather than their logarithms, because the projection sets
-//! some of them to exactly 0 or 1.
-//!
+//! Numerics: probabilities are stored, not their logarithms, because the projection sets some to exactly 0 or 1.
 //! References: Warmuth & Kuzmin, *On-line PCA*, slides 2007 ("two families"); Nie, Kotłowski & Warmuth, JMLR 2016.
 
 use super::frame::Frame;

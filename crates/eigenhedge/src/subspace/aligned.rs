@@ -1,15 +1,11 @@
 //! Aligned coordinates, which are comparable from row to row.
 //!
-//! Setting: before each row, the columns of B are the r ≤ k directions with the highest probability of being kept. A
-//! basis of the space that they span is defined only up to a rotation. The reported coordinates of the previous row
-//! were its inner products with the k columns of P.
-//!
-//! Update: `P ← B W`, where W has orthonormal rows and is nearest to `BᵀP`. Of all bases of this
-//! form, `B W` is nearest to the previous P. Directions outside the span of the previous P take the
-//! first free coordinates. Coordinates without a direction are zero.
-//!
+//! Setting: before each row, the columns of B are the r ≤ k directions most likely to be kept, defined only up to a
+//! rotation. P is the basis of the previous row.
+//! Update: `P ← B W`, where W has orthonormal rows and is nearest to `BᵀP`, so `B W` is the basis nearest to P.
+//! Directions outside the span of the previous P take the first free coordinates. Coordinates without a direction are
+//! zero.
 //! Cost: O(w k² + k³) with w columns of the span, if coordinates are requested.
-//!
 //! References: Schönemann, *A generalized solution of the orthogonal Procrustes problem*, Psychometrika 1966.
 
 use crate::error::Error;
@@ -18,11 +14,10 @@ use crate::linalg::{Matrix, Polar, multiply, multiply_small};
 use crate::scratch::{Scratch, refill};
 use serde::{Deserialize, Serialize};
 
-/// Basis in which coordinates are reported, expressed in the columns of the span.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Aligned {
-    /// Basis with one column per coordinate, or empty if no coordinates were requested. It has no
-    /// rows for columns that the span has gained since the last alignment.
+    /// One column per coordinate, empty if none are requested. Rows for columns gained since the last alignment are
+    /// missing.
     pub basis: Matrix,
     #[serde(skip)]
     scratch: Scratch<Working>,
@@ -47,7 +42,6 @@ impl Aligned {
         shape("the basis of the coordinates", &self.basis, self.basis.rows().min(columns), kept)
     }
 
-    /// Stores the basis of the given directions (columns), rotated to be nearest to the previous basis.
     pub fn align(&mut self, directions: &Matrix, kept: usize) {
         let Working { overlaps, rotation, polar, product, transposed, .. } = &mut self.scratch.0;
         self.basis.resize(directions.rows(), kept);
@@ -62,7 +56,6 @@ impl Aligned {
         std::mem::swap(product, &mut self.basis);
     }
 
-    /// Updates the basis after columns of the span were combined or lost: coordinates c become `rotationᵀ c`.
     pub fn follow(&mut self, rotation: &Matrix) {
         if self.basis.columns() == 0 {
             return;
@@ -73,7 +66,6 @@ impl Aligned {
         std::mem::swap(product, &mut self.basis);
     }
 
-    /// Computes the aligned coordinates of a point with coordinates `unit · columns + offset` in the span.
     pub fn observe(&mut self, columns: &[f64], unit: f64, offset: &[f64]) {
         let Working { coordinates, part, .. } = &mut self.scratch.0;
         let known = self.basis.rows();

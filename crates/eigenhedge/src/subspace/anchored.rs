@@ -1,32 +1,23 @@
 //! Anchored learners: the spectrum is a function of the scatter matrix of all rows.
 //!
-//! Setting: instances z with `|z|² ≤ Q²`. k of N directions are kept, and `d = N - k` are dropped. `C` is the running
-//! scatter matrix ([`Scatter`]), with eigenvalues λ. `V` is the matrix whose eigenvalues v are the probabilities that
-//! directions are dropped, and η is the rate.
-//!
+//! Setting: as for [`super::Tracking`]. `C` is the running scatter matrix ([`Scatter`]), with eigenvalues λ.
 //! Update, by [`Law`], after `C ← f C + z zᵀ` with a forgetting factor f:
 //! - `Exponential`: `log V = cap(-(η/Q²) C)`, follow the regularized leader.
-//! - `ProductSets`: Hedge over sets. A set of k eigenvectors is kept with a probability
-//!   proportional to the product of the `e^{ηλ/Q²}` of its members. V has the exact probabilities
-//!   of being dropped under this distribution.
-//! - `Leader`: the limit η → ∞. The top k eigenvectors are kept. Eigenvectors whose eigenvalues are
-//!   tied with the k-th share the remaining places evenly.
+//! - `ProductSets`: Hedge over sets. A set of k eigenvectors is kept with a probability proportional to the product of
+//!   the `e^{ηλ/Q²}` of its members. V has the exact probabilities of being dropped.
+//! - `Leader`: the limit η → ∞. The top k eigenvectors are kept. Those tied with the k-th share the remaining places
+//!   evenly.
 //!
-//! Guarantee: `Exponential` without forgetting has the bound of [`super::Tracking`] (JMLR Theorem
-//! 6, and with a center Theorem 8 and Corollary 9). For `ProductSets` the same bound is conjectured
-//! (JMLR section 5.1). It is proved for sets of experts with an extra factor d. The leader has no
-//! bound: a stream can force its loss to N/d times the best loss.
-//!
-//! A rank cap R keeps only the R largest eigenpairs of C. Dropping the eigenvalue λ lowers the potential of the proof,
-//! `min_V [η tr(V C)/Q² + Δ(V, V₀)]` with the relative entropy Δ and the uniform start V₀, by at most `ηλ/Q²`. The
-//! bound remains valid with the sum of these terms added to its constant ([`Rule::price`]). `ProductSets` and
-//! [`Anchored::capped_as_printed`] count every direction seen, so they have no rank cap.
-//!
-//! Cost: that of [`Scatter`]. `ProductSets` adds O(w k) for w columns of the span.
-//!
-//! Numerics: the absolute error of eigenvalues is the rounding error of the largest, so the error of `log v` is about
-//! `η ε λ_max / Q²` with the machine epsilon ε (k times that for `ProductSets`).
-//!
+//! Guarantee: `Exponential` without forgetting has the bound of [`super::Tracking`] (JMLR Theorem 6, and with a center
+//! Theorem 8 and Corollary 9). For `ProductSets` the same bound is conjectured (section 5.1) and proved for sets of
+//! experts with an extra factor d. The leader has no bound: a stream can force its loss to N/d times the best loss. A
+//! rank cap keeps only the R largest eigenpairs of C. Dropping the eigenvalue λ lowers the potential of the proof,
+//! `min_V [η tr(V C)/Q² + Δ(V, V₀)]` with the relative entropy Δ and the uniform start V₀, by at most `ηλ/Q²`, which
+//! adds to the constant of the bound ([`Rule::price`]). `ProductSets` and [`Anchored::capped_as_printed`] count every
+//! direction seen, so they have no rank cap.
+//! Cost: that of [`Scatter`], and O(w k) for `ProductSets` with w columns.
+//! Numerics: the error of `log v` is about `η ε λ_max / Q²` with the machine epsilon ε (k times that for
+//! `ProductSets`).
 //! References: Warmuth & Kuzmin, JMLR 2008, sections 4.1 and 5.1, Algorithm 6 and section 7; Kuzmin & Warmuth, ICML
 //! 2007, Algorithm 6.
 
@@ -41,23 +32,18 @@ use crate::simplex::{CapScratch, Complement, LimitScratch, Multiplicity, Precisi
 use crate::state::{State, ensure, length};
 use serde::{Deserialize, Serialize};
 
-/// Share of the largest squared norm up to which `ProductSets` treats a squared residual as a rounding error. This
-/// changes losses by less than 1e-9.
+/// Share of the largest squared norm up to which `ProductSets` treats a squared residual as rounding. Losses change by
+/// less than 1e-9.
 const RESOLUTION: f64 = 1e-20;
 
-/// Map from the eigenvalues λ of the scatter matrix C to probabilities of being kept. Rows have norm at most Q.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Law {
-    /// Exponential law `log V = cap(-(η/Q²) C)`. The eigenvalues of V are the probabilities of being dropped.
     Exponential { eta: f64 },
-    /// Distribution over sets of k eigenvectors, with weights that are products of `e^{ηλ/Q²}`.
     ProductSets { eta: f64 },
-    /// Keeps the top k eigenvectors. Eigenvectors tied at the boundary share the remaining places evenly.
     Leader,
 }
 
-/// Rule whose spectrum is a function of the scatter matrix of the rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Anchored {
     law: Law,
@@ -66,9 +52,8 @@ pub struct Anchored {
     kept: usize,
     dimension: Multiplicity,
     pub(super) scatter: Scatter,
-    /// Cost of dropped eigenvalues and merges, which is added to the constant of the regret bound.
+    /// Cost of approximations, which adds to the constant of the regret bound.
     price: f64,
-    /// Divisor Q² of the eigenvalues in the most recent update.
     norm_square: f64,
     log_weights: Vec<f64>,
     complement: Complement,
@@ -83,13 +68,12 @@ struct Working {
     products: ProductScratch,
 }
 
-/// Difference from the k-th largest eigenvalue, as a share of it, up to which the leader treats eigenvalues as tied.
+/// Relative difference from the k-th largest eigenvalue up to which the leader treats eigenvalues as tied.
 const TIE: f64 = 1e-12;
 /// Rounding error of small eigenvalues, as a share of the largest one.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 impl Anchored {
-    /// Creates a rule that keeps `kept` directions. Each trial multiplies the weights of earlier rows by `forget`.
     pub fn new(law: Law, forget: f64, kept: usize, dimension: Multiplicity) -> Result<Self, Error> {
         if let Law::Exponential { eta } | Law::ProductSets { eta } = law {
             error::positive("eta", eta)?;
@@ -116,8 +100,7 @@ impl Anchored {
         })
     }
 
-    /// Limits the number of eigenpairs. The regret bound of the exponential law holds with [`Rule::price`] added to its
-    /// constant. Returns `Err` for `max_rank < k`, for product sets, and after [`Self::capped_as_printed`].
+    /// Limits the number of eigenpairs. The regret bound of the exponential law holds with [`Rule::price`] added.
     pub fn with_max_rank(mut self, max_rank: Option<usize>) -> Result<Self, Error> {
         let Some(max_rank) = max_rank else { return Ok(self) };
         if matches!(self.law, Law::ProductSets { .. }) || self.as_printed {
@@ -130,10 +113,8 @@ impl Anchored {
         Ok(self)
     }
 
-    /// Caps only the directions seen so far instead of all N, as in the printed form of ICML Algorithm 6.
-    ///
-    /// All unseen directions are dropped. While at most k directions have been seen, all of them are kept. The printed
-    /// form agrees with the default once `Σ (1 - e^{-ηλ/Q²}) ≥ k`, summed over the eigenvalues λ of the scatter matrix.
+    /// Caps only the directions seen so far instead of all N, as in the printed form of ICML Algorithm 6: unseen
+    /// directions are dropped. The forms agree once `Σ (1 - e^{-ηλ/Q²}) ≥ k`, summed over the eigenvalues λ of C.
     pub fn capped_as_printed(mut self) -> Result<Self, Error> {
         if !matches!(self.law, Law::Exponential { .. }) {
             return Err(Error::Unsupported("as-printed is for the anchored learner"));
@@ -154,7 +135,6 @@ impl Anchored {
         };
     }
 
-    /// Computes the probabilities of all directions from the current eigenvalues, divided by `norm_square`.
     fn weigh(&mut self, norm_square: f64) {
         self.count_others();
         match self.law {
@@ -209,14 +189,11 @@ impl Anchored {
         self.weigh(norm_square);
     }
 
-    /// Returns the directions in coordinates of the columns, their values, and the rank cap. Returns `None` without a
-    /// cap.
     pub(super) fn capped_pairs(&self) -> Option<(&Matrix, &[f64], usize)> {
         let Scatter::Capped(capped) = &self.scatter else { return None };
         Some(capped.pairs())
     }
 
-    /// Replaces the values of a rule with a rank cap. The columns of the span become the directions.
     pub(super) fn replace_pairs(&mut self, values: Vec<f64>, dropped: f64, norm_square: f64) {
         self.norm_square = norm_square;
         if let Scatter::Capped(capped) = &mut self.scatter {
@@ -226,16 +203,15 @@ impl Anchored {
         self.weigh(norm_square);
     }
 
-    /// Replaces the scatter matrix. Computes only the largest eigenpairs that the probabilities require.
+    /// Replaces the scatter matrix by its largest eigenpairs, as many as the probabilities require.
     pub(super) fn replace_by_leading(&mut self, matrix: Matrix, norm_square: f64) {
         let stored = if self.as_printed { usize::MAX } else { self.kept };
         self.scatter.replace_by_leading(matrix, stored, self.dimension);
         self.weigh_all(norm_square);
     }
 
-    /// Computes the probabilities with a new divisor of the eigenvalues. If only leading eigenpairs
-    /// are stored, computes more of them until the stored direction with the smallest eigenvalue
-    /// and all directions that are not stored are dropped with certainty.
+    /// If only leading eigenpairs are stored, adds more of them until the least stored direction and all that are not
+    /// stored are dropped with certainty.
     pub(super) fn weigh_all(&mut self, norm_square: f64) {
         self.norm_square = norm_square;
         self.weigh(norm_square);
@@ -247,14 +223,12 @@ impl Anchored {
         }
     }
 
-    /// Returns the loss of the best k-dimensional subspace: the sum of all but the k largest eigenvalues.
     pub(super) fn best_loss(&self) -> f64 {
         let mut values = self.scatter.values().to_vec();
         values.sort_by(|a, b| b.total_cmp(a));
         (self.scatter.trace() - values.iter().take(self.kept).sum::<f64>()).max(0.0)
     }
 
-    /// Stores only the leading eigenpairs if the law is the leader and there are many columns.
     fn lead(&mut self) {
         if self.law == Law::Leader {
             self.scatter.lead(self.kept, self.dimension);
@@ -267,7 +241,6 @@ impl Anchored {
         }
     }
 
-    /// Adds to [`Rule::price`]. Only the exponential law has a price.
     pub(super) fn add_price(&mut self, price: f64) {
         if matches!(self.law, Law::Exponential { .. }) {
             self.price += price;

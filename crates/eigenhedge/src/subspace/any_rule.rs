@@ -1,4 +1,4 @@
-//! Enum of all spectrum rules. It gives all learners a common type.
+//! All spectrum rules, as one type.
 
 use super::rule::Directions;
 use super::{Additive, Anchored, Observed, Perturbed, Rule, Tracking};
@@ -9,16 +9,11 @@ use crate::simplex::Complement;
 use crate::state::State;
 use serde::{Deserialize, Serialize};
 
-/// Any of the spectrum rules.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum AnyRule {
-    /// Mirror descent on the probabilities.
     Tracking(Box<Tracking>),
-    /// Probabilities as a function of the scatter matrix.
     Anchored(Box<Anchored>),
-    /// Gradient descent on the expected projection.
     Additive(Box<Additive>),
-    /// Leading subspace after adding random noise.
     Perturbed(Box<Perturbed>),
 }
 
@@ -34,7 +29,6 @@ impl State for AnyRule {
     }
 }
 
-/// Forwards methods to the rule inside.
 macro_rules! forward {
     ($($self:ty: $name:ident($($a:ident: $t:ty),*) $(-> $out:ty)?;)+) => {
         $(fn $name(self: $self, $($a: $t),*) $(-> $out)? {

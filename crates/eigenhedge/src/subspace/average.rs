@@ -1,18 +1,13 @@
 //! Average of the distributions of a learner over a run, as a fixed hypothesis.
 //!
-//! Update: `sum ← sum + P̄`, where `P̄ = I - V` is the current expected projection of the learner,
-//! and the eigenvalues of V are the probabilities that directions are dropped. If the learner is
-//! added before each of T trials and once at the end, the average is over the matrices V_0 … V_T.
-//!
-//! Guarantee: the loss is linear in V, so on any row the loss of the average is the average of the losses. For
-//! independent rows, the expected loss of the average of V_0 … V_{T-1} on a new row is therefore the expected loss of
-//! the run divided by T, and its excess over the best subspace is at most the regret bound of the learner divided by T
-//! (JMLR section 6.3). Between trials the perturbed leader has no noise, so the leader without noise is added. Learners
-//! that subtract a center are rejected, because their losses are quadratic in the center.
-//!
-//! Cost: O(n² u + n w u) per learner added, with rows of length n and u explicit directions in w columns. The sum takes
-//! n² numbers.
-//!
+//! Update: `sum ← sum + P̄`, where `P̄ = I - V` is the current expected projection. A learner that is added before each
+//! of T trials and once at the end gives the average over V_0 … V_T.
+//! Guarantee: the loss is linear in V, so the loss of the average is the average of the losses. For independent rows,
+//! the expected loss of the average of V_0 … V_{T-1} on a new row is that of the run divided by T, and its excess over
+//! the best subspace is at most the regret bound divided by T (JMLR section 6.3). The perturbed leader is added without
+//! noise. Learners that subtract a center are refused: their losses are quadratic in it.
+//! Cost: O(n² u + n w u) per learner added, with rows of length n and u explicit directions in w columns, and n²
+//! numbers.
 //! References: Warmuth & Kuzmin, JMLR 2008, section 6.3.
 
 use super::{Rule, Subspace};
@@ -78,8 +73,8 @@ impl Average {
         self.terms
     }
 
-    /// Adds the current distribution of the learner, whose state does not change. Returns `Err` for
-    /// a learner that subtracts a center or has another row length.
+    /// Adds the current distribution of the learner. Returns `Err` for a learner that subtracts a center or has another
+    /// row length.
     pub fn add<R: Rule>(&mut self, learner: &mut Subspace<Ambient, R>) -> Result<(), Error> {
         length("a row of the learner", learner.span.length(), self.sum.rows())?;
         if learner.options.center.is_some() || learner.span.origin().is_some() {
@@ -117,8 +112,8 @@ impl Average {
         Ok(square - explained / self.count())
     }
 
-    /// Returns the average expected projection. Its eigenvalues are in `[0, 1]`. Its trace is k, or less if kept
-    /// directions may lie outside the space of the rows.
+    /// Returns the average expected projection: eigenvalues in `[0, 1]`, trace k, or less if kept directions may lie
+    /// outside the space of the rows.
     pub fn projection(&self) -> Matrix {
         let mut projection = self.sum.clone();
         for j in 0..projection.columns() {
@@ -128,8 +123,8 @@ impl Average {
         projection
     }
 
-    /// Returns the `count` directions most likely to be kept on average, but at most n for rows of
-    /// n numbers. They are orthonormal columns in descending order of probability.
+    /// Returns the `count` directions most likely to be kept on average, at most n, as orthonormal columns in
+    /// descending order of probability.
     pub fn subspace(&self, count: usize) -> Matrix {
         let eigen = symmetric_eigen(&self.sum);
         let size = eigen.values.len();
@@ -138,7 +133,6 @@ impl Average {
         directions
     }
 
-    /// Returns the number of distributions added, or 1 if there are none.
     fn count(&self) -> f64 {
         self.terms.max(1) as f64
     }

@@ -6,32 +6,25 @@ use crate::random::Random;
 use crate::scratch::refill;
 use crate::simplex::{Complement, DrawScratch, Multiplicity, Select, draw};
 
-/// Directions kept in a trial. Explicit directions are given by index. Directions of the complement are determined only
-/// as far as the rows of the trial require.
-///
-/// A kept direction of the complement is uniformly distributed in the complement and independent of
-/// the row. It is therefore enough to draw its overlap with the part of the row in the complement.
-/// The random generator for these overlaps is split off before the row is seen.
+/// Directions kept in a trial: explicit ones by index, those of the complement only as far as the rows of the trial
+/// require. A kept direction of the complement is uniform there and independent of the row, so its overlap with the
+/// part of the row in the complement suffices. The generator of the overlaps is split off before the row is seen.
 #[derive(Debug, Clone, Default)]
 pub(super) struct DrawnDirections {
     pub kept: Vec<usize>,
     deferred: DeferredOverlaps,
     probabilities: Vec<f64>,
     pub marks: Vec<bool>,
-    /// Part of a point in the complement, including the part for which the span has no column.
     whole: Vec<f64>,
     scratch: DrawScratch,
 }
 
-/// Kept directions of the complement, known only by their overlaps with the rows of the trial.
 #[derive(Debug, Clone, Default)]
 struct DeferredOverlaps {
     count: usize,
     directions: u64,
     random: Option<Random>,
-    /// Orthonormal basis of the parts of the trial's rows in the complement.
     reached: Matrix,
-    /// Coordinates of each basis vector in the kept directions, then in other directions of the complement.
     overlaps: Matrix,
 }
 
@@ -43,11 +36,9 @@ pub(super) fn complement_mass(complement: &Complement) -> f64 {
 }
 
 impl DrawnDirections {
-    /// Draws the explicit directions to keep, and the number of directions of the complement to keep.
-    ///
-    /// The complement is represented by the smallest possible number of placeholders with equal probability. A drawn
-    /// placeholder represents a uniformly random direction, so every direction of the complement is kept with the right
-    /// probability.
+    /// Draws the explicit directions to keep, and how many of the complement. The smallest possible number of
+    /// placeholders with equal probability stands for the complement. A drawn one represents a uniformly random
+    /// direction.
     pub fn draw(&mut self, select: Select, log_weights: &[f64], complement: &Complement, random: &mut Random) {
         let explicit = log_weights.len();
         log_weights.clone_into(&mut self.probabilities);
@@ -75,15 +66,13 @@ impl DrawnDirections {
         self.deferred.count = 0;
     }
 
-    /// Draws `count` normal numbers from the generator of the choice. Returns `None` if no choice
-    /// has kept a direction of the complement.
     pub fn normals(&mut self, count: usize) -> Option<Vec<f64>> {
         let random = self.deferred.random.as_mut()?;
         Some((0..count).map(|_| random.normal()).collect())
     }
 
-    /// Appends the coordinates of a point in the kept directions of the complement. `part` is the part of the point in
-    /// the complement. Returns the squared length of `part` outside the kept directions.
+    /// Appends the coordinates of a point in the kept directions of the complement, from its part there. Returns the
+    /// squared length of `part` outside the kept directions.
     pub fn reach(&mut self, part: &[f64], coordinates: &mut Vec<f64>) -> f64 {
         let square = dot(part, part);
         if self.deferred.count == 0 || square == 0.0 {
@@ -95,7 +84,6 @@ impl DrawnDirections {
         (square - explained).max(0.0)
     }
 
-    /// Runs [`Self::reach`] on a part with one more coordinate, `more`, for which the span has no column.
     pub fn reach_beyond(&mut self, part: &[f64], more: f64, coordinates: &mut Vec<f64>) -> f64 {
         let mut whole = std::mem::take(&mut self.whole);
         part.clone_into(&mut whole);
@@ -141,8 +129,6 @@ impl DeferredOverlaps {
         }
     }
 
-    /// Draws the overlaps of the newest basis vector with the kept directions, orthogonal to those of earlier basis
-    /// vectors.
     fn settle(&mut self) {
         let Some(random) = &mut self.random else { return };
         let earlier = self.overlaps.columns();
@@ -166,7 +152,6 @@ impl DeferredOverlaps {
     }
 }
 
-/// Makes column `j` orthogonal to the unit column `i`. Returns the coefficient that was subtracted.
 fn remove(matrix: &mut Matrix, i: usize, j: usize) -> f64 {
     let (unit, column) = matrix.column_pair_mut(i, j);
     let amount = dot(unit, column);
@@ -174,7 +159,6 @@ fn remove(matrix: &mut Matrix, i: usize, j: usize) -> f64 {
     amount
 }
 
-/// Squared lengths of the parts of a point outside the explicit directions, divided by `Observed::unit_square`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Outside {
     pub square: f64,
@@ -184,9 +168,8 @@ pub(super) struct Outside {
 }
 
 impl Outside {
-    /// Returns the loss of a choice on a point, and writes the coordinates of the point in the kept
-    /// directions to `kept`. `coordinates` are those in the explicit directions. `part` is the part
-    /// of the point outside the explicit directions, in coordinates of the columns.
+    /// Returns the loss of a choice, and writes the coordinates in the kept directions to `kept`, from the coordinates
+    /// in the explicit directions and the part outside them, in coordinates of the columns.
     pub fn realise(&self, choice: &mut DrawnDirections, coordinates: &[f64], part: &[f64], kept: &mut Vec<f64>) -> f64 {
         refill(kept, choice.kept.iter().map(|i| coordinates[*i]));
         // Directions that became explicit after the choice belonged to the complement when the choice was made.
@@ -206,8 +189,6 @@ impl Outside {
     }
 }
 
-/// Pads coordinates with zeros to length `kept`, and multiplies them by the square root of `unit_square`, which
-/// converts them to units of the input.
 pub(super) fn finish_coordinates(coordinates: &mut Vec<f64>, kept: usize, unit_square: f64) {
     coordinates.resize(kept, 0.0);
     if unit_square != 1.0 {

@@ -1,5 +1,4 @@
-//! Rows with missing cells, for a learner over plain rows. The directions of the learner fill in the cells, and the
-//! loss covers only the observed cells.
+//! Rows with missing cells: the directions of the learner fill them in, and the loss covers the observed cells.
 
 use super::{Rule, Subspace};
 use crate::impute::{Imputation, ridge};
@@ -8,34 +7,28 @@ use crate::num::kept;
 use crate::scratch::refill;
 use crate::span::{Ambient, Span};
 
-/// Noise and signal levels from which ridge factors are computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scales {
-    /// Mean loss per observed cell.
     pub noise: f64,
-    /// Mean energy of a row along a kept direction, for rules that do not know the energy of each direction.
+    /// Mean energy of a row along a kept direction, for rules that do not know it for each direction.
     pub signal: f64,
 }
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fill {
     imputation: Imputation,
-    /// Indices of the explicit directions used, in descending order of their probability of being kept.
     order: Vec<usize>,
     probabilities: Vec<f64>,
     ridges: Vec<f64>,
     directions: Matrix,
-    /// Directions as vectors of `R^n`, one per column.
     basis: Matrix,
     expanded: Matrix,
-    /// Centered row after missing cells are filled in.
     deviation: Vec<f64>,
-    /// Centered row before missing cells are filled in.
     given: Vec<f64>,
     coordinates: Vec<f64>,
 }
 
-/// Number of directions used beyond `2k`. Directions that are not kept also contain information about missing cells.
+/// Number of directions used beyond `2k`: those that are not kept also contain information.
 const MORE: usize = 8;
 
 impl<R: Rule> Subspace<Ambient, R> {
@@ -47,14 +40,11 @@ impl<R: Rule> Subspace<Ambient, R> {
         self.span.first_value(column)
     }
 
-    /// Returns the mean energy of a row along explicit direction `i`, or an estimate from the
-    /// probability that the direction is kept.
     fn energy(&self, i: usize, scales: Scales) -> f64 {
         let known = self.rule.mean_energy(i, self.trials);
         known.unwrap_or_else(|| kept(self.rule.log_weights()[i]) * scales.signal)
     }
 
-    /// Returns the ridge factors of [`Self::directions`], in the same order.
     pub(crate) fn direction_ridges(&mut self, scales: Scales) -> Vec<f64> {
         self.gather_directions(usize::MAX);
         self.scratch.0.order.iter().map(|i| ridge(scales.noise, self.energy(*i, scales))).collect()
@@ -76,10 +66,9 @@ impl<R: Rule> Subspace<Ambient, R> {
         self.span.write_directions(directions, expanded, basis);
     }
 
-    /// Writes the row with its missing cells filled in to `filled`. Computes the leave-one-out errors of the observed
-    /// cells, and the variances of all cells in units of the noise per cell ([`Imputation::errors_without`]). Returns
-    /// the expected loss of the observed cells, as if directions were chosen independently. This is exact if the choice
-    /// is certain or no cell is missing.
+    /// Fills in the row, and computes the leave-one-out errors of the observed cells and the variances of all cells in
+    /// units of the noise ([`Imputation::errors_without`]). Returns the expected loss of the observed cells as if
+    /// directions were chosen independently, which is exact if the choice is certain or no cell is missing.
     pub(crate) fn fill(
         &mut self,
         row: &[f64],

@@ -1,18 +1,15 @@
 //! Frame: a few explicit directions with values that change by rank-one updates.
 //!
-//! Setting: a symmetric matrix with the eigenvalues `values` along the columns of `rotation` (in
-//! coordinates of the columns of the span) and one common eigenvalue elsewhere.
-//!
-//! Update: to add `σ z zᵀ`, the part of z outside the directions becomes an explicit direction with the common value.
-//! Then only the explicit block changes. The rotation of the directions is stored as a factor until the rule has
-//! decided which directions to retain. A sum of at least [`AT_ONCE`] dyads is added by one decomposition.
-//!
-//! Cost: O(w u) for coordinates and O(w u²) for the rotation, with u directions in w columns. For a
-//! span with at most p pending columns, w ≤ u + max(p, u/3) + 1.
-//!
+//! Setting: a symmetric matrix with the eigenvalues `values` along the columns of `rotation` (in coordinates of the
+//! columns of the span) and one common eigenvalue elsewhere.
+//! Update: to add `σ z zᵀ`, the part of z outside the directions becomes a direction with the common value. Then only
+//! the explicit block changes. The rotation stays a factor until the rule has decided which directions to retain.
+//! [`AT_ONCE`] dyads are added by one decomposition.
+//! Cost: O(w u) for coordinates and O(w u²) for the rotation, with u directions in w ≤ u + max(p, u/3) + 1 columns, p
+//! of them pending.
 //! Numerics: coordinates are computed twice if little of the point is outside ("twice is enough"). If the second pass
-//! more than halves the part outside, this part counts as rounding error. The drift of the rotation from orthonormality
-//! is measured every [`LOOK_EVERY`] updates and removed if it exceeds [`REFRESH`].
+//! more than halves that part, it is rounding error. The drift of the rotation from orthonormality is measured every
+//! [`LOOK_EVERY`] updates and removed above [`REFRESH`].
 
 use super::rule::{Directions, Observed};
 use crate::error::Error;
@@ -28,7 +25,6 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Frame {
     pub dimension: Multiplicity,
     columns: usize,
-    /// Explicit directions, in coordinates with respect to the columns of the span.
     pub rotation: Matrix,
     pub values: Vec<f64>,
     changes: u64,
@@ -49,19 +45,15 @@ struct Working {
     combination: Matrix,
 }
 
-/// Length, as a share of the point's, below which the part of a point outside the directions counts as rounding error.
+/// Share of the length of a point below which its part outside the directions is rounding error.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
-/// Length, as a share of the point's, below which the part outside the directions is computed twice.
+/// Share of the length of a point below which its part outside the directions is computed twice.
 const REPEAT: f64 = 0.75;
-/// Relative overlap with the directions below which the part outside counts as orthogonal to them.
 const ORTHOGONAL: f64 = 4e-15;
-/// Share of the first result that the second pass must leave. A smaller remainder is treated as rounding error.
+/// Share of the first result that the second pass must leave.
 const HALVED: f64 = 0.5;
-/// Number of dyads of an instance from which one decomposition is faster than rank-one updates.
 const AT_ONCE: usize = 9;
-/// Number of updates between two measurements of the drift of the rotation.
 const LOOK_EVERY: u64 = 256;
-/// Drift from orthonormality above which the rotation is orthonormalized.
 const REFRESH: f64 = 1e-13;
 
 impl Directions for Frame {
@@ -139,22 +131,18 @@ impl Frame {
         }
     }
 
-    /// Replaces the directions and values. The directions are the first columns of the matrix, one per value.
     pub fn replace(&mut self, directions: &Matrix, values: impl Iterator<Item = f64>) {
         refill(&mut self.values, values);
         self.rotation.resize(directions.rows(), self.values.len());
         self.rotation.for_each_column(|j, column| column.copy_from_slice(directions.column(j)));
     }
 
-    /// Sets the number of columns of the span. New columns are outside all directions.
     pub fn grow(&mut self, columns: usize) {
         self.columns = columns;
         self.rotation.resize(columns, self.rotation.columns());
     }
 
-    /// Adds `sigma · z zᵀ` for the most recently observed point z. The part of z outside the directions becomes an
-    /// explicit direction with the value `common`. Values change at once, but the directions are rotated only by
-    /// [`Self::retain`].
+    /// Adds `sigma · z zᵀ` for the point z observed last. Values change at once, the directions by [`Self::retain`].
     pub fn change(&mut self, sigma: f64, common: f64) {
         if self.scratch.0.outside_square > 0.0 {
             self.append_outside(common);
@@ -164,8 +152,8 @@ impl Frame {
         factor.solve(&mut self.values, sigma, coordinates, working);
     }
 
-    /// Adds `rate` times an instance whose dyads were just observed, in order. Returns true unless all
-    /// weights are zero. If it returns true, [`Self::retain`] must be called next.
+    /// Adds `rate` times an instance whose dyads were just observed, in order. Returns false if all weights are zero.
+    /// Otherwise [`Self::retain`] must be called next.
     pub fn change_by_dyads(&mut self, instance: &Observed, rate: f64, common: f64) -> bool {
         if instance.weights.iter().filter(|weight| **weight != 0.0).count() >= AT_ONCE {
             self.change_at_once(instance, rate, common);
@@ -186,7 +174,6 @@ impl Frame {
         changed
     }
 
-    /// Adds `rate` times an instance by one decomposition, which also rotates the directions.
     fn change_at_once(&mut self, instance: &Observed, rate: f64, common: f64) {
         let coordinates = &instance.coordinates;
         let mut vector = Vec::new();
@@ -226,8 +213,8 @@ impl Frame {
         coordinates.push(norm);
     }
 
-    /// Rotates the directions according to the most recent update, and keeps those for which `pass(position, value)` is
-    /// true. Values are ascending after a positive update and descending after a negative one.
+    /// Rotates the directions after an update, and keeps those that pass. Values are ascending after a positive update
+    /// and descending after a negative one.
     pub fn retain(&mut self, pass: impl Fn(usize, f64) -> bool) {
         let Working { factor, working, keep, is_rotated, .. } = &mut self.scratch.0;
         refill(keep, self.values.iter().enumerate().map(|(i, value)| pass(i, *value)));
@@ -244,9 +231,8 @@ impl Frame {
         }
     }
 
-    /// Makes the directions the columns, and returns the combination that the span must apply. Returns `None` if there
-    /// are not many more columns than directions. More columns give a row more coordinates, but make combinations
-    /// rarer. The best number of additional columns is proportional to the number of directions.
+    /// Makes the directions the columns, and returns the combination that the span must apply. More columns give a row
+    /// more coordinates, but make combinations rarer: the best number of extra ones is proportional to the directions.
     pub fn combine(&mut self, max_pending: usize) -> Option<&Matrix> {
         let directions = self.values.len();
         if self.columns < directions + max_pending.max(directions / 3) {
@@ -259,8 +245,8 @@ impl Frame {
         Some(&self.scratch.0.combination)
     }
 
-    /// Updates the frame after the span has lost columns. The matrix is restricted to the remaining
-    /// ones. Directions whose new value is `common` up to rounding are no longer explicit.
+    /// Restricts the matrix after the span has lost columns. Values equal to `common` up to rounding are no longer
+    /// explicit.
     pub fn reduce(&mut self, rotation: &Matrix, common: f64) {
         let reduced = multiplied(rotation.view().transpose(), self.rotation.view());
         let mut scaled = reduced.clone();

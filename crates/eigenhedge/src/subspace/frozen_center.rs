@@ -1,21 +1,14 @@
 //! Trials of several rows around one center, which moves only after all of them.
 //!
-//! Setting: rows x of a batch and the center m of the previous rows. The instance is the scatter matrix `S = Σ (x -
-//! m)(x - m)ᵀ`.
-//!
-//! Update: that of one trial with this instance. A rule that forgets multiplies the weights of the
-//! previous rows by its factor once for each row of the batch, and weighs the rows of the batch
-//! equally. Then the center moves as if the rows had been learned one by one. A learned center
+//! Setting: rows x of a batch and the center m of the previous rows. The instance is `S = Σ (x - m)(x - m)ᵀ`.
+//! Update: that of one trial with this instance. A rule that forgets applies its factor once for each row, and weighs
+//! the rows of the batch equally. Then the center moves as if the rows had been learned one by one. A learned center
 //! learns its coefficients from these rows with the directions after the batch.
-//!
-//! Members of a portfolio share the scatter matrix around the mean μ of the batch. With b rows and
-//! `d = μ - m`, the matrix S of a member is larger by `b d dᵀ`. A member with a rank cap R, a
-//! forgetting factor f and the previous scatter matrix C needs only the R largest eigenpairs of
-//! `fᵇC + S`. They are computed from the tridiagonal form of this matrix, or from the Gram matrix
-//! of the rows and directions if that is smaller. Other members need two decompositions.
-//!
-//! Guarantee: none with a center. Without a center, the bounds hold with the largest eigenvalue of the instance in
-//! place of the squared norm of a row.
+//! Members of a portfolio share the scatter matrix around the mean μ of the batch. With b rows and `d = μ - m`, the
+//! matrix S of a member is larger by `b d dᵀ`. A member with a rank cap R, a factor f and the scatter matrix C needs
+//! only the R largest eigenpairs of `fᵇC + S`, from its tridiagonal form or from the Gram matrix of rows and directions
+//! if that is smaller. Other members need two decompositions.
+//! Guarantee: none with a center. Otherwise the bounds hold with the largest eigenvalue of the instance as norm bound.
 
 use super::choice::complement_mass;
 use super::{AnyRule, Instance, Rule, Subspace, Symmetric, Working};
@@ -29,27 +22,22 @@ use crate::row::check_row;
 use crate::scratch::refill;
 use crate::span::Ambient;
 
-/// Maximum row length for which computing a whole product is faster than computing its lower triangle.
+/// Maximum row length for which a whole product is faster than its lower triangle.
 const SHORT: usize = 128;
-/// Smallest eigenvalue, as a share of the largest, whose direction in a Gram matrix is accurate.
+/// Smallest eigenvalue, as a share of the largest, with an accurate direction in a Gram matrix.
 const LEAST_FROM_GRAM: f64 = 1e-6;
 
-/// Rows of a batch around their mean, with their scatter matrix and the results that members share.
 #[derive(Debug)]
 pub(crate) struct Lot {
     mean: Vec<f64>,
-    /// Rows minus the mean, as columns.
     centered: Matrix,
-    /// Scatter matrix of the rows around their mean. Empty if rows have many more cells than the batch has rows.
+    /// Around the mean. Empty if rows have many more cells than the batch has rows.
     scatter: Matrix,
     trace: f64,
     last_square: Option<(Vec<f64>, f64)>,
-    /// Inputs and result of the most recent call of [`Self::pairs`].
     last_pairs: Option<(Before, Pairs)>,
 }
 
-/// Inputs of [`Lot::pairs`]: the forgetting factor of the whole batch, the offset of its mean from the center, the
-/// previous directions with their values, and the rank cap.
 #[derive(Debug, PartialEq)]
 struct Before {
     forget: f64,
@@ -68,8 +56,8 @@ struct Pairs {
 }
 
 impl Lot {
-    /// Subtracts the mean from the rows. Returns `Err` if a row is invalid. Computes the scatter
-    /// matrix unless `length` exceeds the number of rows plus `largest_span + 1`.
+    /// Returns `Err` for an invalid row. No scatter matrix if `length` exceeds the number of rows plus `largest_span +
+    /// 1`.
     pub fn new(rows: &[&[f64]], length: usize, largest_span: usize) -> Result<Self, Error> {
         let (mut centered, mut way) = (Matrix::zeros(length, rows.len()), vec![0.0; length]);
         for (j, row) in rows.iter().enumerate() {
@@ -117,8 +105,6 @@ impl Lot {
         square
     }
 
-    /// Returns the energy of the rows around the center along each of the orthonormal directions.
-    /// The center is the mean minus `offset`.
     fn energies(&self, offset: &[f64], directions: &Matrix) -> Vec<f64> {
         let mut image = Matrix::default();
         let is_whole = self.scatter.columns() > 0;
@@ -135,8 +121,7 @@ impl Lot {
         (0..directions.columns()).map(energy).collect()
     }
 
-    /// Returns the largest eigenpairs of `forget · C + S`, where C has the previous directions and values, and S is the
-    /// scatter matrix of the batch around the center.
+    /// Returns the largest eigenpairs of `forget · C + S` around the center.
     fn pairs(&mut self, before: Before) -> Pairs {
         if let Some((_, pairs)) = self.last_pairs.as_ref().filter(|(last, _)| *last == before) {
             return pairs.clone();
@@ -166,9 +151,8 @@ impl Lot {
         pairs
     }
 
-    /// Returns the `kept` largest eigenpairs of `F Fᵀ` plus the scatter matrix around the mean, in
-    /// descending order, for F = `factor`. Computes them from the Gram matrix of F and the centered
-    /// rows. Returns `None` if the pairs would be inaccurate.
+    /// Like [`Self::pairs`] for F = `factor`, from the Gram matrix of F and the centered rows. Returns `None` if
+    /// inaccurate.
     fn gram_pairs(&self, factor: &Matrix, kept: usize) -> Option<(Vec<f64>, Matrix)> {
         let mut all = factor.clone();
         (0..self.rows()).for_each(|j| all.push_column(self.centered.column(j)));
@@ -188,7 +172,6 @@ impl Lot {
     }
 }
 
-/// Returns the `kept` largest eigenpairs of a symmetric matrix, in descending order.
 fn largest(matrix: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     let kept = kept.min(matrix.columns());
     let found = if 2 * kept <= matrix.columns() { reduced_pairs(matrix, kept) } else { None };
@@ -198,29 +181,21 @@ fn largest(matrix: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     })
 }
 
-/// Batch relative to the center of one member.
 #[derive(Debug)]
 pub(crate) struct Frozen {
     instance: MemberBatch,
-    /// Displacement of the center after the batch.
     way: Vec<f64>,
-    /// Total weight of the rows in the center after the batch.
     center_weight: f64,
 }
 
 #[derive(Debug)]
 enum MemberBatch {
     Dyads(Symmetric),
-    /// Offset of the mean of the batch from the center, and the directions of the member as vectors.
-    Shared {
-        offset: Vec<f64>,
-        directions: Matrix,
-    },
+    Shared { offset: Vec<f64>, directions: Matrix },
 }
 
 impl Subspace<Ambient, AnyRule> {
-    /// Returns the batch relative to the center. The learned state does not change. Returns `Err`
-    /// if the instance exceeds a given norm bound or its energy overflows.
+    /// Leaves the learned state. Returns `Err` if the instance exceeds a given norm bound or its energy overflows.
     pub(crate) fn freeze(&mut self, lot: &mut Lot) -> Result<Frozen, Error> {
         let (offset, count) = (self.span.measured_from_origin(&lot.mean), lot.rows());
         let forget = self.options.center.map_or(1.0, |center| center.forget);
@@ -254,8 +229,7 @@ impl Subspace<Ambient, AnyRule> {
         Ok(Frozen { instance, way, center_weight })
     }
 
-    /// Returns the directions of a rule with a rank cap, as vectors. Returns `None` for other rules, for sparse rows,
-    /// for rows with norms so extreme that they must be scaled, and if a direction of the complement may be kept.
+    /// Returns `None` for rules without a rank cap, sparse rows, extreme norms, and if the complement may be kept.
     fn shared_directions(&self, trace: f64) -> Option<Matrix> {
         let AnyRule::Anchored(rule) = &self.rule else { return None };
         let (rotation, _, _) = rule.capped_pairs()?;
@@ -308,8 +282,6 @@ impl Subspace<Ambient, AnyRule> {
         }
     }
 
-    /// Replaces directions and values by the largest pairs after the batch. The columns of the span become the
-    /// directions.
     fn learn_shared(&mut self, offset: Vec<f64>, directions: Matrix, rows: i32, lot: &mut Lot) {
         let AnyRule::Anchored(rule) = &mut self.rule else { return };
         let Some((_, values, max_rank)) = rule.capped_pairs() else { return };
@@ -323,8 +295,6 @@ impl Subspace<Ambient, AnyRule> {
         rule.replace_pairs(values, dropped, self.scale);
     }
 
-    /// Calls `work` on the learner without its center and origin, for instances that are already
-    /// relative to the center. Then restores both.
     fn around_center<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
         let (center, origin) = (self.options.center.take(), self.span.take_origin());
         let outcome = work(self);

@@ -1,23 +1,16 @@
-//! Learned center: the mean of all rows plus a combination of recent rows and forgetting means, with learned
-//! coefficients.
+//! Learned center: the mean of all rows plus a learned combination of recent rows and forgetting means.
 //!
-//! Setting: m is the mean of all rows. The sources are the last row, the row before it, and
-//! forgetting means with factors 0.5, 0.8 and 0.95 ([`Sources`](crate::span::Sources)). The offset
-//! d_j of a source is its difference from m. The center is `m + Σ b_j d_j`.
-//!
-//! Update: b is the solution of a forgetting ridge regression of the part of a row x that the learner expects to lose.
-//! With the expected projection P on the kept directions, `A = I - (1 - ε) P` and the matrix D of the offsets, all
-//! before the row is learned: `G ← f G + a Dᵀ A D`, `h ← f h + a Dᵀ A (x - m)`, `b = (G + r tr(G)/5 I)⁻¹ h`, with f =
-//! [`FORGET`], ε = [`EXPLAINED`] and r = [`RIDGE`]. The weight ε > 0 of the kept directions keeps the center from
-//! diverging along them.
-//!
-//! Outliers: the factor a is the weight of the row, reduced so that its size in the regression is at most
-//! [`LARGEST_SIZE`] times the median of the recent sizes. The size is the larger of the row's energy in A and the mean
-//! energy of the offsets in A. With `--clip`, a row enters the sources at a limited distance from the mean. If rows
-//! were clipped around the center itself, the center would follow its own predictions.
-//!
+//! Setting: m is the mean of all rows. The sources are the last row, the row before it, and forgetting means
+//! ([`Sources`](crate::span::Sources)). With the offsets d_j of the sources from m, the center is `m + Σ b_j d_j`.
+//! Update: b solves a forgetting ridge regression of the part of a row x that the learner expects to lose. With the
+//! expected projection P, `A = I - (1 - ε) P` and the matrix D of the offsets, all before the row is learned: `G ← f G
+//! + a Dᵀ A D`, `h ← f h + a Dᵀ A (x - m)`, `b = (G + r tr(G)/5 I)⁻¹ h`, with f = [`FORGET`], ε = [`EXPLAINED`] and r =
+//! [`RIDGE`]. The weight ε > 0 keeps the center from diverging along the kept directions.
+//! Outliers: the factor a is the weight of the row, reduced so that its size (the larger of the energies in A of the
+//! row and of the mean offset) is at most [`LARGEST_SIZE`] times the median of recent sizes. With `--clip`, a row
+//! enters the sources at a limited distance from the mean: around the center itself, the center would follow its own
+//! predictions.
 //! Guarantee: none. The loss of a row is relative to the center before that row.
-//!
 //! Cost: that of the sources, and O(u) for u explicit directions.
 
 use crate::error::Error;
@@ -29,21 +22,16 @@ use crate::span::SOURCES;
 use crate::state::{LARGEST, ensure, entries};
 use serde::{Deserialize, Serialize};
 
-/// Factor by which the sums of the regression decay per row.
 const FORGET: f64 = 0.998;
-/// Weight of the kept directions in the regression.
 pub(super) const EXPLAINED: f64 = 1e-3;
-/// Ridge, as a share of the mean diagonal entry.
 const RIDGE: f64 = 1e-3;
-/// Largest size of a row in the regression, as a multiple of the median of the recent sizes.
 const LARGEST_SIZE: f64 = 16.0;
-/// Largest absolute value of a coefficient. Larger ones only occur if rows have very different sizes.
+/// Largest absolute coefficient. Larger ones occur only if rows have very different sizes.
 const LARGEST_COEFFICIENT: f64 = 16.0;
-/// Forgetting factors of the sources. The last row has the factor 0. The entry of the row before it
-/// has no effect, because this source takes the previous value of the first source.
+/// Forgetting factors of the sources. The second source takes the previous value of the first, so its factor has no
+/// effect.
 const MEMORIES: [f64; SOURCES] = [0.0, 0.0, 0.5, 0.8, 0.95];
 
-/// Coefficients of a learned center and their regression.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct LearnedCenter {
     gram: [[f64; SOURCES]; SOURCES],
@@ -51,7 +39,6 @@ pub(super) struct LearnedCenter {
     pub coefficients: [f64; SOURCES],
     weights: [f64; SOURCES],
     sizes: RecentMedian,
-    /// Distances of recent rows from the mean, if rows are clipped.
     distances: RecentMedian,
     #[serde(skip)]
     pub scratch: Scratch<Working>,
@@ -59,11 +46,9 @@ pub(super) struct LearnedCenter {
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Working {
-    /// Coordinates of each offset in the explicit directions.
     pub along: [Vec<f64>; SOURCES],
-    /// Coordinates of the row, relative to the mean, in the explicit directions.
+    /// Coordinates of the row relative to the mean.
     pub row: Vec<f64>,
-    /// Weight of the complement in the regression minus that of each explicit direction.
     pub excess: Vec<f64>,
     normal: Matrix,
 }
@@ -102,8 +87,7 @@ impl LearnedCenter {
         }
     }
 
-    /// Returns the factor that limits the distance of a row from the mean to `times` the median of recent distances.
-    /// Records the distance. Without `times`, returns 1 and records nothing.
+    /// Returns the factor that limits the distance of a row to `times` the median of recent ones, and records it.
     pub fn shorten(&mut self, distance: f64, times: Option<f64>) -> f64 {
         times.map_or(1.0, |times| {
             let factor = self.distances.shortening(distance, times);
@@ -112,7 +96,6 @@ impl LearnedCenter {
         })
     }
 
-    /// Adds a row of weight `own` to the weights of the sources. Returns the steps of the sources toward the row.
     pub fn steps(&mut self, own: f64) -> [f64; SOURCES] {
         let next = |j: usize| MEMORIES[j] * self.weights[j] + own;
         self.weights = std::array::from_fn(next);

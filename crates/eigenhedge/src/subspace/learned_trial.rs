@@ -8,7 +8,6 @@ use crate::span::{Ambient, SOURCES, SourceMove, Span};
 use crate::state::LARGEST;
 
 impl<S: Span, R: Rule> Subspace<S, R> {
-    /// Computes the coordinates of the sources in the directions, before the current point is observed.
     pub(super) fn observe_sources(&mut self) {
         let Some(learned) = self.learned.as_mut().filter(|_| self.options.center.is_some()) else { return };
         self.span.project_sources(&self.scratch.0.columns, self.scratch.0.observed.unit_square.sqrt());
@@ -19,8 +18,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         }
     }
 
-    /// Adds the current point to the regression of the center, with the probabilities of this
-    /// trial. Solves the regression if `is_last` is true. Returns the change of the center.
+    /// Adds the current point to the regression of the center, with the probabilities of this trial. Returns the change
+    /// of the center.
     pub(super) fn learn_coefficients(&mut self, is_last: bool) -> Option<SourceMove> {
         let learned = self.learned.as_mut().filter(|_| self.options.center.is_some())?;
         let (sources, before) = (self.span.sources()?, learned.coefficients);
@@ -60,8 +59,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
 }
 
 impl<R: Rule> Subspace<Ambient, R> {
-    /// Moves a learned center along the rows of a batch, after the batch was learned. Other centers do not change. The
-    /// coefficients are computed only after the last row, because the sums of the regression do not depend on them.
+    /// Moves a learned center along the rows of a batch after it was learned. The sums of the regression do not depend
+    /// on the coefficients, so they are computed after the last row.
     pub(crate) fn advance_learned_center(&mut self, rows: &[&[f64]]) {
         if self.learned.is_none() {
             return;

@@ -6,15 +6,13 @@ use crate::linalg::{Matrix, symmetric_eigenvalues};
 use crate::num::{LARGEST_TOTAL, dot, unit};
 use crate::span::Span;
 
-/// Returns true if the squared lengths of the parts of a point add up to that of the point, up to rounding.
 fn adds_up(parts: f64, whole: f64) -> bool {
     (parts - whole).abs() <= DEFECT * whole
 }
 
 impl<S: Span, R: Rule> Subspace<S, R> {
-    /// Projects the loaded point, whose squared norm is `square`, on the columns. Returns the norm of the residual. If
-    /// the energies of the coordinates and the residual do not add up to that of the point, and rounding does not
-    /// explain the difference, orthonormalizes the columns and projects again. Scaling removes any remaining error.
+    /// Projects the loaded point on the columns and returns the norm of the residual. If energies do not add up by more
+    /// than rounding explains, orthonormalizes the columns and projects again. Scaling removes any remaining error.
     pub(super) fn project(&mut self, point: &S::Point, square: f64) -> f64 {
         let whole = square / self.span.unit().powi(2);
         let columns = &mut self.scratch.0.columns;
@@ -45,9 +43,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         residual
     }
 
-    /// Computes the coordinates of the point in `scratch.columns` in the directions of the rule. Returns the squared
-    /// length of the part outside the directions. If the energies of the parts do not add up to that of the point,
-    /// orthonormalizes the directions and computes the coordinates again.
+    /// Computes the coordinates in the directions of the rule. Returns the squared length of the part outside them. If
+    /// the energies do not add up, orthonormalizes the directions and starts again.
     pub(super) fn observe(&mut self) -> f64 {
         let columns = &self.scratch.0.columns;
         let outside = self.rule.directions_mut().observe(columns);
@@ -60,15 +57,13 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.rule.directions_mut().observe(columns)
     }
 
-    /// Returns the factor, a power of two, that converts coordinates of the span to those of the instance
-    /// ([`Observed::unit_square`](super::Observed::unit_square)).
+    /// Returns the power of two that converts coordinates of the span to those of the instance.
     pub(super) fn to_unit(&self) -> f64 {
         self.span.unit() / self.scratch.0.observed.unit_square.sqrt()
     }
 
-    /// Appends a column for the residual of the most recent projection, as far as the span can represent it and the
-    /// rule can distinguish it from rounding. Returns the squared length of the part without a column, divided by
-    /// `unit_square`.
+    /// Appends a column for the residual, if the span can represent it and the rule can distinguish it from rounding.
+    /// Returns the squared length of the part without a column, divided by `unit_square`.
     pub(super) fn append(&mut self, residual: f64, point: &S::Point) -> f64 {
         if residual == 0.0 {
             return 0.0;
@@ -88,9 +83,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         (in_unit * in_unit - coordinate * coordinate).max(0.0)
     }
 
-    /// Returns `Err` if `square`, the largest eigenvalue of the instance, exceeds the square of a
-    /// given norm bound, or if its sum with the energy of all previous rows overflows. The norm bound
-    /// does not apply to a first row that only sets the center.
+    /// Checks the largest eigenvalue of an instance against the norm bound, which does not apply to a first row that
+    /// only sets the center, and the total energy against overflow.
     pub(super) fn within_bound(&self, square: f64) -> Result<(), Error> {
         match self.options.norm_bound {
             NormBound::Given(bound) if square > bound * bound * (1.0 + SLACK) && !self.fixes_center() => {
@@ -106,8 +100,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         observed.unit_square = unit(square.sqrt()).powi(2);
     }
 
-    /// Returns the squared norm that `look` obtains from the span. If it underflows, returns zero for a row that is
-    /// negligible compared with earlier rows or only sets the center, and `Err` for any other row.
+    /// A squared norm that underflows is zero for a row that is negligible compared with earlier rows or only sets the
+    /// center.
     pub(super) fn or_negligible(&mut self, look: impl FnOnce(&mut S) -> Result<f64, Error>) -> Result<f64, Error> {
         let nothing = NEGLIGIBLE * self.largest_square.sqrt();
         match look(&mut self.span) {
@@ -116,7 +110,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         }
     }
 
-    /// Returns the largest eigenvalue of the instance, or an upper bound on it that is within the given norm bound.
+    /// Returns the largest eigenvalue of the instance, or an upper bound within the given norm bound.
     pub(super) fn instance_square(&mut self, instance: &Instance<'_, S::Point>) -> Result<f64, Error> {
         self.scratch.0.row_weight = 1.0;
         let dyads = match instance {
@@ -165,8 +159,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     }
 }
 
-/// Returns `Err` if the product of a weight and the trace of the instance overflows. Learners store such products. A
-/// trace that is too large by itself has another error.
+/// Returns `Err` if the product of a weight and the trace overflows. A trace that is too large by itself has another
+/// error.
 fn check_weights<P: ?Sized>(dyads: &[(f64, &P)], trace: f64) -> Result<(), Error> {
     let overflows = |(weight, _): &(f64, &P)| trace < LARGEST_TOTAL && weight * trace >= LARGEST_TOTAL;
     match dyads.iter().position(overflows) {

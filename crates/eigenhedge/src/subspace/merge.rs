@@ -1,23 +1,18 @@
 //! Merging of learners based on the scatter matrix, initialization from moments, and sets of rows learned at once.
 //!
-//! Setting: two learners over plain rows that do not forget and whose rule is a function of the scatter matrix. With
-//! their scatter matrices C and C', total row weights s and t, and means m and m', the scatter matrix of all rows is
-//! `C + C' + s t/(s + t) (m - m')(m - m')ᵀ`. Without a center it is `C + C'`.
-//!
-//! Exactness: the number of rows, the center and, without a rank cap, the scatter matrix are exact
-//! up to rounding. With a rank cap, dropped parts add to the price
-//! ([`Rule::price`](super::Rule::price)), as for any row. The norm bound is the larger of both, and
-//! at least the distance between the centers. The loss that tunes a self-confident rate is the sum
-//! of both losses. With a fixed rate, no rank cap, and either no center or a given norm bound, the
-//! merged learner equals, up to rounding, a learner of all rows in one pass, in any order.
-//!
-//! Sets of kernel features: the features are added to the span in blocks, and their scatter matrix in coordinates of
-//! the columns is added to C. The result is that of single rows, up to rounding and to residuals that are not resolved.
-//! The loss that tunes a self-confident rate is an exception: it becomes that of the best subspace for all rows. Only
-//! the leading eigenpairs that determine the probabilities are computed.
-//!
-//! Cost: O(n w w') for the basis, with rows of length n and w and w' columns, and one decomposition
-//! of a matrix with at most min(n, w + w' + 1) columns.
+//! Setting: learners over plain rows without forgetting, whose rule is a function of the scatter matrix. With scatter
+//! matrices C and C', total row weights s and t, and means m and m', the scatter matrix of all rows is `C + C' + s t/(s
+//! + t) (m - m')(m - m')ᵀ`, or `C + C'` without a center.
+//! Exactness: the number of rows, the center and, without a rank cap, the scatter matrix are exact up to rounding. What
+//! a rank cap drops adds to the price ([`Rule::price`](super::Rule::price)). The norm bound is the larger of both, and
+//! at least the distance between the centers. The loss that tunes a self-confident rate is the sum of both. With a
+//! fixed rate, no rank cap, and either no center or a given norm bound, the merged learner is that of all rows in one
+//! pass.
+//! Sets of kernel features are added to the span in blocks, and their scatter matrix in coordinates of the columns to
+//! C. The result is that of single rows, up to residuals that are not resolved. A self-confident rate is tuned to the
+//! loss of the best subspace for all rows. Only the leading eigenpairs that determine the probabilities are computed.
+//! Cost: O(n w w') for the basis, with rows of length n and w and w' columns, and one decomposition of a matrix with at
+//! most min(n, w + w' + 1) columns.
 
 use super::aligned::Aligned;
 use super::{AnyRule, Rule, Subspace};
@@ -27,26 +22,23 @@ use crate::linalg::{Matrix, add_lower_square, multiplied, multiply};
 use crate::num::dot;
 use crate::span::{Ambient, Feature, Growth, Span, TakenIn};
 
-/// Summary of rows with which a learner starts. The learner did not predict these rows.
+/// Summary of rows with which a learner starts, without having predicted them.
 #[derive(Debug)]
 pub(crate) struct Learned<'a> {
     pub rows: u64,
     pub weight: f64,
-    /// Mean of the rows, as a fixed point plus a displacement, or `None` for a learner without a center.
+    /// Fixed point and displacement from it, or `None` without a center.
     pub mean: Option<(&'a [f64], &'a [f64])>,
     pub scatter: LearnedScatter,
-    /// Energy of the rows that the scatter matrix does not contain.
+    /// Energy that the scatter matrix does not contain.
     pub dropped: f64,
-    /// Largest squared norm of a row, multiplied by the weight of the row.
     pub largest_square: f64,
-    /// Loss to which the rate of a self-confident learner is tuned.
     pub lost: f64,
 }
 
 #[derive(Debug)]
 pub(crate) enum LearnedScatter {
     Whole(Matrix),
-    /// Factor X of the matrix `X Xᵀ`.
     Factor(Matrix),
 }
 
@@ -137,8 +129,9 @@ impl Subspace<Ambient, AnyRule> {
 }
 
 impl<D: Dictionary> Subspace<Feature<D>, AnyRule> {
-    /// Learns a set of points without a prediction. The rule must be a function of the scatter matrix of all rows. There
-    /// must be no budget, rank cap or clipping, and the center must be the mean or none. The error contains the index of the point. After an error the learner must not be used.
+    /// Learns a set of points without a prediction, for a function of the scatter matrix of all rows without budget,
+    /// rank cap or clipping, centered at the mean or not. The error contains the index of the point. After an error the
+    /// learner must not be used.
     pub(crate) fn learn_set(&mut self, points: &[&D::Point]) -> Result<(), (usize, Error)> {
         let mut rest = points;
         if let (true, Some((first, others))) = (self.fixes_center(), points.split_first()) {
@@ -191,8 +184,7 @@ impl<D: Dictionary> Subspace<Feature<D>, AnyRule> {
         Ok(())
     }
 
-    /// Adds the norms of points, each measured from the mean of the points before it, to the energy and the norm bound.
-    /// Updates the mean in coordinates of the columns, and the weight of the rows.
+    /// Adds the norms of points, each from the mean of the points before it, to the energy and the norm bound.
     fn enter_norms(&mut self, taken: &TakenIn, mean: &mut Vec<f64>, weight: &mut f64) -> Result<(), (usize, Error)> {
         mean.resize(taken.coordinates.rows(), 0.0);
         self.scratch.0.row_weight = 1.0;
@@ -215,7 +207,6 @@ impl<D: Dictionary> Subspace<Feature<D>, AnyRule> {
     }
 }
 
-/// Returns the rule if it is a function of the scatter matrix of all rows, without forgetting. Otherwise returns `Err`.
 fn scatter_rule(rule: &mut AnyRule) -> Result<&mut super::Anchored, Error> {
     match rule {
         AnyRule::Anchored(rule) if rule.forget == 1.0 => Ok(rule),
@@ -223,7 +214,7 @@ fn scatter_rule(rule: &mut AnyRule) -> Result<&mut super::Anchored, Error> {
     }
 }
 
-/// Returns `X M Xᵀ` for M = `inner`, or `X Xᵀ` if `inner` is `None`.
+/// Returns `X M Xᵀ`, or `X Xᵀ` without M = `inner`.
 fn sandwiched(x: &Matrix, inner: Option<&Matrix>) -> Matrix {
     if x.columns() == 0 {
         return Matrix::zeros(x.rows(), x.rows());

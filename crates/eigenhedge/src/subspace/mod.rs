@@ -1,13 +1,11 @@
-//! Subspace learners: a rule for the probabilities of directions, and a span that contains the directions.
-//!
-//! [`Subspace`] implements the common parts: loading the instance, drawing a choice, computing its
-//! loss, centering and scaling. The [`Rule`] determines how the probabilities change. The [`Span`]
-//! determines how directions are represented.
+//! Subspace learners: a [`Rule`] for the probabilities of directions, and a [`Span`] that represents the directions.
+//! [`Subspace`] loads the instance, draws a choice, computes its loss, centers and scales.
 
 mod additive;
 mod align;
 mod aligned;
 mod anchored;
+#[allow(missing_docs)]
 mod any_rule;
 mod average;
 mod center;
@@ -25,6 +23,7 @@ mod past_average;
 mod perturbed;
 mod product_weights;
 mod reconstruct;
+#[allow(missing_docs)]
 mod rule;
 mod scatter;
 mod tracking;
@@ -60,8 +59,7 @@ use serde::{Deserialize, Serialize};
 pub use tracking::Tracking;
 pub(crate) use trial::{Drawn, Trace};
 
-/// Bound Q on the norms of rows. Fixed learning rates are divided by Q². Losses are not: they are in squared units of
-/// the input.
+/// Bound Q on the norms of rows. Fixed learning rates are divided by Q². Losses stay in squared units of the input.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -85,16 +83,15 @@ pub struct Options {
     pub select: Select,
     /// Center to subtract from rows. `None` means no centering.
     pub center: Option<RunningCenter>,
-    /// Limit on the norm of learned rows, as a multiple of the median norm of recent rows. Longer rows are shortened
-    /// before they are learned, but their loss is that of the original row. `None` means no limit.
+    /// Limit on the norm of learned rows, as a multiple of the median norm of recent rows. Losses are those of the
+    /// original rows.
     pub clip: Option<f64>,
-    /// Divergence D for a self-confident rate. `None` means a fixed rate. With the loss L so far and the norm bound Q,
-    /// the rate is divided by `Q √((L + Q²)/D)` instead of Q², so that a rate of 1 becomes `√(D/(L + Q²))/Q`.
+    /// Divergence D for a self-confident rate: with the loss L so far, the rate is divided by `Q √((L + Q²)/D)` instead
+    /// of Q².
     pub divergence: Option<f64>,
 }
 
-/// Learner over k-dimensional subspaces. The rule `R` updates the probabilities of its directions,
-/// and the span `S` represents the directions.
+/// Learner over k-dimensional subspaces: a rule `R` over a span `S`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Subspace<S, R> {
     kept: usize,
@@ -121,30 +118,24 @@ struct Working {
     choice: DrawnDirections,
     observed: Observed,
     columns: Vec<f64>,
-    /// Probability that each explicit direction is dropped.
     dropped: Vec<f64>,
     kept_coordinates: Vec<f64>,
-    /// Weight of the current row, or 1 for an instance of several rows.
     row_weight: f64,
     energy: f64,
-    /// Largest eigenvalue of the most recently checked instance.
     square: f64,
     is_loaded: bool,
     expected: f64,
-    /// Indices of explicit directions in descending order of probability.
     order: Vec<usize>,
     direction: Vec<f64>,
-    /// Squared lengths of the parts of the most recent point outside the explicit directions.
     outside: Outside,
     directions: Matrix,
     importance: Vec<f64>,
 }
 
-/// Share of the largest norm below which a row whose squared norm underflows counts as zero.
+/// Share of the largest norm below which a row whose square underflows counts as zero.
 pub(crate) const NEGLIGIBLE: f64 = f64::EPSILON;
-/// Maximum difference between the energy of a row and the sum of its parts, as a share of the energy.
 const DEFECT: f64 = 1e-11;
-/// Share by which a squared norm may exceed the square of a given norm bound, to allow for rounding.
+/// Share by which a squared norm may exceed a given bound, for rounding.
 pub(crate) const SLACK: f64 = 1e-12;
 
 pub(crate) fn check_kept(kept: usize, dimension: Multiplicity) -> Result<(), Error> {
@@ -159,7 +150,6 @@ pub(crate) fn check_kept(kept: usize, dimension: Multiplicity) -> Result<(), Err
     Ok(())
 }
 
-/// Returns the initial spectrum: a complement of all directions, each dropped with probability `1 - k/N`.
 pub(crate) fn uniform(kept: usize, dimension: Multiplicity) -> Complement {
     match dimension {
         Multiplicity::Finite(n) => Complement::finite((-(kept as f64) / n as f64).ln_1p(), n),
@@ -167,7 +157,6 @@ pub(crate) fn uniform(kept: usize, dimension: Multiplicity) -> Complement {
     }
 }
 
-/// Checks a deserialized [`Rule::price`], which may be infinite.
 fn price(value: f64) -> Result<(), Error> {
     ensure(value >= 0.0, "the cost of approximations must not be negative")
 }
@@ -254,8 +243,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.span.announce_filled(filled);
     }
 
-    /// Returns the total expected loss of the learned rows. The loss of each row is multiplied by
-    /// the factor with which the row was learned.
+    /// Returns the total expected loss of the rows, each times the factor with which it was learned.
     pub fn lost(&self) -> f64 {
         self.lost
     }
@@ -265,8 +253,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.trials
     }
 
-    /// Returns the squared norm bound: the square of the given bound, or the largest squared norm
-    /// of the rows learned so far.
+    /// Returns the squared norm bound, given or running.
     pub fn norm_square(&self) -> f64 {
         match self.options.norm_bound {
             NormBound::Running => self.largest_square,
@@ -274,40 +261,35 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         }
     }
 
-    /// Returns the divisor of the rate in the most recent update: the squared norm bound, or a
-    /// function of this bound and the loss so far if the rate is self-confident.
+    /// Returns the divisor of the rate in the most recent update.
     pub fn scale(&self) -> f64 {
         self.scale
     }
 
-    /// Returns the cost of rows that exceeded the running norm bound. The cost is added to the regret bound, because
-    /// the theorem assumes a known norm bound. If r is the ratio of the squared norm of such a row to the previous
-    /// squared bound, the cost is `1 - 1/r` times the loss of the row in [`Self::lost`].
-    ///
-    /// In the proof, the loss of the row has the factor `c(ηr)` with `c(h) = (1 - e^{-h})/h`, and `c(ηr) ≥ c(η)/r`.
+    /// Returns the cost of rows beyond the running norm bound, which adds to the regret bound, because the theorem
+    /// assumes a known norm bound. If such a row multiplies the squared bound by r, its cost is `1 - 1/r` times its
+    /// loss in [`Self::lost`]: in the proof the loss has the factor `c(ηr)` with `c(h) = (1 - e^{-h})/h`, and `c(ηr) ≥
+    /// c(η)/r`.
     pub fn surprise(&self) -> f64 {
         self.surprise
     }
 
-    /// Returns the number of times that the parts of a row did not add up to its energy, because rounding errors had
-    /// accumulated. The directions were orthonormalized before the loss of the row was computed.
+    /// Returns how often the parts of a row did not add up to its energy, because rounding errors had accumulated. The
+    /// directions were orthonormalized first.
     pub fn healed(&self) -> u64 {
         self.healed
     }
 
-    /// Returns the squared norm (the largest eigenvalue) of the most recently checked instance, after centering.
+    /// Returns the squared norm (the largest eigenvalue) of the most recently checked instance.
     pub fn last_square(&self) -> f64 {
         self.scratch.0.square
     }
 
-    /// Returns the energy of the instance after centering: the sum over its rows of squared norm times weight.
     pub(crate) fn last_energy(&self) -> f64 {
         self.scratch.0.energy
     }
 
-    /// Returns true if every row of moderate numbers is valid and the rule has no noise. This
-    /// requires that the norm bound is running, the center is set, the largest squared norm is at
-    /// least `least_square`, and the energy is at most `largest_energy`.
+    /// Returns true if every row of moderate numbers is valid and the rule has no noise.
     pub(crate) fn accepts_any_row(&self, least_square: f64, largest_energy: f64) -> bool {
         self.options.norm_bound == NormBound::Running
             && !self.rule.is_noisy()
@@ -322,8 +304,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.scratch.0.choice.clear();
     }
 
-    /// Checks an instance that `other`, a learner over the same rows, has just checked. Reuses the
-    /// work of `other` if possible.
+    /// Checks an instance that `other`, a learner over the same rows, has just checked, and reuses its work.
     pub(crate) fn check_beside(&mut self, instance: &Instance<'_, S::Point>, other: &Self) -> Result<(), Error> {
         let Instance::Point(point) = instance else { return self.check(instance) };
         let square = self.or_negligible(|span| span.load_point_from(point, &other.span))?;
@@ -339,32 +320,30 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.rule.log_weights().iter().filter(|w| **w < 0.0).count()
     }
 
-    /// Returns the sum of the probabilities of being kept: k up to rounding, or at most k in infinite dimension.
+    /// Returns the sum of the probabilities of being kept: k, or at most k in infinite dimension.
     pub fn trace(&self) -> f64 {
         let explicit: f64 = self.rule.log_weights().iter().map(|w| kept(*w)).sum();
         explicit + choice::complement_mass(self.rule.complement())
     }
 
-    /// Returns the coordinates of the most recent row in the directions kept for it, in descending
-    /// order of probability, padded with zeros to length k.
+    /// Returns the coordinates of the most recent row in the directions kept for it, by probability, padded with zeros
+    /// to length k.
     pub fn kept_coordinates(&self) -> &[f64] {
         &self.scratch.0.kept_coordinates
     }
 
-    /// Returns the explicit directions with a positive probability of being kept, one per column, and these
-    /// probabilities in descending order. The directions are in coordinates of the span's columns.
+    /// Returns the explicit directions that may be kept, in coordinates of the columns, and their probabilities in
+    /// descending order.
     pub fn directions(&mut self) -> (Matrix, Vec<f64>) {
         self.leading_directions(usize::MAX)
     }
 
-    /// Returns at most `most` of the [`Self::directions`] with the highest probabilities, at a lower cost.
     pub(crate) fn leading_directions(&mut self, most: usize) -> (Matrix, Vec<f64>) {
         self.gather_directions(most);
         let Working { directions, importance, .. } = &self.scratch.0;
         (directions.clone(), importance.clone())
     }
 
-    /// Copies at most `most` directions to the scratch space, in descending order of probability, then of index.
     fn gather_directions(&mut self, most: usize) {
         let Working { order, directions, importance, .. } = &mut self.scratch.0;
         let weights = self.rule.log_weights();
@@ -376,15 +355,13 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         directions.resize(self.span.columns(), order.len());
     }
 
-    /// Returns true if the next row only sets the center. This is the first row of a learner whose center has no prior.
-    ///
-    /// The loss of the row is computed as usual, relative to the initial origin. The row does not affect the
-    /// norm bound, rates or summaries, because the initial origin is arbitrary.
+    /// Returns true if the next row, the first of a center without prior, only sets the center. Its loss is relative to
+    /// the arbitrary initial origin, so it does not affect the norm bound, rates or summaries.
     pub fn fixes_center(&self) -> bool {
         self.options.center.is_some_and(|center| center.prior == 0.0) && self.trials == 0
     }
 
-    /// Returns the number of rows that were clipped: shortened before they were learned.
+    /// Returns the number of rows shortened before they were learned.
     pub fn clipped(&self) -> u64 {
         self.clip.clipped
     }

@@ -1,21 +1,16 @@
 //! Learner over pairs of rows. It finds directions of one stream that correlate with directions of another.
 //!
-//! Setting: pairs x in `R^n`, y in `R^m` with `|x| |y| ≤ Q²`, and the matrix `M = x yᵀ`. Its dilation `D = [0 M; Mᵀ 0]`
-//! is symmetric, of dimension `N = n + m`, with the eigenvalues `±|x| |y|` and 0. The learner keeps k directions of
-//! `R^N` and gains `tr(P D)`, where P is the projection on these directions. For a kept direction `(u; v)/√2` the gain
-//! is `(u·x)(v·y)`. [`Pair::centered`] subtracts the mean of the previous rows of each stream. Without centering, the
-//! directions found for independent streams are their means.
-//!
-//! Update: tracking on the dilation, `log V ← cap(log V - η/(2Q²) D)`, then mixing. The eigenvalues of V are the
-//! probabilities that directions are dropped. Scaled to equal norms, `(x; y)` and `(x; -y)` are the eigenvectors of D,
-//! and D is half the difference of their dyads: two signed rank-one updates, at twice the cost of tracking. Directions
-//! with a negative gain stay explicit until the complement is capped too.
-//!
-//! Guarantee: because capping ignores multiples of I, the update is that of tracking with the instance `(I + D/Q²)/2`,
-//! whose eigenvalues are in `[0, 1]`. Its loss is `(d - gain/Q²)/2`, with `d = N - k`. Without mixing, JMLR Theorem 6
-//! holds for the totals of these losses. With G the expected gain of T trials and G* the best in hindsight, `d T - G/Q²
-//! ≤ (η (d T - G*/Q²) + 2 d log(N/d)) / (1 - e^{-η})`.
-//!
+//! Setting: pairs x in `R^n`, y in `R^m` with `|x| |y| ≤ Q²`, and `M = x yᵀ`. The dilation `D = [0 M; Mᵀ 0]` is
+//! symmetric, of dimension `N = n + m`, with the eigenvalues `±|x| |y|` and 0. The learner keeps k directions of `R^N`
+//! and gains `tr(P D)` with the projection P on them. For a kept direction `(u; v)/√2` the gain is `(u·x)(v·y)`.
+//! Without centering, the directions of independent streams are their means.
+//! Update: tracking on the dilation, `log V ← cap(log V - η/(2Q²) D)`, then mixing. Scaled to equal norms, `(x; y)` and
+//! `(x; -y)` are the eigenvectors of D, and D is half the difference of their dyads: two signed rank-one updates.
+//! Directions with a negative gain stay explicit until the complement is capped too.
+//! Guarantee: capping ignores multiples of I, so this is tracking with the instance `(I + D/Q²)/2`, whose eigenvalues
+//! are in `[0, 1]` and whose loss is `(d - gain/Q²)/2`, with `d = N - k`. Without mixing, by JMLR Theorem 6, the
+//! expected gain G of T trials and the best G* in hindsight satisfy `d T - G/Q² ≤ (η (d T - G*/Q²) + 2 d log(N/d)) / (1
+//! - e^{-η})`.
 //! References: Warmuth & Kuzmin, JMLR 2008, section 9.
 
 use super::{Instance, NormBound, Options, Subspace, Tracking};
@@ -78,9 +73,8 @@ struct Working {
 }
 
 impl Pair {
-    /// Creates a learner of `kept` directions for pairs of rows of lengths `left` and `right`. The
-    /// bound on `|x| |y|` is the largest value so far. Returns `Err` unless both lengths are positive,
-    /// `0 < kept < left + right`, `eta` is positive and finite, and the mixing rate is in `[0, 1)`.
+    /// Creates a learner of `kept` directions for pairs of rows of lengths `left` and `right`. The bound on `|x| |y|`
+    /// is the largest value so far.
     pub fn new(left: usize, right: usize, kept: usize, eta: f64, mixing: Mixing) -> Result<Self, Error> {
         error::at_least_one("the length of the left rows", left)?;
         error::at_least_one("the length of the right rows", right)?;
@@ -91,8 +85,7 @@ impl Pair {
         Ok(Self { lengths: (left, right), learner, centers: None, scratch: Scratch::default() })
     }
 
-    /// Enables centering: the mean of the previous rows of each stream is subtracted from the next
-    /// row. The first row of each stream is its own center.
+    /// Subtracts the mean of the previous rows of each stream. The first row of each stream is its own center.
     #[must_use]
     pub fn centered(self) -> Self {
         Self { centers: Some(Centers::default()), ..self }
@@ -116,8 +109,8 @@ impl Pair {
         &self.learner
     }
 
-    /// Runs one trial: checks the rows, draws a subspace, computes its gain and learns the pair. On
-    /// an error, learner and generator are unchanged.
+    /// Runs one trial: checks the rows, draws a subspace, computes its gain and learns the pair. An error changes
+    /// nothing.
     pub fn step(&mut self, x: &[f64], y: &[f64], random: &mut Random) -> Result<PairGain, Error> {
         check_row("left row", x, self.lengths.0)?;
         check_row("right row", y, self.lengths.1)?;
@@ -148,16 +141,14 @@ impl Pair {
         Ok(PairGain { expected: -loss.expected, realised: -loss.realised })
     }
 
-    /// Returns the most recent pair as it was learned, relative to the centers if centering is enabled. Empty before
-    /// the first pair, and possibly after an error of [`Self::step`].
+    /// Returns the most recent pair as it was learned, relative to the centers. Empty before the first pair.
     pub fn last_pair(&self) -> (&[f64], &[f64]) {
         let [x, y] = &self.scratch.0.rows;
         (x, y)
     }
 
-    /// Returns the explicit directions in descending order of their probability of being kept: the
-    /// left parts and the right parts, one per column, and the probabilities. A direction whose
-    /// parts both have norm `1/√2` is a pair of singular directions.
+    /// Returns the left and right parts of the explicit directions and their probabilities, in descending order. If
+    /// both parts have norm `1/√2`, they are a pair of singular directions.
     pub fn directions(&mut self) -> (Matrix, Matrix, Vec<f64>) {
         let (directions, probabilities) = self.learner.directions();
         let vectors = multiplied(self.learner.span.vectors().view(), directions.view());
@@ -170,7 +161,6 @@ impl Pair {
         (left, right, probabilities)
     }
 
-    /// Checks the pair and stores the eigenvectors of its dilation in the scratch space. Returns `|x| |y|`.
     fn check(&mut self, x: &[f64], y: &[f64]) -> Result<f64, Error> {
         let squares = (dot(x, x), dot(y, y));
         for (row, square) in [(x, squares.0), (y, squares.1)] {

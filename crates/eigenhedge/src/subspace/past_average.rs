@@ -1,16 +1,11 @@
 //! Mixing with the average of all previous matrices V.
 //!
-//! Update in trial t: `V ← (1-α) V + α · mean(V_0 … V_{t-1})`, where the eigenvalues of V are the
-//! probabilities that directions are dropped, V_0 is the uniform start, and V_1 … V_{t-1} are the
-//! matrices of the previous trials. The sum of these matrices is dense in the coordinates of the
-//! columns of the span, with a common eigenvalue outside. If d of N directions are dropped, every
-//! eigenvalue of the result is at least `α d/(N t)`, so logarithms of the sum are not needed.
-//!
+//! Update in trial t: `V ← (1-α) V + α · mean(V_0 … V_{t-1})`, with the uniform start V_0. The sum of these matrices is
+//! dense in the coordinates of the columns, with a common eigenvalue outside. If d of N directions are dropped, every
+//! eigenvalue of the result is at least `α d/(N t)`, so logarithms are not needed.
 //! Guarantee: none proved for subspaces.
-//!
-//! Cost: one dense eigendecomposition per trial, of as many dimensions as the span has columns. All columns ever added
-//! are needed, unless a rank cap folds the least likely directions into the complement.
-//!
+//! Cost: one dense eigendecomposition per trial over all columns ever added, unless a rank cap folds the least likely
+//! directions into the complement.
 //! References: Bousquet & Warmuth, JMLR 2002; Warmuth & Kuzmin, JMLR 2008, equation (20).
 
 use super::frame::Frame;
@@ -24,7 +19,6 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
 
-/// Sum of the uniform start and the matrices V of all previous trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct PastAverage {
     sum: Matrix,
@@ -58,7 +52,6 @@ impl PastAverage {
         within("the common value of the past", self.sum_outside, 0.0..=most)
     }
 
-    /// Sets the number of columns. New columns have the common value on the diagonal.
     pub fn grow(&mut self, columns: usize) {
         let before = self.sum.columns();
         self.sum.resize(columns, columns);
@@ -67,13 +60,11 @@ impl PastAverage {
         }
     }
 
-    /// Updates the sum after columns were lost: coordinates c become `rotationᵀ c`.
     pub fn reduce(&mut self, rotation: &Matrix) {
         let half = multiplied(rotation.view().transpose(), self.sum.view());
         multiply(&mut self.sum, half.view(), rotation.view());
     }
 
-    /// Mixes the average into the current matrix V and adds the result to the sum. Keeps at most `max_rank` directions.
     pub fn mix(&mut self, alpha: f64, max_rank: usize, frame: &mut Frame, complement: &mut Complement) {
         let rotation = &frame.rotation;
         let Working { mixed, scaled, eigen } = &mut self.scratch.0;
@@ -113,8 +104,7 @@ impl PastAverage {
         frame.replace(&eigen.vectors, eigen.values[..kept].iter().map(|v| v.max(f64::MIN_POSITIVE).ln().min(0.0)));
     }
 
-    /// Updates the sum after columns were combined. The trace outside the new columns is spread
-    /// evenly over the other directions.
+    /// Spreads the trace outside the new columns evenly over the other directions.
     pub fn combine(&mut self, rotation: &Matrix, dimension: Multiplicity) {
         let (before, columns) = (self.sum.trace(), self.sum.columns());
         self.reduce(rotation);

@@ -1,25 +1,18 @@
 //! Follow the perturbed leader: the best subspace for the previous rows after adding random noise.
 //!
-//! Setting: instances z with `|z|² ≤ Q²`. `C` is the scatter matrix of all rows (`scatter`).
-//!
+//! Setting: instances z with `|z|² ≤ Q²`. `C` is the scatter matrix of all rows.
 //! Update: `C ← C + z zᵀ`. Before each choice, noise G is drawn, and the top k eigenvectors of `C + (Q²/η) G` are kept.
-//! G is symmetric and Gaussian, with variance 1 off the diagonal and 2 on it. Up to scale and multiples of I, this is
-//! the only rotation-invariant distribution with independent entries. The noise acts only on the w columns of the span
-//! of the previous rows, because noise on the complement would couple them to all N dimensions of the space. All other
-//! directions have the value 0, so they are chosen, uniformly, before directions with a negative perturbed value.
-//!
-//! Guarantee: none. It is an open problem whether some noise attains the bound of tracking (JMLR
-//! sections 5.1 and 9). The mean loss over the noise has no closed form. [`crate::Loss::expected`]
-//! is the mean over the directions of the complement only, so it is unbiased but random. Between
-//! trials the probabilities are those of the leader without noise.
-//!
-//! Cost per trial: two eigendecompositions, O(w³), and about w²/2 random numbers.
-//!
-//! Numerics: matrix and noise are scaled so that neither overflows for any η. The columns rotate
-//! with the rows, so a seed gives the same losses in rotated coordinates and in a feature space.
-//! Each column has its own noise. A residual that may be a rounding error therefore gets no column:
-//! its square is at most [`RESOLUTION`] times the largest squared norm so far.
-//!
+//! G is symmetric and Gaussian, with variance 1 off the diagonal and 2 on it: up to scale and multiples of I, the only
+//! rotation-invariant distribution with independent entries. The noise acts only on the columns of the span, because
+//! noise on the complement would couple them to all N dimensions. All other directions have the value 0: they are
+//! chosen, uniformly, before directions with a negative perturbed value.
+//! Guarantee: none. Whether some noise attains the bound of tracking is open (JMLR sections 5.1 and 9). The mean loss
+//! over the noise has no closed form: [`crate::Loss::expected`] is the mean over the complement only, so it is unbiased
+//! but random. Between trials the probabilities are those of the leader without noise.
+//! Cost per trial: two eigendecompositions, O(w³) for w columns, and about w²/2 random numbers.
+//! Numerics: matrix and noise are scaled so that neither overflows. The columns rotate with the rows, so a seed gives
+//! the same losses in rotated coordinates and in a feature space. Each column has its own noise, so a residual that may
+//! be rounding (at most [`RESOLUTION`] times the largest squared norm) gets none.
 //! References: Kalai & Vempala 2005; Warmuth & Kuzmin, JMLR 2008, sections 4.1, 5.1 and 9; Dwork, Talwar, Thakurta &
 //! Zhang, STOC 2014 (Gaussian symmetric noise).
 
@@ -35,19 +28,16 @@ use crate::simplex::{Complement, Multiplicity, Spectrum};
 use crate::state::{State, ensure, length};
 use serde::{Deserialize, Serialize};
 
-/// Share of the largest squared norm up to which a squared residual may be a rounding error. For moderate η it is far
-/// below the noise.
+/// Share of the largest squared norm up to which a squared residual may be rounding. For moderate η it is far below the
+/// noise.
 const RESOLUTION: f64 = 1e-12;
 
-/// Perturbed leader: a scatter matrix and its leading subspace, with noise only during a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Perturbed {
     eta: f64,
     kept: usize,
     scatter: Matrix,
-    /// Divisor Q² of the scatter matrix in the most recent update.
     norm_square: f64,
-    /// Eigenvectors in ascending order of their eigenvalues, in coordinates of the columns of the span.
     directions: Matrix,
     log_weights: Vec<f64>,
     complement: Complement,
@@ -63,7 +53,6 @@ struct Working {
 }
 
 impl Perturbed {
-    /// Creates a rule that keeps `kept` directions. The scale of the noise is `1/eta`, for rows of norm at most 1.
     pub fn new(eta: f64, kept: usize, dimension: Multiplicity) -> Result<Self, Error> {
         let eta = error::positive("eta", eta)?;
         super::check_kept(kept, dimension)?;
@@ -79,9 +68,8 @@ impl Perturbed {
         })
     }
 
-    /// Keeps the top k eigenvectors of `signal` times the scatter matrix divided by Q², plus noise.
-    ///
-    /// `noise` is called for each entry on and below the diagonal, with `true` on the diagonal.
+    /// Keeps the top k eigenvectors of `signal` times the scatter matrix over Q², plus noise for each entry on and
+    /// below the diagonal, where it is called with `true`.
     fn follow(&mut self, signal: f64, mut noise: impl FnMut(bool) -> f64) {
         let Working { perturbed, eigen, .. } = &mut self.scratch.0;
         let size = self.scatter.columns();
@@ -98,13 +86,11 @@ impl Perturbed {
         self.keep_top(positive);
     }
 
-    /// Keeps the leading subspace without noise until the next choice.
     fn lead(&mut self) {
         self.follow(1.0, |_| 0.0);
     }
 
-    /// Keeps the last k directions, which have the largest values. If k exceeds `positive`, the number of directions
-    /// with positive values, directions of the complement replace the others.
+    /// Keeps the last k directions. Directions of the complement replace those beyond the `positive` ones.
     fn keep_top(&mut self, positive: usize) {
         let wanted = self.kept.saturating_sub(positive) as u64;
         let (from_complement, share) = match self.complement.multiplicity {

@@ -1,16 +1,11 @@
 //! Probabilities that directions are dropped if sets of k kept directions have product weights.
 //!
-//! Setting: weights `e^{g_i}` of the explicit directions, and M further directions of weight 1. The probability of a
-//! set of k directions is proportional to the product of the weights of its members.
-//!
-//! Result: `log v_i`, the log-probability that direction i is not in the set, and that of each further direction.
-//!
-//! Cost: O(w k) for w explicit directions.
-//!
-//! Numerics: the further directions are equivalent, so sets with c of them enter as the binomial coefficient `C(M, c)`
-//! times an entry of the table of the explicit weights. The backward pass through the table adds only positive terms,
-//! as logarithms, for both kept and dropped directions, so that v keeps its relative precision at any size. The
-//! absolute error of the logarithms is the rounding error of the largest `k g`.
+//! Setting: weights `e^{g_i}` of w explicit directions, and M further directions of weight 1. The result is the
+//! log-probability of each direction not to be in the set. O(w k).
+//! Numerics: sets with c of the equivalent further directions enter as the binomial coefficient `C(M, c)` times an
+//! entry of the table of the explicit weights. The backward pass adds only positive terms, as logarithms, for both kept
+//! and dropped directions, so that v keeps its relative precision at any size. The error of the logarithms is the
+//! rounding error of the largest `k g`.
 
 use crate::experts::SetDistribution;
 use crate::num::log_sum_exp;
@@ -20,14 +15,13 @@ use crate::simplex::{Complement, Multiplicity};
 #[derive(Debug, Clone, Default)]
 pub(super) struct ProductScratch {
     sets: SetDistribution,
-    /// Log-probability that j members of the set are among the directions not visited yet, for each j.
+    /// Log-probability of j members among the directions not visited yet.
     reach: Vec<f64>,
     taken: Vec<f64>,
     passed: Vec<f64>,
 }
 
-/// Replaces each log-weight of being kept by the log-probability of being dropped. Also sets the log-probability of the
-/// complement.
+/// Replaces each log-weight of being kept by the log-probability of being dropped.
 pub(super) fn drop_by_products(
     log_weights: &mut [f64],
     complement: &mut Complement,
@@ -69,8 +63,7 @@ pub(super) fn drop_by_products(
     }
 }
 
-/// Returns `log v` of `others` equal directions. `reach` is the log-distribution of the number of members of the set
-/// among all other directions.
+/// Returns `log v` of `others` equal directions, for the log-distribution of the number of members among the rest.
 fn drop_from_block(reach: &[f64], others: f64) -> f64 {
     let kept = reach.len() - 1;
     let members = |j: usize| (kept - j) as f64 / others;
@@ -78,7 +71,7 @@ fn drop_from_block(reach: &[f64], others: f64) -> f64 {
     log_dropped(share, || log_sum_exp(reach.iter().enumerate().map(|(j, r)| r + (-members(j).min(1.0)).ln_1p())))
 }
 
-/// Returns `log(1 - kept)`. For `kept ≥ 0.5`, uses `dropped`, which computes the result without cancellation.
+/// Returns `log(1 - kept)`, without cancellation.
 fn log_dropped(kept: f64, dropped: impl FnOnce() -> f64) -> f64 {
     if kept < 0.5 { (-kept).ln_1p() } else { dropped().min(0.0) }
 }

@@ -1,23 +1,19 @@
-//! Reconstruction of a row: its projection on the subspace drawn for it, in the units of the row.
-//!
-//! Kept directions of the complement are determined only as far as the row requires ([`super::choice`]). Let r be the
-//! part of the row in the complement and s the share of `|r|²` that these directions explain. The projection of r on
-//! them is `s r + √(s(1-s)) |r| g`, where g is uniform among the unit vectors of the complement orthogonal to r. The
-//! vector g is drawn from the generator of the choice when a reconstruction is requested.
-//!
-//! Cost: O(n w + w u) for rows of length n, with u explicit directions in w columns.
+//! Reconstruction of a row: its projection on the subspace drawn for it, in the units of the row. The kept directions
+//! of the complement are determined only as far as the row requires ([`super::choice`]). Let r be the part of the row
+//! in the complement and s the share of `|r|²` that they explain. The projection of r on them is `s r + √(s(1-s)) |r|
+//! g`, where g is uniform among the unit vectors of the complement orthogonal to r, from the generator of the choice.
+//! O(n w + w u) for rows of length n, with u explicit directions in w columns.
 
 use super::{Rule, Subspace, Working};
 use crate::num::dot;
 use crate::scratch::refill;
 use crate::span::{Ambient, Span};
 
-/// Share of its original length below which the remainder of a vector is treated as rounding error.
+/// Share of its length below which the remainder of a vector is rounding error.
 const ROUNDING: f64 = 1e-10;
 
 impl<R: Rule> Subspace<Ambient, R> {
-    /// Projects the current row on the subspace drawn for it. Must be called after the loss is
-    /// computed and before the update.
+    /// Must be called after the loss is computed and before the update.
     pub(crate) fn reconstruct(&mut self, row: &[f64], out: &mut Vec<f64>) {
         let Working { choice, direction, directions, kept_coordinates, observed, .. } = &mut self.scratch.0;
         let unit = observed.unit_square.sqrt();
@@ -53,7 +49,6 @@ impl<R: Rule> Subspace<Ambient, R> {
         refill(out, row.iter().zip(&lost).map(|(x, l)| x + l));
     }
 
-    /// Returns a uniformly random unit vector orthogonal to the explicit directions and to `outside`, if there is one.
     fn across(&mut self, outside: &[f64]) -> Option<Vec<f64>> {
         let mut vector = self.scratch.0.choice.normals(outside.len())?;
         let (size, norm) = (dot(&vector, &vector).sqrt(), dot(outside, outside).sqrt());

@@ -1,31 +1,21 @@
 //! Tracking: mirror descent over subspaces.
 //!
 //! Setting: instances z in a space of dimension N with `|z|² ≤ Q²`, or symmetric matrices with eigenvalues in `[0,
-//! Q²]`. k directions are kept, and `d = N - k` are dropped. `V` is the matrix whose eigenvalues v are the
-//! probabilities that directions are dropped.
-//!
-//! Update: `log V ← cap(log V - (η/Q²) z zᵀ)` with the rate η, then mixing. The state has the
-//! eigenvectors of V whose eigenvalues differ from the common one, with their `log v` (`frame`),
-//! and the common `log v` of all other directions (`complement`).
-//!
-//! Guarantee: without mixing, the total expected loss is at most
-//! `(η L* + Q² d log(N/d)) / (1 - e^{-η})` for every sequence, where L* is the loss of the best
-//! fixed subspace in hindsight (JMLR Theorem 6). For infinite N, `d log(N/d)` is k. The cost of
-//! mixing and of the rank cap ([`Rule::price`]) adds to `d log(N/d)` in the bound. With fixed share
-//! a bound also holds relative to a comparator that changes
-//! ([`bounds::shifting`](crate::bounds::shifting)).
-//!
-//! Cost: O(n w) for the coordinates and O(w u²) for the rotation, where n is the length of a row, u is the number of
-//! uncapped directions, and w is the number of columns of the span. For rows of fewer than 512 numbers, u ≤ w ≤ u +
-//! max(8, u/3) + 1. Past-average mixing adds one dense eigendecomposition per trial. Without a rank cap it needs all
-//! columns ever added.
-//!
-//! Numerics: all weights are stored as logarithms. If a direction and the complement are both at
-//! the cap, their weights are bit-identical, and the direction is merged into the complement
-//! without any approximation. With fixed share, every direction touched by noise remains slightly
-//! different from the complement. The directions that are cheapest to merge may then also be
-//! merged, at a cost of at most a given share of the cost of mixing ([`Tracking::with_merging`]).
-//!
+//! Q²]`. k directions are kept, and `d = N - k` dropped. V is the matrix whose eigenvalues v are the probabilities of
+//! being dropped.
+//! Update: `log V ← cap(log V - (η/Q²) z zᵀ)` with the rate η, then mixing. The state has the eigenvectors whose `log
+//! v` differ from the common one of all others.
+//! Guarantee: without mixing, the total expected loss is at most `(η L* + Q² d log(N/d)) / (1 - e^{-η})` for every
+//! sequence, where L* is the loss of the best fixed subspace in hindsight (JMLR Theorem 6). For infinite N, `d
+//! log(N/d)` is k. The cost of mixing and of the rank cap ([`Rule::price`]) adds to `d log(N/d)`. Fixed share also has
+//! a bound relative to a comparator that changes ([`bounds::shifting`](crate::bounds::shifting)).
+//! Cost: O(n w) for the coordinates of a row of length n and O(w u²) for the rotation of u uncapped directions in w
+//! columns (for n < 512, w ≤ u + max(8, u/3) + 1). Past-average mixing adds one dense eigendecomposition and, without a
+//! rank cap, needs all columns ever added.
+//! Numerics: weights are logarithms. If a direction and the complement are both at the cap, their weights are
+//! bit-identical, and merging them is exact. With fixed share, every direction touched by noise stays slightly
+//! different. The cheapest of them may be merged as well, at a cost of at most a given share of the cost of mixing
+//! ([`Tracking::with_merging`]).
 //! References: Warmuth & Kuzmin, JMLR 2008, Algorithm 5 and section 8; Kuzmin & Warmuth, ICML 2007, Algorithm 3.
 
 use super::frame::Frame;
@@ -46,15 +36,13 @@ pub struct Tracking {
     eta: f64,
     mixing: Mixing,
     kept: usize,
-    /// Initial log-weight `log(d/N)` of every direction.
     uniform: f64,
-    /// Explicit directions, with `log v` as values.
     frame: Frame,
     complement: Complement,
     past: Option<PastAverage>,
     #[serde(with = "no_limit")]
     max_rank: usize,
-    /// Cost of mixing, merging and the rank cap, which is added to the constant of the regret bound.
+    /// Cost of mixing, merging and the rank cap.
     price: f64,
     /// Largest cost of merging directions in a trial, as a share of the cost of mixing.
     merge: f64,
@@ -68,8 +56,7 @@ struct Working {
     ranking: Vec<f64>,
 }
 
-/// Number of directions up to which none is merged, except above a smaller rank cap. This number
-/// costs little more than a few directions, because of SIMD instructions.
+/// Number of directions up to which none is merged below the rank cap: with SIMD, they cost little more than a few.
 const FEW: usize = 15;
 
 impl Tracking {
@@ -84,16 +71,15 @@ impl Tracking {
         Ok(Self { eta, mixing, kept, uniform, frame, complement, past, max_rank, price, merge, scratch })
     }
 
-    /// Enables merging: directions whose weight is close to that of the complement are merged into
-    /// the complement, as long as the cost in each trial is at most `share` times the cost of fixed
-    /// share. No direction is merged while there are at most 15 directions, or at most k + 4.
+    /// Merges directions into the complement while that costs at most `share` times the cost of fixed share, except the
+    /// last 15 or k + 4.
     pub fn with_merging(mut self, share: f64) -> Result<Self, Error> {
         self.merge = error::not_negative("merge", share)?;
         Ok(self)
     }
 
-    /// Limits the number of explicit directions. The directions least likely to be kept are folded into the complement,
-    /// which takes over their probability evenly. The regret bound holds with [`Rule::price`] added to its constant.
+    /// Folds the directions least likely to be kept into the complement, which takes over their probability evenly. The
+    /// regret bound holds with [`Rule::price`] added.
     pub fn with_max_rank(mut self, max_rank: Option<usize>) -> Result<Self, Error> {
         self.max_rank = max_rank.unwrap_or(usize::MAX);
         error::require(self.max_rank >= self.kept, "max-rank", "at least k", self.max_rank as f64)?;
@@ -105,11 +91,9 @@ impl Tracking {
         cap(&mut self.frame.values, &mut self.complement, self.kept, &mut self.scratch.0.cap);
     }
 
-    /// Folds directions into the complement, starting with those least likely to be kept: all directions beyond the
-    /// rank cap, and others while the cost is within the allowance. Folded directions get the weight of the complement,
-    /// which is adjusted so that the probabilities of being kept still sum to k.
-    ///
-    /// The proof of the theorem telescopes over `log V`. Replacing V by V' adds at most the sum of
+    /// Folds directions into the complement, from the least likely to be kept: all beyond the rank cap, and others
+    /// while the cost is within the allowance. The complement's weight is adjusted so that the probabilities of being
+    /// kept sum to k. The proof of the theorem telescopes over `log V`, so replacing V by V' adds at most the sum of
     /// the positive eigenvalues of `log V - log V'` to the constant of the bound.
     fn fold(&mut self, allowance: f64) {
         let common = self.complement.log_weight;
@@ -157,7 +141,7 @@ impl Tracking {
         }
     }
 
-    /// Applies fixed share: mixes the weights with the uniform weight. Returns the cost.
+    /// Applies fixed share. Returns the cost.
     fn mix(&mut self) -> f64 {
         let Mixing::FixedShare { alpha } = self.mixing else { return 0.0 };
         let share = Blend::with(self.uniform, alpha);
@@ -172,8 +156,8 @@ impl Tracking {
         let lost = (self.complement.log_weight - mixed).max(0.0);
         price += match self.frame.others() {
             Multiplicity::Finite(others) => others as f64 * lost,
-            // Explicit directions lose the share α of their probabilities of being kept. Spread
-            // over N → ∞ directions, this mass lowers their log v by the lost mass in total.
+            // Explicit directions lose the share α of their probabilities of being kept. Spread over N → ∞ directions,
+            // this mass lowers their log v by the lost mass in total.
             Multiplicity::Infinite => alpha * explicit,
         };
         self.price += price;

@@ -1,5 +1,3 @@
-//! Trial of a subspace learner: loss of an instance and update.
-
 use super::choice::{DrawnDirections, Outside, finish_coordinates};
 use super::{Instance, NormBound, Rule, Subspace, Working};
 use crate::error::Error;
@@ -14,7 +12,6 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.options.center.map_or(1.0, |center| center.learned_share(self.center_weight, self.scratch.0.row_weight))
     }
 
-    /// Computes the divisor of the rate from the norm bound, and from the loss so far if the rate is self-confident.
     pub(super) fn rescale(&mut self) {
         let norm_square = self.norm_square();
         let scale = match self.options.divergence {
@@ -24,8 +21,6 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.scale = scale.max(f64::MIN_POSITIVE);
     }
 
-    /// Records the norm of the row. Returns the factor by which the row is shortened before it is
-    /// learned, 1 unless it is clipped.
     fn shorten(&mut self) -> f64 {
         let (times, norm) = (self.options.clip, (self.scratch.0.square / self.scratch.0.row_weight).sqrt());
         let factor = self.clip.factor(times, norm);
@@ -33,8 +28,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         factor
     }
 
-    /// Returns the expected and the realized loss of a point, divided by `unit_square`. The coordinates of the point
-    /// are in `scratch.columns`. `uncarried` is the squared length of the part for which no column was appended.
+    /// Returns the losses of the point in `scratch.columns`, divided by `unit_square`. `uncarried` is the squared
+    /// length of the part for which no column was appended.
     fn charge(&mut self, uncarried: f64) -> Loss {
         let square = self.observe();
         let (lost, unresolved) = if self.span.loses_residuals() { (uncarried, 0.0) } else { (0.0, uncarried) };
@@ -52,7 +47,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         Loss { expected, realised }
     }
 
-    /// Returns the loss of the row that sets the center, when no direction is explicit yet.
+    /// Returns the loss of the row that sets the center.
     fn charge_first(&mut self) -> Loss {
         let Working { choice, kept_coordinates, observed, square, .. } = &mut self.scratch.0;
         let (unit_square, unit) = (observed.unit_square, observed.unit_square.sqrt());
@@ -63,7 +58,6 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         Loss { expected: self.rule.complement().log_weight.exp() * *square, realised }
     }
 
-    /// Sets the center to the first row. Nothing else is learned from this row.
     fn begin_center(&mut self, instance: &Instance<'_, S::Point>) {
         let point = match instance {
             Instance::Point(point) => point,
@@ -218,12 +212,11 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
     }
 }
 
-// Record of a trial, from which its choice can be drawn after the learner has learned later rows.
-// This gives bit-identical results, because the state of a learner does not depend on its choices.
+// Record of a trial, from which its choice can be drawn after later rows were learned, with the same bits: the state of
+// a learner does not depend on its choices.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Trace {
     pub expected: f64,
-    /// Squared norm of the point, after centering.
     pub square: f64,
     pub rank: usize,
     kept: usize,
@@ -237,8 +230,7 @@ pub(crate) struct Trace {
 }
 
 impl<S: Span, R: Rule> Subspace<S, R> {
-    /// Runs a trial without a choice, and records it. [`Self::fixes_center`] must be false, and the rule must have no
-    /// noise.
+    /// [`Self::fixes_center`] must be false, and the rule must have no noise.
     pub(crate) fn trial_without_choice(&mut self, point: &S::Point, trace: &mut Trace) -> Result<(), Error> {
         let instance = Instance::Point(point);
         self.check(&instance)?;
@@ -256,8 +248,6 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         Ok(())
     }
 
-    /// Sets [`Self::kept_coordinates`] and [`Self::last_square`] to those of `drawn`, which was drawn from a record of
-    /// this learner.
     pub(crate) fn show(&mut self, drawn: &Drawn) {
         self.scratch.0.kept_coordinates.clone_from(&drawn.coordinates);
         self.scratch.0.square = drawn.square;
@@ -272,7 +262,6 @@ pub(crate) struct Drawn {
 }
 
 impl Trace {
-    /// Draws the choice of the trial. Returns its loss.
     pub fn draw(&self, random: &mut Random, drawn: &mut Drawn) -> f64 {
         let Drawn { choice, coordinates, square } = drawn;
         choice.draw(self.select, &self.log_weights, &self.complement, random);

@@ -1,4 +1,4 @@
-//! The two methods to compute the components: eigenvectors of the kernel matrix, and PCA of the rows of its factor.
+//! Eigenvectors of the kernel matrix, or PCA of the rows of its factor.
 
 use super::KernelPca;
 use crate::batch::cholesky::PivotedCholesky;
@@ -10,9 +10,7 @@ use crate::num::dot;
 use faer::Par;
 use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
 
-/// An eigenvalue below this multiple of the largest one counts as zero.
 const ZERO: f64 = 1e-12;
-/// Largest absolute value of a negative eigenvalue that rounding can cause, relative to the trace.
 const INDEFINITE: f64 = 1e-8;
 
 impl<D> KernelPca<D> {
@@ -60,7 +58,6 @@ impl<D> KernelPca<D> {
         Ok(model)
     }
 
-    /// Fits the components from the factor. The dictionary contains the pivots.
     pub(super) fn of_factor(dictionary: D, cholesky: &PivotedCholesky, kept: usize, about: Center) -> Self {
         let (t, rank) = (cholesky.factor.rows(), cholesky.rank());
         let mut rows = cholesky.factor.clone();
@@ -142,8 +139,7 @@ fn subtract_means(rows: &mut Matrix) -> Vec<f64> {
 }
 
 /// Returns the weights of the pivots for combinations c of coordinates. With the rows L_P of the pivots in the factor,
-/// the coordinates ℓ of a point solve `L_P ℓ = κ`, where κ is its kernel row over the pivots. So
-/// `cᵀℓ = (L_P^{-T} c)ᵀ κ`.
+/// the coordinates ℓ of a point solve `L_P ℓ = κ` for its kernel row κ over the pivots, so `cᵀℓ = (L_P^{-T} c)ᵀ κ`.
 fn on_pivots(cholesky: &PivotedCholesky, mut combinations: Matrix) -> Matrix {
     let block = cholesky.pivot_block();
     solve_upper_triangular_in_place(block.view().transpose(), combinations.view_mut(), Par::Seq);

@@ -1,7 +1,6 @@
 //! Kernel principal component analysis.
 //!
 //! Setting: t points of any type, their features φ(x), and μ, the mean of the features or zero.
-//!
 //! Result: orthonormal `b_j = Σ_i A_ij φ(x_i)` (`coefficients`) that minimize `Σ |φ(x) - μ - projection|²`. With the
 //! (centered) kernel matrix `K̄ = U Λ Uᵀ`:
 //!
@@ -11,20 +10,14 @@
 //! ```
 //!
 //! Cholesky method: the rows of a factor L of `K = L Lᵀ` are coordinates of the features, so kernel PCA is PCA of the
-//! rows of L, and scores are an orthogonal projection of them. With the pivoted factor, K is never formed, and the
-//! components are combinations of the pivots only.
-//!
+//! rows of L. With the pivoted factor, K is never formed, and the components are combinations of the pivots.
 //! Guarantee: the exact solvers attain the least total loss of any k-dimensional (affine) subspace of the feature
 //! space. The loss of [`Solver::Cholesky`] exceeds it by at most the trace of `K - L Lᵀ`.
-//!
-//! Cost: `Dense` takes t²/2 kernel values and an eigendecomposition of size t. `Partial` takes t²/2 kernel values and a
-//! few products of the matrix with k columns, or a tridiagonal form. `Cholesky` of rank r takes t·r kernel values and
-//! t·r² operations. A projection takes one kernel value per atom: t, or r after `Cholesky`.
-//!
+//! Cost: t²/2 kernel values and an eigendecomposition of size t (`Dense`) or a few products of the matrix with k
+//! columns, or a tridiagonal form (`Partial`); t·r kernel values and t·r² operations for `Cholesky` of rank r. A
+//! projection takes one kernel value per atom: t, or r after `Cholesky`.
 //! Numerics: an eigenvalue below `1e-12` times the largest, or below the rounding error of the trace of K, counts as
-//! zero. Its component is the zero vector and its scores are zero. The loss of a point is a difference of squares. Its
-//! error is of the order of the rounding error of `k(x, x)`, and negative results are returned as zero.
-//!
+//! zero, with the zero vector as component. The loss of a point is a difference of squares, at least zero.
 //! References: Schölkopf, Smola and Müller, *Nonlinear component analysis as a kernel eigenvalue problem*, 1998.
 
 mod fit;
@@ -49,9 +42,8 @@ use std::borrow::Borrow;
 pub enum Solver {
     /// Full eigendecomposition of the kernel matrix.
     Dense,
-    /// Iteration or tridiagonal form that computes only the k largest eigenpairs. The full eigendecomposition is used
-    /// if it is faster, or if these methods are inaccurate. A kernel that is not positive semidefinite may go
-    /// undetected, because small eigenvalues are not checked.
+    /// Only the k largest eigenpairs, or `Dense` if that is faster or more accurate. A kernel that is not positive
+    /// semidefinite may go undetected.
     Partial,
     /// Pivoted Cholesky factor instead of the kernel matrix, for many points.
     Cholesky {
@@ -72,14 +64,14 @@ impl Solver {
 /// Kernel PCA model: the best subspace for the features of a set of points.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KernelPca<D> {
-    /// Dictionary of atoms: all points, or only the pivots.
+    /// All points, or only the pivots.
     pub dictionary: D,
     /// Coefficients of the components, one column per component and one row per atom.
     pub coefficients: Matrix,
     /// Inner products `<b_j, μ>` of the components with the mean.
     offsets: Vec<f64>,
     mean: Option<Expansion>,
-    /// The k largest eigenvalues of the (centered) kernel matrix, in descending order. Those beyond its rank are zero.
+    /// The k largest of the (centered) kernel matrix, in descending order. Those beyond its rank are zero.
     pub eigenvalues: Vec<f64>,
     /// Coordinates of the fitted points, one row per point and one column per component.
     pub scores: Matrix,
@@ -118,7 +110,7 @@ impl<D: Dictionary> KernelPca<D> {
         }
     }
 
-    /// Returns the deserialized model itself, or `Err` if its shapes do not match or a number is out of range.
+    /// Returns the deserialized model, or `Err` if its shapes do not match or a number is out of range.
     pub fn checked(self) -> Result<Self, Error> {
         let (atoms, kept, points) = (self.dictionary.len(), self.eigenvalues.len(), self.losses.len());
         check_kept(kept, points, "at least 1 and at most the number of points")?;
@@ -142,14 +134,13 @@ impl<D: Dictionary> KernelPca<D> {
         self.eigenvalues.iter().filter(|value| **value > 0.0).count()
     }
 
-    /// Returns the mean of the features, or `None` without centering. After [`Solver::Cholesky`],
-    /// the mean is projected onto the span of the pivots.
+    /// Returns the mean of the features (after [`Solver::Cholesky`], projected on the pivots), or `None` without
+    /// centering.
     pub fn mean(&self) -> Option<&Expansion> {
         self.mean.as_ref()
     }
 
-    /// Returns the variance along each component. This is its eigenvalue divided by the number of
-    /// points, or by that number minus 1 for several centered points.
+    /// Returns the eigenvalues divided by the number of points, or by that number minus 1 for several centered points.
     pub fn explained_variance(&self) -> Vec<f64> {
         let t = self.losses.len();
         let divisor = t - usize::from(self.mean.is_some() && t > 1);
@@ -194,7 +185,6 @@ impl<D: Dictionary> KernelPca<D> {
         self.expand(&coordinates)
     }
 
-    /// Returns the coordinates and `|φ(x) - μ|²`.
     fn look(&mut self, point: &D::Point) -> Result<(Vec<f64>, f64), Error> {
         let (mut row, mut coordinates) = (Vec::new(), Vec::new());
         let own = checked_row(&mut self.dictionary, point, &mut row)?;

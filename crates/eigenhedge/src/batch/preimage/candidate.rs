@@ -1,6 +1,4 @@
-//! Pre-images among given candidates, for strings, sets, rankings or graphs.
-//!
-//! Cost: one kernel row per candidate.
+//! Pre-images among given candidates, for strings, sets, rankings or graphs, at one kernel row per candidate.
 
 use crate::batch::Expansion;
 use crate::error::Error;
@@ -13,8 +11,7 @@ use std::borrow::Borrow;
 pub enum Criterion {
     /// Least distance `|φ(z) - f|²` between the candidate z and the expansion f.
     Distance,
-    /// Least angle between φ(z) and f. It does not depend on the norms, so long and short strings
-    /// are treated equally. A candidate with φ(z) = 0 has cosine 0.
+    /// Least angle between φ(z) and f, whatever their norms. A candidate with φ(z) = 0 has cosine 0.
     Angle,
 }
 

@@ -1,13 +1,9 @@
 //! Gradient descent for differentiable kernels.
 //!
-//! Update: `z ← z - s ∇`, where `∇` is the gradient of `k(z, z) - 2 f(z)`. The first trial value of s is computed from
-//! the previous change of the gradient (Barzilai and Borwein). It is halved until the objective decreases by at least a
-//! ten-thousandth of the decrease that the slope predicts (Armijo).
-//!
-//! Numerics: near the minimum, the objective becomes constant up to rounding long before the gradient vanishes. A step
-//! that changes the objective only by rounding is therefore accepted if it shortens the gradient.
-//!
-//! Cost: one kernel value and one gradient per atom and trial step.
+//! Update: `z ← z - s ∇`, where `∇` is the gradient of `k(z, z) - 2 f(z)`. The first trial value of s comes from the
+//! previous change of the gradient (Barzilai and Borwein). It is halved until the objective decreases by a
+//! ten-thousandth of what the slope predicts (Armijo). Near the minimum, the objective becomes constant long before the
+//! gradient vanishes, so a step that changes it only by rounding is accepted if it shortens the gradient.
 
 use super::{Preimage, Stop};
 use crate::batch::{Differentiable, Expansion};
@@ -17,10 +13,8 @@ use crate::kernel::Dictionary;
 use crate::num::dot;
 use crate::row::check_row;
 
-/// Minimum decrease of the objective in an accepted step, relative to the predicted decrease.
 const ENOUGH: f64 = 1e-4;
 const HALVINGS: usize = 60;
-/// A change below this multiple of the objective's terms counts as a rounding error.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
 /// Finds a pre-image by gradient descent from `start`. The kernel must be that of the dictionary.
@@ -85,7 +79,6 @@ impl<K: Differentiable, D: Dictionary<Point = [f64]>> Objective<'_, K, D> {
         Ok(Place { point, value, terms, gradient })
     }
 
-    /// Returns the first point along the negative gradient with enough decrease, or `None` if steps become too short.
     fn step(&self, from: &Place, mut size: f64, stop: Stop) -> Result<Option<Place>, Error> {
         let slope = dot(&from.gradient, &from.gradient);
         for _ in 0..HALVINGS {
@@ -105,7 +98,6 @@ impl<K: Differentiable, D: Dictionary<Point = [f64]>> Objective<'_, K, D> {
     }
 }
 
-/// Returns the step size `|Δz|² / Δz·Δ∇`, or twice the previous size if the curvature is not positive.
 fn fitting_size(from: &Place, to: &Place, size: f64) -> f64 {
     let (mut moved, mut curve) = (0.0, 0.0);
     for i in 0..from.point.len() {

@@ -1,18 +1,13 @@
 //! Fixed-point iteration for RBF kernels.
 //!
 //! Setting: `k(x, z) = exp(-γ|x - z|²)`, so `k(z, z) = 1`, and the task is to maximize `f(z) = Σ_i α_i k(x_i, z)`.
-//!
 //! Update: `z ← Σ_i w_i x_i / Σ_i w_i` with `w_i = α_i k(x_i, z)`, the point where the gradient would vanish for
 //! constant weights. The denominator is f(z).
-//!
-//! Safeguards: where `f(z) > 0` the step is an ascent direction (the gradient divided by 2γ f(z)), and it is halved
-//! until f does not decrease. The iteration therefore never gets worse. Where f(z) is not positive beyond rounding, for
-//! example far from every atom, the step is meaningless, and the iteration stops. If f(z) is not positive at all, it
-//! restarts at the atom with the largest f. If this value is not positive either, the best point seen is returned and
-//! marked as not converged.
-//!
-//! Cost: one kernel row and one combination of atoms per step. Several searches advance together, so that both are
-//! products of matrices.
+//! Safeguards: where `f(z) > 0` the step is an ascent direction, and it is halved until f does not decrease. Where f(z)
+//! is not positive beyond rounding, for example far from every atom, the iteration stops. If f(z) is not positive at
+//! all, it restarts at the atom with the largest f. If that is not positive either, the best point is marked as not
+//! converged.
+//! Cost: one kernel row and one combination of atoms per step, as products of matrices for several searches at once.
 
 use super::{Preimage, Stop};
 use crate::batch::Expansion;
@@ -27,8 +22,8 @@ use crate::scratch::refill;
 const HALVINGS: usize = 30;
 const TOGETHER: usize = 64;
 
-/// Returns the best pre-image found by fixed-point iteration from `start` and from the `restarts`
-/// atoms with the largest values of the expansion. Returns `Err` unless the kernel is RBF.
+/// Returns the best pre-image found from `start` and from the `restarts` atoms with the largest values of the
+/// expansion. Returns `Err` unless the kernel is RBF.
 pub fn fixed_point(
     dictionary: &mut Vectors,
     expansion: &Expansion,
@@ -52,8 +47,7 @@ pub fn fixed_point(
     Ok(best.preimage(expansion))
 }
 
-/// Finds a pre-image of each expansion by fixed-point iteration from its own start, like [`fixed_point`] without
-/// restarts.
+/// Finds a pre-image of each expansion from its own start, without restarts.
 pub(super) fn fixed_points<R: AsRef<[f64]>>(
     dictionary: &mut Vectors,
     expansions: &[Expansion],
@@ -85,7 +79,6 @@ fn check_kernel(dictionary: &Vectors) -> Result<(), Error> {
 struct Search<'a> {
     weights: &'a [f64],
     point: Vec<f64>,
-    /// Value of f at the point. It is NaN before the first evaluation.
     value: f64,
     target: Vec<f64>,
     next: Vec<f64>,
@@ -103,8 +96,7 @@ impl<'a> Search<'a> {
         Self { weights, point, value, target, next, size: 1.0, halvings: 0, steps: 0, converged: false, done: false }
     }
 
-    /// Continues after f was evaluated at `next`. `reached` is its value there, `sizes` is the sum of the absolute
-    /// values of its terms w_i, and `combined` is `Σ_i w_i x_i`.
+    /// Continues after an evaluation at `next`: the value, the sum of its absolute terms w_i, and `Σ_i w_i x_i`.
     fn advance(&mut self, reached: f64, sizes: f64, combined: &[f64], stop: Stop) {
         if !self.value.is_nan() {
             let arrived = stop.reached(&self.point, &self.next);
@@ -131,8 +123,7 @@ impl<'a> Search<'a> {
         self.propose();
     }
 
-    /// Computes the next point, at `size` times the displacement to the target. Halves the size while an entry
-    /// overflows, because the target may be far away or infinite.
+    /// Halves the way to the target, which may be infinite, while an entry of the next point overflows.
     fn propose(&mut self) {
         loop {
             refill(&mut self.next, self.point.iter().zip(&self.target).map(|(z, t)| z + self.size * (t - z)));

@@ -1,10 +1,6 @@
-//! Pre-images by a learned inverse map.
-//!
-//! Setting: points x in `R^n` with coordinates c(x), usually the scores of kernel PCA. Kernel ridge regression from c
-//! to x, with one output per entry of x, gives a pre-image of any coordinates at the cost of one kernel row.
-//!
-//! Not done: choosing the kernel and ρ. [`KernelRidge::leave_one_out`] of [`LearnedInverse::ridge`] measures their
-//! quality.
+//! Pre-images by a learned inverse map: kernel ridge regression from coordinates, usually the scores of kernel PCA, to
+//! points, at the cost of one kernel row per point. [`KernelRidge::leave_one_out`] of [`LearnedInverse::ridge`]
+//! measures the quality of kernel and ρ.
 
 use crate::batch::KernelRidge;
 use crate::error::Error;
@@ -23,8 +19,7 @@ pub struct LearnedInverse {
 }
 
 impl LearnedInverse {
-    /// Fits the map from scores (one row per point) to points, with regularization weight `alpha`.
-    /// The kernel compares scores.
+    /// Fits the map from scores (one row per point) to points. The kernel compares scores.
     pub fn fit<R: Borrow<[f64]>>(
         kernel: VectorKernel,
         scores: &Matrix,

@@ -34,8 +34,8 @@ use crate::kernel::{Dictionary, VectorKernel, Vectors};
 use crate::linalg::{Matrix, multiply};
 use crate::state::length;
 
-/// Finds a pre-image of each expansion, with [`fixed_point`] for an RBF kernel and [`descend`] otherwise. `starts`
-/// holds one start per expansion. With `None`, each search starts at the nearest atom.
+/// Finds a pre-image of each expansion, with [`fixed_point`] for an RBF kernel and [`descend`] otherwise, from the
+/// starts or the nearest atoms.
 pub fn preimages<R: AsRef<[f64]>>(
     dictionary: &mut Vectors,
     expansions: &[Expansion],

@@ -1,14 +1,11 @@
 //! All eigenpairs of a running scatter matrix, exact up to rounding after every row.
 //!
-//! Update: the state is an older eigenbasis R and the factors E_1 … E_b of the rank-one updates since then, stored as
-//! Cauchy matrices that are not multiplied out. The coordinates of a row z in the current eigenbasis are
-//! `E_bᵀ … E_1ᵀ Rᵀ z`. With w columns, the matrix is decomposed again every `√w` rows, which costs O(w^2.5) per row.
-//! With at most [`TURNED`] columns, every factor is multiplied into R at once, and a new decomposition every [`TURNS`]
-//! rows only removes accumulated rounding.
-//!
-//! Numerics: the accuracy does not depend on the gaps between eigenvalues, because the solution of
-//! the secular equation does not. Eigenvalues that forgetting has reduced to the rounding level of
-//! the largest are set to zero. Otherwise they would become subnormal numbers, which are slow.
+//! Update: the state is an older eigenbasis R and the factors E_1 … E_b of the rank-one updates since then, as Cauchy
+//! matrices. The coordinates of a row z are `E_bᵀ … E_1ᵀ Rᵀ z`. With w columns, the matrix is decomposed again every
+//! `√w` rows, which costs O(w^2.5) per row. With at most [`TURNED`] columns, every factor is multiplied into R at once,
+//! and a new decomposition every [`TURNS`] rows only removes rounding.
+//! Numerics: the solution of the secular equation does not depend on the gaps between eigenvalues, so neither does the
+//! accuracy. Eigenvalues that forgetting has reduced to rounding become zero instead of subnormal, which is slow.
 
 use super::super::rule::{Directions, Observed};
 use super::row_sum::{ROUNDING, RowSum};
@@ -21,18 +18,16 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(in super::super) struct Chained {
-    /// Matrix at the most recent decomposition, and the rows since then.
     pub(super) sum: RowSum,
-    /// Eigenvectors at the most recent decomposition, including factors multiplied into them since then.
+    /// At the most recent decomposition, with the factors multiplied into them since then.
     basis: Matrix,
-    /// Current eigenvalues, in the order of the coordinates.
     pub values: Vec<f64>,
     chain: Chain,
     #[serde(skip)]
     scratch: Scratch<Working>,
 }
 
-/// Factors since the most recent decomposition. Only the first `used` are valid. The memory of the others is reused.
+/// Factors since the most recent decomposition. Only the first `used` are valid. The others keep their memory.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Chain {
     factors: Vec<Factor>,
@@ -50,7 +45,6 @@ struct Working {
     eigen: Eigen,
     working: FactorScratch,
     coordinates: Vec<f64>,
-    /// Buffer for a direction, separate from `coordinates`, which are needed until the update.
     of_direction: Vec<f64>,
     of_directions: Matrix,
     product: Matrix,
@@ -58,12 +52,9 @@ struct Working {
     keep: Vec<bool>,
 }
 
-/// Maximum number of columns for which every factor is multiplied into the basis.
 const TURNED: usize = 128;
-/// Number of dyads of an instance above which one decomposition adds them, or half of
-/// [`longest_chain`] if that is more.
+/// Number of dyads above which one decomposition adds them, or half of [`longest_chain`] if that is more.
 const AT_ONCE: usize = 8;
-/// Number of rows between two decompositions if factors are multiplied into the basis.
 const TURNS: usize = 256;
 
 impl State for Chained {
@@ -87,7 +78,7 @@ impl State for Chained {
     }
 }
 
-/// The directions are always nearly orthonormal and span all columns, so no part of a point is outside them.
+/// The directions span all columns, so no part of a point is outside them.
 impl Directions for Chained {
     fn columns(&self) -> usize {
         self.values.len()
@@ -172,7 +163,6 @@ impl Chained {
         }
     }
 
-    /// Adds `weight · z zᵀ` for a point whose coordinates in the eigenbasis are in the scratch space.
     fn add_dyad(&mut self, point: &[f64], weight: f64) {
         if self.chain.used == self.chain.factors.len() {
             self.chain.factors.push(Factor::default());
@@ -215,8 +205,7 @@ impl Chained {
         all
     }
 
-    /// Returns the eigenvectors and the sum of rows, or `None` if a row was added since the
-    /// decomposition or there are few columns.
+    /// Returns `None` if a row was added since the decomposition or there are few columns.
     pub(super) fn decomposed(&self) -> Option<(&Matrix, &RowSum)> {
         let is_long = self.values.len() > TURNED && self.basis.columns() == self.values.len();
         (is_long && self.sum.recent() == 0 && self.chain.used == 0).then_some((&self.basis, &self.sum))
@@ -232,7 +221,6 @@ impl Chained {
     }
 }
 
-/// Multiplies the values by the factor. Sets values at the rounding level of the largest one to zero.
 fn fade(values: &mut [f64], factor: f64) {
     if factor != 1.0 {
         let gone = ROUNDING * values.iter().fold(0f64, |a, v| a.max(*v));
@@ -240,8 +228,7 @@ fn fade(values: &mut [f64], factor: f64) {
     }
 }
 
-/// Returns the maximum number of factors for w = `size` columns, about `√w`. Applying them to all
-/// rows since the last decomposition then costs as much as a new decomposition, O(w³).
+/// About `√w`: applying so many factors to all rows since the last decomposition costs as much as a new one, O(w³).
 fn longest_chain(size: usize) -> usize {
     ((size as f64).sqrt() as usize).max(4)
 }

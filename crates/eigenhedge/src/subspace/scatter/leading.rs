@@ -1,25 +1,18 @@
 //! Leading eigenpairs of a running scatter matrix, for a learner that keeps the k largest of many.
 //!
-//! Unlike with a rank cap, the matrix C itself is stored and nothing is dropped. Only the k + [`EXTRA`] largest
-//! eigenpairs are computed, or k + [`EXTRA_IF_DENSE`] if the k-th eigenvalue is in a dense part of the spectrum of a
-//! large matrix, as in noise.
-//!
-//! Update: Rayleigh–Ritz. The basis V of the previous row is extended by the part of the new row z outside V, and then
-//! by residuals and by products with C (a Krylov space), until the k leading Ritz pairs (θ, y) are accurate. A row
-//! changes each column of the image CV by a multiple of z, so each extension costs one product of C with a vector. In a
-//! dense part of the spectrum, residuals of earlier rows remain after [`CHAIN`] extensions. If they are too large, all
-//! residuals extend the basis at once, by one matrix product.
-//!
-//! Guarantee: each of the k pairs satisfies `|C y - θ y|² ≤ ε (θ - θ') tr C`, where θ' is the smallest Ritz value that
-//! is stored, and ε is [`TOLERANCE`], or [`TOLERANCE_IF_DENSE`] in a dense part of the spectrum. The energy of all rows
-//! along the k directions is then less than the largest possible energy by at most kε of the total. If the k-th and the
-//! next eigenvalue differ by the share g of the trace, the loss of a row differs from that of a full decomposition by
-//! at most `2 √(kε/g)` of its energy. If the pairs are not accurate after [`MOST`] more vectors, or 4k if that is more,
-//! all eigenpairs are computed instead ([`Chained`]).
-//!
-//! Cost per row with w columns: w² for each extension, and O(w (k + EXTRA)²). One or two extensions
-//! suffice outside dense parts of the spectrum.
-//!
+//! Unlike with a rank cap, C itself is stored and nothing is dropped. Only the k + [`EXTRA`] largest pairs are
+//! computed, or k + [`EXTRA_IF_DENSE`] in a dense part of the spectrum of a large matrix, as in noise.
+//! Update: Rayleigh–Ritz. The basis V of the previous row is extended by the part of the new row z outside V, then by
+//! residuals and products with C (a Krylov space), until the k leading Ritz pairs (θ, y) are accurate. A row changes
+//! each column of the image CV by a multiple of z, so each extension costs one product of C with a vector. In a dense
+//! part of the spectrum, residuals of earlier rows remain after [`CHAIN`] extensions. All of them then extend the basis
+//! at once.
+//! Guarantee: each of the k pairs satisfies `|C y - θ y|² ≤ ε (θ - θ') tr C`, where θ' is the smallest stored Ritz
+//! value and ε is [`TOLERANCE`], or [`TOLERANCE_IF_DENSE`]. The k directions then miss at most kε of the total energy.
+//! If the k-th and the next eigenvalue differ by the share g of the trace, the loss of a row differs from that of a
+//! full decomposition by at most `2 √(kε/g)` of its energy. If the pairs are not accurate after [`MOST`] more vectors,
+//! or 4k, all are computed ([`Chained`]).
+//! Cost per row with w columns: w² for each extension (one or two outside dense parts), and O(w (k + EXTRA)²).
 //! References: Parlett, *The Symmetric Eigenvalue Problem*, chapters 11 to 13.
 
 use super::super::frame::Frame;
@@ -35,34 +28,30 @@ use crate::simplex::Multiplicity;
 use crate::state::{LARGEST, State, energy, ensure};
 use serde::{Deserialize, Serialize};
 
-/// Number of pairs stored in addition to the k wanted ones.
+/// Number of pairs stored beyond the k wanted ones.
 pub(super) const EXTRA: usize = 16;
-/// Like [`EXTRA`], in a dense part of the spectrum.
 const EXTRA_IF_DENSE: usize = 32;
 /// Relative distance from the k-th to the smallest stored eigenvalue below which the spectrum is dense.
 const DENSE: f64 = 0.3;
-/// Minimum number of columns for which a dense part of the spectrum is treated differently, because products are slow.
+/// Minimum number of columns for special treatment of dense parts, because products are slow.
 const LARGE: usize = 512;
-/// Maximum energy that a wanted direction may miss, as a share of the total energy of all rows.
+/// Energy that a wanted direction may miss, as a share of the total.
 const TOLERANCE: f64 = 1e-12;
-/// Like [`TOLERANCE`], in a dense part of the spectrum. One row among 100,000 changes the energy by this share.
+/// One row among 100,000 changes the energy by this share.
 const TOLERANCE_IF_DENSE: f64 = 1e-5;
-/// Number of extensions by single vectors in a dense part of the spectrum.
 const CHAIN: usize = 3;
-/// Number of vectors added to the basis for one row after which the attempt ends, or 4k if that is more.
+/// Number of vectors added for one row after which the attempt ends, or 4k if that is more.
 const MOST: usize = 48;
-/// Minimum distance between the k-th eigenvalue and the smallest one that is stored, as a share of the former.
+/// Relative distance between the k-th eigenvalue and the smallest stored one for a start.
 const APART: f64 = 0.01;
-/// Distance of a wanted eigenvalue from the smallest stored one, as a share of the former, up to which they are tied.
+/// Relative distance from the smallest stored eigenvalue up to which a wanted one is tied with it.
 const TIED: f64 = 1e-4;
 const BLOCK: usize = 64;
-/// Drift from orthonormality above which the directions are orthonormalized.
 const DRIFT: f64 = 1e-13;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(in super::super) struct Leading {
     pub(super) sum: RowSum,
-    /// Directions with their Ritz values, in ascending order.
     pub(super) frame: Frame,
     images: Matrix,
     pub trace: f64,
@@ -97,8 +86,8 @@ impl State for Leading {
 }
 
 impl Leading {
-    /// Creates the leading pairs of a matrix that has just been decomposed. Returns `None` unless there are many more
-    /// columns than pairs to store, and the smallest stored eigenvalue is clearly below the `kept`-th.
+    /// Returns `None` unless there are many more columns than pairs to store, and the smallest stored eigenvalue is
+    /// clearly below the `kept`-th.
     pub fn of(all: &Chained, kept: usize, dimension: Multiplicity) -> Option<Self> {
         let (vectors, sum) = all.decomposed()?;
         let (values, size) = (&all.values, all.values.len());
@@ -116,8 +105,7 @@ impl Leading {
         Some(Self::of_pairs(sum.clone(), values[first..].iter().copied(), directions, dimension, values.iter().sum()))
     }
 
-    /// Computes the `stored` leading pairs of the sum. Returns the sum as `Err` if a full
-    /// decomposition is about as fast, or if the pairs are not accurate.
+    /// Returns the sum if a full decomposition is about as fast, or if the pairs are not accurate.
     pub(super) fn of_sum(mut sum: RowSum, stored: usize, dimension: Multiplicity) -> Result<Self, Box<RowSum>> {
         let matrix = sum.collect();
         let trace = matrix.trace();
@@ -144,13 +132,11 @@ impl Leading {
         Self { sum, frame, images: directions, trace, scratch: Scratch::default() }
     }
 
-    /// Creates an empty matrix, against which deserialized ones are checked.
     pub fn empty(dimension: Multiplicity) -> Self {
         let (sum, images) = (RowSum::default(), Matrix::default());
         Self { sum, frame: Frame::new(dimension), images, trace: 0.0, scratch: Scratch::default() }
     }
 
-    /// Computes all eigenpairs. Leaves an empty matrix behind.
     pub fn take_all(&mut self) -> Box<Chained> {
         Box::new(Chained::of(std::mem::take(&mut self.sum)))
     }
@@ -161,8 +147,7 @@ impl Leading {
         self.images.resize(columns, self.images.columns());
     }
 
-    /// Computes `C ← forget · C + Σ w z zᵀ` for an instance of points z with weights w. The last one must be the most
-    /// recently observed point. Returns true if the leading pairs are accurate.
+    /// Adds an instance whose last point was observed last. Returns true if the leading pairs are accurate.
     pub fn add(&mut self, forget: f64, instance: &Observed, kept: usize) -> bool {
         if forget != 1.0 {
             self.sum.fade(forget);
@@ -209,9 +194,8 @@ impl Leading {
         symmetric_times(&mut self.images, self.sum.collect(), &self.frame.rotation);
     }
 
-    /// Extends the basis by the vector `next` and by residuals until the `kept` leading pairs are accurate, and
-    /// replaces the directions by the leading pairs in this basis. At the call, `scratch.inner` must contain the matrix
-    /// in the basis of the directions. Returns false if the pairs are not accurate.
+    /// Extends the basis by `next` and by residuals until the `kept` leading pairs are accurate, and replaces the
+    /// directions by the leading pairs. `scratch.inner` must contain the matrix in the basis of the directions.
     fn refine(&mut self, kept: usize) -> bool {
         let stored = self.frame.values.len();
         let Working { basis, images, inner, eigen, ritz, residuals, next, image, products } = &mut self.scratch.0;
@@ -259,7 +243,6 @@ impl Leading {
         accurate
     }
 
-    /// Computes `C ← Rᵀ C R` after the span has lost columns. Returns true if the leading pairs are accurate.
     pub fn reduce(&mut self, rotation: &Matrix, kept: usize) -> bool {
         let matrix = self.sum.reduce(rotation);
         self.trace = matrix.trace();
@@ -276,12 +259,10 @@ impl Leading {
     }
 }
 
-/// Returns true if the eigenvalue of a large matrix is close to the smallest one that is stored.
 fn is_dense(columns: usize, value: f64, smallest: f64) -> bool {
     columns >= LARGE && value - smallest < DENSE * value
 }
 
-/// Extends the basis by the residuals of all wanted pairs, and the images by their products with the matrix.
 fn extend_by_residuals(sum: &RowSum, basis: &mut Matrix, images: &mut Matrix, residuals: &mut Matrix) {
     let mut added = Matrix::zeros(basis.rows(), 0);
     for j in 0..residuals.columns() {
@@ -294,8 +275,8 @@ fn extend_by_residuals(sum: &RowSum, basis: &mut Matrix, images: &mut Matrix, re
     (0..added.columns()).for_each(|j| images.push_column(residuals.column(j)));
 }
 
-/// Computes the residuals of the `kept` leading pairs. Returns the index of the pair whose direction may miss the most
-/// energy, and this energy: the squared residual divided by the distance from the smallest of `stored` Ritz values.
+/// Returns the wanted pair whose direction may miss the most energy, and this energy: the squared residual divided by
+/// the distance from the smallest stored Ritz value.
 fn worst_residual(
     eigen: &Eigen,
     (basis, images): (&Matrix, &Matrix),

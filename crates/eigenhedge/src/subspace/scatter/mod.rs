@@ -1,11 +1,7 @@
-//! Eigensystem of a running scatter matrix, updated after every row.
-//!
-//! Setting: `C ← f C + Σ a z zᵀ` with a forgetting factor f and row weights a, in the coordinates of the w columns of
-//! the span. C is zero outside the columns.
-//!
-//! There are three representations with one interface: all eigenpairs ([`Chained`], O(w^2.5) per row), the k largest
-//! and a few more ([`Leading`], a few w²), or the R largest without the rest of the matrix ([`CappedScatter`],
-//! O(w R²)).
+//! Eigensystem of a running scatter matrix, updated after every row: `C ← f C + Σ a z zᵀ` with a forgetting factor f
+//! and row weights a, in the coordinates of the w columns of the span, outside of which C is zero. It holds all
+//! eigenpairs ([`Chained`], O(w^2.5) per row), the k largest and a few more ([`Leading`], a few w²), or the R largest
+//! without the rest of the matrix ([`CappedScatter`], O(w R²)).
 
 mod chained;
 mod leading;
@@ -28,8 +24,7 @@ use serde::{Deserialize, Serialize};
 pub(super) enum Scatter {
     Full(Box<Chained>),
     Capped(Box<CappedScatter>),
-    /// Largest eigenpairs of the whole matrix, if there are many columns. Used for the leader, and after a set of
-    /// points was learned at once.
+    /// For the leader, and after a set of points was learned at once, if there are many columns.
     Leading(Box<Leading>),
 }
 
@@ -49,7 +44,6 @@ impl State for Scatter {
 }
 
 impl Scatter {
-    /// Returns the eigenvalues of the explicit directions, in the order of the coordinates.
     pub fn values(&self) -> &[f64] {
         match self {
             Self::Full(full) => &full.values,
@@ -74,7 +68,6 @@ impl Scatter {
         }
     }
 
-    /// Sets the number of columns of the span. New columns have no energy.
     pub fn grow(&mut self, columns: usize) {
         match self {
             Self::Full(full) => full.grow(columns),
@@ -83,9 +76,8 @@ impl Scatter {
         }
     }
 
-    /// Computes `C ← forget · C + Σ a z zᵀ` for an instance of points z with weights a. The last
-    /// one must be the most recently observed point. Returns the sum of the dropped eigenvalues.
-    /// Without a rank cap, the `kept` leading eigenpairs of the result are always accurate.
+    /// Adds an instance whose last point was observed last. Returns the sum of the dropped eigenvalues. Without a rank
+    /// cap, the `kept` leading eigenpairs are then accurate.
     pub fn add(&mut self, forget: f64, instance: &Observed, kept: usize) -> f64 {
         match self {
             Self::Full(full) => full.add(forget, instance),
@@ -99,7 +91,6 @@ impl Scatter {
         0.0
     }
 
-    /// Stores only the leading eigenpairs if there are many columns, for a learner that keeps the `kept` largest ones.
     pub fn lead(&mut self, kept: usize, dimension: Multiplicity) {
         if let Self::Full(full) = self
             && let Some(leading) = Leading::of(full, kept, dimension)
@@ -116,7 +107,6 @@ impl Scatter {
         }
     }
 
-    /// Replaces the matrix, which may have another number of columns. Returns the sum of the dropped eigenvalues.
     pub fn replace(&mut self, matrix: Matrix) -> f64 {
         match self {
             Self::Full(full) => full.replace(matrix),
@@ -130,7 +120,6 @@ impl Scatter {
         0.0
     }
 
-    /// Replaces the matrix. Computes its `kept` largest eigenpairs and a few more, or all if that is as fast.
     pub fn replace_by_leading(&mut self, matrix: Matrix, kept: usize, dimension: Multiplicity) {
         *self = Self::of_sum(RowSum::from(matrix), kept.saturating_add(leading::EXTRA), dimension);
     }
@@ -149,7 +138,6 @@ impl Scatter {
         }
     }
 
-    /// Computes all eigenpairs if only the leading ones are stored, and observes the last dyad again.
     pub fn complete(&mut self, instance: &Observed) {
         if let Self::Leading(leading) = self {
             let mut full = leading.take_all();
@@ -167,7 +155,7 @@ impl Scatter {
         }
     }
 
-    /// Updates the matrix after the span has lost columns: `C ← Rᵀ C R` for R = `rotation`.
+    /// Computes `C ← Rᵀ C R` after the span has lost columns.
     pub fn reduce(&mut self, rotation: &Matrix, kept: usize) {
         match self {
             Self::Full(full) => full.reduce(rotation),
@@ -188,13 +176,11 @@ impl Scatter {
     }
 }
 
-// Largest eigenpairs of a running scatter matrix: at most R directions with positive eigenvalues. All other eigenvalues
-// are zero. Update: a rank-one update of the [`Frame`]. Then the smallest eigenvalues beyond R, and those at the
-// rounding level of the largest, are dropped. The stored matrix C' never exceeds the true one: `0 ≤ C' ≤ C`. Cost: that
-// of the frame, O(w R²), where w is R plus the pending columns.
+// At most R directions with positive eigenvalues, all others zero. After the update of the [`Frame`], the smallest
+// eigenvalues beyond R and those at rounding level are dropped, so the stored matrix never exceeds the true one: `0 ≤
+// C' ≤ C`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(in super::super) struct CappedScatter {
-    /// Directions with their eigenvalues, in ascending order.
     pub(super) frame: Frame,
     max_rank: usize,
 }
@@ -211,7 +197,6 @@ impl CappedScatter {
         Self { frame: Frame::new(dimension), max_rank }
     }
 
-    /// Computes `C ← forget · C + Σ a z zᵀ` for points z with weights a. Returns the sum of the dropped eigenvalues.
     pub fn add(&mut self, forget: f64, instance: &Observed) -> f64 {
         self.frame.values.iter_mut().for_each(|value| *value *= forget);
         if !self.frame.change_by_dyads(instance, instance.unit_square, 0.0) {
@@ -224,19 +209,16 @@ impl CappedScatter {
         dropped
     }
 
-    /// Returns the number of values that are dropped. They come first, because values are ascending.
     fn dropped(&self, values: &[f64]) -> usize {
         let rounding = ROUNDING * values.last().copied().unwrap_or(0.0);
         let faded = values.iter().take_while(|value| **value <= rounding).count();
         faded.max(values.len().saturating_sub(self.max_rank))
     }
 
-    /// Returns the directions in coordinates of the columns, their values, and the rank cap.
     pub fn pairs(&self) -> (&Matrix, &[f64], usize) {
         (&self.frame.rotation, &self.frame.values, self.max_rank)
     }
 
-    /// Replaces the values, in ascending order. The directions are the columns of the span.
     pub fn replace_pairs(&mut self, values: Vec<f64>) {
         self.frame.grow(values.len());
         self.frame.replace(&Matrix::identity(values.len()), values.into_iter());

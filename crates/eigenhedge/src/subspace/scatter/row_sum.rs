@@ -1,4 +1,4 @@
-//! Sum of weighted dyads of rows. The most recent rows are stored and later added by one matrix product.
+//! Sum of weighted dyads of rows. The most recent ones are stored and later added by one matrix product.
 
 use crate::error::Error;
 use crate::linalg::checks::{energies, shape};
@@ -7,10 +7,8 @@ use crate::scratch::zero;
 use crate::state::{LARGEST, ensure, entries, within};
 use serde::{Deserialize, Serialize};
 
-/// Share of the largest eigenvalue below which eigenvalues are treated as rounding errors.
 pub(super) const ROUNDING: f64 = f64::EPSILON;
 
-/// Running scatter matrix in the coordinates of the columns of the span.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct RowSum {
     matrix: Matrix,
@@ -62,13 +60,11 @@ impl RowSum {
         self.matrix_scale *= forget;
     }
 
-    /// Adds `weight · z zᵀ` for z = `point`.
     pub fn push(&mut self, point: &[f64], weight: f64) {
         self.recent.push_column(point);
         self.recent_weights.push(weight);
     }
 
-    /// Computes `out = C x` for the sum C of all rows.
     pub fn times(&self, x: &[f64], out: &mut Vec<f64>, products: &mut Vec<f64>) {
         let size = self.matrix.columns();
         zero(out, x.len());
@@ -81,7 +77,6 @@ impl RowSum {
         self.recent.subtract_times(products, out);
     }
 
-    /// Computes `out = C X` for the sum C of all rows, by matrix products if the stored part covers all rows of X.
     pub fn times_all(&self, x: &Matrix, out: &mut Matrix) {
         out.resize(x.rows(), x.columns());
         if self.matrix.columns() < x.rows() || x.columns() == 0 {
@@ -102,7 +97,6 @@ impl RowSum {
         }
     }
 
-    /// Applies the accumulated forgetting factor and adds the recent rows. Returns the matrix.
     pub fn collect(&mut self) -> &Matrix {
         let size = self.columns();
         if self.matrix_scale != 1.0 {
@@ -117,7 +111,7 @@ impl RowSum {
         &self.matrix
     }
 
-    /// Applies the forgetting factor to the matrix. Entries too small to affect any eigenvalue are set to zero.
+    /// Entries too small to affect any eigenvalue become zero.
     fn fade_matrix(&mut self) {
         let largest = (0..self.matrix.columns()).fold(0f64, |a, j| a.max(self.matrix.column(j)[j]));
         let gone = ROUNDING * ROUNDING * largest;
@@ -128,7 +122,6 @@ impl RowSum {
         }
     }
 
-    /// Updates the sum after the span has lost or rotated columns: `C ← Rᵀ C R` for R = `rotation`. Returns the matrix.
     pub fn reduce(&mut self, rotation: &Matrix) -> &Matrix {
         self.collect();
         if rotation.columns() < rotation.rows() {
@@ -146,12 +139,10 @@ impl RowSum {
     }
 }
 
-/// Share of the trace below which an eigenvalue may be a rounding error.
 const LOST: f64 = 64.0 * f64::EPSILON;
 
-/// Computes `C ← Rᵀ C R` for C = `matrix` and R = `rotation`, after the span has lost columns. If a
-/// lost direction had most of the energy, the remaining entries may be rounding errors. Eigenvalues
-/// at the level of these errors, and negative ones, are therefore set to zero.
+/// Computes `C ← Rᵀ C R` after the span has lost columns. If a lost direction had most of the energy, the rest may be
+/// rounding. Eigenvalues at that level, and negative ones, become zero.
 pub(in super::super) fn restrict(matrix: &mut Matrix, rotation: &Matrix, eigen: &mut Eigen) {
     let trace = matrix.trace();
     let half = multiplied(rotation.view().transpose(), matrix.view());
