@@ -69,19 +69,29 @@ fn measure(args: &ScreeArgs) -> Result<Losses> {
     let mut coordinates = Vec::new();
     let working = Working::start(format!("{most} directions of {length} columns"), 0);
     while let Some(row) = stream.next_row()? {
+        // The first row sets the center, so its loss does not count.
         if losses.rows == 0 {
-            // The first row sets the center, so its loss does not count.
-            hindsight.begin_at(row);
+            hindsight.begin_at(row)
         } else {
-            let mut lost = run.embedding().transform(row, &mut coordinates)?;
+            hindsight.add(row)
+        }
+        // The embedding completes the directions while the rows span fewer.
+        let is_complete = run.totals().rank_max > most;
+        let mut lost = if is_complete { 0.0 } else { run.embedding().transform(row, &mut coordinates)? };
+        let loss = run.step(row).map_err(|error| anyhow!("{}: {error}", stream.place()))?;
+        if is_complete {
+            lost = loss.realised;
+            coordinates.clear();
+            // The directions of a leader are in the order of increasing energy.
+            coordinates.extend(run.coordinates().iter().rev());
+        }
+        if losses.rows > 0 {
             for (total, coordinate) in losses.online.iter_mut().zip(&coordinates).rev() {
                 *total += lost;
                 lost += coordinate * coordinate;
             }
             losses.online_energy += lost;
-            hindsight.add(row);
         }
-        run.step(row).map_err(|error| anyhow!("{}: {error}", stream.place()))?;
         losses.rows += 1;
         working.advance(1);
     }
