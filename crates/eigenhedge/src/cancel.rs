@@ -1,8 +1,6 @@
-//! Cancellation of long batch computations from another thread.
-//!
-//! Each computing thread has its own flag. The loops of kernel methods in [`batch`](crate::batch) check the flag at
-//! every iteration and every block of at most 128 kernel rows. They return [`Error::Cancelled`] once it is set. A
-//! single dense decomposition does not check the flag.
+//! Cancellation of long batch computations from another thread. Each computing thread has its own flag, which the loops
+//! of kernel methods check at every iteration and every block of kernel rows. A single dense decomposition does not
+//! check it.
 
 use crate::error::Error;
 use std::cell::RefCell;

@@ -1,6 +1,4 @@
 //! Running median of the most recent numbers of a sequence, and clipping of long rows.
-//!
-//! Cost: two binary searches, one removal and one insertion in a list of [`WINDOW`] numbers for each new number.
 
 use crate::error::Error;
 use crate::scratch::Scratch;
@@ -82,8 +80,7 @@ pub(crate) struct Clip {
 }
 
 impl Clip {
-    /// Returns the factor that shortens a row of this norm to at most `times` the median norm.
-    /// Returns 1 if `times` is `None`.
+    /// Returns the factor that shortens a row to at most `times` the median norm, or 1 if `times` is `None`.
     pub fn factor(&self, times: Option<f64>, norm: f64) -> f64 {
         times.map_or(1.0, |times| self.norms.shortening(norm, times))
     }

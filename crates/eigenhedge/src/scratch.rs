@@ -1,9 +1,7 @@
 //! Scratch space that is not part of a learner's state.
 
-/// Scratch space that is reused between trials to avoid allocation.
-///
-/// Any two values compare equal, so that a learner can derive equality of its parameters and state.
-/// Fields of this type must be marked `#[serde(skip)]`.
+/// Scratch space that is reused between trials. Any two values compare equal, so that a learner can derive equality of
+/// its parameters and state. Fields of this type must be marked `#[serde(skip)]`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scratch<T>(pub T);
 
@@ -13,7 +11,6 @@ impl<T> PartialEq for Scratch<T> {
     }
 }
 
-/// Replaces the entries of a list and reuses its memory.
 #[inline]
 pub(crate) fn refill<T, I: IntoIterator>(list: &mut Vec<T>, values: I)
 where
@@ -23,7 +20,6 @@ where
     list.extend(values);
 }
 
-/// Replaces the entries of a list by `length` zeros.
 #[inline]
 pub(crate) fn zero(list: &mut Vec<f64>, length: usize) {
     list.clear();

@@ -10,11 +10,9 @@ static THREADS: AtomicUsize = AtomicUsize::new(1);
 /// Minimum number of values in a pass for which a second thread is started.
 const WORTHWHILE: usize = 1 << 20;
 
-/// Maximum number of threads.
 const MOST: usize = 256;
 
-/// Sets the number of threads for passes over long rows, members of a portfolio and models of a
-/// fleet, for the whole process. The default is 1. Larger numbers than 256 count as 256.
+/// Sets the number of threads of this process: 1 by default, at most 256.
 pub fn set_threads(count: NonZeroUsize) {
     THREADS.store(count.get().min(MOST), Ordering::Relaxed);
 }
@@ -28,8 +26,7 @@ pub(crate) fn worthwhile(pieces: usize, numbers: usize) -> usize {
     if numbers < WORTHWHILE { 1 } else { threads().min(pieces) }
 }
 
-/// Splits `pieces` across threads if the pass reads enough values (`numbers`). `deal` returns the
-/// work on a range of pieces.
+/// Splits `pieces` across threads if the pass reads enough values (`numbers`). `deal` returns the work on a range.
 pub(crate) fn share_out<W: FnOnce() + Send>(pieces: usize, numbers: usize, mut deal: impl FnMut(Range<usize>) -> W) {
     let count = worthwhile(pieces, numbers);
     if count < 2 {

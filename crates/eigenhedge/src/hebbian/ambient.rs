@@ -1,6 +1,4 @@
-//! Weight vectors in `R^n`.
-//!
-//! Cost: two passes per trial over the n × P matrix of P weight vectors. No allocation once all vectors exist.
+//! Weight vectors in `R^n`, at the cost of two passes per trial over the n × P matrix.
 
 use super::rule::{VectorStep, move_column};
 use super::weights::Weights;

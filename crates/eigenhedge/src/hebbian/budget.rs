@@ -1,15 +1,11 @@
 //! Limit on the number of atoms, which is enforced by merging atoms.
-//!
-//! When there is one atom too many, an atom m is merged into its nearest neighbor n. In every weight vector, the
-//! feature φ(x_m) is replaced by its projection `g φ(x_n)` with `g = k(m,n)/k(n,n)`, where k(m,n) is the kernel of the
-//! two atoms. The squared displacements of the vectors in the feature space sum to
-//! `Σ_p (ψ_p α_pm)² · (k(m,m) - k(m,n)²/k(n,n))`, where `ψ_p α_pm` is the coefficient of atom m in vector p. A center
-//! counts as one more vector. The atom m that minimizes this sum is merged. It may be the newest atom, so a point that
-//! the other atoms already represent costs nothing. The neighbor takes over the coefficient, so vectors keep their
-//! length even when steps are small.
-//!
-//! Cost per trial with M atoms and P vectors: O(MP), and O(M) for every atom whose nearest neighbor
-//! was removed. Memory: M² kernel values, so that none is computed twice.
+//! When there is one atom too many, an atom m is merged into its nearest neighbor n: in every weight vector, φ(x_m) is
+//! replaced by its projection `g φ(x_n)` with `g = k(m,n)/k(n,n)`. The squared displacements of the vectors sum to `Σ_p
+//! (ψ_p α_pm)² · (k(m,m) - k(m,n)²/k(n,n))`, and a center counts as one more vector. The atom m that minimizes this sum
+//! is merged, so a point that the other atoms already represent costs nothing, and vectors keep their length even when
+//! steps are small.
+//! Cost per trial with M atoms and P vectors: O(MP), and O(M) for every atom whose nearest neighbor was removed. The M²
+//! kernel values are stored.
 
 use crate::error::Error;
 use crate::linalg::Matrix;
@@ -18,17 +14,14 @@ use crate::scratch::refill;
 use crate::state::{ensure, length, list, no_limit};
 use serde::{Deserialize, Serialize};
 
-/// Kernel values and nearest neighbors of the atoms, from which the atom to remove is chosen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Budget {
     pub most: usize,
     kernel: Matrix,
-    /// Squared norms of the atoms: the diagonal of `kernel`.
     squares: Vec<f64>,
     nearest: Vec<Neighbour>,
 }
 
-/// Nearest neighbor of an atom: the other atom with the multiple that approximates the atom best.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Neighbour {
     #[serde(with = "no_limit")]
@@ -44,7 +37,7 @@ pub(super) struct Merge {
     pub into: usize,
     /// Factor g by which `into` is multiplied to approximate `atom`.
     pub factor: f64,
-    /// Squared error `|g φ(into) - φ(atom)|²` of the approximation.
+    /// Squared error `|g φ(into) - φ(atom)|²`.
     pub square: f64,
 }
 
@@ -109,7 +102,6 @@ impl Budget {
         Some(Merge { atom, into, factor, square: distance(atom) })
     }
 
-    /// Computes the inner products of the displacement `g φ(into) - φ(atom)` with all atoms.
     pub(super) fn displacement(&self, merge: &Merge, products: &mut Vec<f64>) {
         let pairs = self.kernel.column(merge.into).iter().zip(self.kernel.column(merge.atom));
         refill(products, pairs.map(|(into, atom)| merge.factor * into - atom));

@@ -1,16 +1,10 @@
 //! Weight vectors in the feature space of a kernel: `w_p = ψ_p Σ_i α_pi φ(x_i)` over the atoms of a dictionary.
-//!
-//! Shrinking a vector changes only the number ψ_p. The simultaneous rule also subtracts earlier vectors from later
-//! ones. For the coefficients, this is a combination of columns, so no earlier output is recomputed. A center
-//! `m = Σ_i μ_i φ(x_i)` is one more expansion. A centered row `φ(x) - m` then changes the coefficients of every atom.
-//!
-//! Cost per trial with t atoms and P vectors: one kernel row, O(tP) for the outputs, and O(tP) more
-//! if the rule deflates or rows are centered. Every row that moves a vector or the center becomes
-//! an atom, so memory grows with the stream unless there is a budget.
-//!
-//! Numerics: when ψ_p leaves the range from 1e-100 to 1e100, the coefficients of the vector are multiplied by ψ_p, and
-//! ψ_p is reset to 1. With a center, squared norms are differences. A row whose distance from the center is at rounding
-//! level counts as being at the center.
+//! Shrinking a vector changes only ψ_p. Subtracting earlier vectors from later ones combines columns of coefficients. A
+//! center `m = Σ_i μ_i φ(x_i)` is one more expansion.
+//! Cost per trial with t atoms and P vectors: one kernel row and O(tP). Every row that moves a vector or the center
+//! becomes an atom, so memory grows with the stream unless there is a budget.
+//! Numerics: when ψ_p leaves the range from 1e-100 to 1e100, it is multiplied into the coefficients. With a center,
+//! squared norms are differences, and a distance from the center at rounding level counts as zero.
 
 use super::budget::Budget;
 use super::rule::{VectorStep, move_column};
@@ -31,13 +25,12 @@ pub struct FeatureWeights<D> {
     dictionary: D,
     /// Coefficients α, one row per atom and one column per vector.
     coefficients: Matrix,
-    /// Factor ψ_p of each vector, by which all its coefficients are multiplied.
+    /// Factor ψ_p of each vector.
     shrink: Vec<f64>,
     budget: Option<Budget>,
     forgotten: f64,
-    /// Coefficients μ of the center over the atoms. The vector is empty until there is a center.
+    /// Coefficients μ of the center over the atoms; empty until there is a center, like `image`.
     center: Vec<f64>,
-    /// Inner products of the center with the atoms. The vector is empty until there is a center.
     image: Vec<f64>,
     #[serde(skip)]
     scratch: Scratch<Working>,
@@ -47,7 +40,6 @@ pub struct FeatureWeights<D> {
 struct Working {
     row: Vec<f64>,
     square: f64,
-    /// Inner products of the loaded point with the atoms, after centering.
     centered: Vec<f64>,
     deflated: Vec<f64>,
     atom: Option<usize>,
@@ -56,7 +48,6 @@ struct Working {
 /// Largest squared distance at which a point counts as equal to the center, relative to the sum of their squared norms.
 const AT_CENTER: f64 = 1e-13;
 
-/// Range of ψ in which the coefficients need no renormalization.
 const COMFORTABLE: std::ops::Range<f64> = 1e-100..1e100;
 
 impl<D: Dictionary> FeatureWeights<D> {
@@ -77,8 +68,8 @@ impl<D: Dictionary> FeatureWeights<D> {
         })
     }
 
-    /// Limits the number of atoms. Beyond the limit, the atom whose removal moves the weight vectors least is merged
-    /// into its nearest neighbor. Returns `Err` if `atoms` is 0. Panics if the dictionary is not empty.
+    /// Limits the number of atoms. Beyond it, the atom whose removal moves the vectors least is merged into its
+    /// neighbor.
     pub fn with_budget(mut self, atoms: usize) -> Result<Self, Error> {
         at_least_one("budget", atoms)?;
         assert!(self.dictionary.is_empty(), "the budget is set before the first row");
@@ -96,7 +87,7 @@ impl<D: Dictionary> FeatureWeights<D> {
         self.coefficients.column(component).iter().map(move |alpha| self.shrink[component] * alpha)
     }
 
-    /// Returns the center's coefficients and its inner products with the atoms, or `None` if there is no center yet.
+    /// Returns the center's coefficients and its inner products with the atoms.
     pub(crate) fn center(&self) -> Option<(&[f64], &[f64])> {
         (!self.center.is_empty()).then_some((&self.center, &self.image))
     }

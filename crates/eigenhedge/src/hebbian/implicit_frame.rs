@@ -1,19 +1,12 @@
 //! Implicit orthonormal frame of the weight vectors.
-//!
 //! Let `W = Q R` with orthonormal Q and upper triangular R. Only R is stored. The outputs `y = Wᵀz` give the
 //! coordinates of a row z in the frame, `r = Qᵀz = R⁻ᵀ y`, and its distance ρ from the span, `ρ² = |z|² - |r|²`. An
 //! update `W ← W T + z cᵀ` with upper triangular T becomes `R ← R T + r cᵀ` with a new last row `ρ cᵀ`. Rotations then
-//! restore the triangular form.
-//!
-//! Cost: O(P²) per projection and per update, for P weight vectors.
-//!
-//! Numerics: R is updated by rotations and is never computed from the Gram matrix. Only ρ comes from a difference, and
-//! is set to zero at rounding level. A vector whose part
-//! outside the span of the earlier ones is shorter than [`DEPENDENT`] times its length counts as lying in that span. A
-//! projection then costs O(P³). Along nearly dependent directions, coordinates can be longer than the point. Those that
-//! determine the loss are then shortened ([`ImplicitFrame::shorten`]). R is only an estimate when vectors cancel, or
-//! when the kernel is not positive definite. Because of the shortening, any R gives losses between zero and the energy
-//! of the row.
+//! restore the triangular form, in O(P²) for P vectors.
+//! Numerics: only ρ comes from a difference. A vector whose part outside the span of the earlier ones is shorter than
+//! [`DEPENDENT`] times its length counts as lying in that span. Along nearly dependent directions, and when the kernel
+//! is not positive definite, coordinates can be longer than the point. They are then shortened
+//! ([`ImplicitFrame::shorten`]), so any R gives losses between zero and the energy of the row.
 
 use super::rule::{VectorStep, move_column};
 use crate::error::Error;
@@ -27,7 +20,6 @@ use serde::{Deserialize, Serialize};
 /// Maximum length of a weight vector. Longer vectors count as divergent.
 pub(super) const LONGEST: f64 = 1e8;
 
-/// Triangular factor R of the weight vectors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ImplicitFrame {
     /// R with P+1 rows. The last row is zero between updates.
@@ -45,7 +37,6 @@ struct Working {
 
 /// A part outside the span of earlier vectors counts as zero below this relative length.
 const DEPENDENT: f64 = 1e-6;
-/// A squared distance from the span up to this multiple of the squared norm is rounding error.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// Accepted relative excess of the squared coordinates over the squared norm of a point.
 const UNCERTAIN: f64 = 1e-10;
@@ -69,8 +60,8 @@ impl ImplicitFrame {
         norm(self.triangle.column(p))
     }
 
-    /// Computes the coordinates of a point in the frame from its inner products with the weight vectors and its squared
-    /// norm. Returns its distance from the span, or exactly zero if the distance is at rounding level.
+    /// Computes the coordinates of a point from its inner products with the weight vectors and its squared norm.
+    /// Returns its distance from the span, or exactly zero at rounding level.
     pub fn project(&mut self, products: &[f64], square: f64, coordinates: &mut Vec<f64>) -> f64 {
         coordinates.clear();
         for (p, product) in products.iter().enumerate() {
@@ -84,9 +75,8 @@ impl ImplicitFrame {
         distance(square, coordinates)
     }
 
-    /// Replaces coordinates whose norm exceeds that of the point. This occurs if a vector is so close to the span of
-    /// the others that R is inaccurate. Such vectors are left out, with a threshold that grows by factors of ten until
-    /// the coordinates are short enough. Returns the distance of the point from the remaining span.
+    /// Replaces coordinates whose norm exceeds that of the point, by leaving out vectors with a threshold that grows by
+    /// factors of ten. Returns the distance of the point from the remaining span.
     pub fn shorten(&mut self, products: &[f64], square: f64, coordinates: &mut Vec<f64>) -> f64 {
         let mut apart = DEPENDENT;
         // NaN counts as too long.
@@ -97,8 +87,8 @@ impl ImplicitFrame {
         distance(square, coordinates)
     }
 
-    /// Computes the coordinates, leaving out each vector whose part outside the span of the earlier ones is shorter
-    /// than `apart` times its length. Uses Gram–Schmidt on the columns of R, twice per column.
+    /// Computes the coordinates without each vector whose part outside the span of the earlier ones is shorter than
+    /// `apart` times its length, by Gram–Schmidt on the columns of R, twice per column.
     fn project_dependent(&mut self, products: &[f64], apart: f64, coordinates: &mut Vec<f64>) {
         let Self { triangle, scratch: Scratch(Working { basis, inner, .. }) } = self;
         let rows = triangle.rows();
@@ -174,7 +164,6 @@ impl ImplicitFrame {
     }
 }
 
-/// Returns the distance of a point with these coordinates from the span, or exactly zero at rounding level.
 fn distance(square: f64, coordinates: &[f64]) -> f64 {
     let outside = square - dot(coordinates, coordinates);
     if outside > ROUNDING * square { outside.sqrt() } else { 0.0 }

@@ -1,12 +1,12 @@
 //! Hebbian learners: Oja's rule, GHA and APEX.
 //!
-//! Setting: rows z, plain or kernel features, relative to a running center if there is one. The learner has P weight
-//! vectors `w_p`. Before each row it commits to the subspace they span. It then incurs the loss `|z|² - |Πz|²`, where Π
-//! is the projection onto this subspace, and moves the vectors by a [`Rule`] that depends on their outputs `y_p =
-//! w_p·z`. Nothing is drawn, so the realized loss equals the expected one. The first P nonzero rows, or given points,
-//! scaled to length 1, are the initial vectors.
+//! Setting: rows z, plain or kernel features, relative to a running center if there is one. Before each row, the
+//! learner commits to the span of its P weight vectors. It then incurs the loss `|z|² - |Πz|²`, where Π is the
+//! projection onto this span, and moves the vectors by a [`Rule`] that depends on their outputs `y_p = w_p·z`. Nothing
+//! is drawn. The first P nonzero rows, or given points, scaled to length 1, are the initial vectors.
 //!
-//! Update: `w_p ← keep_p w_p + push_p z_p`, `z_{p+1} = z_p - remove_p w_p` (`VectorStep`) with
+//! Update: `w_p ← keep_p w_p + push_p z_p`, `z_{p+1} = z_p - remove_p w_p` with the step size γ, the [`Rate`] divided
+//! by the squared norm bound:
 //!
 //! | rule | keep | push | remove |
 //! |---|---|---|---|
@@ -14,25 +14,19 @@
 //! | [`Rule::Apex`], `ỹ = y_p + a_p·y` | `1 - γ ỹ²` | `γ ỹ` | 0 |
 //! | [`Rule::Simultaneous`] | `1 - γ y²` | `γ y` | `β y` |
 //!
-//! Here `z_1 = z`, `a_p` are the lateral weights of APEX, and β is the deflation weight. The step
-//! size γ is the [`Rate`] divided by the squared norm bound. [`Weights`] abstracts the space of the
-//! vectors: [`AmbientWeights`] in `R^n`, [`FeatureWeights`] over a dictionary.
-//!
 //! Guarantee: no regret bound. On a stationary stream with distinct top eigenvalues, steps that decrease like 1/t, and
 //! β ≥ 1 for [`Rule::Simultaneous`], vector p converges to component p, up to sign.
 //!
-//! Cost per trial: O(nP) in `R^n`; a kernel row and O(tP) over t atoms; O(P²) for the frame of the subspace.
+//! Cost per trial: O(nP) in `R^n`; a kernel row and O(tP) over t atoms; O(P²) for the frame of the span.
 //!
-//! Numerics: a triangular factor follows every update of the vectors, so the loss is that of their exact span even if
-//! they are far from orthonormal. Steps up to 1 are safe if rows obey the norm bound. Larger steps can make vectors
-//! diverge cubically, and a row that would lengthen a vector beyond 1e8 is rejected.
-//!
-//! Rows much longer than recent ones can be clipped for learning. The loss is still that of the original row.
+//! Numerics: a triangular factor follows every update, so the loss is that of the exact span of the vectors even if
+//! they are far from orthonormal. Steps up to 1 are safe if rows obey the norm bound. A row that would lengthen a
+//! vector beyond 1e8 is rejected. Rows much longer than recent ones can be clipped for learning; the loss is still that
+//! of the original row.
 //!
 //! References: Oja 1982, 1992; Sanger 1989; Kung and Diamantaras 1990; Kashima, On-line Kernel Principal Component
 //! Analysis, 2001. Kashima's shrink factors (18)–(25), (40) and (60) lack η. In (10), (11), (43) and (44) every `y^(p)`
-//! must be the output with its lateral part, and the last sign of (11) and (44) must be a plus. As printed, the lateral
-//! weights diverge. If only the sign is corrected, every vector converges to the first component.
+//! must be the output with its lateral part, and the last sign of (11) and (44) must be a plus.
 
 mod ambient;
 mod budget;
@@ -69,8 +63,7 @@ pub struct Params {
     pub rule: Rule,
     /// Step size.
     pub rate: Rate,
-    /// Bound on the norms of rows: given, or the largest norm so far. Step sizes are divided by the square of this
-    /// bound.
+    /// Bound on the norms of rows: given, or the largest norm so far.
     pub norm_bound: NormBound,
     /// Center to subtract. `None` means no centering.
     pub center: Option<RunningCenter>,
@@ -146,7 +139,6 @@ pub struct Hebbian<W> {
 struct Working {
     square: f64,
     outputs: Vec<f64>,
-    /// Outputs of the clipped row that is learned.
     taught: Vec<f64>,
     /// Coordinates of the row from which the frame is updated.
     framed: Vec<f64>,
@@ -154,7 +146,6 @@ struct Working {
     coordinates: Vec<f64>,
     step: VectorStep,
     change: Change,
-    /// Coordinates of the displacement that a removed atom causes.
     displaced: Vec<f64>,
     /// True if `square`, `outputs`, `taught` and `step` describe the current row.
     is_loaded: bool,
@@ -206,8 +197,8 @@ impl<W: Weights> Hebbian<W> {
         })
     }
 
-    /// Initializes each missing weight vector with a nonzero point. Without a center, this has the effect
-    /// of learning the points as the first rows. Returns `Err` for an invalid point or a wrong number of points.
+    /// Initializes each missing weight vector with a nonzero point. Returns `Err` for an invalid point or a wrong
+    /// number of points.
     pub fn starting_from(mut self, points: &[&W::Point]) -> Result<Self, Error> {
         let missing = self.params.components - self.weights.count();
         state::length("the list of initial points", points.len(), missing)?;
@@ -232,8 +223,7 @@ impl<W: Weights> Hebbian<W> {
         &self.weights
     }
 
-    /// Returns the number of rows learned. Rows that became initial weight vectors or only set the center are not
-    /// counted.
+    /// Returns the number of rows learned, without those that became initial vectors or only set the center.
     pub fn trials(&self) -> u64 {
         self.trials
     }
@@ -259,7 +249,6 @@ impl<W: Weights> Hebbian<W> {
     }
 
     /// Returns the coordinates of the most recent row in the orthonormal frame of the weight vectors before the update.
-    /// Vector p is in the span of the first p directions, and its coordinate along direction p is not negative.
     pub fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
     }
@@ -272,8 +261,8 @@ impl<W: Weights> Hebbian<W> {
         Ok(self.coordinates())
     }
 
-    /// Computes the outputs and the squared norm of a point. They are zero if the squared norm underflows and the point
-    /// is negligible compared with earlier points.
+    /// Loads a point. Its outputs and squared norm are zero if its square underflows and it is negligible beside
+    /// earlier ones.
     fn meet(&mut self, point: &W::Point) -> Result<(), Error> {
         let Working { outputs, square, is_loaded, .. } = &mut self.scratch.0;
         *is_loaded = false;

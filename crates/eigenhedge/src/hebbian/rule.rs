@@ -23,15 +23,12 @@ pub enum Rule {
     /// If the earlier vectors are fixed, `w_p + Σ_j a_pj w_j` moves exactly as w_p does in the simultaneous rule with
     /// `β = 1`. The lateral weights converge to zero.
     Apex {
-        /// Number of rows from which each vector learns before it is frozen and the next vector starts. The last vector
-        /// is never frozen. `None` means that all vectors learn from every row.
+        /// Number of rows from which each vector learns before the next one starts. `None`: all learn from every row.
         stage: Option<u64>,
     },
-    /// All vectors at once: `w_p ← w_p + γ y_p (z - β Σ_{j<p} y_j w_j - y_p w_p)`.
-    ///
-    /// With β = 1 this is the generalized Hebbian algorithm. With β = 2 it is stochastic gradient
-    /// ascent. Vector p converges to component p if `(1-β) λ_j < λ_p` for all j < p, where λ_j is
-    /// the eigenvalue of component j. This always holds if β ≥ 1.
+    /// All vectors at once: `w_p ← w_p + γ y_p (z - β Σ_{j<p} y_j w_j - y_p w_p)`. β = 1 is the generalized Hebbian
+    /// algorithm, and β = 2 stochastic gradient ascent. Vector p converges to component p if `(1-β) λ_j < λ_p` for the
+    /// eigenvalues of all components j < p.
     Simultaneous {
         /// Deflation weight β.
         beta: f64,
@@ -81,7 +78,6 @@ impl Rule {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RuleInputs<'a> {
-    /// Outputs `y_p`.
     pub outputs: &'a [f64],
     /// Lateral weights. Column p contains `a_p` in its first p entries.
     pub lateral: &'a Matrix,

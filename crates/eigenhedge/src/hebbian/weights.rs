@@ -1,4 +1,5 @@
 //! Interface of weight vectors, independent of their space.
+#![allow(missing_docs)]
 
 use super::rule::VectorStep;
 use crate::error::Error;
@@ -6,10 +7,8 @@ use crate::simplex::Multiplicity;
 
 /// Weight vectors of a Hebbian learner, in the input space or in a feature space.
 pub trait Weights {
-    /// Type of a point.
     type Point: ?Sized;
 
-    /// Returns the dimension N of the space.
     fn dimension(&self) -> Multiplicity;
 
     /// Returns the maximum number of atoms, or `None` if there is no limit. There cannot be more vectors than atoms.
@@ -17,11 +16,9 @@ pub trait Weights {
         None
     }
 
-    /// Returns the number of vectors.
     fn count(&self) -> usize;
 
-    /// Computes the inner product of the centered point with every vector. Returns the squared norm of the centered
-    /// point. Returns `Err` if the point is invalid. The vectors and the center do not change.
+    /// Computes the inner products of the centered point with the vectors. Returns its squared norm.
     fn load_point(&mut self, point: &Self::Point, outputs: &mut Vec<f64>) -> Result<f64, Error>;
 
     /// Appends a vector: `scale` times the most recently loaded point.
@@ -36,8 +33,7 @@ pub trait Weights {
     /// Moves the center toward the loaded point by the fraction `share` of their distance.
     fn shift_center(&mut self, point: &Self::Point, share: f64);
 
-    /// Removes one atom if the budget is exceeded, and writes the effect on the vectors to `change`. Returns true if an
-    /// atom was removed.
+    /// Removes one atom if the budget is exceeded, and writes the effect on the vectors to `change`.
     fn trim(&mut self, _change: &mut Change) -> bool {
         false
     }

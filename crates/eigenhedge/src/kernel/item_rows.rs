@@ -1,15 +1,11 @@
 //! Rows of items with counts, and kernels on such rows.
-//!
-//! Kernels: let `#u(a)` be the number of times that u occurs in a. [`VectorKernel::Spectrum`] is the cosine of the
-//! counts of substrings, `Σ_u #u(a) #u(b) / √(Σ #u(a)² Σ #u(b)²)`, and 0 if a row is shorter than a substring. Sets
-//! ignore repetitions: [`VectorKernel::Intersection`] is `|A ∩ B|`, and [`VectorKernel::Jaccard`] is
-//! `|A ∩ B| / |A ∪ B|`, or 1 for two empty sets. All three are positive definite: the features of `Spectrum` are scaled
-//! counts, those of `Intersection` are indicators, and Gower (1971) proves it for `Jaccard`.
-//!
+//! Let `#u(a)` be the number of times that u occurs in a. [`VectorKernel::Spectrum`] is the cosine of the counts of
+//! substrings, `Σ_u #u(a) #u(b) / √(Σ #u(a)² Σ #u(b)²)`, and 0 if a row is shorter than a substring.
+//! [`VectorKernel::Intersection`] is `|A ∩ B|`, and [`VectorKernel::Jaccard`] is `|A ∩ B| / |A ∪ B|`, or 1 for two
+//! empty sets. All are positive definite (Gower 1971 for `Jaccard`).
 //! Cost: O(|a| log |a|) once per row and atom, O(|a| + |b|) per kernel value.
-//!
-//! References: Leslie, Eskin & Noble, *The spectrum kernel: a string kernel for SVM protein classification* (2002).
-//! Gower, *A general coefficient of similarity and some of its properties* (1971).
+//! References: Leslie, Eskin & Noble, *The spectrum kernel* (2002); Gower, *A general coefficient of similarity and
+//! some of its properties* (1971).
 
 use super::VectorKernel;
 use super::items::mix;
@@ -41,7 +37,6 @@ impl ItemRow {
         &self.numbers
     }
 
-    /// Returns `Σ_u #u(a) #u(b)`, where `#u` is the number of occurrences of u.
     fn common(&self, other: &Self) -> f64 {
         let (a, b) = (&self.counts, &other.counts);
         let (mut i, mut j, mut sum) = (0, 0, 0.0);
@@ -61,7 +56,6 @@ fn key(numbers: &[f64]) -> u64 {
 }
 
 impl VectorKernel {
-    /// Returns the kernel value of two rows of items, or zero if the kernel does not accept items.
     pub(super) fn of_items(&self, a: &ItemRow, b: &ItemRow) -> f64 {
         match self {
             Self::Spectrum { .. } => {

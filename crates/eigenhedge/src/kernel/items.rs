@@ -1,8 +1,5 @@
-//! Items: texts, sets and other lists as rows of numbers, and custom kernels on such rows.
-//!
-//! Setting: a row is a list of *items* of any length, and each item is a number. [`TextItems`] splits a text into
-//! items. [`item_number`] returns the number of a word or of any other text: a 53-bit hash. Two items collide with a
-//! probability of about 10⁻¹⁶. The numbers only identify items. They are the same on every machine.
+//! Items: texts, sets and other lists as rows of numbers of any length, and custom kernels on such rows. Two items
+//! collide with a probability of about 10⁻¹⁶. The numbers are the same on every machine.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -58,9 +55,8 @@ pub(crate) fn mix(mut x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// Kernel given as a function of two rows. The function must be symmetric and positive definite,
-/// which is not checked. A non-finite value causes an error. Two such kernels are equal only if one
-/// is a clone of the other. They cannot be saved or combined with other kernels.
+/// Kernel given as a function of two rows, which must be symmetric and positive definite. Two such kernels are equal
+/// only if one is a clone of the other. They cannot be saved or combined with other kernels.
 ///
 /// ```
 /// use eigenhedge::kernel::{Function, VectorKernel};

@@ -1,10 +1,7 @@
 //! Measures of two vectors: inner products, distances, cosines and discordant pairs, in vectorized loops.
-//!
-//! Numerics: distances are sums of squared differences, never `|a|² + |b|² - 2 a·b`, whose terms cancel. The
-//! differences cost little compared with loading the entries. In return, equal vectors have distance exactly zero, and
-//! the distance of nearly equal vectors is accurate. The sums use all lanes of the processor, so their last bits differ
-//! between processors. On one processor, a kernel row and a single value have the same bits. A block of points adds the
-//! entries in another order, so its values may differ by rounding.
+//! Numerics: distances are sums of squared differences, never `|a|² + |b|² - 2 a·b`, whose terms cancel: equal vectors
+//! have distance exactly zero. On one processor, a kernel row and a single value have the same bits. A block of points
+//! adds the entries in another order, so its values may differ by rounding.
 
 use crate::linalg::Matrix;
 use crate::scratch::{refill, zero};
@@ -19,14 +16,12 @@ pub(super) enum Measure {
     SquaredDistance,
     AbsoluteDistance,
     Cosine,
-    /// Number of pairs of entries that the vectors rank in opposite order.
     Discordance,
 }
 
 impl Measure {
     pub(super) const COUNT: usize = 5;
 
-    /// Returns the measure of two vectors. The result is bit-identical to the entry of a kernel row.
     pub(super) fn of(self, a: &[f64], b: &[f64]) -> f64 {
         match self {
             Self::Product => Arch::new().dispatch(Pair { a, b, term: Product }),
@@ -101,7 +96,7 @@ impl Measure {
     }
 }
 
-/// Counts the pairs of entries that two rankings put in opposite order, in O(n²) operations.
+/// Counts the pairs of entries that two rankings put in opposite order.
 fn discordant(a: &[f64], b: &[f64]) -> f64 {
     let opposite = |i: usize| {
         let later = a[i + 1..].iter().zip(&b[i + 1..]);
@@ -110,8 +105,7 @@ fn discordant(a: &[f64], b: &[f64]) -> f64 {
     (0..a.len()).map(opposite).sum::<u64>() as f64
 }
 
-/// Returns the cosine of two vectors from their inner product and their squared norms `a` and `b`, clipped to [-1, 1],
-/// or 0 if a norm is zero.
+/// Returns the cosine from the inner product and the squared norms, clipped to [-1, 1], or 0 if a norm is zero.
 #[inline(always)]
 fn cosine(product: f64, a: f64, b: f64) -> f64 {
     let norms = a.sqrt() * b.sqrt();
@@ -158,9 +152,8 @@ impl Term for AbsoluteDifference {
     }
 }
 
-/// Computes `Σ term(a_i, b_i)` for several vectors a and one vector b, with one running sum per lane.
-///
-/// Contains no closures, because their bodies would not be compiled for the detected processor.
+/// Computes `Σ term(a_i, b_i)` for several vectors a and one vector b. Contains no closures, because their bodies would
+/// not be compiled for the detected processor.
 #[inline(always)]
 fn sums<S: Simd, T: Term, const N: usize>(simd: S, columns: [&[f64]; N], b: &[f64], term: T) -> [f64; N] {
     let (b_body, b_rest) = S::as_simd_f64s(b);
@@ -231,7 +224,7 @@ impl<T: Term> WithSimd for AllSums<'_, T> {
 /// Number of vector registers that hold the atoms of a tile.
 const REGISTERS: usize = 4;
 
-/// Task that computes sums for all pairs of an atom and a point, with one atom per lane.
+/// Computes sums for all pairs of an atom and a point, with one atom per lane.
 struct Tiles<'a, T> {
     atoms: &'a Matrix,
     points: &'a Matrix,

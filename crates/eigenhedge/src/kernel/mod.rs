@@ -97,13 +97,12 @@ pub trait Dictionary {
     /// Returns the dimension N of the feature space.
     fn dimension(&self) -> Multiplicity;
 
-    /// Writes the kernel values of the point with all atoms, by index, to `row`. Returns the kernel of the point with
-    /// itself. Returns `Err` for an invalid point, a non-finite kernel value or `k(x, x) < 0`. The atoms do not change.
+    /// Writes the kernel values of the point with all atoms to `row`. Returns the kernel of the point with itself, or
+    /// `Err` for an invalid point, a non-finite kernel value or `k(x, x) < 0`.
     fn row(&mut self, point: &Self::Point, row: &mut Vec<f64>) -> Result<f64, Error>;
 
-    /// Computes kernel rows of several points at once. Column j of `rows` is the kernel row of
-    /// point j, and entry j of `own` is its kernel with itself. Values may differ from those of
-    /// [`Self::row`] by rounding. An error contains the index of the point that caused it.
+    /// Computes kernel rows of several points: column j of `rows`, and the kernel with itself in `own`. Values may
+    /// differ from those of [`Self::row`] by rounding. An error contains the index of the point that caused it.
     fn rows(&mut self, points: &[&Self::Point], rows: &mut Matrix, own: &mut Vec<f64>) -> Result<(), (usize, Error)> {
         rows_one_by_one(self, points, rows, own)
     }

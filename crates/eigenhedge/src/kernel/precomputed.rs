@@ -7,20 +7,16 @@ use crate::simplex::Multiplicity;
 use crate::state::length;
 use serde::{Deserialize, Serialize};
 
-/// Kernel given by its Gram matrix. Points are indices into the matrix.
-///
-/// The matrix must be square, finite and symmetric, without negative diagonal entries. Eigenvalues are not checked,
-/// because that would cost more than most uses of the kernel. [`Kernel::positive_definite`] therefore returns false.
+/// Kernel given by its Gram matrix. Points are indices into the matrix, which must be square, finite and symmetric,
+/// without negative diagonal entries. Eigenvalues are not checked, so [`Kernel::positive_definite`] returns false.
 ///
 /// ```
 /// use eigenhedge::kernel::{Dictionary, Items, Precomputed};
 ///
-/// let gram = Precomputed::from_rows(&[[2.0, 0.5], [0.5, 1.0]])?;
-/// let mut atoms: Items<_, usize> = Items::new(gram);
+/// let mut atoms: Items<_, usize> = Items::new(Precomputed::from_rows(&[[2.0, 0.5], [0.5, 1.0]])?);
 /// atoms.push(&0);
 /// let mut row = Vec::new();
-/// assert_eq!(atoms.row(&1, &mut row)?, 1.0);
-/// assert_eq!(row, [0.5]);
+/// assert_eq!((atoms.row(&1, &mut row)?, row[0]), (1.0, 0.5));
 /// assert!(atoms.row(&2, &mut row).is_err());
 /// # Ok::<(), eigenhedge::Error>(())
 /// ```
@@ -32,8 +28,7 @@ pub struct Precomputed(Matrix);
 const ASYMMETRY: f64 = 1e-6;
 
 impl Precomputed {
-    /// Creates a kernel from a Gram matrix. Returns `Err` if the matrix is not square, finite and symmetric, or has a
-    /// negative diagonal entry. Mirrored entries that are equal up to rounding become their mean.
+    /// Creates a kernel from a Gram matrix. Mirrored entries that are equal up to rounding become their mean.
     pub fn new(mut gram: Matrix) -> Result<Self, Error> {
         let size = gram.rows();
         length("row of the Gram matrix", gram.columns(), size)?;

@@ -47,8 +47,7 @@ impl KernelEntry {
 /// Kernel parameters given by users. `None` means the default.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct KernelParameters {
-    /// Factor γ of the kernels that have one. The default is `1/n` for vectors of length n, which suits columns of
-    /// variance 1. [`Self::for_rows`] computes a default that fits the rows.
+    /// Factor γ of the kernels that have one. The default is `1/n` for vectors of length n.
     pub gamma: Option<f64>,
     /// Degree of the polynomial kernel. The default is 3.
     pub degree: Option<u32>,

@@ -1,20 +1,13 @@
 //! Choice of the kernel parameter γ from the rows, and advice about an unsuitable γ.
-//!
-//! Setting: most kernels are functions of `γ m`, where the measure m of two rows is a squared
-//! distance, a sum of absolute differences, a number of discordant pairs, or an inner product. For
-//! a kernel of distances, the kernel matrix is nearly the identity if `γ m` is large for most
-//! pairs. It is nearly constant if `γ m` is small for most pairs.
-//!
-//! Rule: γ is one over the median of the positive measures of all pairs of the first [`MOST`] rows
-//! without missing cells. For inner products, the measure of each row with itself is used. The rule
-//! is deterministic, and the kernel values do not depend on the unit of the rows.
-//!
-//! References: Gretton, Borgwardt, Rasch, Schölkopf and Smola, *A kernel two-sample test*, 2012, section 8.
+//! Most kernels are functions of `γ m` of a measure m of two rows. With a kernel of distances, the kernel matrix is
+//! nearly the identity if `γ m` is large for most pairs, and nearly constant if it is small. γ is one over the median
+//! of the positive measures of all pairs of the first [`MOST`] rows without missing cells, or of each row with itself
+//! for inner products. The kernel values then do not depend on the unit of the rows.
+//! Reference: Gretton, Borgwardt, Rasch, Schölkopf and Smola, *A kernel two-sample test*, 2012, section 8.
 
 use super::measures::Measure;
 use super::{KernelParameters, VectorKernel};
 
-/// Maximum number of rows whose pairs are compared.
 const MOST: usize = 200;
 /// Rows count as unrelated if the kernel value at their median distance is below this number.
 const STRANGERS: f64 = 0.01;
@@ -47,9 +40,7 @@ impl KernelParameters {
 }
 
 impl VectorKernel {
-    /// Returns advice if the kernel matrix of the first rows is nearly the identity or nearly
-    /// constant. Returns `None` otherwise, and for kernels other than RBF, Laplacian, Matérn and
-    /// Mallows.
+    /// Returns advice if the kernel matrix of the first rows is nearly the identity or nearly constant.
     pub fn advice<R: AsRef<[f64]>>(&self, rows: &[R]) -> Option<&'static str> {
         let of_distances = [Measure::SquaredDistance, Measure::AbsoluteDistance, Measure::Discordance];
         let measure = self.measure().filter(|measure| of_distances.contains(measure))?;
@@ -69,8 +60,7 @@ impl VectorKernel {
     }
 }
 
-/// Returns the positive finite measures of all pairs of the first [`MOST`] rows whose cells are all finite. For inner
-/// products, returns those of each row with itself.
+/// Returns the positive finite measures of all pairs of the first [`MOST`] complete rows.
 fn measured<R: AsRef<[f64]>>(measure: Measure, rows: &[R]) -> Vec<f64> {
     let complete = rows.iter().map(AsRef::as_ref).filter(|row| row.iter().all(|x| x.is_finite()));
     let rows: Vec<&[f64]> = complete.take(MOST).collect();

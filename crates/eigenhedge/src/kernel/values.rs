@@ -37,7 +37,7 @@ impl VectorKernel {
         }
     }
 
-    /// Computes the values of an elementary kernel from `measures`, in loops that the compiler can vectorize.
+    /// Computes the values of an elementary kernel, in loops that the compiler can vectorize.
     #[inline(always)]
     pub(super) fn apply(&self, measures: &[f64], values: &mut [f64]) {
         match self {
@@ -100,7 +100,6 @@ fn matern_argument(factor: f64, square: f64) -> f64 {
     if s < FAR { s } else { FAR }
 }
 
-/// Raises every value to an integer power by repeated squaring, eight values at a time.
 #[inline(always)]
 fn powers(values: &mut [f64], degree: u32) {
     let (groups, rest) = values.as_chunks_mut::<8>();
@@ -155,8 +154,7 @@ impl WithSimd for AllFinite<'_> {
     }
 }
 
-// Kernel rows: the kernel values of one vector, or of a block of vectors, with all atoms.
-// Each measure of the vector and the atoms is computed only once, even if several terms of the kernel depend on it.
+/// Buffers of kernel rows. Each measure is computed only once, even if several terms of the kernel depend on it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Working {
     measures: [Vec<f64>; Measure::COUNT],
@@ -211,7 +209,6 @@ impl<'a> Row<'a> {
         self.working.spare.push(other);
     }
 
-    /// Computes a measure of the points with all atoms, unless it is already known.
     fn know(&mut self, measure: Measure) {
         if std::mem::replace(&mut self.known[measure as usize], true) {
             return;

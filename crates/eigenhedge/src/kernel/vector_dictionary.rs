@@ -13,10 +13,8 @@ use crate::simplex::Multiplicity;
 use crate::state::{State, energy, ensure};
 use serde::{Deserialize, Serialize, Serializer};
 
-/// Dictionary of vectors of equal length, or of lists of items of any length.
-///
-/// For vectors, a kernel row costs one pass over the atoms for each distance or product in the
-/// kernel. It allocates only after new atoms.
+/// Dictionary of vectors of equal length, or of lists of items of any length. A kernel row costs one pass over the
+/// atoms for each distance or product in the kernel.
 ///
 /// ```
 /// use eigenhedge::kernel::{Dictionary, VectorKernel, Vectors};
@@ -24,8 +22,7 @@ use serde::{Deserialize, Serialize, Serializer};
 /// let mut atoms = Vectors::new(VectorKernel::Rbf { gamma: 1.0 }, 2)?;
 /// atoms.push(&[0.0, 1.0]);
 /// let mut row = Vec::new();
-/// assert_eq!(atoms.row(&[0.0, 1.0], &mut row)?, 1.0);
-/// assert_eq!(row, [1.0]);
+/// assert_eq!((atoms.row(&[0.0, 1.0], &mut row)?, row[0]), (1.0, 1.0));
 /// # Ok::<(), eigenhedge::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,11 +1,7 @@
-//! Kernels on vectors of numbers.
-//!
-//! An elementary kernel is a function of one [`Measure`] of the two vectors: the inner product, the
-//! squared distance, the sum of absolute differences, the cosine, or the number of pairs of entries
-//! in opposite order. Sums, products and positive multiples of kernels are kernels again.
-//!
-//! References: Schölkopf & Smola, *Learning with Kernels* (2002), §13.1; Rasmussen & Williams, *Gaussian Processes
-//! for Machine Learning* (2006), §4.2; Jiao & Vert, *The Kendall and Mallows kernels for permutations* (2015).
+//! Kernels on vectors of numbers. An elementary kernel is a function of one [`Measure`] of the two vectors. Sums,
+//! products and positive multiples of kernels are kernels again.
+//! References: Schölkopf & Smola, *Learning with Kernels* (2002), §13.1; Rasmussen & Williams, *Gaussian Processes for
+//! Machine Learning* (2006), §4.2; Jiao & Vert, *The Kendall and Mallows kernels for permutations* (2015).
 
 use super::measures::Measure;
 use super::{Function, TextItems};
@@ -68,8 +64,7 @@ pub enum VectorKernel {
     /// Cosine kernel `a·b / (|a| |b|)`. It is 0 if a vector is zero or its squared norm underflows.
     Cosine,
     /// Kendall correlation of rankings, `(concordant - discordant) / C(n, 2)` over pairs of entries. Rows are vectors
-    /// of distinct numbers, and only the order of the numbers matters (Jiao & Vert 2015). The features are the signs of
-    /// the differences of all pairs of entries.
+    /// of distinct numbers, and only their order matters (Jiao & Vert 2015).
     Kendall {
         /// Number of entries n of a row. The kernel is 0 for fewer than 2 entries.
         length: usize,
@@ -113,10 +108,9 @@ pub enum VectorKernel {
     Function(Function),
 }
 
-/// Maximum nesting depth of a saved kernel. It prevents a stack overflow when a file is read.
 const DEEPEST: u32 = 32;
 
-/// Deserializes the kernels inside a kernel. Fails if they are nested too deeply.
+/// Deserializes the kernels inside a kernel. Limits the nesting, because a deep one would overflow the stack.
 fn nested<'de, D: serde::Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
     thread_local!(static DEPTH: std::cell::Cell<u32> = const { std::cell::Cell::new(0) });
     let depth = DEPTH.get();
@@ -207,7 +201,6 @@ impl VectorKernel {
         }
     }
 
-    /// Returns `Err` if the kernel is undefined for the row. For example, a row with repeated numbers is not a ranking.
     pub(super) fn check_point(&self, point: &[f64]) -> Result<(), Error> {
         match self {
             Self::Kendall { .. } | Self::Mallows { .. } => {
@@ -246,12 +239,8 @@ impl VectorKernel {
         }
     }
 
-    /// Returns the dimension N of the feature space for vectors with `length` entries.
-    ///
-    /// With n = `length` and degree d, it is `C(n+d-1, d)` for `(γ a·b)^d`, `C(n+d, d)` for
-    /// `(γ a·b + c)^d`, n for linear and cosine, `C(n, 2)` for Kendall and `n!` for Mallows. For
-    /// sums and products of kernels, the sum or product of the dimensions is returned, which is an
-    /// upper bound. For all other kernels, and above 64 bits, it is infinite.
+    /// Returns the dimension N of the feature space for vectors with `length` entries: an upper bound for sums and
+    /// products of kernels, and infinite above 64 bits.
     pub fn dimension(&self, length: usize) -> Multiplicity {
         let n = length as u64;
         match self {
@@ -274,7 +263,6 @@ impl VectorKernel {
         }
     }
 
-    /// Returns the measure on which an elementary kernel depends, or `None` for any other kernel.
     pub(super) fn measure(&self) -> Option<Measure> {
         match self {
             Self::Linear | Self::Polynomial { .. } | Self::Sigmoid { .. } => Some(Measure::Product),
@@ -288,7 +276,6 @@ impl VectorKernel {
     }
 }
 
-/// Returns the number of monomials of this degree, or infinity above 64 bits.
 fn monomials(variables: u64, degree: u32) -> Multiplicity {
     if variables == 0 {
         return Multiplicity::Finite(0);

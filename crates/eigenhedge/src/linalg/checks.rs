@@ -27,8 +27,8 @@ pub(crate) fn orthonormal(what: &'static str, matrix: &Matrix) -> Result<(), Err
     require(value <= DRIFT, what, "orthonormal: it deviates too far", value).map(drop)
 }
 
-/// Checks the lower triangle of a square scatter matrix and returns its trace. Up to rounding, diagonal entries must be
-/// nonnegative, and no absolute entry may exceed the mean of the diagonal entries in its row and column.
+/// Checks the lower triangle of a square scatter matrix and returns its trace. Up to rounding, no absolute entry may
+/// exceed the mean of the diagonal entries in its row and column.
 pub(crate) fn scatter(what: &'static str, matrix: &Matrix) -> Result<f64, Error> {
     shape(what, matrix, matrix.columns(), matrix.columns())?;
     let diagonal = |j: usize| matrix.column(j)[j];

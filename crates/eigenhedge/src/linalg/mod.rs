@@ -1,5 +1,4 @@
-//! Linear algebra: dense and sparse storage, products, eigendecompositions, eigensystems under signed rank-one updates,
-//! and polar decompositions.
+//! Linear algebra: storage, products, eigensystems and their rank-one updates, polar decompositions.
 
 pub(crate) mod checks;
 mod eigen;

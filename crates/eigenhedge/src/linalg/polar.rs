@@ -1,16 +1,10 @@
 //! Nearest matrix with orthonormal rows: the orthogonal factor of a polar decomposition.
-//!
 //! Update: for an r × k matrix T with the defect `E = 1 - T Tᵀ`, a Newton–Schulz step `T ← (1 + E/2) T` reduces the
-//! defect to about E². If E is small from the start, as between the bases of successive rows, one to three steps reach
-//! rounding level. Otherwise one-sided Jacobi rotates the columns of `A = Tᵀ` until they are orthogonal, `A V = U S`.
-//! The nearest matrix to A with orthonormal columns is `U Vᵀ`.
-//!
-//! Cost: a Newton–Schulz step takes two matrix products of r² k multiplications each. A Jacobi sweep takes O(k r²), and
-//! about ten sweeps are needed.
-//!
-//! Numerics: U and V are orthonormal up to rounding for any singular values. Singular values below [`NOTHING`] count as
-//! zero. The corresponding columns of U are built from unit vectors.
-//!
+//! defect to about E². If E is small from the start, as between the bases of successive rows, one to three steps of
+//! 2r²k operations suffice. Otherwise one-sided Jacobi rotates the columns of `A = Tᵀ` until they are orthogonal, `A V
+//! = U S`, in about ten sweeps of O(k r²), and the nearest matrix to A with orthonormal columns is `U Vᵀ`.
+//! Numerics: U and V are orthonormal up to rounding for any singular values. Those below [`NOTHING`] count as zero, and
+//! the corresponding columns of U are built from unit vectors.
 //! References: Higham, *Functions of Matrices*, section 8.3; Demmel & Veselić, *Jacobi's method is more accurate than
 //! QR*, SIAM J. Matrix Anal. Appl. 1992.
 
@@ -38,8 +32,7 @@ const MOST_STEPS: usize = 8;
 const MOST_SWEEPS: usize = 40;
 
 impl Polar {
-    /// Writes the nearest matrix with orthonormal rows to `out`. `matrix` must not have more rows than columns, and its
-    /// entries must be at most about 1.
+    /// Writes the nearest matrix with orthonormal rows to `out`. `matrix` must not have more rows than columns.
     pub fn nearest_rows(&mut self, matrix: &Matrix, out: &mut Matrix) {
         if self.improve(matrix, out) {
             return;
@@ -115,8 +108,8 @@ impl Polar {
             if turned.column(j).iter().any(|x| *x != 0.0) {
                 continue;
             }
-            // With fewer nonzero columns than rows, the squared distance of some unit vector from their span is at
-            // least 1/rows.
+            // With fewer nonzero columns than rows, some unit vector is at a squared distance of at least 1/rows from
+            // their span.
             let found = free.by_ref().find_map(|i| {
                 zero(unit, rows);
                 unit[i] = 1.0;

@@ -1,9 +1,6 @@
-//! Products of two small matrices.
-//!
-//! The matrices have a few dozen rows and columns and fit into the nearest caches. A general product would spend most
-//! of its time on packing and on kernel selection. Columns are read as whole SIMD vectors, including their padding.
-//!
-//! Terms are added in the order of the columns of the left matrix, for any number of lanes.
+//! Products of two small matrices, which fit into the nearest caches: a general product would spend most of its time on
+//! packing. Columns are read as whole SIMD vectors, including their padding. Terms are added in the order of the
+//! columns of the left matrix, for any number of lanes.
 
 use super::{Matrix, multiply};
 use pulp::{Arch, Simd, WithSimd};

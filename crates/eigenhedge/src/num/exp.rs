@@ -1,15 +1,8 @@
-//! The exponential function for slices.
-//!
-//! With `x = m ln 2 + r` and `|r| ≤ ln 2 / 2`, `exp(r) = 1 + r + r² q(r)` with a minimax polynomial `q` of degree 10.
-//! The result is scaled by `2^m` in two steps.
-//!
-//! Numerics: the error of a normal result is at most 0.9 units in the last place. The error of a
-//! subnormal result is at most the smallest positive number: such results are not flushed to zero.
-//! `exp(±0)` is exactly 1. Arguments below -745.14 give 0, arguments above 709.79 give infinity,
-//! and NaN stays NaN. No fused multiply-adds are used and all lanes are computed alike, so all
-//! processors give the same bits.
-//!
-//! Cost: a quarter to a third of the time of the standard library, with 512-bit registers.
+//! The exponential function for slices: with `x = m ln 2 + r` and `|r| ≤ ln 2 / 2`, `exp(r) = 1 + r + r² q(r)` with a
+//! minimax polynomial `q` of degree 10. The result is scaled by `2^m` in two steps.
+//! Numerics: the error of a normal result is at most 0.9 units in the last place, that of a subnormal one at most the
+//! smallest positive number. `exp(±0)` is exactly 1. Arguments below -745.14 give 0, arguments above 709.79 give
+//! infinity, and NaN stays NaN. No fused multiply-adds are used, so all processors give the same bits.
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -20,10 +13,8 @@ const LN2_LOW: f64 = 4.7493250390316726e-7;
 /// Number whose addition rounds to an integer. The integer is then in the low bits of the sum.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 
-/// Lower limit of the arguments, at which the exponential is 0. Smaller arguments are clamped to this limit, so that
-/// the result is a product of normal factors.
+/// Limits to which arguments are clamped. There the exponential is 0 and infinite.
 const LOWEST: f64 = -746.0;
-/// Upper limit of the arguments, above which the exponential is infinite. Larger arguments are clamped to this limit.
 const HIGHEST: f64 = 710.0;
 
 /// Minimax coefficients of `(exp(r) - 1 - r) / r²` on `|r| ≤ ln 2 / 2`, with error below 2⁻⁵⁹.

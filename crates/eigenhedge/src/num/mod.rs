@@ -25,11 +25,9 @@ pub const LARGEST_TOTAL: f64 = f64::from_bits((1023 + 1012) << 52);
 /// Binary exponents of numbers whose fourth powers neither overflow nor underflow.
 const COMFORTABLE: std::ops::RangeInclusive<i64> = -200..=200;
 
-/// Returns the power of two by which numbers of magnitude `size` should be divided before they are
-/// squared: `size` rounded down to a power of two. The power is 1 if the fourth power of the size
-/// is far from overflow and underflow, or if the size is zero, subnormal or not finite.
-///
-/// Division by a power of two is exact, so results scale exactly with the numbers.
+/// Returns the power of two by which numbers of magnitude `size` should be divided before they are squared: 1 if the
+/// fourth power of the size is far from overflow and underflow, or if the size is zero, subnormal or not finite.
+/// Division by it is exact.
 pub fn unit(size: f64) -> f64 {
     let exponent = (size.to_bits() >> 52 & 0x7ff) as i64 - 1023;
     if COMFORTABLE.contains(&exponent) || !size.is_normal() {

@@ -1,30 +1,17 @@
 //! Capping: relative-entropy projection of positive weights onto the capped simplex.
-//!
 //! Setting: log-weights `g_i` with multiplicities `m_i`, `Σ m_i = N`, and a number `k < N` of directions to keep.
-//!
-//! Update: find `c` with `Σ m_i (1 - min(c e^{g_i}, 1)) = k` and return `log v_i = min(g_i + log c, 0)`.
-//!
-//! Guarantee: `Σ m_i (1 - v_i) = k` up to rounding, where `1 - v_i` is the probability that a
-//! direction of entry i is kept. The log-weight of a capped entry is exactly `0.0`.
-//!
-//! Cost for n entries: [`cap`] is linear if the order has changed little since the previous call,
-//! and `O(n log n)` otherwise. It does not allocate once its scratch space has n entries.
-//! [`cap_by_selection`] takes expected `O(n)` time, and [`cap_by_sorting`] takes `O(n log n)`.
-//!
-//! Numerics: the uncapped entries are the longest prefix of the ascending order that keeps less
-//! than `k` when its largest weight is at the cap. Relative to that largest weight `top`, with
-//! `M = Σ m` and `P = Σ m (1 - e^{g - top})` over the prefix, the scale is
-//! `(M - k)/Σ m e^{g - top} = 1 + (P - k)/(M - P)`. The second form preserves the relative
-//! precision of `1 - v` for any `N` and is used when `M > 2k`. The first form preserves the
-//! relative precision of `v` when almost everything is kept. Only differences of log-weights are
-//! exponentiated, so nothing overflows. If directions of weight zero (log-weight `-∞`) are needed
-//! to reach the total `N - k` of `v`, they share the remainder evenly.
-//!
-//! For `N = ∞` the complement stays at the cap. If the single directions keep less than `k`, the rest of `k` is spread
-//! over the infinitely many directions of the complement, and nothing is rescaled.
-//!
-//! Not done: incremental updates of the scale. Each call needs a pass over the uncapped entries anyway.
-//!
+//! Update: find `c` with `Σ m_i (1 - min(c e^{g_i}, 1)) = k` and return `log v_i = min(g_i + log c, 0)`. For `N = ∞`
+//! the complement stays at the cap. If the single directions keep less than `k`, nothing is rescaled, and the rest of
+//! `k` is spread over the complement.
+//! Guarantee: `Σ m_i (1 - v_i) = k` up to rounding. The log-weight of a capped entry is exactly `0.0`.
+//! Cost for n entries: [`cap`] is linear if the order has changed little since the previous call, and `O(n log n)`
+//! otherwise, without allocation. [`cap_by_selection`] takes expected `O(n)` time, and [`cap_by_sorting`] `O(n log n)`.
+//! Numerics: the uncapped entries are the longest prefix of the ascending order that keeps less than `k` when its
+//! largest weight `top` is at the cap. With `M = Σ m` and `P = Σ m (1 - e^{g - top})` over the prefix, the scale
+//! relative to `top` is `(M - k)/Σ m e^{g - top} = 1 + (P - k)/(M - P)`. The second form preserves the relative
+//! precision of `1 - v` for any `N` and is used when `M > 2k`; the first preserves that of `v` when almost everything
+//! is kept. Only differences of log-weights are exponentiated. Directions of weight zero (log-weight `-∞`) that are
+//! needed to reach the total `N - k` share the remainder evenly.
 //! References: Warmuth & Kuzmin, JMLR 2008, Algorithm 4; Herbster & Warmuth, JMLR 2001 (linear time by selection);
 //! Kuzmin & Warmuth, ICML 2007, section 5 (filling up after underflow).
 
@@ -44,7 +31,7 @@ pub enum Multiplicity {
     Infinite,
 }
 
-/// Complement of the directions that have their own weight. All its directions have the same log-weight.
+/// Complement of the directions that have their own weight. All its directions share one log-weight.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Complement {
     /// Log-weight `log v` of each direction in the complement.
@@ -90,19 +77,7 @@ pub struct Capped {
 
 /// Caps the log-weights `g` of single directions and of their complement in place: `log v = min(g + log c, 0)`, with
 /// `c` such that the probabilities of being kept, `1 - v`, sum to `kept`. With an infinite complement they may sum to
-/// less. Returns `log c`.
-///
-/// Weights must not be NaN. Panics if the space does not have more than `kept` directions.
-///
-/// ```
-/// use eigenhedge::internals::{CapScratch, Complement, cap};
-/// // Weights (1, 2, 4), one to keep: the largest is capped, the others share the second place.
-/// let mut log_weights = [1f64.ln(), 2f64.ln(), 4f64.ln()];
-/// cap(&mut log_weights, &mut Complement::finite(0.0, 0), 1, &mut CapScratch::default());
-/// for (log_weight, dropped) in log_weights.iter().zip([1.0 / 3.0, 2.0 / 3.0, 1.0]) {
-///     assert!((log_weight.exp() - dropped).abs() < 1e-15);
-/// }
-/// ```
+/// less. Returns `log c`. Panics if the space does not have more than `kept` directions.
 pub fn cap(log_weights: &mut [f64], complement: &mut Complement, kept: usize, scratch: &mut CapScratch) -> f64 {
     let block = match complement.multiplicity {
         Multiplicity::Finite(directions) => directions as f64,
@@ -153,9 +128,8 @@ pub fn cap_by_sorting(log_weights: &[f64], multiplicities: &[u64], kept: usize) 
     Ok(rescaled(log_weights, multiplicities, &order[..boundary], top, kept))
 }
 
-/// Caps log-weights that have multiplicities, by selection, in expected linear time.
-///
-/// Returns the values of [`cap_by_sorting`] up to rounding, and the same errors.
+/// Caps log-weights that have multiplicities, by selection, in expected linear time. Returns the values of
+/// [`cap_by_sorting`] up to rounding, and the same errors.
 pub fn cap_by_selection(log_weights: &[f64], multiplicities: &[u64], kept: usize) -> Result<Capped, Error> {
     check(log_weights, multiplicities, kept)?;
     let mut order: Vec<usize> = (0..log_weights.len()).collect();
@@ -220,8 +194,8 @@ fn sort_nearly_sorted(order: &mut [usize], compare: impl Fn(&usize, &usize) -> O
     }
 }
 
-/// Entries below the cap: their largest log-weight, the number of their directions, and the number
-/// of directions kept in expectation if `top` is at the cap.
+/// Entries below the cap: their largest log-weight, the number of their directions, and the number kept if `top` is at
+/// the cap.
 pub(super) struct Uncapped {
     pub(super) top: f64,
     pub(super) count: f64,
@@ -231,8 +205,7 @@ pub(super) struct Uncapped {
 impl Uncapped {
     pub(super) const NONE: Self = Self { top: f64::NEG_INFINITY, count: 0.0, kept: 0.0 };
 
-    /// Returns the mass that these entries keep if a log-weight of `level ≥ top` is at the cap. All
-    /// terms are positive, which preserves the precision.
+    /// Returns the mass that these entries keep if a log-weight of `level ≥ top` is at the cap. All terms are positive.
     pub(super) fn kept_at(&self, level: f64) -> f64 {
         self.kept + (self.count - self.kept) * num::kept(gap(self.top, level))
     }
@@ -244,8 +217,7 @@ impl Uncapped {
     }
 }
 
-/// Returns the number of uncapped entries and their largest log-weight. `order` lists the entries
-/// by ascending weight, and `weight` returns the log-weight and the multiplicity of an entry.
+/// Returns the number of uncapped entries and their largest log-weight. `order` lists the entries by ascending weight.
 pub(super) fn scan(order: &[usize], weight: impl Fn(usize) -> (f64, f64), kept: usize) -> (usize, f64) {
     let mut below = Uncapped::NONE;
     for (rank, &entry) in order.iter().enumerate() {

@@ -1,23 +1,13 @@
 //! Decomposition of a point of the capped simplex into a mixture of its corners.
-//!
 //! Setting: `n` probabilities `p_i` in `[0, 1]` that sum to an integer `s`. A corner is a set of exactly `s` indices.
-//! For probabilities of being kept (`s = k`) the corners are the sets to keep. For probabilities of being dropped
-//! (`s = n - k`), as in the paper, they are the sets to drop.
-//!
-//! Update: let `r = 1` be the remaining mass. Take the `s` largest entries as a corner. Its
-//! coefficient is the smaller of its smallest entry and `r` minus the largest other entry. Subtract
-//! the coefficient from `r` and from the entries of the corner, and repeat.
-//!
-//! Guarantee: the mixture sums to `p` and has at most `n` corners. Each step sets an entry to 0 or
-//! makes one equal to `r`, and no later step undoes this.
-//!
-//! Cost: `O(n)` per corner, `O(n²)` in all.
-//!
-//! Numerics: entries that become `r` or 0 are assigned, not computed, so that rounding cannot undo
-//! a step. The rounding error of the input goes to the last corner.
-//!
-//! Not done: the mixture is not the shortest one. Finding it is a hard problem, and sampling does not need it.
-//!
+//! Update: let `r = 1` be the remaining mass. Take the `s` largest entries as a corner. Its coefficient is the smaller
+//! of its smallest entry and `r` minus the largest other entry. Subtract the coefficient from `r` and from the entries
+//! of the corner, and repeat.
+//! Guarantee: the mixture sums to `p` and has at most `n` corners, because each step sets an entry to 0 or makes one
+//! equal to `r`, and no later step undoes this. It is not the shortest one.
+//! Cost: `O(n)` per corner.
+//! Numerics: entries that become `r` or 0 are assigned, so that rounding cannot undo a step. The rounding error of the
+//! input goes to the last corner.
 //! References: Warmuth & Kuzmin, JMLR 2008, Algorithm 2 and Theorem 2.
 
 use crate::error::{Error, every, require};
@@ -89,7 +79,7 @@ pub fn decompose(probabilities: &[f64]) -> Result<Mixture, Error> {
     Ok(Mixture { size: peel.size, dimension: probabilities.len(), corners })
 }
 
-/// Incremental decomposition that finds one corner per call. It can be reused without allocation.
+/// Incremental decomposition that finds one corner per call and allocates nothing when it is reused.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Peel {
     remaining: Vec<f64>,
@@ -106,7 +96,7 @@ impl Peel {
         (self.mass, self.size, self.steps) = (1.0, size, 0);
     }
 
-    /// Finds the next corner. Returns its coefficient, or `None` after the last one.
+    /// Returns the coefficient of the next corner, or `None` after the last one.
     pub(crate) fn next_corner(&mut self) -> Option<f64> {
         if self.mass <= 0.0 {
             return None;

@@ -1,7 +1,6 @@
-//! Follow the leader for experts and eigenvalues: [`keep_largest`] keeps the k largest values, with
-//! ties shared. This is the limit of capped exponential weights for an infinite learning rate.
-//!
-//! [`shift_and_clip`] is the Euclidean projection onto the capped simplex.
+//! Follow the leader for experts and eigenvalues: [`keep_largest`] keeps the k largest values, with ties shared, the
+//! limit of capped exponential weights for an infinite learning rate. [`shift_and_clip`] is the Euclidean projection
+//! onto the capped simplex.
 
 use super::cap::{Complement, Multiplicity};
 use crate::scratch::refill;
@@ -11,17 +10,16 @@ pub struct LimitScratch {
     ranking: Vec<f64>,
 }
 
-/// Precision of values. A value is tied with the k-th largest one if their difference is at most
-/// `relative` times the k-th largest, or at most `absolute`.
+/// Values are tied if their difference is at most `relative` times the k-th largest, or at most `absolute`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Precision {
     pub relative: f64,
     pub absolute: f64,
 }
 
-/// Writes the logarithms of the probabilities of being dropped if the `kept` directions with the largest values are kept.
-/// Values are nonnegative, and those of the complement are 0. Directions tied with the k-th largest
-/// value share the remaining places evenly.
+/// Writes the logarithms of the probabilities of being dropped if the `kept` directions with the largest values are
+/// kept. Values are nonnegative, and 0 in the complement. Directions tied with the k-th largest share its places
+/// evenly.
 pub fn keep_largest(
     values: &[f64],
     complement: &mut Complement,
@@ -63,9 +61,9 @@ pub struct ShiftScratch {
     breaks: Vec<f64>,
 }
 
-/// Projects `values`, and `others` more directions with the value `common`, onto `{0 ≤ p ≤ 1, Σ p =
-/// kept}` in the Euclidean norm. Returns the new common value. If `others` is infinite, the common
-/// value is zero, and values whose clipped total is at most `kept` are only clipped.
+/// Projects `values`, and `others` more directions with the value `common`, onto `{0 ≤ p ≤ 1, Σ p = kept}` in the
+/// Euclidean norm. Returns the new common value: zero if `others` is infinite; values of a small total are then only
+/// clipped.
 pub fn shift_and_clip(
     values: &mut [f64],
     common: f64,

@@ -1,22 +1,14 @@
 //! Sampling of sets with given inclusion probabilities.
-//!
-//! Setting: `n` probabilities `p_i` in `[0, 1]`. If they sum to an integer `k` (up to rounding), a
-//! set has exactly `k` indices. Otherwise the size is the total rounded down or up. This occurs if
-//! directions that are not listed have part of the probability.
-//!
+//! Setting: `n` probabilities `p_i` in `[0, 1]`. If they sum to an integer `k` (up to rounding), a set has exactly `k`
+//! indices. Otherwise, if directions that are not listed have part of the probability, the size is the total rounded
+//! down or up.
 //! Guarantee: `systematic` and `corners` have exactly the given inclusion probabilities, and expected losses depend
-//! only on these. `top` is deterministic, and the theorems about expected losses do not cover it.
-//!
-//! Cost: `systematic` takes `O(n)` time, `corners` takes `O(n)` per corner visited, and `top` takes
-//! expected `O(n + k log k)`. The first two use one random number each, and `top` uses none. Nothing is
-//! allocated once the buffers have their final size.
-//!
-//! Numerics: systematic sampling tracks the distance to the next crossing instead of a cumulative
-//! sum, so its error does not grow with `k`. An index with probability exactly 0 is never drawn,
-//! and one with probability exactly 1 is always drawn.
-//!
-//! Not done: joint inclusion probabilities are not controlled, because expected losses do not depend on them.
-//!
+//! only on these, not on joint ones. `top` is deterministic, and the theorems about expected losses do not cover it.
+//! Cost: `systematic` takes `O(n)` time, `corners` takes `O(n)` per corner visited, and `top` takes expected `O(n + k
+//! log k)`. The first two use one random number each.
+//! Numerics: systematic sampling tracks the distance to the next crossing instead of a cumulative sum, so its error
+//! does not grow with `k`. An index with probability exactly 0 is never drawn, and one with probability exactly 1
+//! always.
 //! References: Madow 1949 (systematic); Warmuth & Kuzmin, JMLR 2008, Algorithm 2 (corners).
 
 use serde::{Deserialize, Serialize};
@@ -29,8 +21,7 @@ use crate::simplex::corners::{Peel, WHOLE};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Select {
-    /// Systematic sampling. Takes an index each time the cumulative probability crosses an integer
-    /// plus a random offset.
+    /// Systematic sampling: an index is taken when the cumulative probability crosses an integer plus a random offset.
     #[default]
     Systematic,
     /// Decomposition of the probabilities into a mixture of sets, one of which is drawn.
@@ -47,19 +38,7 @@ pub struct DrawScratch {
     peel: Peel,
 }
 
-/// Draws a set with the given inclusion probabilities, or takes the largest ones for [`Select::Top`]. Writes the
-/// indices to `members`.
-///
-/// ```
-/// use eigenhedge::internals::{DrawScratch, draw};
-/// use eigenhedge::simplex::Select;
-/// use eigenhedge::Random;
-/// let mut members = Vec::new();
-/// let kept = [1.0, 0.5, 0.0, 0.5];
-/// draw(Select::Systematic, &kept, &mut Random::seeded(1), &mut members, &mut DrawScratch::default());
-/// assert_eq!(members.len(), 2);
-/// assert_eq!(members[0], 0);
-/// ```
+/// Draws a set with the given inclusion probabilities, or takes the largest ones. Writes the indices to `members`.
 pub fn draw(
     select: Select,
     probabilities: &[f64],
@@ -74,8 +53,7 @@ pub fn draw(
     match select {
         Select::Systematic => systematic(probabilities, random.uniform(), whole.then_some(size), members),
         Select::Corners => {
-            // An extra index takes the probability that is missing to the next integer. If it is
-            // drawn, the set has one index fewer.
+            // An extra index takes the probability that is missing to the next integer.
             let phantom = if whole { 0.0 } else { size as f64 - total };
             scratch.peel.start(probabilities.iter().copied().chain([phantom]), size);
             let mut mass = random.uniform();
@@ -101,8 +79,7 @@ fn top(probabilities: &[f64], size: usize, members: &mut Vec<usize>) {
     members.sort_unstable();
 }
 
-/// Selects an index each time the cumulative probability crosses `offset` plus an integer. If
-/// `size` is given, selects exactly this number of indices.
+/// Selects an index each time the cumulative probability crosses `offset` plus an integer: exactly `size` if given.
 fn systematic(probabilities: &[f64], offset: f64, size: Option<usize>, members: &mut Vec<usize>) {
     let mut to_next = offset;
     for (index, &probability) in probabilities.iter().enumerate() {

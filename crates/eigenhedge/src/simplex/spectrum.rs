@@ -25,7 +25,6 @@ pub(crate) struct Spectrum<'a> {
 }
 
 impl Spectrum<'_> {
-    /// Checks that the entries are logarithms of probabilities and that k directions are kept in total.
     pub fn check(&self) -> Result<(), Error> {
         self.check_weights()?;
         let explicit: f64 = self.log_weights.iter().map(|w| kept(*w)).sum();
@@ -41,7 +40,7 @@ impl Spectrum<'_> {
         }
     }
 
-    /// Checks that the entries are logarithms of probabilities. The total is not checked.
+    /// Checks the entries without their total.
     pub fn check_weights(&self) -> Result<(), Error> {
         every("logarithms of probabilities", self.log_weights, "at most 0", |weight| weight <= 0.0)?;
         let Complement { log_weight, multiplicity } = *self.complement;

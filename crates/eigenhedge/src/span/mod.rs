@@ -1,8 +1,8 @@
-//! Spans: the spaces in which the directions of a learner lie.
-//!
-//! A span has orthonormal *columns*: plain vectors, or kernel expansions in a dictionary. Trials never access the
-//! columns themselves. They request the coordinates of a point in the columns, append the residual of the point as a
-//! new column, and sometimes replace the columns by linear combinations.
+//! Spans: the spaces in which the directions of a learner lie. A span has orthonormal *columns*: plain vectors, or
+//! kernel expansions in a dictionary. Trials request the coordinates of a point in the columns, append the residual of
+//! the point as a new column, and sometimes replace the columns by linear combinations.
+
+#![allow(missing_docs)]
 
 mod ambient;
 mod feature;
@@ -23,21 +23,16 @@ use crate::simplex::Multiplicity;
 /// Default number of extra columns that accumulate before the columns are combined.
 const MAX_PENDING_COLUMNS: usize = 8;
 
-/// Orthonormal columns in a space of points.
-///
-/// The span also has an *origin*, which is subtracted from every loaded point.
+/// Orthonormal columns in a space of points, and an *origin*, which is subtracted from every loaded point.
 pub trait Span {
-    /// Type of a point.
     type Point: ?Sized;
 
     /// Returns the dimension N of the space.
     fn dimension(&self) -> Multiplicity;
 
-    /// Returns the number of columns.
     fn columns(&self) -> usize;
 
-    /// Loads a point minus the origin into scratch space. Returns the squared norm of the
-    /// difference, or `Err` for an invalid point.
+    /// Loads a point minus the origin. Returns the squared norm of the difference.
     fn load_point(&mut self, point: &Self::Point) -> Result<f64, Error>;
 
     /// Announces that the next point is zero except at these positions, which ascend. `None` cancels the announcement.
@@ -48,58 +43,51 @@ pub trait Span {
         None
     }
 
-    /// Loads a point that another span has just loaded. Reuses the results of the other span if possible.
+    /// Loads a point that another span has just loaded, whose results may be reused.
     fn load_point_from(&mut self, point: &Self::Point, _other: &Self) -> Result<f64, Error> {
         self.load_point(point)
     }
 
-    /// Returns the estimated rounding error of the loaded point's squared norm, without the final
-    /// rounding of the result.
+    /// Returns the estimated rounding error of the loaded point's squared norm.
     fn rounding(&self) -> f64 {
         0.0
     }
 
-    /// Precomputes results that are shared by the points that will be loaded next, in this order. An empty iterator
-    /// cancels the block. After point i, the origin moves by `step(i)` times the point minus the origin. If `step` is
-    /// `None`, the origin is fixed.
+    /// Precomputes results that are shared by the points that will be loaded next, in this order; none cancel the
+    /// block. After point i, the origin moves by `step(i)` times the point minus the origin.
     fn prefetch<'a>(&mut self, _points: &mut dyn Iterator<Item = &'a Self::Point>, _step: Option<&dyn Fn(usize) -> f64>)
     where
         Self::Point: 'a,
     {
     }
 
-    /// Returns the number of extra columns to accumulate before the columns are combined. A single pass then combines
-    /// all of them, but each extra column adds a coordinate to every row.
+    /// Returns the number of extra columns to accumulate before a single pass combines them.
     fn max_pending_columns(&self) -> usize {
         MAX_PENDING_COLUMNS
     }
 
-    /// Returns the inner product of two points that were loaded before. The origin is not subtracted.
+    /// Returns the inner product of two points that were loaded before, without subtracting the origin.
     fn inner(&self, a: &Self::Point, b: &Self::Point) -> f64;
 
-    /// Returns the power of two by which the loaded point, its coordinates and its residual are
-    /// divided: 1 unless the squared norm of the point is out of range.
+    /// Returns the power of two by which the loaded point, its coordinates and its residual are divided, mostly 1.
     fn unit(&self) -> f64 {
         1.0
     }
 
-    /// Computes the coordinates of the loaded point. Returns the norm of its residual, or exactly
-    /// zero if the residual is at rounding level.
+    /// Computes the coordinates of the loaded point. Returns the norm of its residual, or exactly zero at rounding
+    /// level.
     fn project(&mut self, coordinates: &mut Vec<f64>) -> f64;
 
-    /// Appends the normalized residual of the most recent projection as a column, as far as the span can represent it.
-    /// `point` is the loaded point. Returns the coordinate of the point in the new column, or zero if no column is
-    /// added.
+    /// Appends the normalized residual of the last projection as a column, as far as the span can represent it. Returns
+    /// the coordinate of the loaded point in the new column, or zero if no column is added.
     fn append_residual(&mut self, point: &Self::Point) -> f64;
 
-    /// Returns true if the part of a residual that the span cannot represent counts as lost for
-    /// every choice. Otherwise this part belongs to the complement.
+    /// True if the part of a residual that the span cannot represent counts as lost, not as part of the complement.
     fn loses_residuals(&self) -> bool {
         false
     }
 
-    /// Makes the columns orthonormal again if this is possible without removing any. The point must
-    /// then be loaded again.
+    /// Makes the columns orthonormal again without removing any, if possible. The point must then be loaded again.
     fn heal(&mut self);
 
     /// Replaces the columns by `columns × rotation`, where `rotation` has orthonormal columns.
@@ -108,8 +96,8 @@ pub trait Span {
     /// Converts combinations of the columns of another span over the same points to coordinates in this span's columns.
     fn transfer(&mut self, from: &mut Self, combinations: &Matrix, out: &mut Matrix);
 
-    /// Computes the displacement from another span's origin to the origin of this span, in
-    /// coordinates of the columns. An empty `way` means zero. The default assumes equal origins.
+    /// Computes the displacement from another span's origin to this one's in coordinates of the columns; empty means
+    /// zero.
     fn way_from_origin_of(&mut self, _other: &Self, way: &mut Vec<f64>) {
         way.clear();
     }
@@ -130,13 +118,13 @@ pub trait Span {
     }
 
     /// Computes the inner products of the loaded point with the sources of a learned origin. `columns` contains the
-    /// coordinates of the point divided by `unit`, including that of a column appended in this trial.
+    /// coordinates of the point divided by `unit`.
     fn project_sources(&mut self, _columns: &[f64], _unit: f64) {}
 
     /// Moves a learned origin and its sources. [`Self::project_sources`] must have been called for the loaded point.
     fn move_sources(&mut self, _change: &SourceMove, _columns: &[f64], _unit: f64) {}
 
-    /// Sets the origin to `point`, which must be the loaded point. The span must have no columns yet.
+    /// Sets the origin to the loaded point. The span must have no columns yet.
     fn begin_at(&mut self, point: &Self::Point);
 
     /// Returns true if the dictionary exceeds its budget, so that atoms must be evicted before the next trial.
@@ -144,20 +132,18 @@ pub trait Span {
         false
     }
 
-    /// Returns the sum of the norms of the parts of directions and origin that evictions have discarded.
+    /// Returns the sum of the norms of the parts that evictions have discarded.
     fn budget_error(&self) -> f64 {
         0.0
     }
 
-    /// Evicts atoms, starting with those whose removal changes the directions least. The directions
-    /// are in coordinates of the columns and are weighted by `importance`. If columns were lost,
-    /// returns the rotation: coordinates c become `rotationᵀ c`.
+    /// Evicts atoms, starting with those whose removal changes the directions, weighted by `importance`, least. If
+    /// columns were lost, returns the rotation: coordinates c become `rotationᵀ c`.
     fn evict(&mut self, _directions: &Matrix, _importance: &[f64]) -> Option<&Matrix> {
         None
     }
 
-    /// Ends the trial with maintenance work. If columns were lost or replaced, returns the
-    /// rotation: coordinates c become `rotationᵀ c`.
+    /// Ends the trial with maintenance work. If columns were lost or replaced, returns the rotation.
     fn end_trial(&mut self) -> Option<&Matrix> {
         None
     }

@@ -1,14 +1,8 @@
-//! Successive removal of atoms from a dictionary: the distance of each atom from the span of the
-//! others, and redistribution of the coefficients of removed atoms.
-//!
-//! Setting: the Gram matrix K of a dictionary of M atoms, and `P = K⁻¹`.
-//!
-//! Update: `1/P_jj` is the squared distance of atom j from the span of the others, and `-P_lj/P_jj` are the
-//! coefficients of its projection on them. Without j the inverse is `P - q qᵀ` with `q = P e_j/√P_jj`. The vectors q
-//! are stored, and P is never changed, because only its diagonal and one column per removed atom are read.
-//!
-//! Cost: O(M³) for one inverse, and O(M s) for the s-th removed atom.
-//!
+//! Successive removal of atoms from a dictionary with the Gram matrix K.
+//! Update: with `P = K⁻¹`, `1/P_jj` is the squared distance of atom j from the span of the others, and `-P_lj/P_jj` are
+//! the coefficients of its projection on them. Without j the inverse is `P - q qᵀ` with `q = P e_j/√P_jj`. The vectors
+//! q are stored, and P is never changed, because only its diagonal and one column per removed atom are read.
+//! Cost: O(M³) for one inverse of M atoms, and O(M s) for the s-th removed atom.
 //! Numerics: [`RIDGE`] times the largest diagonal entry is added to the diagonal, so that atoms may be equal. This
 //! increases a squared distance by at most the ridge times `1 + |c|²`, with the coefficients c of the projection.
 
@@ -21,7 +15,6 @@ use faer::linalg::cholesky::llt::{factor, inverse};
 use faer::{Auto, Par, Spec};
 use serde::{Deserialize, Serialize};
 
-/// Inverse Gram matrix of the atoms, and the atoms removed so far. Its memory is reused between evictions.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Removal {
     factor: Matrix,
@@ -35,7 +28,6 @@ pub(super) struct Removal {
     memory: FactorMemory,
 }
 
-/// Scratch memory of the factorization. A clone starts empty.
 #[derive(Default)]
 struct FactorMemory(Option<(usize, MemBuffer)>);
 
@@ -89,14 +81,13 @@ impl Removal {
         self.diagonal.len() - self.gone.len()
     }
 
-    /// Returns the inverse squared distance of an atom from the span of the other remaining atoms,
-    /// or infinity for a removed atom.
+    /// Returns the inverse squared distance of an atom from the span of the others; infinite for a removed atom.
     pub fn inverse_distance(&self, atom: usize) -> f64 {
         self.diagonal[atom]
     }
 
-    /// Removes an atom. Returns the share of its coefficient that each other atom takes over: zero
-    /// for atoms removed earlier, and -1 for the removed atom itself.
+    /// Removes an atom. Returns the share of its coefficient that each other atom takes over, and -1 for the atom
+    /// itself.
     pub fn take(&mut self, atom: usize) -> &[f64] {
         let Self { inverse, diagonal, gone, taken, share, .. } = self;
         let size = diagonal.len();
@@ -134,10 +125,9 @@ pub(super) fn give_up(coefficients: &mut [f64], atom: usize, share: &[f64]) {
     coefficients[atom] = 0.0;
 }
 
-// A row becomes an atom unless a single atom represents all but a share `novelty` of its energy. Above the budget,
-// about a sixteenth of the budget is evicted at once (`feature/evict.rs`, [`AtomBudget::low`]), so that many rows share
-// the work of an eviction. The norms of the discarded parts are summed as a measure of the error.
-/// Budget of a dictionary: the maximum number of atoms, the novelty threshold for new atoms, and the accumulated error.
+/// Budget of a dictionary. A row becomes an atom unless a single atom represents all but a share `novelty` of its
+/// energy. Above the budget, a part of it is evicted at once, so that many rows share the work. The norms of the
+/// discarded parts are summed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct AtomBudget {
     pub atoms: usize,
@@ -165,10 +155,8 @@ impl AtomBudget {
         self.atoms + 1 - (self.atoms / FREED).max(1)
     }
 
-    /// Returns the index of the atom that represents a row best, and the coefficient of the row's
-    /// projection on it. Returns `None` if every atom would lose more than the share `novelty` of
-    /// the row's energy. `row` contains the kernel of the row with each atom, `own` is the kernel
-    /// of the row with itself, and `squares` contains the kernel of each atom with itself.
+    /// Returns the atom that represents a row best, and the coefficient of the row's projection on it, from the kernels
+    /// of the row with each atom and with itself and of each atom with itself. Returns `None` for a novel row.
     pub fn carrier(&self, row: &[f64], own: f64, squares: &[f64]) -> Option<(usize, f64)> {
         let least = (1.0 - self.novelty) * own;
         let close = |(kernel, square): (&f64, &f64)| kernel * kernel >= least * square;

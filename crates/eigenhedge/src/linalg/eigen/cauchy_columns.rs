@@ -1,8 +1,6 @@
 //! Cauchy columns of a solved secular equation ([`super::secular`]): the recomputed vector z, the norms of the columns,
-//! and their products with eigenvectors.
-//!
-//! Each SIMD lane holds one entry of z or one root. Loops over poles or roots share one division
-//! among four of them. Lists are padded to a multiple of the number of lanes.
+//! and their products with eigenvectors. Each SIMD lane holds one entry of z or one root, and four poles or roots share
+//! one division. Lists are padded to a multiple of the number of lanes.
 
 use super::secular_simd::{reciprocals, select};
 use crate::linalg::Matrix;
@@ -92,7 +90,6 @@ pub(super) struct Points<'a> {
     pub scales: &'a [f64],
 }
 
-/// Task that writes one normalized and padded Cauchy column for each root in `roots`.
 pub(super) struct Fill<'a> {
     pub points: Points<'a>,
     pub weights: &'a [f64],

@@ -1,8 +1,6 @@
 //! Eigendecomposition of a dense symmetric matrix, with reusable scratch space.
-//!
 //! Numerics: a matrix with very large or very small entries is first divided by a power of two, because the solver
-//! squares entries. The eigenvalues are multiplied back. If the solver does not converge, a multiple of the identity is
-//! added, which changes no eigenvector. The error of each eigenvalue is about the rounding error of the largest one.
+//! squares entries. The error of each eigenvalue is about the rounding error of the largest one.
 //! [`Eigen::compute_graded`] recomputes the small eigenvalues of a scatter matrix in the span of their eigenvectors, so
 //! that columns in small units keep their precision.
 
@@ -63,10 +61,7 @@ const SMALL: f64 = 1e-8;
 
 impl Eigen {
     /// Decomposes a positive semidefinite matrix whose rows and columns may have very different units. Only the lower
-    /// triangle is read. Entries must be finite.
-    ///
-    /// The computed eigenvectors of small eigenvalues span the correct subspace to working accuracy. Their entries are
-    /// small where the entries of the matrix are large. The products of the matrix with them are therefore accurate.
+    /// triangle is read. Products of the matrix with the eigenvectors of small eigenvalues are accurate.
     pub(crate) fn compute_graded(&mut self, matrix: &Matrix) {
         self.compute(matrix.view());
         let least = f64::EPSILON * f64::EPSILON * self.values.last().copied().unwrap_or(0.0);
@@ -90,11 +85,9 @@ impl Eigen {
 }
 
 /// Computes the eigenvalues of a nonempty matrix, and the eigenvectors if `vectors` is given.
-///
-/// The solver drops an off-diagonal entry once it is small compared with the adjacent diagonal entries. This may never
-/// happen if the diagonal entries are rounding errors or their squares underflow. Adding a multiple of the identity
-/// makes the diagonal large, so the solver converges. The solver needs seconds to detect a failure, so a matrix with a
-/// nonzero entry below [`TINY`] is shifted at once.
+/// The solver drops an off-diagonal entry once it is small compared with the adjacent diagonal entries, which may never
+/// happen if those are rounding errors or underflow. A multiple of the identity then makes the diagonal large. A
+/// failure takes seconds to detect, so a matrix with a nonzero entry below [`TINY`] is shifted at once.
 fn decompose(
     matrix: MatRef<'_, f64>,
     values: &mut [f64],
@@ -121,8 +114,8 @@ fn decompose(
     values.iter_mut().for_each(|value| *value = (*value - shift) * unit);
 }
 
-/// Divides the matrix by a power of two to avoid overflow and underflow. Returns the quotient and the power. The
-/// quotient is stored in `scratch` unless the power is 1. Only the lower triangle is read.
+/// Divides the lower triangle by a power of two to avoid overflow and underflow. Returns the quotient, which is in
+/// `scratch` unless the power is 1, and the power.
 pub(super) fn comfortable<'a>(matrix: MatRef<'a, f64>, scratch: &'a mut Matrix) -> (MatRef<'a, f64>, f64) {
     let n = matrix.nrows();
     let mut largest = 0f64;
@@ -152,7 +145,6 @@ fn params() -> Spec<SelfAdjointEvdParams, f64> {
     Spec::new(params)
 }
 
-/// Returns the ascending eigenvalues of a finite symmetric matrix, from its lower triangle.
 pub(crate) fn symmetric_eigenvalues(matrix: MatRef<'_, f64>) -> Vec<f64> {
     let n = matrix.nrows();
     let mut values = vec![0.0; n];
@@ -164,7 +156,7 @@ pub(crate) fn symmetric_eigenvalues(matrix: MatRef<'_, f64>) -> Vec<f64> {
     values
 }
 
-/// Computes the eigendecomposition of a symmetric matrix. Only the lower triangle is read. Entries must be finite.
+/// Computes the eigendecomposition of a finite symmetric matrix, from its lower triangle.
 pub fn symmetric_eigen(matrix: &Matrix) -> Eigen {
     let mut eigen = Eigen::default();
     eigen.compute(matrix.view());

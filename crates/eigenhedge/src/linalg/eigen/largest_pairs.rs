@@ -1,22 +1,15 @@
 //! Largest eigenvalues of a symmetric matrix, with their eigenvectors.
-//!
 //! Setting: a positive semidefinite matrix A of size n, of which k ≪ n eigenpairs are needed.
-//!
 //! Method: a basis V and its image AV are stored. Rayleigh–Ritz on V gives the k + [`EXTRA`] largest Ritz pairs (θ, y).
 //! Their orthonormalized residuals Ay - θy extend V. A full basis is reduced to its best vectors (a thick restart). In
-//! exact arithmetic this is a restarted block Lanczos method. Storing AV costs memory but avoids the loss of
-//! orthogonality of Lanczos. A block as wide as the number of pairs finds multiple eigenvalues.
-//!
-//! Guarantee: every pair found by this method satisfies `|Ay - θy| ≤` [`RESIDUAL`] `· θ₁`, where θ₁
-//! is the largest Ritz value. A larger eigenvalue is not excluded by proof, but it is missed only
-//! if a random block is orthogonal to its eigenvector.
-//!
-//! Cost: one product of A with a block per step, 2n²(k + [`EXTRA`]) operations. Memory holds two bases of at most
-//! [`BLOCKS`] blocks. The method is slow if unwanted eigenvalues are close to the wanted ones, as in noise. It stops if
-//! the residuals after [`LOOK`] steps predict more steps than allowed. [`largest_pairs`] then uses the tridiagonal form
-//! ([`reduced_pairs`]), with its guarantee.
-//!
-//! References: Wu and Simon, *Thick-restart Lanczos method for large symmetric eigenvalue problems*, 2000.
+//! exact arithmetic this is a restarted block Lanczos method. A block as wide as the number of pairs finds multiple
+//! eigenvalues.
+//! Guarantee: every pair satisfies `|Ay - θy| ≤` [`RESIDUAL`] `· θ₁`, where θ₁ is the largest Ritz value. A larger
+//! eigenvalue is missed only if a random block is orthogonal to its eigenvector.
+//! Cost: 2n²(k + [`EXTRA`]) operations per step. If unwanted eigenvalues are close to the wanted ones, as in noise, the
+//! residuals after [`LOOK`] steps predict more steps than allowed, and [`largest_pairs`] uses the tridiagonal form
+//! ([`reduced_pairs`]).
+//! Reference: Wu and Simon, *Thick-restart Lanczos method for large symmetric eigenvalue problems*, 2000.
 
 use super::Eigen;
 use super::dense::orthonormal_to;
@@ -25,24 +18,22 @@ use crate::linalg::{Matrix, multiplied, multiply, symmetric_times};
 use crate::num::{dot, unit};
 use crate::random::Random;
 
-/// Number of pairs computed in addition to the k wanted ones.
 const EXTRA: usize = 8;
 /// Maximum size of the basis, in blocks of k + EXTRA columns.
 const BLOCKS: usize = 5;
 /// Number of steps that is enough for well-separated pairs.
 const FEW_STEPS: usize = 16;
-/// Minimum matrix size for [`separate_pairs`], in blocks of k + EXTRA columns. For this size,
-/// [`FEW_STEPS`] steps cost much less than a full decomposition.
+/// Minimum matrix size for [`separate_pairs`] in blocks, for which the steps cost much less than a full decomposition.
 const FEW_BLOCKS: usize = 12;
 /// Number of steps after which the total number of steps is predicted.
 const LOOK: usize = 6;
 /// Maximum residual of a converged pair, relative to the largest eigenvalue.
 const RESIDUAL: f64 = 1e-13;
-/// Error of a sum of eigenvalues that counts as rounding, relative to the largest eigenvalue.
+/// Error of a sum of eigenvalues that counts as rounding, relative to the largest one.
 const ROUNDING: f64 = 1e-15;
 
-/// Returns the `kept` largest eigenpairs in descending order. Returns `None` if a full decomposition is faster, or if
-/// the pairs are not accurate enough. Only the lower triangle is read.
+/// Returns the `kept` largest eigenpairs in descending order, from the lower triangle. Returns `None` if a full
+/// decomposition is faster, or if the pairs are not accurate enough.
 pub(crate) fn largest_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, Matrix)> {
     if 4 * kept > matrix.rows() {
         return None;
@@ -52,8 +43,7 @@ pub(crate) fn largest_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, M
         .or_else(|| reduced_pairs(matrix, kept))
 }
 
-/// Returns the `kept` largest pairs like [`largest_pairs`]. Returns `None` if the matrix is small
-/// or the pairs do not converge in [`FEW_STEPS`] steps.
+/// Returns the pairs of [`largest_pairs`], or `None` if the matrix is small or they need more than [`FEW_STEPS`] steps.
 pub(crate) fn separate_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, Matrix)> {
     if FEW_BLOCKS * (kept + EXTRA) > matrix.rows() {
         return None;
@@ -61,8 +51,8 @@ pub(crate) fn separate_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, 
     search(matrix, kept, FEW_STEPS, RESIDUAL, |values, squares| are_small(&squares[..kept], values[0]))
 }
 
-/// Returns the sum of the `kept` largest eigenvalues. The error is about the rounding error of the largest one. Returns
-/// `None` if a full decomposition is faster, or if the sum does not converge. Only the lower triangle is read.
+/// Returns the sum of the `kept` largest eigenvalues with about the rounding error of the largest one, or `None` if a
+/// full decomposition is faster or the sum does not converge.
 pub(crate) fn largest_sum(matrix: &Matrix, kept: usize) -> Option<f64> {
     let steps = matrix.rows() / (2 * (kept + EXTRA));
     let (values, _) = search(matrix, kept, steps, ROUNDING.sqrt(), |values, squares| {
@@ -74,8 +64,6 @@ pub(crate) fn largest_sum(matrix: &Matrix, kept: usize) -> Option<f64> {
     Some(values.iter().sum())
 }
 
-/// Returns true if every residual is negligible compared with the largest eigenvalue. `squares`
-/// holds the squared norms of the residuals.
 fn are_small(squares: &[f64], largest: f64) -> bool {
     squares.iter().all(|square| square.sqrt() <= RESIDUAL * largest.abs())
 }
@@ -85,8 +73,8 @@ fn share(square: f64, distance: f64) -> f64 {
 }
 
 /// Runs at most `steps` Rayleigh–Ritz steps, until `is_done` accepts the Ritz values and the squared norms of their
-/// residuals. Returns `None` if it accepts none, or if more steps are predicted to be needed for residuals of `goal`
-/// times the largest value. Also returns `None` if the matrix is too small for [`BLOCKS`] blocks.
+/// residuals. Returns `None` if the matrix is small, or if more steps are predicted to be needed for residuals of
+/// `goal` times the largest value.
 fn search(
     matrix: &Matrix,
     kept: usize,
@@ -175,7 +163,6 @@ impl Basis {
         }
     }
 
-    /// Appends the part of the block outside the span of the basis. Returns the number of columns added.
     fn extend(&mut self, block: &Matrix, matrix: &Matrix) -> usize {
         let n = self.vectors.rows();
         let mut column = vec![0.0; n];

@@ -1,23 +1,19 @@
 //! Roots of the secular equation.
-//!
-//! Setting: `diag(d) + z zᵀ` with strictly ascending poles `d` and weights `w = z²`. Its eigenvalues are the
-//! roots of `f(λ) = 1 + Σ w_j / (d_j - λ)`, one in each gap `(d_i, d_{i+1})` and one above the last pole.
-//!
-//! Update: each root is stored as (nearest pole, offset), so that every difference `d_j - λ_i` has
-//! full relative accuracy. This accuracy makes the eigenvectors orthogonal (Gu & Eisenstat 1994).
-//! The iteration is the "middle way" (Li 1993). It replaces the sum on each side of the root by one
-//! pole. The root stays inside a bracket that shrinks in every step.
-//!
-//! Cost: about four evaluations of f per root. Small problems are solved in [`super::secular_batch`].
-//!
-//! Numerics: the caller scales the problem to unit size.
+//! Setting: `diag(d) + z zᵀ` with strictly ascending poles `d` and weights `w = z²`. Its eigenvalues are the roots of
+//! `f(λ) = 1 + Σ w_j / (d_j - λ)`, one in each gap `(d_i, d_{i+1})` and one above the last pole.
+//! Update: each root is stored as (nearest pole, offset), so that every difference `d_j - λ_i` has full relative
+//! accuracy, which makes the eigenvectors orthogonal (Gu & Eisenstat 1994). The iteration is the "middle way" (Li
+//! 1993): it replaces the sum on each side of the root by one pole. The root stays inside a bracket that shrinks in
+//! every step.
+//! Cost: about four evaluations of f per root. Small problems are solved in [`super::secular_batch`]. The caller scales
+//! the problem to unit size.
 
 use super::secular_batch;
 use super::secular_simd::{MOST_STEPS, Point, Root, pole_sums};
 use pulp::Simd;
 
-/// Computes all `count` roots in ascending order. The first `count` poles must be strictly ascending and have positive
-/// weights. Both lists must be padded to a multiple of the number of lanes.
+/// Computes all `count` roots in ascending order. The first `count` poles must be strictly ascending, with positive
+/// weights.
 #[inline(always)]
 pub(super) fn solve<S: Simd>(simd: S, poles: &[f64], weights: &[f64], count: usize, roots: &mut Vec<Root>) {
     let last = count - 1;
@@ -101,8 +97,8 @@ fn last_root<S: Simd>(simd: S, poles: &[f64], weights: &[f64], origin: usize, to
     Root { origin, offset }
 }
 
-/// Returns the root of `far + low/(-x) + high/(gap - x)`, where x is the offset from the lower end of the gap. The
-/// result is an offset from the lower end if `from_low` is true, and from the upper end otherwise.
+/// Returns the root of `far + low/(-x) + high/(gap - x)`, as an offset from the lower end of the gap if `from_low` is
+/// true, and from the upper end otherwise.
 #[inline(always)]
 fn first_guess(far: f64, low: f64, high: f64, gap: f64, from_low: bool) -> f64 {
     // far·x² - a·x + b = 0, where x is the offset from the chosen end.
@@ -115,8 +111,8 @@ fn first_guess(far: f64, low: f64, high: f64, gap: f64, from_low: bool) -> f64 {
     if fits(first) { first } else { second }
 }
 
-/// Returns the step x to the root of `c + s/(lower - x) + S/(upper - x)`. The constants c, s and S
-/// match the value of f and the slopes of its two sums at the current point, x = 0.
+/// Returns the step x to the root of `c + s/(lower - x) + S/(upper - x)`, where c, s and S match the value of f and the
+/// slopes of its two sums at x = 0.
 #[inline(always)]
 fn middle_way(value: f64, slope_left: f64, slope_right: f64, lower: f64, upper: f64) -> f64 {
     let a = (lower + upper) * value - lower * upper * (slope_left + slope_right);

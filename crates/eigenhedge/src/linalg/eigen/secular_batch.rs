@@ -1,10 +1,7 @@
-//! Roots of a small secular equation, computed in parallel, one per SIMD lane.
-//!
-//! Setting and iteration are those of [`super::secular`]. Each lane holds a root and the poles are
-//! processed one after the other. No sum crosses lanes, and one square root instruction serves all
-//! lanes. This solver is faster only for few poles, because the lanes wait for the slowest root.
-//!
-//! The root above the last pole needs no special case, because the padding poles above it have zero weight.
+//! Roots of a small secular equation, one per SIMD lane. Setting and iteration are those of [`super::secular`]. No sum
+//! crosses lanes, and one square root instruction serves all lanes. This is faster only for few poles, because the
+//! lanes wait for the slowest root. The root above the last pole needs no special case, because the padding poles above
+//! it have zero weight.
 
 use super::secular_simd::{MOST_STEPS, Root, Sides, abs, neg, reciprocals, select};
 use pulp::Simd;
@@ -37,9 +34,8 @@ struct Gaps<V> {
     origin: V,
     /// 1 if `origin` is the lower of the two poles, and -1 if it is the upper one.
     side: V,
-    /// Lower end of the bracket that contains the root, relative to `origin`.
+    /// Ends of the bracket that contains the root, relative to `origin`.
     low: V,
-    /// Upper end of the bracket that contains the root, relative to `origin`.
     high: V,
 }
 
@@ -74,8 +70,7 @@ fn solve_in<S: Simd, const ROOM: usize>(simd: S, poles: &[f64], weights: &[f64],
     }
 }
 
-/// Computes one root per lane: those above pole `first` and above the poles that follow it. Appends them to `roots`.
-/// Returns their number.
+/// Computes one root per lane: those above pole `first` and the poles that follow. Returns their number.
 #[inline(always)]
 fn solve_lanes<S: Simd, const ROOM: usize, const G: usize>(
     simd: S,
@@ -170,8 +165,7 @@ fn begin<S: Simd>(
     inside(simd, select(simd, crowded, joint, guess), gaps)
 }
 
-/// Takes one step in every lane that has not converged. Returns the new offsets, and a vector that
-/// is 1 in lanes that must continue and 0 elsewhere.
+/// Takes one step in every lane that has not converged. Returns the new offsets, and 1 in lanes that must continue.
 #[inline(always)]
 fn improve<S: Simd>(
     simd: S,
@@ -206,8 +200,8 @@ fn load<S: Simd>(list: &[f64]) -> S::f64s {
     S::as_simd_f64s(list).0[0]
 }
 
-/// Computes `Σ w/(d - λ)` and `Σ w/(d - λ)²` over the poles below and above the point of each lane. Poles come in
-/// groups of four. Groups before `sides[0]` are below every point, and groups from `sides[1]` on are above every point.
+/// Computes `Σ w/(d - λ)` and `Σ w/(d - λ)²` on both sides of the point of each lane. Groups of four poles before
+/// `sides[0]` are below every point, and groups from `sides[1]` on are above every point.
 #[inline(always)]
 fn evaluate<S: Simd, const ROOM: usize, const G: usize>(
     simd: S,
@@ -269,9 +263,8 @@ fn four<S: Simd>(simd: S, d: &[f64; 4], origin: S::f64s, offset: S::f64s) -> [S:
     reciprocals(simd, x)
 }
 
-/// Returns the root of `far + low/(-x) + high/(gap - x)`, where x is the offset from the lower end
-/// of the gap. The result is an offset from the lower end if `side` is 1, and from the upper end if
-/// `side` is -1. It is arbitrary if there is no root.
+/// Like [`super::secular`]'s guess: an offset from the lower end of the gap if `side` is 1, and from the upper end if
+/// -1.
 #[inline(always)]
 fn first_guess<S: Simd>(simd: S, far: S::f64s, [low, high]: [S::f64s; 2], gap: S::f64s, side: S::f64s) -> S::f64s {
     let (zero, two) = (simd.splat_f64s(0.0), simd.splat_f64s(2.0));

@@ -1,8 +1,6 @@
-//! SIMD loops over the poles of a secular equation.
-//!
-//! All lists are padded with poles of zero weight to a multiple of the number of lanes. Four poles share one division:
-//! the reciprocal of the product of their four differences `d - λ` is computed once, and multiplications recover the
-//! four reciprocals. The callers scale the problem to unit size, so that the product cannot overflow.
+//! SIMD loops over the poles of a secular equation. Lists are padded with poles of zero weight. Four poles share one
+//! division: multiplications recover the reciprocals of four differences `d - λ` from that of their product, which
+//! cannot overflow in a problem of unit size.
 
 use pulp::Simd;
 
@@ -65,9 +63,7 @@ pub(super) fn reciprocals<S: Simd>(simd: S, x: [S::f64s; 4]) -> [S::f64s; 4] {
 /// Values and slopes of the sums over the poles below and above a point: numbers, or vectors of lanes.
 #[derive(Clone, Copy)]
 pub(super) struct Sides<V> {
-    /// Sum over the poles below the point. It is never positive.
     pub below: V,
-    /// Sum over the poles above the point. It is never negative.
     pub above: V,
     pub slope_below: V,
     pub slope_above: V,
@@ -144,6 +140,6 @@ pub(super) const MOST_STEPS: usize = 100;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Root {
     pub origin: usize,
-    /// Signed distance from that pole. It is positive if the pole is the lower end of the gap.
+    /// Signed distance from that pole.
     pub offset: f64,
 }

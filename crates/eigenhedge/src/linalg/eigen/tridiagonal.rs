@@ -1,18 +1,12 @@
 //! Largest eigenpairs of a symmetric matrix from its tridiagonal form, for any gaps.
-//!
-//! Setting: a symmetric matrix A of size n, of which k ≪ n eigenpairs are needed. Their eigenvalues may lie so close
-//! together, as in noise, that subspace iteration does not separate them.
-//!
+//! Setting: k ≪ n eigenpairs whose eigenvalues may be so close, as in noise, that subspace iteration does not separate
+//! them.
 //! Method: `A = Q T Qᵀ` with T tridiagonal and Q a product of reflections. The rational QL algorithm finds the
 //! eigenvalues of T. Inverse iteration finds the vectors of the k largest, each made orthogonal to the previous ones,
 //! and Q is applied to these k vectors alone.
-//!
 //! Guarantee: every eigenpair (θ, y) of T that is used satisfies `|Ty - θy| ≤` [`RESIDUAL`] `· |T|`, where |T| is the
 //! largest absolute row sum. This is checked. The vectors are orthonormal up to rounding.
-//!
-//! Cost: 4n³/3 operations for T, 2n²k for Q, O(n²) for the values and O(nk²) for the vectors. A
-//! full decomposition costs 9n³.
-//!
+//! Cost: 4n³/3 operations for T, 2n²k for Q, O(n²) for the values and O(nk²) for the vectors, instead of 9n³.
 //! References: Parlett, *The Symmetric Eigenvalue Problem*, chapters 4, 7 and 8; Reinsch, *A stable rational QR
 //! algorithm*, 1971; Jessup and Ipsen, *Improving the accuracy of inverse iteration*, 1992.
 
@@ -43,9 +37,8 @@ const LOOK_EVERY: usize = 4;
 const SETTLED: f64 = 1e-10;
 const STEPS: usize = 5;
 
-/// Returns the `kept` largest eigenvalues in descending order, with their eigenvectors. Returns
-/// `None` if the matrix has fewer than 3 rows, if `kept` is 0 or exceeds their number, or if a pair
-/// is not accurate. Only the lower triangle is read. Entries must be finite.
+/// Returns the `kept` largest eigenpairs in descending order, from the lower triangle of a finite matrix. Returns
+/// `None` for fewer than 3 rows, for `kept` out of range, or if a pair is not accurate.
 pub(crate) fn reduced_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, Matrix)> {
     let n = matrix.rows();
     if n < 3 || kept == 0 || kept > n {
@@ -124,9 +117,8 @@ fn reflect(reflections: &Matrix, factors: &[f64], columns: &mut Matrix) {
     }
 }
 
-/// Returns the largest eigenvalue of a positive semidefinite matrix of size n. `apply` computes the
-/// product of the matrix with a vector. Runs the Lanczos method with full reorthogonalization for
-/// at most n steps, until the relative growth of the result is at most [`SETTLED`].
+/// Returns the largest eigenvalue of a positive semidefinite matrix of size n, given its product with a vector, by the
+/// Lanczos method with full reorthogonalization, until the relative growth of the result is at most [`SETTLED`].
 pub(crate) fn largest_value(n: usize, mut apply: impl FnMut(&[f64], &mut Vec<f64>)) -> f64 {
     let mut random = Random::seeded(0x5eed);
     let mut next: Vec<f64> = (0..n).map(|_| random.normal()).collect();
@@ -157,8 +149,7 @@ struct Tridiagonal {
 }
 
 impl Tridiagonal {
-    /// Divides the matrix by its largest absolute row sum, which no absolute eigenvalue exceeds. Returns the divisor,
-    /// which is 1 if that sum is zero.
+    /// Divides the matrix by its largest absolute row sum, which no absolute eigenvalue exceeds. Returns the divisor.
     fn normalize(&mut self) -> f64 {
         let beside = |i: usize| self.beside.get(i).map_or(0.0, |x| x.abs());
         let row = |(i, x): (usize, &f64)| x.abs() + beside(i) + if i > 0 { beside(i - 1) } else { 0.0 };
@@ -168,8 +159,7 @@ impl Tridiagonal {
         norm
     }
 
-    /// Returns the `kept` largest pairs in descending order, with the values multiplied by `unit`. Returns `None` if a
-    /// pair is not accurate.
+    /// Returns the `kept` largest pairs in descending order, with the values multiplied by `unit`.
     fn largest_pairs(mut self, kept: usize, unit: f64) -> Option<(Vec<f64>, Matrix)> {
         let norm = self.normalize();
         let mut values = self.values()?;
@@ -182,7 +172,6 @@ impl Tridiagonal {
         all_are.then_some((values, vectors))
     }
 
-    /// Returns the norm of `T y - x y`.
     fn residual(&self, x: f64, y: &[f64]) -> f64 {
         let at = |i: usize| {
             let before = if i > 0 { self.beside[i - 1] * y[i - 1] } else { 0.0 };

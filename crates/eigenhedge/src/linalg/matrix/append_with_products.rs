@@ -1,6 +1,4 @@
-//! Appends vectors to a matrix and computes their norms and inner products in the same pass.
-//!
-//! Cost: the vectors are read and written once. If products are requested, the columns are read once for all vectors.
+//! Appends vectors to a matrix and computes their norms and inner products, in one pass over vectors and columns.
 
 use super::products::{PART, Products};
 use super::subtract_projection::{BLOCK, Columns, SubtractTimes};
@@ -27,8 +25,7 @@ pub(crate) struct Source<'a> {
     pub points: &'a [&'a [f64]],
     /// Origin to subtract, as a fixed point plus a displacement. `None` means zero.
     pub origin: Option<(&'a [f64], &'a [f64])>,
-    /// Factors `s_i`: after point i, the origin moves by `s_i` times the point minus the origin. The list is empty for
-    /// a fixed origin.
+    /// After point i, the origin moves by `steps[i]` times the point minus the origin. Empty for a fixed origin.
     pub steps: &'a [f64],
 }
 
@@ -47,7 +44,6 @@ impl Intake {
         self.sums[later * self.stride + 1 + self.columns + earlier]
     }
 
-    /// Allocates the sums of `vectors` vectors for each of `parts` parts. Returns the number of sums per part.
     fn prepare(&mut self, columns: usize, vectors: usize, products: bool, parts: usize) -> usize {
         (self.columns, self.stride) = if products { (columns, 1 + columns + vectors) } else { (0, 1) };
         let size = vectors * self.stride;
@@ -120,7 +116,6 @@ impl Part<'_> {
         block.start - self.first..block.end - self.first
     }
 
-    /// Copies the points minus the origin. The origin moves by its step after each point.
     fn copy(&self, block: Range<usize>, slots: &mut [&mut [f64]]) {
         let Source { points, origin, steps } = self.source;
         let inner = self.inner(&block);
@@ -159,7 +154,6 @@ impl Part<'_> {
     }
 }
 
-/// Task that writes a point minus the origin and then moves the origin.
 struct Place<'a> {
     point: &'a [f64],
     base: Option<&'a [f64]>,
@@ -185,8 +179,7 @@ impl WithSimd for Place<'_> {
 }
 
 impl Matrix {
-    /// Writes `x - A c` to the spare column, with this matrix A and c = `coefficients`. Returns the squared norm of the
-    /// result. [`Self::adopt_spare`] appends the spare column.
+    /// Writes `x - A c` to the spare column ([`Self::adopt_spare`] appends it). Returns the squared norm of the result.
     pub(crate) fn spare_residual(&mut self, x: &[f64], coefficients: &[f64]) -> f64 {
         assert_eq!((x.len(), coefficients.len()), (self.rows, self.columns), "shapes agree");
         let (columns, residual) = self.columns_and_spare();
@@ -198,8 +191,7 @@ impl Matrix {
         products::transpose_times(columns, residual, out);
     }
 
-    /// Subtracts `A c` from the spare column, with this matrix A and c = `coefficients`. Returns the squared norm of
-    /// the result.
+    /// Subtracts `A c` from the spare column. Returns the squared norm of the result.
     pub(crate) fn subtract_from_spare(&mut self, coefficients: &[f64]) -> f64 {
         assert_eq!(coefficients.len(), self.columns, "shapes agree");
         let (columns, residual) = self.columns_and_spare();
@@ -228,8 +220,7 @@ impl Matrix {
         room.copy_within(distance * stride..distance * stride + rows, 0);
     }
 
-    /// Computes the inner products of the last column with `count` consecutive spare vectors. The
-    /// first one is stored `distance` columns after the last column.
+    /// Computes the inner products of the last column with `count` spare vectors, from `distance` columns after it on.
     pub(crate) fn last_times_spares(&self, distance: usize, count: usize, out: &mut Vec<f64>) {
         let from = self.start + (self.columns - 1) * self.stride;
         let vectors = Columns {

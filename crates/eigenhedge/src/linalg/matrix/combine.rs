@@ -1,7 +1,5 @@
-//! Product of a tall matrix with a small one, in place.
-//!
-//! Cost: the tall matrix is read and written once. A few rows at a time stay in the first-level
-//! cache until all their products are computed. A general product would copy the rows twice.
+//! Product of a tall matrix with a small one, in place: the tall matrix is read and written once, because a few rows at
+//! a time stay in the first-level cache. A general product would copy the rows twice.
 
 use super::{LINE, Matrix};
 use crate::scratch::zero;
@@ -34,13 +32,10 @@ impl Matrix {
 
 /// Access to the columns of a matrix in SIMD vectors of consecutive rows.
 trait Grid<V> {
-    /// Returns `B` SIMD vectors of a column, starting at vector `row`.
     fn part<const B: usize>(&self, column: usize, row: usize) -> &[V];
-    /// Writes `B` SIMD vectors of a column, starting at vector `row`.
     fn put<const B: usize>(&mut self, column: usize, row: usize, values: &[V]);
 }
 
-/// Task that computes `A ← A R` on one thread.
 struct Combine<'a> {
     entries: &'a mut [f64],
     stride: usize,
@@ -78,7 +73,7 @@ impl WithSimd for Combine<'_> {
     }
 }
 
-/// Task that computes `A ← A R` for some rows of A. The number of these rows is a multiple of the SIMD width.
+/// Task that computes `A ← A R` for some rows of A, a multiple of the SIMD width.
 struct CombineSome<'a> {
     columns: Vec<&'a mut [f64]>,
     rotation: &'a Matrix,
@@ -198,14 +193,12 @@ impl Matrix {
     }
 }
 
-/// Adds the lower triangle of `a aᵀ` to that of `sum`.
 pub(crate) fn add_lower_square(sum: &mut Matrix, a: MatRef<'_, f64>) {
     use faer::linalg::matmul::triangular::{BlockStructure, matmul};
     let (lower, whole) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
     matmul(sum.view_mut(), lower, Accum::Add, a, whole, a.transpose(), whole, 1.0, Par::Seq);
 }
 
-/// Returns a matrix whose lower triangle is that of `a aᵀ`. The other entries are zero.
 pub(crate) fn lower_square(a: MatRef<'_, f64>) -> Matrix {
     let mut square = Matrix::zeros(a.nrows(), a.nrows());
     add_lower_square(&mut square, a);
@@ -246,8 +239,7 @@ impl WithSimd for SymmetricProduct<'_> {
     }
 }
 
-/// Number of columns of a symmetric matrix that are read at the same time. Several short columns are read faster than
-/// one.
+/// Number of columns of a symmetric matrix that are read at a time, which is faster than reading one.
 const STRIP: usize = 4;
 
 /// Adds the product of a diagonal block of a symmetric matrix with x to y.

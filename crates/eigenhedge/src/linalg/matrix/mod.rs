@@ -1,6 +1,5 @@
-//! Column-major matrix that grows and shrinks in both dimensions, usually without moving its entries.
-//!
-//! Columns start on 64-byte boundaries, so vector loads never cross a cache line, and faer can view the storage.
+//! Column-major matrix that grows and shrinks in both dimensions, usually without moving its entries. Columns start on
+//! 64-byte boundaries, so vector loads never cross a cache line, and faer can view the storage.
 
 mod append_with_products;
 mod combine;
@@ -177,7 +176,7 @@ impl Matrix {
         }
     }
 
-    /// Returns the storage of the columns, and the stride between columns in entries.
+    /// Returns the storage of the columns and the stride between them in entries. Column padding has undefined values.
     pub(crate) fn storage(&self) -> (&[f64], usize) {
         (&self.data[self.start..], self.stride)
     }
@@ -252,13 +251,11 @@ impl Matrix {
         Arch::new().dispatch(SubtractTimes { columns: self.as_columns(), coefficients, from: None, x })
     }
 
-    /// Computes `x ← x + A c` for this matrix A and c = `coefficients`.
     pub(crate) fn add_times(&self, coefficients: &[f64], x: &mut [f64]) {
         let negative: Vec<f64> = coefficients.iter().map(|c| -c).collect();
         self.subtract_times(&negative, x);
     }
 
-    /// Returns the sum of the squared entries.
     pub(crate) fn energy(&self) -> f64 {
         (0..self.columns).map(|j| dot(self.column(j), self.column(j))).sum()
     }
@@ -286,14 +283,13 @@ impl Matrix {
         }
     }
 
-    /// Orthonormalizes nearly orthonormal columns by two Gram–Schmidt passes per column. A column near the span of the
-    /// earlier ones is replaced by the coordinate unit vector farthest from that span, orthonormalized.
+    /// Orthonormalizes nearly orthonormal columns by two Gram–Schmidt passes. A column near the span of the earlier
+    /// ones is replaced by the coordinate unit vector farthest from that span, orthonormalized.
     pub fn orthonormalise(&mut self) {
         self.gram_schmidt(0.5);
     }
 
-    /// Orthonormalizes arbitrary columns. Unlike [`Self::orthonormalise`], replaces only columns that are almost in the
-    /// span of the earlier ones.
+    /// Orthonormalizes arbitrary columns. Replaces only those that are almost in the span of the earlier ones.
     pub(crate) fn orthonormalise_any(&mut self) {
         self.gram_schmidt(1e-6);
     }
@@ -306,8 +302,7 @@ impl Matrix {
         }
     }
 
-    /// Orthonormalizes column `j` against the earlier ones. Returns its length before
-    /// normalization, relative to its original length.
+    /// Orthonormalizes column `j` against the earlier ones. Returns its relative length before normalization.
     fn remove_earlier(&mut self, j: usize) -> f64 {
         let mut share = 1.0;
         for _ in 0..2 {
@@ -361,8 +356,8 @@ fn grown(need: usize, had: usize) -> usize {
     need.max(had + had / 4)
 }
 
-/// Returns the stride between columns, in entries. It is a multiple of a cache line. For long columns it is an odd
-/// multiple, because columns one page apart would compete for the same cache sets.
+/// Returns a stride of whole cache lines. For long columns it is an odd multiple, because columns one page apart would
+/// compete for the same cache sets.
 fn padded(rows: usize) -> usize {
     let lines = rows.div_ceil(LINE);
     LINE * if lines >= 32 { lines | 1 } else { lines }
@@ -388,9 +383,7 @@ impl PartialEq for Matrix {
     }
 }
 
-/// Maximum number of rows of a deserialized matrix without entries.
 const MOST_EMPTY_ROWS: usize = u32::MAX as usize;
-/// Maximum number of columns of a deserialized matrix without entries.
 const MOST_EMPTY_COLUMNS: usize = 1 << 12;
 
 #[derive(Serialize, Deserialize)]
@@ -432,7 +425,6 @@ pub(crate) fn multiply(out: &mut Matrix, a: MatRef<'_, f64>, b: MatRef<'_, f64>)
     faer::linalg::matmul::matmul(out.view_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
 }
 
-/// Computes `sum ← sum + a b` on one thread.
 pub(crate) fn add_product(sum: &mut Matrix, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
     faer::linalg::matmul::matmul(sum.view_mut(), Accum::Add, a, b, 1.0, Par::Seq);
 }

@@ -1,8 +1,5 @@
-//! Inner products of many pairs of long vectors.
-//!
-//! Cost: every vector is read from memory once. Blocks of rows stay in the nearest caches.
-//!
-//! Numerics: sums run block by block, so their bits do not depend on the number of vectors.
+//! Inner products of many pairs of long vectors. Every vector is read from memory once. Sums run block by block, so
+//! their bits do not depend on the number of vectors.
 
 use super::subtract_projection::{BLOCK, Columns};
 use crate::threads::share_out;
@@ -132,13 +129,12 @@ impl<L: Vectors, R: Vectors> Products<'_, L, R> {
     }
 }
 
-/// Computes `out = Aᵀ x` for the matrix A of the columns, and resizes `out`.
 pub(super) fn transpose_times(columns: Columns<'_>, x: &[f64], out: &mut Vec<f64>) {
     add_up(columns, &[x][..], x.len(), false, out);
 }
 
-/// Computes the inner products of all left with all right vectors over `length` rows: `out[r][l] = left[l] · right[r]`.
-/// If `below` is true, only products with l ≤ r are defined. Resizes `out`.
+/// Computes `out[r][l] = left[l] · right[r]` over `length` rows. If `below` is true, only products with l ≤ r are
+/// defined.
 pub(super) fn add_up<R: Vectors + Copy + Send>(
     left: Columns<'_>,
     right: R,

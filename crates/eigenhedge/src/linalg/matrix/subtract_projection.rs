@@ -1,13 +1,11 @@
-//! Subtraction of a combination of columns from a vector.
-//!
-//! Cost: the columns are read once. Rows are processed in blocks, so that the vector stays in the first-level cache
-//! while the columns are streamed, eight at a time.
+//! Subtraction of a combination of columns from a vector. The columns are read once, eight at a time, in blocks of
+//! rows, so that the vector stays in the first-level cache.
 
 use crate::num::dot;
 use pulp::{Simd, WithSimd};
 
-/// Number of rows per block. Vectors stay in the first-level cache while the columns are read. Products are summed
-/// block by block, so a product does not depend on how many are computed at once.
+/// Number of rows per block. Products are summed block by block, so they do not depend on how many are computed at
+/// once.
 pub(super) const BLOCK: usize = 512;
 
 #[derive(Clone, Copy)]
@@ -31,8 +29,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// Task that computes `x ← from - A c` and the squared norm of the result, for the matrix A of the columns and the
-/// coefficients c.
+/// Task that computes `x ← from - A c` and the squared norm of the result, for the matrix A of the columns.
 pub(super) struct SubtractTimes<'a> {
     pub columns: Columns<'a>,
     pub coefficients: &'a [f64],

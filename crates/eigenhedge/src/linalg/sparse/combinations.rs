@@ -1,14 +1,10 @@
 //! Columns that are combinations of stored vectors, dense and sparse.
-//!
-//! Setting: V is a list of stored vectors. The caller owns the dense ones as columns of a matrix. The sparse ones are
-//! stored here. The columns are `B = V C` for a coefficient matrix C. The inner products `H = Vᵀ B` are stored too.
-//!
-//! The coordinates `Bᵀ z = Cᵀ (Vᵀ z)` of a vector z, the products `Vᵀ (z - B c) = Vᵀ z - H c` of
-//! its residual, and the Gram matrix `Bᵀ B = Cᵀ H` need no pass over the stored vectors. Neither
-//! does a new column or a combination of columns.
-//!
+//! Setting: the columns are `B = V C` for a list V of stored vectors and coefficients C. The caller owns the dense
+//! vectors as columns of a matrix. The sparse ones and the inner products `H = Vᵀ B` are stored here.
+//! The coordinates `Bᵀ z = Cᵀ (Vᵀ z)` of a vector z, the products `Vᵀ (z - B c) = Vᵀ z - H c` of its residual, and the
+//! Gram matrix `Bᵀ B = Cᵀ H` need no pass over the stored vectors.
 //! Cost with v stored vectors and w columns: O(v w) per new vector, plus its products with V. For a sparse vector these
-//! take one step per pair of nonzero cell and dense vector, and one step per cell shared with a sparse vector.
+//! take one step per pair of nonzero cell and dense vector, and one per cell shared with a sparse vector.
 //! [`Combinations::write_out`] costs O(n u w) for u dense vectors of n numbers.
 
 use super::{Cells, SparseRows};
@@ -22,9 +18,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Combinations {
-    /// Matrix C, one row per stored vector.
     coefficients: Matrix,
-    /// Matrix H, one row per stored vector.
     products: Matrix,
     pub squares: Vec<f64>,
     /// Rows of C that belong to the dense vectors, in the order of their columns.
@@ -67,8 +61,8 @@ fn copy_by_row(matrix: &Matrix, by_row: &mut Vec<f64>) {
 }
 
 impl Combinations {
-    /// Starts with dense vectors only. The columns are the first `columns` of these vectors. The upper triangle of
-    /// `defect` is the Gram matrix of all these vectors, minus 1 on the diagonal entries of the columns.
+    /// Starts with dense vectors only, of which the first `columns` are the columns. The upper triangle of `defect` is
+    /// their Gram matrix, minus 1 on the diagonal entries of the columns.
     pub fn begin(&mut self, defect: &Matrix, columns: usize) {
         let vectors = defect.columns();
         self.scratch.0.by_row_columns = 0;
@@ -148,8 +142,7 @@ impl Combinations {
         self.push_row(square, with_columns);
     }
 
-    /// Stores a dense vector, given its squared norm and its inner products with the columns. The caller appends the
-    /// vector to the matrix of dense vectors.
+    /// Stores a dense vector, which the caller appends to the matrix of dense vectors.
     pub fn push_dense(&mut self, square: f64, with_columns: &[f64]) {
         self.dense_at.push(self.vectors());
         self.push_row(square, with_columns);
@@ -165,7 +158,6 @@ impl Combinations {
         }
     }
 
-    /// Appends a column, given its coefficients and its inner products with the stored vectors.
     pub fn push_column(&mut self, coefficients: &[f64], products: &[f64]) {
         let (vectors, columns) = (self.vectors(), self.columns());
         self.coefficients.resize(vectors, columns + 1);
@@ -226,8 +218,7 @@ impl Combinations {
         self.add_sparse(&expanded, out);
     }
 
-    /// Replaces the stored dense vectors in `dense` by the columns `B = V C`. `self` is not updated, so
-    /// [`begin`](Self::begin) must be called next.
+    /// Replaces the dense vectors in `dense` by the columns `B = V C`. [`begin`](Self::begin) must be called next.
     pub fn write_out(&mut self, dense: &mut Matrix) {
         let Working { rotation, working, .. } = &mut self.scratch.0;
         let (mut rotation, mut working) = (std::mem::take(rotation), std::mem::take(working));
@@ -259,8 +250,7 @@ impl Combinations {
         }
     }
 
-    /// Checks a deserialized state against the dense vectors. `largest` bounds each coefficient times the norm of its
-    /// vector.
+    /// Checks a deserialized state. `largest` bounds each coefficient times the norm of its vector.
     pub fn check_state(&self, dense: &Matrix, largest: f64) -> Result<(), Error> {
         let (vectors, columns) = (self.vectors(), self.columns());
         self.sparse.check_state(dense.rows())?;

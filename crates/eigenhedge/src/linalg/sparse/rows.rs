@@ -1,6 +1,5 @@
-//! Storage of sparse vectors with an index of their cells by position.
-//!
-//! Cost: the products of a vector with all stored vectors take one step for each pair of cells at the same position.
+//! Storage of sparse vectors with an index of their cells by position: the products of a vector with all stored vectors
+//! take one step for each pair of cells at the same position.
 
 use crate::error::Error;
 use crate::scratch::{Scratch, refill, zero};
@@ -17,17 +16,17 @@ pub(crate) struct SparseRows {
     index: Scratch<Index>,
 }
 
-/// Index of the stored cells: a chain of the cells at each position, starting with the last stored.
+/// Chain of the cells at each position, starting with the last stored.
 #[derive(Debug, Clone, Default)]
 struct Index {
-    /// First cell of the chain of each position, as one more than its index into `cells`, or zero if there is none.
+    /// First cell of the chain of each position, plus one, or zero if there is none.
     last: Vec<u32>,
     cells: Vec<IndexCell>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct IndexCell {
-    /// One plus the index into `cells` of the next, earlier cell of the chain, or zero at the end.
+    /// Index of the next, earlier cell plus one.
     before: u32,
     owner: u32,
     value: f64,
@@ -145,8 +144,7 @@ const BLOCK: usize = 16;
 const LARGE: f64 = 1.0 / 8.0;
 
 impl Cells {
-    /// Returns the cells of the sum of two vectors whose square is at least [`LARGE`] times the squared norm of the
-    /// sum. There are at most eight.
+    /// Returns the at most eight cells of the sum whose square is at least [`LARGE`] times the squared norm of the sum.
     pub fn largest_of_sum(a: &[f64], b: &[f64]) -> Self {
         let sum = || a.iter().zip(b).map(|(a, b)| a + b);
         let least = LARGE * sum().map(|x| x * x).sum::<f64>();
@@ -176,7 +174,6 @@ impl Cells {
         }
     }
 
-    /// Sets the vector to the cells of `row` at the positions `at`.
     pub fn take(&mut self, row: &[f64], at: &[u32]) {
         self.at.clear();
         self.values.clear();

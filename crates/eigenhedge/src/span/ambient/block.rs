@@ -1,10 +1,7 @@
-//! Blocks of upcoming points that are stored after the columns, with their precomputed inner products.
-//!
-//! Cost: one pass over the columns for all points together, instead of one per point.
+//! Blocks of upcoming points, stored after the columns. Their inner products take one pass over the columns together.
 
 use crate::linalg::{Intake, WINDOW};
 
-/// Block of upcoming points.
 #[derive(Debug, Default)]
 pub(super) struct UpcomingBlock {
     points: usize,
@@ -75,8 +72,8 @@ impl UpcomingBlock {
         self.stored += 1;
     }
 
-    /// Records that a vector other than the loaded point was stored. `products` are its inner
-    /// products with the remaining points.
+    /// Records that a vector other than the loaded point was stored, with these inner products with the remaining
+    /// points.
     pub fn store_other(&mut self, products: &[f64]) {
         for (later, product) in (self.loaded..self.points).zip(products) {
             self.since[later * WINDOW + self.stored] = *product;

@@ -1,16 +1,11 @@
 //! Deferred columns: combinations of stored vectors that are not written out yet.
-//!
-//! The stored vectors V are the written columns, followed by one vector for each deferred column:
-//! the point from which the column was made, or the column itself if it was computed. The columns
-//! are `V C`, where C is upper triangular, so no column refers to later vectors. C refers to
-//! vectors scaled to unit length. Points are stored unscaled, together with their scale factors.
-//!
-//! The Gram matrix G of the stored vectors costs nothing extra, because its entries are needed anyway: those of a point
-//! for its coordinates, and those of the written columns to measure their defect, the deviation from orthonormality.
-//! Gram–Schmidt can therefore be repeated without another pass over the vectors ([`Deferred::refine`]). The columns are
-//! orthonormal up to the rounding of G times the squared norm of the coefficients. The defect of the written columns
-//! does not grow from one combination to the next, because C corrects it.
-//!
+//! The stored vectors V are the written columns, followed by one vector for each deferred column: the point from which
+//! the column was made, or the column itself. The columns are `V C` with an upper triangular C, which refers to vectors
+//! scaled to unit length. Points are stored unscaled, together with their scale factors.
+//! The entries of the Gram matrix G of the stored vectors are needed anyway, so Gram–Schmidt can be repeated without
+//! another pass over the vectors ([`Deferred::refine`]). The columns are orthonormal up to the rounding of G times the
+//! squared norm of the coefficients. The deviation of the written columns from orthonormality (their defect) does not
+//! grow, because C corrects it at the next combination.
 //! Cost: O(d w) per point for d deferred columns among w columns.
 
 use crate::linalg::Matrix;
@@ -21,11 +16,10 @@ use serde::{Deserialize, Serialize};
 /// Last columns of a span that are not written out yet. They are stored as combinations of vectors.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Deferred {
-    /// Coefficients of the deferred columns. In column j, only the stored vectors up to that of
-    /// deferred column j have nonzero coefficients.
+    /// Coefficients of the deferred columns.
     pub(super) combinations: Matrix,
     /// Gram matrix of the stored vectors minus the identity. Column j holds the products of the stored vector of
-    /// deferred column j with the earlier vectors, and the squared norm of this vector minus 1.
+    /// deferred column j with the earlier vectors, and with itself.
     pub(super) gram: Matrix,
     /// Factors that scale the stored vectors of deferred columns to unit length.
     pub(super) factors: Vec<f64>,
@@ -52,9 +46,8 @@ impl Deferred {
         }
     }
 
-    /// Multiplies the entries that belong to deferred columns by the scale factors of their stored
-    /// vectors. This converts inner products with stored vectors to those with the vectors at unit
-    /// length, and coefficients of vectors at unit length to those of stored vectors.
+    /// Converts inner products with stored vectors to those with the vectors at unit length, and coefficients of
+    /// vectors at unit length to those of stored vectors.
     pub fn scale(&self, numbers: &mut [f64]) {
         let written = numbers.len() - self.columns();
         numbers[written..].iter_mut().zip(&self.factors).for_each(|(number, factor)| *number *= factor);
@@ -76,8 +69,8 @@ impl Deferred {
         }
     }
 
-    /// Writes the inner products of `z - V x` with the stored vectors to `left`. `products`
-    /// contains those of z, and x is `coefficients`.
+    /// Writes the inner products of `z - V x` with the stored vectors to `left`, for the products of z and x =
+    /// `coefficients`.
     fn products_left(&self, products: &[f64], coefficients: &[f64], left: &mut Vec<f64>) {
         let written = products.len() - self.columns();
         refill(left, products.iter().zip(coefficients).map(|(product, x)| product - x));
@@ -90,9 +83,8 @@ impl Deferred {
         }
     }
 
-    /// Runs the second pass of Gram–Schmidt, using only the Gram matrix. Refines the coordinates and coefficients of a
-    /// point from its squared norm `square` and its inner products with the stored vectors. Returns the squared norm of
-    /// the residual.
+    /// Runs the second pass of Gram–Schmidt from the inner products of a point with the stored vectors and its squared
+    /// norm. Returns the squared norm of the residual.
     pub fn refine(
         &self,
         products: &[f64],
@@ -115,9 +107,8 @@ impl Deferred {
         residual - dot(left, left)
     }
 
-    /// Appends a column: the normalized residual of a point that is stored after all other vectors. `explained`
-    /// contains the coefficients of the point's projection, and `products` its inner products with the other vectors.
-    /// `norm` is the norm of the point.
+    /// Appends the normalized residual of a point of this norm that is stored after all other vectors, from the
+    /// coefficients of its projection and its inner products with the other vectors.
     pub fn push(&mut self, explained: &[f64], products: &[f64], norm: f64, residual_norm: f64) {
         let (j, own) = (self.columns(), explained.len());
         self.resize(own + 1, j + 1);
@@ -138,8 +129,8 @@ impl Deferred {
         }
     }
 
-    /// Resets the state after all columns were written out. The upper triangle of `defect` is their Gram matrix minus
-    /// the identity. Unless the defect is negligible, all columns become deferred combinations that correct it.
+    /// Starts with the columns written out. Unless their defect is negligible, all become deferred combinations that
+    /// correct it.
     pub fn restart(&mut self, defect: &Matrix) {
         self.resize(0, 0);
         self.factors.clear();
@@ -182,6 +173,5 @@ impl Deferred {
 
 /// Relative overlap with the stored vectors below which a residual counts as orthogonal to them.
 const ORTHOGONAL: f64 = 4e-15;
-/// Largest defect of columns that is ignored. Deferred columns amplify it by at most the squared
-/// norm of their coefficients.
+/// Largest ignored defect. Deferred columns amplify it by at most the squared norm of their coefficients.
 const NEGLIGIBLE: f64 = 4e-15;

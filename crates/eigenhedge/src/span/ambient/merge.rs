@@ -67,8 +67,7 @@ impl Ambient {
         way
     }
 
-    /// Removes and returns the origin, so that points that are already relative to the origin can
-    /// be loaded. [`Self::restore_origin`] undoes this.
+    /// Removes and returns the origin, so that points relative to it can be loaded, until [`Self::restore_origin`].
     pub(crate) fn take_origin(&mut self) -> Option<MovedOrigin> {
         self.leave_sparse();
         self.forget_origin();

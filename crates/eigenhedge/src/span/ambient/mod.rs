@@ -1,20 +1,15 @@
 //! Span of plain vectors: the columns are vectors of n numbers.
-//!
 //! Cost: four passes over the columns per projection, or two if little of the point is in their span. Rows of at least
-//! [`LONG`] numbers take one pass unless the residual is small, because the norm of the residual follows from inner
-//! products. The row itself is then stored, and its column remains a combination ([`Deferred`]) until the columns are
-//! next combined. Long rows in a block share one pass ([`UpcomingBlock`]). Rows with few filled cells need no pass
-//! ([`Sparse`]). Rows of at least [`LEAST_STANDARD`] numbers need none once the columns span the whole space, because
-//! unit vectors then replace the columns. Combining the columns reads and writes them once.
-//!
-//! Numerics: classical Gram–Schmidt, repeated if the residual is shorter than [`REPEAT`] times the point ("twice is
-//! enough"). The deviation of the columns from orthonormality is then amplified by at most the inverse of this factor.
-//! A residual counts as zero if the second pass more than halves it, or if it is shorter than [`ROUNDING`] times the
-//! point. For long rows the second pass uses the Gram matrix of the stored vectors, whose rounding errors are
-//! multiplied by the squared norm of the coefficients of the new column. If this norm exceeds [`LARGEST_COEFFICIENTS`],
-//! the residual is computed as a vector instead. The deviation from orthonormality is measured and corrected whenever
-//! long columns are combined, and periodically for short ones.
-//!
+//! [`LONG`] numbers take one pass unless the residual is small, because its norm follows from inner products. The row
+//! itself is then stored, and its column remains a combination ([`Deferred`]) until the columns are next combined. Long
+//! rows in a block share one pass ([`UpcomingBlock`]). Rows with few filled cells need no pass ([`Sparse`]), nor do
+//! rows of at least [`LEAST_STANDARD`] numbers once unit vectors replace columns that span the whole space.
+//! Numerics: classical Gram–Schmidt, repeated if the residual is shorter than [`REPEAT`] times the point. A residual
+//! counts as zero if the second pass more than halves it, or if it is shorter than [`ROUNDING`] times the point. For
+//! long rows the second pass uses the Gram matrix of the stored vectors, whose rounding errors are multiplied by the
+//! squared norm of the coefficients of the new column. Beyond [`LARGEST_COEFFICIENTS`], the residual is computed as a
+//! vector instead. The deviation from orthonormality is corrected whenever long columns are combined, and periodically
+//! for short ones.
 //! References: Giraud, Langou, Rozložník & van den Eshof, *Rounding error analysis of the classical Gram–Schmidt
 //! orthogonalization process*, Numerische Mathematik 2005; Parlett, *The Symmetric Eigenvalue Problem*, section 6-9.
 
@@ -51,23 +46,21 @@ pub struct Ambient {
     /// Written columns, followed by the stored vectors of the deferred columns.
     columns: Matrix,
     origin: Option<MovedOrigin>,
-    /// Sources of a learned origin. With a learned origin, all rows are treated as dense.
+    /// Sources of a learned origin, with which all rows are treated as dense.
     sources: Option<Box<Sources>>,
     combinations: u64,
     #[serde(skip)]
     scratch: Scratch<Working>,
     length: usize,
     deferred: Deferred,
-    /// Columns and origin as combinations of sparse rows, or `None` for dense rows. With sparse
-    /// rows, the matrix `columns` contains only dense vectors, and no column is deferred.
+    /// Columns and origin as combinations of sparse rows. `columns` then contains only dense vectors, none deferred.
     sparse: Option<Box<Sparse>>,
     sparse_streak: usize,
     /// True if the columns are the unit vectors, so that coordinates are cells.
     standard: bool,
 }
 
-/// Origin: a fixed point plus a displacement. The fixed point is subtracted first, which avoids
-/// cancellation errors for rows far from zero.
+/// Origin: a fixed point, which is subtracted first, against cancellation far from zero, plus a displacement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct MovedOrigin {
     base: Vec<f64>,
@@ -92,8 +85,7 @@ struct Working {
     square: f64,
     /// Power of two by which the point was divided. `None` means 1.
     unit: Option<f64>,
-    /// Norm of the residual. The residual itself is in the spare column after the last column,
-    /// unless the point is stored there.
+    /// Norm of the residual, which is in the spare column unless the point is stored there.
     residual_norm: f64,
     block: UpcomingBlock,
     /// Number of columns just after the most recent combination.
@@ -101,7 +93,6 @@ struct Working {
     /// Number of columns added between the two most recent combinations, or `None` before the first combination.
     last_wait: Option<usize>,
     correction: Vec<f64>,
-    /// Buffer for vectors other than the point.
     vector: Vec<f64>,
     /// Inner products of the point with the stored vectors at unit length.
     products: Vec<f64>,
@@ -115,7 +106,6 @@ struct Working {
     sparse: SparseWorking,
 }
 
-/// Storage location of the loaded point.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 enum Place {
     #[default]
@@ -140,17 +130,14 @@ const TOLERABLE_DRIFT: f64 = 1e-13;
 const LOOK_EVERY: u64 = 32;
 /// Minimum row length for the single-pass method.
 const LONG: usize = 512;
-/// Minimum row length for which columns that span the whole space are replaced by unit vectors, to
-/// save inner products with rows.
+/// Minimum row length for which columns that span the whole space are replaced by unit vectors.
 const LEAST_STANDARD: usize = 129;
-/// Minimum number of points that a block requests.
 const SHORTEST_BLOCK: usize = 4;
 const LARGEST_BLOCK: usize = 1 << 22;
 /// Maximum norm of the coefficients of a deferred column.
 const LARGEST_COEFFICIENTS: f64 = 12.0;
 
 impl Ambient {
-    /// Creates an empty span in `R^length`.
     pub fn new(length: usize) -> Result<Self, Error> {
         at_least_one("the dimension", length)?;
         Ok(Self {
@@ -198,12 +185,10 @@ impl Ambient {
         self.sparse.is_some()
     }
 
-    /// Returns the length of a row.
     pub fn length(&self) -> usize {
         self.length
     }
 
-    /// Returns the origin, or `None` if there is none.
     pub fn origin(&self) -> Option<Vec<f64>> {
         self.current_origin().map(|origin| origin.base.iter().zip(&origin.way).map(|(b, w)| b + w).collect())
     }
@@ -312,7 +297,6 @@ impl Ambient {
         self.columns.subtract_times(explained, vector);
     }
 
-    /// Returns true if points are long enough to be loaded directly into their final storage.
     fn stores_points(&self) -> bool {
         self.length >= LONG && !self.standard
     }
@@ -328,7 +312,7 @@ impl Ambient {
     }
 
     /// Copies a point minus the origin, divided by a power of two, so that its squared norm neither overflows nor loses
-    /// precision. Returns the squared norm before the division, or `Err` if it overflows or underflows.
+    /// precision. Returns the squared norm before the division.
     fn copy_scaled(&mut self, point: &[f64]) -> Result<f64, Error> {
         self.scratch.0.block.clear();
         let square = self.copy_point(point);
@@ -368,7 +352,7 @@ impl Ambient {
     }
 
     /// Subtracts the projection on the columns from the point in its buffer, twice if the residual is small. Stores the
-    /// residual in the spare column and its norm in the scratch space.
+    /// residual in the spare column.
     fn subtract_explained(&mut self, coordinates: &mut [f64]) {
         let Working { point, square, correction, residual_norm, explained, .. } = &mut self.scratch.0;
         self.deferred.scale(explained);
@@ -414,8 +398,7 @@ impl Ambient {
         Ok(square)
     }
 
-    /// Measures the deviation of the columns from orthonormality. All columns must be written out.
-    /// Deferred combinations then correct the deviation, unless it is negligible.
+    /// Measures the deviation of the written columns from orthonormality. Deferred combinations then correct it.
     fn measure(&mut self) {
         let Working { defect, product, .. } = &mut self.scratch.0;
         self.columns.gram_defect(defect, product);

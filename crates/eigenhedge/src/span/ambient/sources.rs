@@ -1,16 +1,11 @@
 //! Sources of a learned origin: recent rows and forgetting means, relative to the mean of all rows.
-//!
 //! Setting: the mean m of all rows and the sources c_0 … c_4: the last row, the row before it, and three forgetting
 //! means. The origin is `m + Σ b_j d_j` with the offsets `d_j = c_j - m`. The learner chooses the coefficients b.
-//!
 //! Update: for a row x with `y = x - m` and the step s of the mean, an offset becomes `(1 - s_j) d_j + (g s_j - s) y`,
-//! where s_j is the step of its source, and g is 1, or less for a clipped row. The offset of the row before the last,
-//! d_1, becomes `d_0 - s y`. Coordinates and inner products of the offsets are updated by the same combinations. They
-//! are recomputed from the offsets whenever the columns are combined, and at least every [`RENEWED`] rows, so that
-//! rounding errors do not accumulate.
-//!
-//! Cost: two passes over five vectors of n numbers per row, and products with the columns whenever
-//! coordinates are recomputed.
+//! where s_j is the step of its source, and g is 1, or less for a clipped row. d_1 becomes `d_0 - s y`. Coordinates and
+//! inner products of the offsets are updated by the same combinations, and recomputed whenever the columns are combined
+//! and every [`RENEWED`] rows.
+//! Cost: two passes over five vectors of n numbers per row, and products with the columns for recomputed coordinates.
 
 use super::{Ambient, Place, Working};
 use crate::error::Error;
@@ -24,8 +19,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) const SOURCES: usize = 5;
 /// Number of rows after which coordinates and inner products are recomputed.
 const RENEWED: u32 = 16;
-/// Length of a residual, as a share of the length of the point, below which the coordinates of the
-/// offsets are recomputed. Dividing by such a residual would amplify rounding errors.
+/// Relative length of a residual below which the coordinates of the offsets are recomputed. Dividing by such a residual
+/// would amplify rounding errors.
 const SHORT: f64 = 1e-5;
 
 /// Offsets of the sources from the mean, with their coordinates in the columns of the span.
@@ -38,7 +33,7 @@ pub struct Sources {
     pub(crate) gram: [[f64; SOURCES]; SOURCES],
     /// Number of rows since coordinates and inner products were recomputed.
     age: u32,
-    /// Inner products of the loaded point minus the origin with the offsets, and the squared norm of this difference.
+    /// Inner products of the loaded point with the offsets, and its squared norm.
     #[serde(skip)]
     along: Scratch<([f64; SOURCES], f64)>,
 }
@@ -50,8 +45,7 @@ pub struct SourceMove {
     pub shortening: f64,
     /// Share by which the mean moves toward the row.
     pub mean_step: f64,
-    /// Shares by which the sources move toward the row. The share of the second source has no
-    /// effect: this source takes the previous value of the first.
+    /// Shares by which the sources move toward the row. The share of the second source has no effect.
     pub steps: [f64; SOURCES],
     /// Coefficients of the origin before the row, and after it.
     pub before: [f64; SOURCES],
@@ -59,8 +53,8 @@ pub struct SourceMove {
 }
 
 impl SourceMove {
-    /// Returns the factors of the old offset and of the row's deviation from the mean in the new
-    /// offset `j`. For `j` = 1, the old offset is that with index 0.
+    /// Returns the factors of the old offset (that with index 0 for `j` = 1) and of the row's deviation in the new
+    /// offset `j`.
     fn factors(&self, j: usize) -> (f64, f64) {
         match j {
             1 => (1.0, -self.mean_step),
@@ -100,8 +94,7 @@ impl Sources {
         &self.coordinates[j]
     }
 
-    /// Returns the inner products of the row minus the mean with the offsets, and the squared norm
-    /// of this difference. `coefficients` are those of the origin.
+    /// Returns the inner products of the row minus the mean with the offsets, and the squared norm of this difference.
     pub(crate) fn with_row(&self, coefficients: &[f64; SOURCES]) -> ([f64; SOURCES], f64) {
         let (along, square) = &self.along.0;
         let own = self.gram.map(|row| combination(coefficients, &row));
@@ -134,8 +127,7 @@ impl Sources {
         }
     }
 
-    /// Moves the sources toward the point, which is relative to the origin. Writes the displacement
-    /// of the new origin from its fixed point to `way`.
+    /// Moves the sources toward the point. Writes the displacement of the new origin from its fixed point to `way`.
     fn move_offsets(&mut self, change: &SourceMove, point: &[f64], unit: f64, way: &mut [f64]) {
         let n = point.len();
         let step = change.mean_step;
@@ -209,7 +201,7 @@ impl Ambient {
     }
 
     /// Computes the inner products of the loaded point with the offsets, and the coordinates of the offsets in a column
-    /// appended in this trial, if any. `columns` contains the coordinates of the point divided by `unit`.
+    /// appended in this trial, if any.
     pub(super) fn project_on_sources(&mut self, columns: &[f64], unit: f64) {
         let Some(mut sources) = self.sources.take() else { return };
         let own_unit = self.unit();

@@ -1,20 +1,14 @@
 //! Sparse rows: columns and origin as combinations of sparse rows, at a cost that depends on the filled cells.
-//!
-//! Setting: rows of n cells of which few are filled. The columns are `B = V C` ([`Combinations`]).
-//! The stored vectors V are dense vectors and the sparse rows that arrived after these were
-//! written. The displacement of the origin is the combination `V a` (field `origin`).
-//!
+//! Setting: the columns are `B = V C` ([`Combinations`]). The stored vectors V are dense vectors and the sparse rows
+//! that arrived after these were written. The displacement of the origin is the combination `V a` (field `origin`).
 //! Update: the coordinates of a row and the norm of its residual follow from its inner products with V, and the row
-//! itself becomes the next stored vector. About every √n + 2w rows, with w columns, the columns are written out as
-//! dense vectors. The span changes to this representation after [`STREAK`](crate::linalg::STREAK) consecutive sparse
-//! rows, and back after [`DENSE_STREAK`] consecutive rows that are not sparse. In between, a row that is not sparse is
-//! stored as a dense vector.
-//!
-//! Cost: O(f u + v w) per row with f filled cells, u dense vectors, v stored vectors and w columns.
-//! Writing out the columns costs O(n u²).
-//!
-//! Numerics: the second pass of Gram–Schmidt uses only inner products, as for deferred columns. Dense vectors are used
-//! instead if the residual is small relative to its coefficients, or if the row nearly equals the origin.
+//! becomes the next stored vector. About every √n + 2w rows, with w columns, the columns are written out as dense
+//! vectors. This representation starts after [`STREAK`](crate::linalg::STREAK) consecutive sparse rows, and ends after
+//! [`DENSE_STREAK`] consecutive rows that are not sparse. In between, such a row is stored as a dense vector.
+//! Cost: O(f u + v w) per row with f filled cells, u dense vectors, v stored vectors and w columns. Writing out the
+//! columns costs O(n u²).
+//! Numerics: the second pass of Gram–Schmidt uses only inner products. Dense vectors are used instead if the residual
+//! is small relative to its coefficients, or if the row nearly equals the origin.
 
 use crate::linalg::{Cells, Combinations, Matrix};
 use serde::{Deserialize, Serialize};
@@ -31,33 +25,28 @@ pub(super) struct Sparse {
     pub(super) dense_streak: usize,
 }
 
-/// Results of loading and projecting a point of a span of sparse rows.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SparseWorking {
     /// Positions of the filled cells of the loaded point, if it is sparse.
     pub(super) filled: Vec<u32>,
     pub(super) is_sparse: bool,
-    /// True if the filled cells of the next point are known.
     pub(super) is_announced: bool,
     pub(super) shortest: Shortest,
     /// Sparse part of the origin (`Ambient::shift`). `None` means that it must be computed.
     pub(super) shift: Option<Cells>,
-    /// Loaded point minus the shift. Its squared norm is `square`.
+    /// Loaded point minus the shift, of squared norm `square`.
     pub(super) cells: Cells,
     pub(super) square: f64,
-    /// Inner products of the loaded point with the stored vectors. The displacement of the origin
-    /// is subtracted only from a dense point.
+    /// Inner products of the loaded point with the stored vectors, minus those of the displacement for a dense point.
     pub(super) products: Vec<f64>,
-    /// Inner product of the loaded point minus the shift with the displacement of the origin.
+    /// Inner products of the loaded point minus the shift with the displacement of the origin and with the columns.
     pub(super) along_origin: f64,
-    /// Inner products of the loaded point minus the shift with the columns.
     pub(super) with_columns: Vec<f64>,
     /// Inner products of the residual with the stored vectors.
     pub(super) left: Vec<f64>,
-    /// Coefficients of the residual in terms of the stored vectors, without that of the loaded point itself.
+    /// Coefficients of the residual in terms of the stored vectors, without the loaded point itself.
     pub(super) coefficients: Vec<f64>,
     pub(super) correction: Vec<f64>,
-    /// Coordinates of the loaded point in the columns.
     pub(super) coordinates: Vec<f64>,
     /// Residual as a dense vector, if it was computed.
     pub(super) residual: Vec<f64>,
@@ -77,7 +66,7 @@ const SHORTEST: usize = 4096;
 pub(super) const SPARSITY: usize = 32;
 /// Maximum norm of the coefficients of a residual, as a multiple of the norm of the residual.
 pub(super) const LARGEST_COEFFICIENTS: f64 = 16.0;
-/// Squared residual, as a share of the squared norm of its coefficients, up to which it is treated as a rounding error.
+/// Squared residual, as a share of the squared norm of its coefficients, that counts as a rounding error.
 pub(super) const NOTHING: f64 = 1e-14;
 
 #[cfg(test)]
@@ -86,7 +75,6 @@ thread_local! {
     pub(crate) static SHORTEST: std::cell::Cell<usize> = const { std::cell::Cell::new(4096) };
 }
 
-/// Minimum length of a sparse row.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shortest(pub(super) usize);
 

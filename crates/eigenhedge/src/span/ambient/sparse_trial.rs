@@ -37,7 +37,6 @@ impl Ambient {
         Some(centered)
     }
 
-    /// Computes the coordinates of the loaded point. Returns the norm of its residual.
     pub(super) fn project_sparse(&mut self, coordinates: &mut Vec<f64>) -> f64 {
         let known = if self.scratch.0.place == Place::Cells { self.project_cells(coordinates) } else { None };
         if let Some(left) = known {
@@ -50,8 +49,7 @@ impl Ambient {
         self.scratch.0.residual_norm
     }
 
-    /// Computes the coordinates of a sparse point from inner products. Returns the squared norm of
-    /// its residual, or `None` if inner products are too inaccurate and dense vectors must be used.
+    /// Returns the squared norm of a sparse point's residual, or `None` if inner products are too inaccurate.
     fn project_cells(&mut self, coordinates: &mut Vec<f64>) -> Option<f64> {
         let Self { sparse: Some(sparse), scratch, .. } = self else { return None };
         let Working { sparse: working, square: centered, .. } = &mut scratch.0;
@@ -89,7 +87,6 @@ impl Ambient {
         is_nothing.then_some(0.0)
     }
 
-    /// Writes a sparse point, minus the origin, to the buffer of dense points.
     fn fill_point(&mut self) {
         let Self { columns: dense, sparse: Some(sparse), scratch, .. } = self else { return };
         let Working { sparse: working, point, place, .. } = &mut scratch.0;
@@ -235,9 +232,9 @@ impl Ambient {
         Some(Cow::Owned(MovedOrigin { base: origin.base.clone(), way }))
     }
 
-    /// Computes the shift, the sparse part of the origin that is subtracted from all points: the largest cells of the
-    /// origin when the columns were last written out. The rest of the origin is the displacement. Without the shift,
-    /// products of rows would cancel if the rows have a few cells that are always far from zero.
+    /// Computes the shift, the sparse part of the origin that is subtracted from all points: its largest cells when the
+    /// columns were last written out. Without it, products of rows with cells that are always far from zero would
+    /// cancel.
     pub(super) fn shift(&self) -> Cells {
         self.origin.as_ref().map_or_else(Cells::default, |origin| Cells::largest_of_sum(&origin.base, &origin.way))
     }
@@ -274,8 +271,8 @@ impl Ambient {
         self.begin_sparse();
     }
 
-    /// Starts the representation with columns that are written out. A nonzero displacement of the
-    /// origin becomes one more dense vector.
+    /// Starts the representation with written columns. A nonzero displacement of the origin becomes one more dense
+    /// vector.
     fn begin_sparse(&mut self) {
         let columns = self.columns.columns();
         let mut displacement = Vec::new();

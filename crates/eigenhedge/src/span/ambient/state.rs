@@ -52,7 +52,6 @@ fn are_unit_vectors(columns: &Matrix) -> bool {
 }
 
 impl Deferred {
-    /// Checks the combinations, factors and inner products against the stored vectors.
     fn check_state(&self, stored: &Matrix) -> Result<(), Error> {
         let (count, all) = (self.columns(), stored.columns());
         if count == 0 {

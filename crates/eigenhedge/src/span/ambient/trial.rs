@@ -74,8 +74,7 @@ impl Span for Ambient {
         if !stores_points || block.left() > 0 {
             return;
         }
-        // The next combination of columns cancels the block. It is expected after as many new
-        // columns as there were before the previous combination.
+        // The next combination of columns cancels the block. It is expected after as many new columns as the last time.
         let waited = self.columns.columns().saturating_sub(*combined);
         let most = last_wait.map_or(WINDOW, |last| last.saturating_sub(waited).clamp(SHORTEST_BLOCK, WINDOW));
         let (mut fitting, mut steps, mut count) = ([&[][..]; WINDOW], [0.0; WINDOW], 0);

@@ -1,18 +1,11 @@
 //! Accuracy of columns that are combinations of atoms.
-//!
-//! Setting: the rounding error of a kernel value `k(x, y)` is the machine epsilon times
-//! `√(k(x, x) k(y, y))`. The *size* of a combination of atoms x_i with coefficients a is
-//! `Σ a_i² k(x_i, x_i)`. Its *image* is `K a` with the Gram matrix K of the atoms. The error of a
-//! recomputed image is the machine epsilon times the square root of the size. The error of the
-//! squared norm of the combination is the machine epsilon times the size.
-//!
-//! State: the size of every column, and the inner products of the errors of the images. Each entry of an error is
-//! divided by the square root of the kernel of its atom with itself.
-//!
-//! Update: errors are linear. A column made of the residual `(z - B c)/ρ` of a point z inherits
-//! `-c/ρ` times the errors of the columns B, which may cancel. A combination of columns has the
-//! same combination of their errors. Rounding errors are assumed to be independent.
-//!
+//! Setting: the rounding error of a kernel value `k(x, y)` is the machine epsilon times `√(k(x, x) k(y, y))`. The
+//! *size* of a combination of atoms x_i with coefficients a is `Σ a_i² k(x_i, x_i)`, and its *image* is `K a` with the
+//! Gram matrix K of the atoms. The error of a recomputed image is the machine epsilon times the square root of the
+//! size, and that of the squared norm of the combination is the machine epsilon times the size.
+//! State: the size of every column, and the inner products of the errors of the images, relative to the atoms.
+//! Update: errors are linear. A column made of the residual `(z - B c)/ρ` of a point z inherits `-c/ρ` times the errors
+//! of the columns B, which may cancel. Rounding errors are assumed to be independent.
 //! Cost: O(w²) to add a column to w others, and O(w³) to combine columns.
 
 use crate::error::Error;
@@ -23,7 +16,7 @@ use crate::scratch::{Scratch, refill};
 use crate::state::{LARGEST, list};
 use serde::{Deserialize, Serialize};
 
-/// Sizes of the columns, and error estimates of their images. The module documentation defines both.
+/// Sizes of the columns, and error estimates of their images.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Accuracy {
     sizes: Vec<f64>,
@@ -42,8 +35,7 @@ struct Working {
 /// Squared relative rounding error of a kernel.
 pub(super) const ROUNDING: f64 = f64::EPSILON * f64::EPSILON;
 
-/// Returns the size `Σ a_i² k(x_i, x_i)` of a combination of atoms. `squares` contains the kernel
-/// of each atom with itself.
+/// Returns the size of a combination of atoms. `squares` contains the kernel of each atom with itself.
 pub(super) fn size(coefficients: &[f64], squares: &[f64]) -> f64 {
     coefficients.iter().zip(squares).map(|(a, square)| a * a * square).sum()
 }
@@ -58,8 +50,8 @@ impl Accuracy {
         self.sizes.iter().copied().fold(0.0, f64::max)
     }
 
-    /// Returns two estimates of the squared error of the image of a residual: with the current
-    /// images of the columns, and with recomputed images. `own` is the size of the residual.
+    /// Returns the squared error of the image of a residual with the current images of the columns, and with recomputed
+    /// ones.
     pub fn of_residual(&mut self, coordinates: &[f64], own: f64) -> (f64, f64) {
         let along = &mut self.scratch.0.along;
         self.errors.transpose_times(coordinates, along);
@@ -67,8 +59,7 @@ impl Accuracy {
         (dot(along, coordinates).max(0.0) + rounding, 2.0 * rounding)
     }
 
-    /// Adds a column: the residual of the last [`Self::of_residual`] divided by `norm`. `size` and `error` are the size
-    /// and the squared error of the residual.
+    /// Adds the residual of the last [`Self::of_residual`], of this size and squared error, divided by `norm`.
     pub fn push(&mut self, size: f64, error: f64, norm: f64) {
         let along = &self.scratch.0.along;
         let last = self.sizes.len();

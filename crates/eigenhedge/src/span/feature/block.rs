@@ -1,14 +1,10 @@
-//! Addition of the columns of many points at once.
-//!
-//! Setting: a set of points minus the origin, which does not move before the last point is added. Each block of points
-//! is projected twice, by matrix products, on the columns that the span had before the set. The Gram matrix of the
-//! residuals U is then factored as `L Lᵀ`. If a residual is resolved by the rules for single rows, its point becomes an
-//! atom with a new column. The new columns are `U L⁻ᵀ`, and row i of L contains the coordinates of atom i in them. For
-//! other points only coordinates are computed.
-//!
-//! Cost for t atoms: one kernel row and about 2 t² operations per point, nearly all in matrix
-//! products and triangular solves.
-//!
+//! Addition of the columns of many points at once, relative to an origin that does not move in between.
+//! Each block of points is projected twice, by matrix products, on the columns that the span had before the set. The
+//! Gram matrix of the residuals U is then factored as `L Lᵀ`. If a residual is resolved by the rules for single rows,
+//! its point becomes an atom with a new column. The new columns are `U L⁻ᵀ`, and row i of L contains the coordinates of
+//! atom i in them.
+//! Cost for t atoms: one kernel row and about 2 t² operations per point, nearly all in matrix products and triangular
+//! solves.
 //! Numerics: errors of images are not estimated. Sizes of columns are bounded as for single rows.
 
 use super::{DOUBTFUL, Feature, LARGEST_SIZE, RESOLVED, descend};
@@ -22,10 +18,10 @@ use crate::simplex::Multiplicity;
 use faer::Par;
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 
-/// Atoms and columns that a set of points has added to the span so far. Each new atom has a column.
+/// Atoms and columns that a set of points has added so far. Each new atom has a column.
 #[derive(Debug, Default)]
 pub(crate) struct Growth {
-    /// Coordinates of the new atoms in the columns that the span had before the set, one column per atom.
+    /// Coordinates of the new atoms in the columns from before the set.
     before: Matrix,
     factor: Matrix,
     /// Inner products of the new atoms with the origin.
@@ -40,7 +36,7 @@ pub(crate) struct TakenIn {
     pub squares: Vec<f64>,
 }
 
-/// Block of points after the projection on all columns of the span. The residuals are not yet orthogonal to each other.
+/// Block of points after the projection on all columns. The residuals are not yet orthogonal to each other.
 struct ProjectedBlock {
     own: Vec<f64>,
     overlaps: Vec<f64>,
@@ -48,11 +44,9 @@ struct ProjectedBlock {
     /// Coordinates in the columns that the span had before the set, and (`parts`) in those added since.
     before: Matrix,
     parts: Matrix,
-    /// Coefficients of the atoms in the residuals. A point has the coefficient 1 in its own
-    /// residual, which is not included.
+    /// Coefficients of the atoms in the residuals, without that of a point in its own residual.
     expansions: Matrix,
-    /// Inner products of the residuals with each other, and (`with_points`) with the points minus
-    /// the origin. Only the upper triangles are valid.
+    /// Inner products of the residuals with each other, and with the points. Only the upper triangles are valid.
     gram: Matrix,
     with_points: Matrix,
     /// Matrix of the quadratic form that gives the size of a combination of the residuals.
@@ -62,9 +56,9 @@ struct ProjectedBlock {
 impl<D: Dictionary> Feature<D> {
     pub(crate) const BLOCK: usize = 128;
 
-    /// Adds columns until the span contains a block of points minus the origin, except for residuals that are not
-    /// resolved. There must be no budget. [`Self::end_growth`] must follow the last block. The error contains the index
-    /// of the point in the block. After an error the span must not be used.
+    /// Adds columns until the span, which has no budget, contains a block of points minus the origin, except for
+    /// residuals that are not resolved. [`Self::end_growth`] must follow the last block. After an error the span must
+    /// not be used.
     pub(crate) fn take_in_block(&mut self, to: &mut Growth, points: &[&D::Point]) -> Result<TakenIn, (usize, Error)> {
         let numbers =
             product(&[self.coefficients.columns() + points.len(), 5 * (self.dictionary.len() + points.len())]);
@@ -140,8 +134,8 @@ impl<D: Dictionary> Feature<D> {
         Ok(ProjectedBlock { own, overlaps, squares, before, parts, expansions, gram, with_points, sizes })
     }
 
-    /// Returns the coordinates of points in the columns that the span had before the set. `rows`
-    /// contains the kernels of the points with all atoms.
+    /// Returns the coordinates of points in the columns from before the set. `rows` contains their kernels with all
+    /// atoms.
     fn project_on_old(&self, rows: &Matrix) -> Matrix {
         let (atoms, old) = (self.images.rows(), self.images.columns());
         let (mut coordinates, mut correction, mut image) = (Matrix::default(), Matrix::default(), Matrix::default());
@@ -188,8 +182,7 @@ impl<D: Dictionary> Feature<D> {
         expansions
     }
 
-    /// Makes the residuals orthogonal to each other and appends the resolved ones. Returns the coordinates and squared
-    /// norms of the points minus the origin.
+    /// Makes the residuals orthogonal to each other and appends the resolved ones.
     fn append_residuals(&mut self, to: &mut Growth, points: &[&D::Point], block: ProjectedBlock) -> TakenIn {
         let ProjectedBlock { own, overlaps, squares, before, parts, expansions, gram, with_points, sizes } = block;
         let (atoms, columns, count) = (self.dictionary.len(), self.coefficients.columns(), points.len());
@@ -209,8 +202,7 @@ impl<D: Dictionary> Feature<D> {
             column[..old].copy_from_slice(before.column(j));
             column[old..known].copy_from_slice(parts.column(j));
             column[known..][..inner.len()].copy_from_slice(&inner);
-            // The inner product of a residual with its point is the squared norm of the residual,
-            // computed in a second way.
+            // The squared norm of the residual, computed in a second way.
             let same = dot(&combination[..=j], &with_points.column(j)[..=j]);
             sizes.transpose_times(&combination, &mut of_size);
             let reach = dot(&of_size, &combination);

@@ -1,20 +1,14 @@
 //! Eviction of atoms from a dictionary above its budget.
-//!
-//! First, all unused atoms are removed. Their coefficients in all columns and in the origin are at rounding level. A
-//! learner that forgets produces many unused atoms, because coefficients decay with every change of the columns. The
-//! Gram matrix K is formed only if too few atoms are unused. Atoms are then removed one by one, each time the atom
-//! whose removal changes the kept directions least. The part of atom j outside the span of the others has energy
-//! `1/(K⁻¹)_jj`. The cost of removing atom j is therefore `Σ_i p_i a_ji² / (K⁻¹)_jj` over the directions i, where p_i
-//! is the probability that direction i is kept and a_ji is its coefficient of atom j. The origin adds a term of this
-//! form. The other atoms take over the coefficients of a removed atom.
-//!
-//! Cost for M atoms and w columns: O(M w) if enough atoms are unused, otherwise O(M³ + M² w). An
-//! eviction removes about a sixteenth of the budget or more, so the cost per row is O(w) or O(M² + M w).
-//!
+//! First, unused atoms are removed, whose coefficients in all columns and in the origin are at rounding level. A
+//! learner that forgets produces many. If they are too few, atoms are removed one by one, each time the one whose
+//! removal changes the kept directions least. The part of atom j outside the span of the others has energy `1/(K⁻¹)_jj`
+//! with the Gram matrix K, so the cost of its removal is `Σ_i p_i a_ji² / (K⁻¹)_jj` over the directions i, where p_i is
+//! the probability that direction i is kept and a_ji is its coefficient of atom j. The origin adds a term of this form.
+//! The other atoms take over the coefficients of a removed atom.
+//! Cost for M atoms and w columns: O(M w) if enough atoms are unused, otherwise O(M³ + M² w), for about a sixteenth of
+//! the budget or more.
 //! Numerics: the images are recomputed from K, so that they match the coefficients for any condition number of K.
-//!
-//! References: Engel, Mannor & Meir, *The kernel recursive least-squares algorithm*, IEEE Trans. Signal Processing
-//! 2004.
+//! Reference: Engel, Mannor & Meir, *The kernel recursive least-squares algorithm*, IEEE Trans. Signal Processing 2004.
 
 use super::{Feature, Working, descend};
 use crate::kernel::Dictionary;
@@ -22,13 +16,11 @@ use crate::linalg::{Matrix, multiply};
 use crate::scratch::zero;
 use crate::span::removal::give_up;
 
-/// Norm of an atom's parts in all columns and in the origin, up to which the atom counts as unused.
-/// Each part is relative to the length of the column or of the origin.
+/// Relative norm of an atom's parts in all columns and in the origin, up to which the atom counts as unused.
 const IDLE: f64 = f64::EPSILON;
 
 impl<D: Dictionary> Feature<D> {
-    /// Removes atoms until at most `budget.low()` are left. Returns true if columns were lost (see
-    /// [`Self::orthonormalise`]).
+    /// Removes atoms until at most `budget.low()` are left. Returns true if columns were lost.
     pub(super) fn shrink(&mut self, directions: &Matrix, importance: &[f64]) -> bool {
         self.drop_idle();
         let Some(low) = self.budget.as_ref().map(|budget| budget.low()) else { return false };
@@ -42,7 +34,6 @@ impl<D: Dictionary> Feature<D> {
         self.remove_drift()
     }
 
-    /// Removes every atom whose coefficients in all columns and in the origin are negligible.
     fn drop_idle(&mut self) {
         self.know_squares();
         let Some(budget) = &mut self.budget else { return };
@@ -73,8 +64,8 @@ impl<D: Dictionary> Feature<D> {
         }
     }
 
-    /// Computes the coefficients of the atoms in the directions, multiplied by the square roots of
-    /// the importance, and in the origin.
+    /// Computes the coefficients of the atoms in the directions, scaled by the square roots of the importance, and in
+    /// the origin.
     fn weigh(&mut self, directions: &Matrix, importance: &[f64]) {
         let Working { parts, .. } = &mut self.scratch.0;
         multiply(parts, self.coefficients.view(), directions.view());
@@ -82,8 +73,6 @@ impl<D: Dictionary> Feature<D> {
         self.origin.iter().for_each(|origin| parts.push_column(&origin.coefficients));
     }
 
-    /// Removes atoms one at a time until `low` are left, each time the atom whose removal changes the
-    /// directions and the origin least.
     fn drop_cheapest(&mut self, low: usize) {
         let Some(budget) = &mut self.budget else { return };
         let Working { parts, costs, going, gram, removal, .. } = &mut self.scratch.0;
@@ -153,8 +142,7 @@ impl<D: Dictionary> Feature<D> {
     }
 }
 
-/// Replaces each of these entries by the last remaining one. The positions must be descending. The
-/// caller shortens the list.
+/// Replaces each of these entries, at descending positions, by the last remaining one. The caller shortens the list.
 fn swap_remove_all(entries: &mut [f64], places: &[usize]) {
     let mut last = entries.len();
     for place in places {

@@ -1,31 +1,23 @@
-//! Span of kernel features: the columns are combinations `b = Φ a` of the features Φ of the atoms.
-//!
-//! Setting: a kernel and a [`Dictionary`] of t atoms.
-//!
-//! State: the coefficients A of w columns (`t × w`), their images `G = K A`, and the origin as
-//! coefficients μ with the image `K μ`. The Gram matrix K of the atoms is not stored.
-//!
-//! Update: let κ be the kernel row of a row x, and z its features minus the origin. Its coordinates
-//! are `c = Aᵀ(κ - K μ)`. The residual has the norm ρ, and its direction has the coefficients
-//! `(-μ - A c, 1)/ρ`. Without a budget every row with a resolved residual becomes an atom.
-//!
+//! Span of kernel features: the columns are combinations `b = Φ a` of the features Φ of the t atoms of a
+//! [`Dictionary`].
+//! State: the coefficients A of w columns (`t × w`), their images `G = K A`, and the origin as coefficients μ with the
+//! image `K μ`. The Gram matrix K of the atoms is not stored.
+//! Update: let κ be the kernel row of a row x, and z its features minus the origin. Its coordinates are `c = Aᵀ(κ - K
+//! μ)`. The residual has the norm ρ, and its direction has the coefficients `(-μ - A c, 1)/ρ`. Without a budget every
+//! row with a resolved residual becomes an atom.
 //! Cost: one kernel row and O(t w) per row of the stream.
-//!
-//! Numerics: kernel values have rounding errors. The resulting error of the squared norm of a column with coefficients
-//! a is the machine epsilon times its *size* `Σ a_i² k(x_i, x_i)`. Sizes are therefore bounded by [`LARGEST_SIZE`]. A
-//! residual is *resolved* if it becomes a column. Otherwise it remains part of the complement or, with a budget, is
-//! lost. A residual is not resolved if the size of its column would exceed the bound, if its squared norm is at most
-//! [`RESOLVED`] times `k(x, x)`, or if the error of its column would exceed both [`KNOWN`] and the rounding error that
-//! the largest size explains. Errors of images are estimated ([`Accuracy`]).
-//! The squared norm of a residual is computed in two ways, as `|z|² - |c|²` and as `eᵀK e` with the coefficients e of
-//! the residual. If the relative difference exceeds [`DOUBTFUL`], the residual is not resolved. If recomputed images
-//! would help, they are computed after the trial, at most every [`REFRESH_AFTER`] rows. Images are also recomputed when
+//! Numerics: the rounding error of the squared norm of a column with coefficients a is the machine epsilon times its
+//! *size* `Σ a_i² k(x_i, x_i)`. A residual is *resolved* if it becomes a column. Otherwise it remains part of the
+//! complement or, with a budget, is lost. It is not resolved if the size of its column would exceed [`LARGEST_SIZE`],
+//! if its squared norm is at most [`RESOLVED`] times `k(x, x)`, or if the error of its column ([`Accuracy`]) would
+//! exceed both [`KNOWN`] and the rounding error that the largest size explains. Its squared norm is computed in two
+//! ways, as `|z|² - |c|²` and as `eᵀK e` with its coefficients e, which must not differ by more than [`DOUBTFUL`].
+//! Images are recomputed after a trial if that would resolve a residual, at most every [`REFRESH_AFTER`] rows, and when
 //! the number of rows since the last time exceeds both 64 and the number of atoms. Coordinates are computed twice if ρ
-//! is below [`REPEAT`] times the norm of z. After images were recomputed or columns were combined, the drift
-//! `|AᵀK A - I|` is measured, and removed if it exceeds [`REFRESH`]. Directions whose size then exceeds [`LOST_SIZE`]
-//! are discarded. This can happen after an eviction.
-//!
-//! References: Kuzmin & Warmuth, ICML 2007, section 5. The span argument given there also applies to tracking.
+//! is below [`REPEAT`] times the norm of z. The drift `|AᵀK A - I|` is measured after images were recomputed or columns
+//! combined, and removed above [`REFRESH`]. Directions whose size then exceeds [`LOST_SIZE`], as after an eviction, are
+//! discarded.
+//! Reference: Kuzmin & Warmuth, ICML 2007, section 5. The span argument given there also applies to tracking.
 
 mod accuracy;
 mod block;
@@ -45,7 +37,6 @@ use accuracy::{Accuracy, size};
 pub(crate) use block::{Growth, TakenIn};
 use serde::{Deserialize, Serialize};
 
-/// Span of orthonormal columns in the feature space of a dictionary.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Feature<D> {
     dictionary: D,
@@ -58,7 +49,6 @@ pub struct Feature<D> {
     /// Kernel of every atom with itself. Computed lazily after deserialization.
     #[serde(skip)]
     squares: Scratch<Vec<f64>>,
-    /// Number of rows since the images were last recomputed.
     #[serde(with = "crate::state::no_limit")]
     stale: usize,
     trials: u64,
@@ -74,21 +64,17 @@ struct FeatureOrigin {
     coefficients: Vec<f64>,
     image: Vec<f64>,
     square: f64,
-    /// Estimated squared error of the image.
     error: f64,
 }
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// Kernel of the loaded point with each atom.
     row: Vec<f64>,
-    /// Kernel of the loaded point with itself.
     own: f64,
     /// Largest entry of the loaded point if its kernel with itself underflows, otherwise 0.
     longest: f64,
     /// Inner products of the point minus the origin with the atoms.
     moved: Vec<f64>,
-    /// Squared norm of the point minus the origin.
     square: f64,
     /// Inner products of the residual with the atoms.
     residual: Vec<f64>,
@@ -104,11 +90,8 @@ struct Working {
     combined: bool,
     /// True if recomputed images would have resolved the residual.
     wants_refresh: bool,
-    /// Coefficients of the directions, weighted by their importance, during an eviction.
     parts: Matrix,
-    /// Cost of removing each atom.
     costs: Vec<f64>,
-    /// Atoms to remove.
     going: Vec<usize>,
     removal: Removal,
     product: Matrix,
@@ -118,8 +101,7 @@ struct Working {
     change: Matrix,
 }
 
-/// Smallest squared norm of a resolved residual, as a share of `k(x, x)`. Smaller ones would give
-/// columns of large size.
+/// Smallest squared norm of a resolved residual, as a share of `k(x, x)`.
 const RESOLVED: f64 = 1e-7;
 /// Maximum size of a column. Above this size, rounding errors of kernels would determine the direction.
 const LARGEST_SIZE: f64 = 2e9;
@@ -131,8 +113,8 @@ const LOST_DIRECTION: f64 = 1e-4;
 const KNOWN: f64 = 1e-9;
 /// Largest allowed relative difference between the two computed values of the squared norm of a residual.
 const DOUBTFUL: f64 = 1e-3;
-/// Largest difference between the two squared norms of a residual that rounding can cause, as a share of the sum of the
-/// residual's size and the energies of the point and the origin.
+/// Largest difference between the two squared norms of a residual that rounding can cause, as a share of the residual's
+/// size plus the energies of the point and the origin.
 const CERTAIN: f64 = 128.0 * f64::EPSILON;
 /// Largest error of an image that rounding can cause, as a share of the square root of the largest column's size.
 const CONSISTENT: f64 = 32.0 * f64::EPSILON;
@@ -148,7 +130,6 @@ const REFRESH_AFTER: usize = 8;
 const REFRESH: f64 = 1e-13;
 
 impl<D: Dictionary> Feature<D> {
-    /// Creates a span without columns in the feature space of a dictionary.
     pub fn new(dictionary: D) -> Self {
         let dimension = dictionary.dimension();
         Self {
@@ -167,25 +148,21 @@ impl<D: Dictionary> Feature<D> {
         }
     }
 
-    /// Sets the dimension N of the feature space.
     pub fn within(mut self, dimension: Multiplicity) -> Self {
         self.dimension = dimension;
         self
     }
 
-    /// Limits the number of atoms. A row does not become an atom if a single atom represents all but a share `novelty`
-    /// of its energy. Returns `Err` unless `atoms ≥ 1` and `0 < novelty < 1`.
+    /// Limits the number of atoms. A row is no new atom if one atom represents all but a share `novelty` of its energy.
     pub fn with_budget(mut self, atoms: usize, novelty: f64) -> Result<Self, Error> {
         self.budget = Some(AtomBudget::new(atoms, novelty)?);
         Ok(self)
     }
 
-    /// Returns the dictionary of atoms.
     pub fn dictionary(&self) -> &D {
         &self.dictionary
     }
 
-    /// Returns the coefficients of the columns, one row per atom.
     pub fn coefficients(&self) -> &Matrix {
         &self.coefficients
     }
@@ -200,16 +177,14 @@ impl<D: Dictionary> Feature<D> {
         self.origin.as_ref().map(|origin| (&origin.coefficients[..], &origin.image[..]))
     }
 
-    /// Computes the kernel of each atom with itself, where not yet known: for new atoms, or for all
-    /// after deserialization.
+    /// Computes the kernel of each new atom with itself, or of all atoms after deserialization.
     fn know_squares(&mut self) {
         let (squares, dictionary) = (&mut self.squares.0, &self.dictionary);
         let new = squares.len()..dictionary.len();
         squares.extend(new.map(|atom| dictionary.value_between(atom, dictionary, atom)));
     }
 
-    /// Subtracts the origin from the loaded point, in its kernel row. Returns the squared norm of
-    /// the difference, or `Err` if it overflows or, without an origin, underflows.
+    /// Subtracts the origin from the loaded point, in its kernel row. Returns the squared norm of the difference.
     fn move_to_origin(&mut self) -> Result<f64, Error> {
         let Working { row, own, longest, moved, square, is_atom, .. } = &mut self.scratch.0;
         *is_atom = false;
@@ -236,8 +211,7 @@ impl<D: Dictionary> Feature<D> {
         if self.origin.is_none() && *longest > 0.0 { Err(Error::Underflow { largest: *longest }) } else { Ok(0.0) }
     }
 
-    /// Computes the coefficients of the atoms in the residual, the point minus the origin minus the
-    /// projection. The point itself has the coefficient 1, which is not included.
+    /// Computes the coefficients of the atoms in the residual. That of the point itself, 1, is not included.
     fn expand_residual(&mut self) {
         let Working { expansion, coordinates, taken, .. } = &mut self.scratch.0;
         taken.clone_from(coordinates);
@@ -261,9 +235,8 @@ impl<D: Dictionary> Feature<D> {
         self.accuracy.push(size, error, norm);
     }
 
-    /// Returns the size of the residual and the squared error of its image. The size is that of
-    /// `expansion` plus `rest`. Returns `None` if the column would be too inaccurate, and then
-    /// requests recomputed images if they would help.
+    /// Returns the size of the residual, that of `expansion` plus `rest`, and the squared error of its image. Returns
+    /// `None` if the column would be too inaccurate, and requests recomputed images if they would help.
     fn resolve(&mut self, rest: f64, norm_square: f64) -> Option<(f64, f64)> {
         let Working { own, expansion, taken, .. } = &mut self.scratch.0;
         let size = rest + size(expansion, &self.squares.0);
@@ -309,8 +282,8 @@ impl<D: Dictionary> Feature<D> {
         self.accuracy.combine(change, (0..change.columns()).map(|j| size(coefficients.column(j), squares)));
     }
 
-    /// Adds a column for the part of the residual that a single atom represents: the point is replaced by `factor`
-    /// times the atom. Returns the coordinate of the point in the new column, or zero if no column is added.
+    /// Adds a column for the part of the residual that a single atom represents: `factor` times the atom replaces the
+    /// point. Returns the coordinate of the point in the new column, or zero if no column is added.
     fn push_carried(&mut self, atom: usize, factor: f64) -> f64 {
         let Working { row, own, residual, residual_square, of_point, correction, expansion, moved, taken, .. } =
             &mut self.scratch.0;
@@ -340,7 +313,6 @@ impl<D: Dictionary> Feature<D> {
         coordinate
     }
 
-    /// Adds the loaded point as an atom. Coefficients and images gain one row.
     fn push_atom(&mut self, point: &D::Point) {
         let Working { row, is_atom, correction, coordinates, .. } = &mut self.scratch.0;
         let atoms = self.dictionary.len();
@@ -386,9 +358,9 @@ impl<D: Dictionary> Feature<D> {
         (0..2).any(|_| self.drift() > REFRESH && self.orthonormalise(true))
     }
 
-    /// Replaces the columns by the nearest orthonormal ones. Returns true if the dictionary cannot
-    /// represent all of them. In this case nothing changes if `may_lose` is false. If it is true,
-    /// the new columns are the old ones times `scratch.rotation`, up to drift.
+    /// Replaces the columns by the nearest orthonormal ones. Returns true if the dictionary cannot represent all of
+    /// them. Nothing changes then unless `may_lose`; with it, the new columns are the old ones times
+    /// `scratch.rotation`, up to drift.
     fn orthonormalise(&mut self, may_lose: bool) -> bool {
         self.know_squares();
         let columns = self.coefficients.columns();
@@ -420,8 +392,7 @@ impl<D: Dictionary> Feature<D> {
             multiply(gram, rotation.view().transpose(), product.view());
             make_symmetric(gram);
         }
-        // With the eigendecomposition U D Uᵀ of the Gram matrix, multiplying by U D^{-1/2} Uᵀ makes the columns
-        // orthonormal. This is the identity up to the drift.
+        // With the eigendecomposition U D Uᵀ of the Gram matrix, U D^{-1/2} Uᵀ makes the columns orthonormal.
         eigen.compute(gram.view());
         change.clone_from(&eigen.vectors);
         change.scale_columns(|j| 1.0 / eigen.values[j].sqrt());

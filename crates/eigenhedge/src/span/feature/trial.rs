@@ -107,8 +107,8 @@ impl<D: Dictionary> Span for Feature<D> {
         let energy = *square + self.origin.as_ref().map_or(0.0, |origin| origin.square);
         // ⟨residual, φ(x)⟩ = k(x, x) - (μ + A c)·κ
         let own_overlap = own + dot(expansion, row);
-        // The squared norm is computed a second time. If the atoms nearly span the space, both
-        // results are rounding errors, and a column made from one of them could have any length.
+        // Second computation of the squared norm. If the atoms nearly span the space, both results are rounding errors,
+        // and a column made from one of them could have any length.
         let same = dot(expansion, residual) + own_overlap;
         let Some((size, error)) = self.resolve(own, residual_square) else { return 0.0 };
         let difference = (same - residual_square).abs();

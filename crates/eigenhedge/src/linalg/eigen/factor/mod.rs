@@ -1,20 +1,14 @@
 //! Eigensystem of `diag(d) + σ z zᵀ`, stored as an orthogonal factor that is multiplied out only on request.
-//!
-//! Setting: eigenvalues `d` of u directions, the coordinates `z` of a new row in the eigenvectors,
-//! and a factor `σ` of either sign.
-//!
+//! Setting: eigenvalues `d` of u directions, the coordinates `z` of a new row in the eigenvectors, and a factor `σ` of
+//! either sign.
 //! Update: a direction whose entry of `z` is at rounding level is deflated. Of two directions with nearly equal `d`,
-//! one is deflated after a rotation that makes its entry of `z` vanish. The secular equation is solved for the other
-//! directions, and `z` is recomputed from the roots (Gu & Eisenstat 1994). The factor is
-//! `rotations × (Cauchy matrix ⊕ identity) × permutation`, stored in O(u).
-//!
+//! one is deflated after a rotation that makes its entry of `z` vanish. The secular equation is solved for the others,
+//! and `z` is recomputed from the roots. The factor is `rotations × (Cauchy matrix ⊕ identity) × permutation`, stored
+//! in O(u).
 //! Cost: O(u²) to solve and to apply to a vector, and O(w u²) to rotate a `w × u` matrix.
-//!
-//! Numerics: with the recomputed `z` the computed roots are the exact eigenvalues of a nearby
-//! matrix, so the vectors are orthogonal to working accuracy for any gaps between eigenvalues. The
-//! deflation criterion is relative to the entries involved, not to the largest entry. Small
-//! eigenvalues therefore keep their accuracy, for example in a spectrum from -10⁶ to 0.
-//!
+//! Numerics: with the recomputed `z` the roots are the exact eigenvalues of a nearby matrix, so the vectors are
+//! orthogonal for any gaps. Deflation is relative to the entries involved, so small eigenvalues keep their accuracy,
+//! for example in a spectrum from -10⁶ to 0.
 //! References: Gu & Eisenstat, *A stable and efficient algorithm for the rank-one modification of the symmetric
 //! eigenproblem*, SIAM J. Matrix Anal. Appl. 15 (1994); Li, LAPACK Working Note 89 (1993).
 
@@ -49,14 +43,14 @@ struct Rotation {
 /// Orthogonal matrix that maps old eigenvectors to new ones.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Factor {
-    /// Number of input directions, which is also the number of output directions.
+    /// Number of directions before and after.
     pub(crate) size: usize,
     rotations: Vec<Rotation>,
     /// Index of the input direction of each pole.
     active: Vec<usize>,
     /// Poles, padded to a multiple of the number of lanes with poles of zero weight.
     poles: Vec<f64>,
-    /// Recomputed vector z, padded with zeros to the number of poles.
+    /// Recomputed vector z, padded with zeros.
     weights: Vec<f64>,
     origins: Vec<f64>,
     offsets: Vec<f64>,
@@ -83,13 +77,12 @@ pub struct FactorScratch {
     places: Vec<usize>,
 }
 
-/// Value of `|σ| z_i²`, relative to the size of the problem, at or below which direction i is
-/// deflated. Products of four smaller numbers could underflow.
+/// Value of `|σ| z_i²`, relative to the size of the problem, up to which direction i is deflated, to avoid underflow.
 const NEGLIGIBLE: f64 = 1e-50;
 
 impl Factor {
     /// Solves the eigenvalue problem of `diag(values) + sigma·z zᵀ`. The eigenvalues replace `values`, ascending for
-    /// `sigma ≥ 0` and descending for negative `sigma`. The output directions are in the same order.
+    /// `sigma ≥ 0` and descending otherwise, and the output directions are in the same order.
     pub fn solve(&mut self, values: &mut [f64], sigma: f64, z: &[f64], scratch: &mut FactorScratch) {
         assert_eq!(values.len(), z.len(), "one coordinate for each value");
         self.size = values.len();
@@ -153,9 +146,8 @@ impl Factor {
                 if gap * (cos * sin).abs() <= near {
                     self.rotations.push(Rotation { deflated: p, kept: j, cos, sin });
                     (z[p], z[j]) = (0.0, norm);
-                    // Both values move toward each other by `gap·sin²`. Equivalently, they swap and
-                    // then move by `gap·cos²`. The smaller displacement is more precise and keeps
-                    // the value of `j` above all active ones.
+                    // Both values move toward each other by `gap·sin²`, or they swap and move by `gap·cos²`. The
+                    // smaller displacement is more precise and keeps the value of `j` above all active ones.
                     let (low, high) = (values[p], values[j]);
                     (values[p], values[j]) = if sin * sin <= 0.5 {
                         (low + gap * sin * sin, high - gap * sin * sin)
@@ -196,7 +188,7 @@ impl Factor {
         scale
     }
 
-    /// Computes `out = Eᵀ y` for this factor E: converts coordinates from the old directions to the new ones.
+    /// Computes `out = Eᵀ y` for this factor E, from old to new directions.
     pub fn apply_transpose(&self, y: &[f64], out: &mut [f64], scratch: &mut FactorScratch) {
         let (input, terms) = (&mut scratch.input, &mut scratch.terms);
         y.clone_into(input);
@@ -210,8 +202,7 @@ impl Factor {
         Arch::new().dispatch(CauchyRows { factor: self, input, terms, out });
     }
 
-    /// Computes `X ← E X` for this factor E and the first `size` rows of X. One matrix product
-    /// replaces a call of [`Self::apply`] per column.
+    /// Computes `X ← E X` for this factor E and the first `size` rows of X, in one matrix product.
     pub fn apply_to_columns(&self, x: &mut Matrix, scratch: &mut FactorScratch) {
         let FactorScratch { gathered, cauchy, turned, kept_roots, places, input: image, .. } = scratch;
         kept_roots.clear();
@@ -255,7 +246,7 @@ impl Factor {
         }
     }
 
-    /// Computes `out = E y` for this factor E: converts coordinates from the new directions to the old ones.
+    /// Computes `out = E y` for this factor E, from new to old directions.
     pub fn apply(&self, y: &[f64], out: &mut [f64], scratch: &mut FactorScratch) {
         let terms = &mut scratch.terms;
         zero(terms, self.active.len());
