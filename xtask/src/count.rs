@@ -1,13 +1,7 @@
-//! Comparison of the instruction counts of hot paths with those in a file. The check fails if a row
-//! has become more than 10 % more expensive. Other load on the machine does not affect the counts.
-//!
-//! Each case runs twice under valgrind, with few and with many rows. The difference of the counts,
-//! divided by the number of additional rows, is the cost per row without startup. The programs are
-//! built as by `cargo test`, because a release build would take minutes. Counts can therefore only
-//! be compared with each other. Valgrind supports AVX2 but not AVX-512.
-//!
-//! If the compiler or the processor differs from that of the file, the check reports differences
-//! but does not fail.
+//! Comparison of the instruction counts of hot paths with those in a file.
+//! Each case runs under valgrind with few and with many rows. The difference of the counts, divided by the number of
+//! additional rows, is the cost per row without startup. The programs are built as by `cargo test`, so counts can only
+//! be compared with each other.
 
 use crate::files::{output, read, write as write_file};
 use crate::{cargo, run};
@@ -16,15 +10,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Maximum relative increase over the count in the file. A larger decrease is reported, but the
-/// check does not fail.
+/// Maximum relative increase over the count in the file.
 const TOLERANCE: f64 = 0.10;
 const FILE: &str = "bench/instructions.json";
 const PROGRAMS: [&str; 2] = ["hot_paths", "read_rows"];
-/// Build command with the options of the tests, so that nothing is compiled again.
+/// The options are those of the tests, so that nothing is compiled again.
 const BUILD: &str = "build --profile test --workspace --locked";
 
-/// Measured code path: the program, the name of the case, and the two numbers of rows with which it runs.
+/// Measured code path, which runs with two numbers of rows.
 struct Case {
     program: PathBuf,
     name: String,
@@ -32,7 +25,6 @@ struct Case {
     many: u64,
 }
 
-/// Instructions per row of each case, with the compiler and the processor.
 #[derive(Default)]
 struct CountTable {
     compiler: String,
@@ -40,7 +32,6 @@ struct CountTable {
     rows: BTreeMap<String, u64>,
 }
 
-/// Compares the counts with those in the file. Does nothing if valgrind is not installed.
 pub fn compare(root: &Path) -> Result<(), String> {
     if Command::new("valgrind").arg("--version").output().is_err() {
         println!("skipped: valgrind is not installed, so no instructions are counted");
@@ -56,8 +47,8 @@ pub fn write(root: &Path) -> Result<(), String> {
     write_file(&root.join(FILE), text)
 }
 
-/// Prints all cases. Returns an error if a case is new or missing, or if a case is too expensive
-/// and the file is from the same compiler and processor.
+/// Returns an error if a case is new or missing, or if a case is too expensive and the file is from the same compiler
+/// and processor.
 fn judge(kept: &CountTable, now: &CountTable) -> Result<(), String> {
     let same = kept.compiler == now.compiler && kept.processor == now.processor;
     let mut dearer = Vec::new();
@@ -148,7 +139,6 @@ fn cases(root: &Path) -> Result<Vec<Case>, String> {
 }
 
 impl Case {
-    /// Returns the instructions per row, computed from two concurrent runs with `few` and `many` rows.
     fn instructions(&self) -> Result<u64, String> {
         let (few, many) = std::thread::scope(|scope| {
             let few = scope.spawn(|| self.total(self.few));
@@ -162,7 +152,6 @@ impl Case {
 
     fn total(&self, rows: u64) -> Result<u64, String> {
         let mut valgrind = Command::new("valgrind");
-        // `--log-fd=1` sends the report to standard output, which is read below.
         valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--log-fd=1"]);
         let report = output(valgrind.arg(&self.program).arg(&self.name).arg(rows.to_string()))?;
         let collected = report.lines().find_map(|line| line.split_once("Collected : ")).map(|(_, count)| count.trim());
@@ -177,8 +166,7 @@ fn compiler() -> Result<String, String> {
     Ok(output(Command::new(rustc).arg("--version"))?.trim().to_owned())
 }
 
-/// Returns the architecture of the processor, with AVX2 if it has AVX2. AVX-512 makes no
-/// difference, because valgrind does not support it.
+/// AVX-512 makes no difference, because valgrind does not support it.
 fn processor() -> &'static str {
     #[cfg(target_arch = "x86_64")]
     if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {

@@ -26,8 +26,7 @@ pub fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(paths)
 }
 
-/// Returns the only entry of a folder whose name ends with `ending`. Returns an error unless there
-/// is exactly one.
+/// Returns the only entry of a folder whose name ends with `ending`.
 pub fn with_ending(folder: &Path, ending: &str) -> Result<PathBuf, String> {
     let found: Vec<PathBuf> =
         entries(folder)?.into_iter().filter(|path| path.to_string_lossy().ends_with(ending)).collect();

@@ -1,12 +1,9 @@
 //! Development commands. `cargo xtask help` lists them.
 
-mod api;
 mod book;
-mod circles;
 mod count;
 mod dist;
 mod files;
-mod layers;
 mod processors;
 mod python;
 mod release;
@@ -58,13 +55,11 @@ cargo xtask pictures       draw the pictures of the book again
 cargo xtask man            write the manual pages to target/man
 cargo xtask help           print this help";
 
-/// Cargo arguments that build the documentation, from which [`api`] reads the public interface.
+/// Builds the documentation, from which `xtask/api.py` reads the public interface.
 const DOCUMENTATION: &str = "doc --workspace --no-deps --locked";
 
-/// Names and cargo arguments of checks, from cheap to expensive. Clippy checks all targets,
-/// including benches, without code generation. A release build would take minutes and check nothing
-/// more. The tests include the Python package, which has no Rust tests, so that its build can reuse
-/// the compiled dependencies.
+/// Names and cargo arguments of checks, from cheap to expensive. The tests include the Python package, which has no
+/// Rust tests, so that its build can reuse the compiled dependencies.
 const CHECKS: [(&str, &str); 6] = [
     ("format", "fmt --all --check"),
     ("clippy", "clippy --workspace --all-targets --locked -- -D warnings"),
@@ -74,9 +69,9 @@ const CHECKS: [(&str, &str); 6] = [
     ("tests", "test --workspace --locked"),
 ];
 
-/// Number of rows in the soak test. It takes about ten seconds.
+/// Ten seconds of the soak test.
 const SOAKED: &str = "300000";
-/// Number of inputs in the fuzz test. It takes about ten seconds.
+/// Ten seconds of the fuzz test.
 const FUZZED: &str = "10000";
 
 fn main() -> ExitCode {
@@ -99,8 +94,8 @@ fn command(root: &Path, words: &[&str]) -> Option<Result<(), String>> {
         ["test"] => test(root),
         ["quick"] => quick(root),
         ["man"] => run(&mut cargo("run --package eigenhedge-cli --locked -- man --out target/man")),
-        ["api"] => run(&mut cargo(DOCUMENTATION)).and_then(|()| api::compare(root)),
-        ["api", "--write"] => run(&mut cargo(DOCUMENTATION)).and_then(|()| api::write(root)),
+        ["api"] => run(&mut cargo(DOCUMENTATION)).and_then(|()| script(root, "xtask/api.py", &[])),
+        ["api", "--write"] => run(&mut cargo(DOCUMENTATION)).and_then(|()| script(root, "xtask/api.py", &["--write"])),
         ["options"] => writing("test --package eigenhedge --test all --locked texts_made_from_the_table"),
         ["saved"] => writing("test --workspace --locked --test all saved_files"),
         ["pictures"] => book::pictures(root),
@@ -110,7 +105,7 @@ fn command(root: &Path, words: &[&str]) -> Option<Result<(), String>> {
         ["test", "windows"] => dist::test_windows(root),
         ["web"] => web::build(root).map(drop),
         ["test", "web", rest @ ..] => web::test(root, rest.first().copied()),
-        ["layers"] => layers::check(root),
+        ["layers"] => script(root, "xtask/layers.py", &[]),
         ["wheel"] => python::wheel(root),
         ["bench", "doors", "python", rest @ ..] => python::measure(root, "bench/doors.py", rest),
         ["bench", "doors", rest @ ..] => {
@@ -148,7 +143,6 @@ fn command(root: &Path, words: &[&str]) -> Option<Result<(), String>> {
     })
 }
 
-/// Returns a cargo command. For [`DOCUMENTATION`], warnings of rustdoc are errors.
 fn cargo(arguments: &str) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments.split(' ')).current_dir(root());
@@ -156,14 +150,18 @@ fn cargo(arguments: &str) -> Command {
     command
 }
 
+/// Runs a check that compares texts. It is written in Python and needs only the standard library.
+fn script(root: &Path, path: &str, arguments: &[&str]) -> Result<(), String> {
+    run(Command::new("python3").arg("-B").arg(root.join(path)).args(arguments))
+}
+
 fn writing(arguments: &str) -> Result<(), String> {
     run(cargo(arguments).env("EIGENHEDGE_WRITE", "1"))
 }
 
-/// Runs the quick checks, which take about a minute if everything is compiled.
 fn quick(root: &Path) -> Result<(), String> {
     const UNIT_TESTS: &str = "test --workspace --lib --bins --locked";
-    layers::check(root)?;
+    script(root, "xtask/layers.py", &[])?;
     [CHECKS[0].1, CHECKS[1].1, UNIT_TESTS].iter().try_for_each(|line| run(&mut cargo(line)))
 }
 
@@ -179,14 +177,13 @@ fn test(root: &Path) -> Result<(), String> {
         times += &format!("   {name:<14} {seconds:>7.1} s\n");
         Ok::<(), String>(())
     };
-    // Python packages are downloaded during compilation. Errors are ignored here. The step that
-    // needs the packages reports them.
+    // Python packages are downloaded during compilation. The steps that need them report errors.
     let folder = root.to_owned();
     let environments = std::thread::spawn(move || (python::environment(&folder), spark::environment(&folder)));
-    timed("layers", &|| layers::check(root))?;
+    timed("layers", &|| script(root, "xtask/layers.py", &[]))?;
     timed("book", &|| book::check(root))?;
     CHECKS.iter().try_for_each(|(name, line)| timed(name, &|| run(&mut cargo(line))))?;
-    timed("interface", &|| api::compare(root))?;
+    timed("interface", &|| script(root, "xtask/api.py", &[]))?;
     // These steps come last, because they use the programs built by the tests.
     timed("instructions", &|| count::compare(root))?;
     timed("soak", &|| example("soak", &["--rows", SOAKED]))?;
@@ -199,9 +196,8 @@ fn test(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs a soak test of the service. `size` contains the option for its length, the environment variable
-/// that passes the length to the test, and the default length. Other options are `--seed S` and
-/// `--max-memory BYTES`.
+/// Runs a soak test of the service. `size` contains the option for its length, the environment variable that passes the
+/// length to the test, and the default length.
 fn soak_service(test: &str, size: (&str, &str, &str), arguments: &[&str]) -> Result<(), String> {
     let mut command = cargo("test --workspace --locked --test service");
     command.args([test, "--", "--nocapture", "--test-threads=1"]).env(size.1, size.2);

@@ -1,8 +1,5 @@
-//! Comparison of results on processors with different vector instructions. Rounding must not change
-//! decisions.
-//!
-//! The example `processors` runs natively, and under QEMU on two emulated processors: one with AVX2 and
-//! one without. QEMU does not support AVX-512, so AVX-512 is compared only if this processor has it.
+//! Comparison of results on processors with different vector instructions: this one, and two emulated by QEMU, which
+//! does not support AVX-512. Rounding must not change decisions.
 
 use crate::count;
 use crate::files::output;
@@ -10,10 +7,8 @@ use std::path::Path;
 use std::process::Command;
 
 const QEMU: &str = "qemu-x86_64";
-/// Emulated processors: vector instructions and QEMU name.
 const EMULATED: [(&str, &str); 2] = [("AVX2", "Haswell"), ("neither", "Nehalem")];
-/// Maximum relative difference. Differences of losses are divided by the largest loss of the case
-/// so far. Differences of coordinates are divided by the norm of the coordinates of the row.
+/// Maximum difference, relative to the largest loss of the case so far or to the norm of the coordinates of the row.
 const TOLERANCE: f64 = 1e-9;
 
 pub fn compare(root: &Path, arguments: &[&str]) -> Result<(), String> {
@@ -51,7 +46,6 @@ fn here_instructions() -> &'static str {
     "no AVX-512"
 }
 
-/// Returns the name of each case, with the largest relative differences of losses and of coordinates.
 fn differences(here: &str, there: &str) -> Result<Vec<(String, f64, f64)>, String> {
     let mut found: Vec<(String, f64, f64)> = Vec::new();
     let mut largest = 0.0_f64;
@@ -82,7 +76,6 @@ fn differences(here: &str, there: &str) -> Result<Vec<(String, f64, f64)>, Strin
     Ok(found)
 }
 
-/// Parses the result of a row. Returns the name of its case, and two losses followed by the coordinates.
 fn answer(line: &str) -> Result<(&str, Vec<f64>), String> {
     let (name, numbers) = line.split_once(' ').ok_or_else(|| format!("not an answer: {line}"))?;
     let numbers: Result<Vec<f64>, _> = numbers.split(' ').map(str::parse).collect();

@@ -1,7 +1,5 @@
-//! Environment, wheel and tests of the Python package.
-//!
-//! The environment is in `target/`. It has the versions of `python/requirements-test.txt` and is created
-//! again when that file changes. Tests run against the installed wheel, never against the source tree.
+//! Environment, wheel and tests of the Python package. Tests run against the installed wheel, never against the source
+//! tree.
 
 use crate::files::{read, with_ending, write};
 use crate::{cargo, run};
@@ -13,14 +11,11 @@ pub fn test(root: &Path) -> Result<(), String> {
     check(root)
 }
 
-/// Checks the Python sources, installs a wheel of the development profile, and builds the program
-/// and the Rust tests.
 pub fn prepare(root: &Path) -> Result<(), String> {
     let environment = environment(root)?;
     lint(root, &environment)?;
     install(root, &environment, "dev")?;
-    // This builds the program for the Python tests. The arguments are those of the Rust tests, so
-    // that nothing is compiled twice.
+    // Builds the program for the Python tests, with the arguments of the Rust tests, so that nothing is compiled twice.
     run(&mut cargo("test --workspace --no-run --locked"))
 }
 
@@ -28,14 +23,14 @@ pub fn check(root: &Path) -> Result<(), String> {
     let environment = environment(root)?;
     let stub = "mypy.stubtest --concise --mypy-config-file python/pyproject.toml eigenhedge._core";
     run(module(&environment, stub).current_dir(root))?;
-    // The tests start in the root. In the folder `python`, the sources would hide the installed package.
+    // In the folder `python`, the sources would hide the installed package.
     let mut pytest = module(&environment, "pytest -q -p no:cacheprovider python/tests");
     run(pytest.current_dir(root).env("EIGENHEDGE_PROGRAM", root.join("target/debug/eigenhedge")))
 }
 
 fn lint(root: &Path, environment: &Path) -> Result<(), String> {
     for rules in ["check", "format --check"] {
-        let ruff = format!("ruff {rules} --no-cache --config python/pyproject.toml python bench docs");
+        let ruff = format!("ruff {rules} --no-cache --config python/pyproject.toml python bench docs xtask");
         run(module(environment, &ruff).current_dir(root))?;
     }
     run(module(environment, "mypy --cache-dir ../target/python/mypy").current_dir(root.join("python")))
@@ -87,8 +82,7 @@ pub fn program(root: &Path) -> Result<PathBuf, String> {
     Ok(root.join("target/release/eigenhedge"))
 }
 
-/// Builds the program that runs learners of other crates. It is not part of the workspace. Returns
-/// its path.
+/// Builds the program that runs learners of other crates. It is not part of the workspace.
 fn rust_peers(root: &Path) -> Result<PathBuf, String> {
     let target = root.join("target/rust-peers");
     let mut cargo = Command::new("cargo");
@@ -107,7 +101,7 @@ pub fn environment(root: &Path) -> Result<PathBuf, String> {
     environment_with(root.join("target/python/environment"), &root.join("python/requirements-test.txt"))
 }
 
-/// Returns the folder of an environment. Creates it if it is missing or its requirements changed.
+/// Returns the folder of an environment, which is created again when its requirements change.
 pub fn environment_with(environment: PathBuf, requirements: &Path) -> Result<PathBuf, String> {
     let wanted = read(requirements)?;
     let stamp = environment.join("requirements.txt");
@@ -121,16 +115,14 @@ pub fn environment_with(environment: PathBuf, requirements: &Path) -> Result<Pat
     Ok(environment)
 }
 
-/// Returns a command that runs a Python module. `line` contains the name of the module and its arguments.
 pub fn module(environment: &Path, line: &str) -> Command {
     let mut module = interpreter(environment);
     module.arg("-m").args(line.split(' '));
     module
 }
 
-/// Returns a command that runs the interpreter of an environment. The interpreter writes bytecode,
-/// because tests start hundreds of interpreters, each of which would otherwise compile scikit-learn
-/// for seconds.
+/// Bytecode is written, because tests start hundreds of interpreters, each of which would compile scikit-learn for
+/// seconds.
 pub fn interpreter(environment: &Path) -> Command {
     let mut python = Command::new(environment.join("bin/python"));
     python.env_remove("PYTHONDONTWRITEBYTECODE");
@@ -138,7 +130,6 @@ pub fn interpreter(environment: &Path) -> Command {
 }
 
 fn build(root: &Path, environment: &Path, profile: &str, folder: &Path) -> Result<PathBuf, String> {
-    // Older wheels are removed, so that the folder contains only the built wheel.
     empty(folder)?;
     let mut maturin = Command::new(environment.join("bin/maturin"));
     maturin.args(["build", "--locked", "--profile", profile, "--interpreter"]);

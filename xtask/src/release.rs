@@ -1,5 +1,4 @@
-//! Checks before a release. They need more time, tools or network access than the checks of every
-//! change. A check whose tool is missing is skipped with a message.
+//! Checks before a release, which need more time, tools or network access than those of every change.
 
 use crate::files::read;
 use crate::{cargo, python, root, run};
@@ -14,7 +13,7 @@ const CHECKS: [(&str, Check); 4] = [
     ("dependencies", dependencies),
 ];
 
-/// Runs the checks whose names start with one of these words, or all checks. Stops at the first failure.
+/// Runs the checks whose names start with one of these words, or all checks.
 pub fn check(words: &[&str]) -> Result<(), String> {
     if let Some(word) = words.iter().find(|word| !CHECKS.iter().any(|(name, _)| name.starts_with(*word))) {
         return Err(format!("{word} is not a check; checks are {}", CHECKS.map(|(name, _)| name).join(", ")));
@@ -31,8 +30,7 @@ fn skipped(reason: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Builds every published crate from its package. The target folder is new, because cargo would
-/// reuse an unpacked package of the same version.
+/// The target folder is new, because cargo would reuse an unpacked package of the same version.
 fn packages() -> Result<(), String> {
     let folder = root().join(format!("target/packages-{}", std::process::id()));
     let mut publish = cargo("publish --workspace --dry-run --locked --allow-dirty --target-dir");
@@ -54,8 +52,6 @@ fn oldest_compiler() -> Result<(), String> {
     run(check.current_dir(root()).env_remove("CARGO").env_remove("RUSTC"))
 }
 
-/// Runs cargo-deny for licenses, banned crates and sources. Also checks advisories, if their
-/// database can be downloaded.
 fn dependencies() -> Result<(), String> {
     let deny = |arguments: &[&str]| {
         let mut deny = Command::new("cargo");

@@ -1,7 +1,5 @@
-//! Environment, tests and measurements of the package on Spark.
-//!
-//! PySpark takes half a gigabyte and needs Java, so Spark has a separate environment. If PySpark or Java
-//! is unavailable, the tests are skipped with a message, unless `EIGENHEDGE_SPARK` is `required`.
+//! Environment, tests and measurements of the package on Spark. Without PySpark or Java, the tests are skipped, unless
+//! `EIGENHEDGE_SPARK` is `required`.
 
 use crate::python::{environment_with, install, measuring, module, program};
 use crate::run;
@@ -17,7 +15,7 @@ pub fn test(root: &Path) -> Result<(), String> {
     }
 }
 
-/// Runs the quick Spark tests in parallel with `work`. Prints the output of the tests at the end.
+/// Runs the quick Spark tests in parallel with `work`.
 pub fn test_beside(root: &Path, work: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
     let Some(environment) = prepare(root)? else { return work() };
     let mut quick = tests(root, &environment);
@@ -32,8 +30,6 @@ pub fn test_beside(root: &Path, work: impl FnOnce() -> Result<(), String>) -> Re
     if told.status.success() { Ok(()) } else { Err(format!("the tests of Spark: {}", told.status)) }
 }
 
-/// Installs the package in the environment and returns its folder. Prints a message and returns
-/// `None` if Spark is unavailable.
 fn prepare(root: &Path) -> Result<Option<PathBuf>, String> {
     match environment(root) {
         Ok(environment) => install(root, &environment, "dev").map(|()| Some(environment)),
@@ -57,7 +53,6 @@ pub fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
     run(python.arg("--program").arg(program(root)?))
 }
 
-/// Returns the folder of the environment with PySpark, or an error without Java or PySpark.
 pub fn environment(root: &Path) -> Result<PathBuf, String> {
     match java_version() {
         Some(found) if found >= OLDEST_JAVA => {}
@@ -74,8 +69,7 @@ fn java_version() -> Option<u32> {
     major(&String::from_utf8_lossy(&told.stderr))
 }
 
-/// Parses the major version, such as 17 in `openjdk version "17.0.15" 2025-04-15`. Before Java 9,
-/// it is the second number.
+/// Parses the major version of Java, which is the second number before Java 9.
 fn major(text: &str) -> Option<u32> {
     let version = text.split_once("version \"")?.1;
     let digits = version.strip_prefix("1.").unwrap_or(version);

@@ -5,11 +5,9 @@ use crate::{cargo, root};
 use std::path::Path;
 use std::process::Command;
 
-/// Returns a cargo command that compiles for a target, or `None` without a compiler for it. The
-/// compiler of rustup is used if the target is installed, and otherwise that of Debian.
-///
-/// For targets other than the host, Debian has only the sources of the standard library. `library` is the
-/// cargo flag that builds it. `linker` replaces the default linker of the target, which Debian may not have.
+/// Returns a cargo command that compiles for a target with the compiler of rustup or that of Debian. Debian has only
+/// the sources of the standard library, which the flag `library` builds. `linker` replaces the default linker of the
+/// target.
 pub fn cargo_for(target: &str, arguments: &str, library: &str, linker: Option<&str>) -> Option<Command> {
     let line = format!("{arguments} --target {target}");
     let installed = Command::new("rustup").args(["target", "list", "--installed"]).output().ok();

@@ -14,8 +14,7 @@ const NEEDED: &str = "it needs `rustup target add wasm32-unknown-unknown`, or De
                       rust-web-src and lld";
 const LARGEST: usize = 4_000_000;
 
-/// Builds the page and the package, and runs the example of the package. Returns the path of the
-/// page, or `None` without a compiler for WebAssembly.
+/// Returns the path of the page, or `None` without a compiler for WebAssembly.
 pub fn build(root: &Path) -> Result<Option<PathBuf>, String> {
     let Some(mut compile) = cargo_for(TARGET, BUILD, "-Zbuild-std=std,panic_abort", Some("wasm-ld")) else {
         println!("== web: skipped: {NEEDED}");
@@ -41,7 +40,6 @@ pub fn build(root: &Path) -> Result<Option<PathBuf>, String> {
     Ok(Some(output.join("eigenhedge.html")))
 }
 
-/// Returns the page with embedded style, scripts and compressed WebAssembly module.
 fn page(root: &Path, module: &[u8]) -> Result<String, String> {
     let read = |name: &str| files::read(&root.join("crates/eigenhedge-web").join(name));
     let mut packed = GzEncoder::new(Vec::new(), Compression::best());
@@ -57,8 +55,7 @@ fn page(root: &Path, module: &[u8]) -> Result<String, String> {
     Ok(parts.iter().fold(read("page/page.html")?, |page, (place, text)| page.replacen(place, text, 1)))
 }
 
-/// Runs the example in the README of the package with Node, and compares its output with the
-/// comments in the example. Packs the package if npm is installed.
+/// Compares the output of the example in the README with the comments in it.
 fn try_package(root: &Path, package: &Path) -> Result<(), String> {
     if !is_there("node") {
         println!("== the example of the package: skipped: it needs node");
@@ -82,9 +79,7 @@ fn try_package(root: &Path, package: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Compares the results of the package, and of the page in a browser, with those of the program.
-/// `program` is the path of the program, or `None` to build it. If the page, Node or Chromium is
-/// missing, prints a message and returns.
+/// Compares the package, and the page in a browser, with the program.
 pub fn test(root: &Path, program: Option<&str>) -> Result<(), String> {
     let page = root.join("target/web/eigenhedge.html");
     if !page.is_file() || !is_there("node") || !is_there("chromium") {

@@ -6,7 +6,6 @@ use crate::run;
 use std::path::Path;
 use std::process::Command;
 
-/// Writes `eigenhedge-VERSION-x86_64-linux.tar.gz`. All files are in a single folder.
 pub fn tarball(toolchain: &Toolchain, tree: &Path, folder: &Path) -> Result<(), String> {
     let name = format!("eigenhedge-{}-x86_64-linux", toolchain.version);
     let archive = folder.join(format!("{name}.tar"));

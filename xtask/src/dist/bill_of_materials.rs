@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
 
-/// Writes `eigenhedge-VERSION.cdx.json`. The first package is the main component.
+/// The first package is the main component.
 pub fn write(toolchain: &Toolchain, packages: &[Package], folder: &Path) -> Result<(), String> {
     let mut date = Command::new("date");
     let time = output(date.args(["--utc", "+%Y-%m-%dT%H:%M:%SZ"]).arg(format!("--date=@{}", toolchain.epoch)))?;

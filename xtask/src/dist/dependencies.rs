@@ -15,14 +15,13 @@ pub struct Package {
     pub licence: String,
     pub repository: Option<String>,
     pub folder: PathBuf,
-    /// SHA-256 checksum of the package in the registry, or `None` for packages of this workspace.
+    /// SHA-256 checksum in the registry, or `None` for packages of this workspace.
     pub checksum: Option<String>,
     pub uses: Vec<usize>,
 }
 
-/// Returns the packages of the program and of the Python module. The program comes first, and the
-/// others are sorted by name and version. Packages of build scripts and procedural macros are
-/// included, because their output is compiled into the binaries.
+/// Returns the packages of the program, which comes first, and of the Python module. Packages of build scripts and
+/// procedural macros are included, because their output is compiled into the binaries.
 pub fn of_the_program(root: &Path) -> Result<Vec<Package>, String> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["metadata", "--format-version", "1", "--locked"]);

@@ -1,8 +1,4 @@
-//! Licenses of all software in the binaries, as one text.
-//!
-//! Each license text of the packages occurs once, after their names. The texts of eigenhedge and the standard library
-//! follow. All packages are listed with their SPDX expressions, and those without a license file also with their
-//! repositories.
+//! Licenses of all software in the binaries, as one text. Each text occurs once, after the names of its packages.
 
 use super::dependencies::Package;
 use crate::files::{entries, read};

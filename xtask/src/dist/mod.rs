@@ -1,9 +1,5 @@
-//! Files of a release in `target/dist`: wheel, source distribution, the program as an archive, as a
-//! Debian package and for Windows, the page for browsers, checksums, and a bill of materials.
-//!
-//! Builds are reproducible: all times are that of the commit, binaries contain no paths of the
-//! machine, and archives are sorted. The tools are installed in a separate environment from
-//! `xtask/dist-requirements.txt`.
+//! Files of a release in `target/dist`. Builds are reproducible: all times are that of the commit, binaries contain no
+//! paths of the machine, and archives are sorted.
 
 mod archives;
 mod bill_of_materials;

@@ -1,12 +1,11 @@
-//! Builds of the Python package: a wheel for Python 3.10 and later, and the source distribution.
+//! Builds of the Python package.
 
 use super::toolchain::{TARGET, Toolchain};
 use crate::files::{output, with_ending, write};
 use crate::run;
 use std::path::Path;
 
-/// Builds the wheel with the licenses of its dependencies. Returns an error unless it supports
-/// `manylinux_2_17`.
+/// Builds a wheel with the licenses of its dependencies, which must support `manylinux_2_17`.
 pub fn wheel(toolchain: &Toolchain, licences: &str, folder: &Path) -> Result<(), String> {
     let notice = toolchain.root.join("python/THIRD-PARTY-LICENSES.txt");
     write(&notice, licences)?;

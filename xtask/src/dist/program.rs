@@ -20,7 +20,6 @@ pub fn build(toolchain: &Toolchain) -> Result<(), String> {
 }
 
 /// Writes the files of the program to a folder, at the paths below `/` where they are installed.
-/// Returns the folder. `page` is the path of `eigenhedge.html`, if it was built.
 pub fn stage(toolchain: &Toolchain, licences: &str, page: Option<&Path>) -> Result<PathBuf, String> {
     let (root, tree) = (&toolchain.root, toolchain.root.join("target/dist-stage"));
     python::empty(&tree)?;

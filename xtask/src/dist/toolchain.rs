@@ -14,7 +14,7 @@ pub const BUILDER: &str = "cargo-zigbuild";
 pub struct Toolchain {
     pub root: PathBuf,
     pub version: String,
-    /// Time of the commit in seconds since 1970, or `SOURCE_DATE_EPOCH` if it is set.
+    /// Time of the commit in seconds since 1970.
     pub epoch: String,
     environment: PathBuf,
 }
@@ -35,11 +35,8 @@ impl Toolchain {
         Ok(Self { root: root.to_owned(), version, epoch, environment })
     }
 
-    /// Returns a command that runs a tool of the environment. Its builds do not depend on the
-    /// folder of the sources.
-    ///
-    /// Each tool has a separate target folder. The program and the Python module enable different
-    /// features of dependencies, so in a common folder each build would replace the other.
+    /// Returns a command that runs a tool of the environment. Each tool has its own target folder, because the program
+    /// and the Python module enable different features of dependencies.
     pub fn command(&self, program: &str) -> Command {
         let tools = self.environment.join("bin");
         let mut command = Command::new(tools.join(program));
@@ -66,7 +63,6 @@ pub fn reproducible(command: &mut Command, root: &Path) {
     let folders = [(root.to_owned(), "/eigenhedge"), (cargo_home(), "/cargo")];
     let flags = folders.map(|(folder, name)| format!("--remap-path-prefix={}={name}", folder.display())).join(" ");
     command.env("RUSTFLAGS", flags).env("CARGO_PROFILE_RELEASE_STRIP", "symbols").env("CARGO_INCREMENTAL", "0");
-    // C code of dependencies must not contain folder names either.
     command.env("CFLAGS", format!("-ffile-prefix-map={}=/cargo -g0", cargo_home().display()));
 }
 

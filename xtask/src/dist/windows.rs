@@ -20,8 +20,6 @@ pub fn build(root: &Path) -> Result<Option<PathBuf>, String> {
     Ok(Some(root.join("target/windows").join(TARGET).join("release/eigenhedge.exe")))
 }
 
-/// Writes `eigenhedge-VERSION-x86_64-windows.zip`. All files are in a single folder. `page` is the
-/// path of `eigenhedge.html`, if it was built.
 pub fn archive(root: &Path, version: &str, epoch: &str, licences: &str, page: Option<&Path>) -> Result<(), String> {
     let program = build(root)?.filter(|_| is_there("zip"));
     let Some(program) = program else {
@@ -39,7 +37,7 @@ pub fn archive(root: &Path, version: &str, epoch: &str, licences: &str, page: Op
     write(&folder.join("THIRD-PARTY-LICENSES.txt"), licences)?;
     let files = crate::files::entries(&folder)?;
     run(Command::new("touch").arg(format!("--date=@{epoch}")).args(&files))?;
-    // The archive is reproducible: its names are sorted, times are in UTC, and owners are left out.
+    // Names are sorted, times are in UTC, and owners are left out.
     let names = files.iter().filter_map(|path| path.strip_prefix(&stage).ok());
     let archive = root.join("target/dist").join(format!("{name}.zip"));
     run(Command::new("zip").args(["-9", "-X", "-q"]).arg(archive).args(names).current_dir(&stage).env("TZ", "UTC"))

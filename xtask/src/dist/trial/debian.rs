@@ -8,8 +8,6 @@ use std::process::Command;
 
 const PROGRAM: &str = "/usr/bin/eigenhedge";
 
-/// Installs the package, runs the program as a user would, and removes the package. Skips the trial
-/// without root privileges or apt-get. Returns a report.
 pub fn install(root: &Path) -> Result<String, String> {
     let package = with_ending(&root.join("target/dist"), ".deb")?;
     if output(Command::new("id").arg("-u"))?.trim() != "0" || Command::new("apt-get").arg("--version").output().is_err()

@@ -13,7 +13,6 @@ const PARTS: [Part; 3] = [("wheel", wheels::install), ("deb", debian::install), 
 
 pub use windows::test as test_windows;
 
-/// Runs the trials with these names, or all trials if `names` is empty. Prints a report at the end.
 pub fn run(root: &Path, names: &[&str]) -> Result<(), String> {
     if let Some(unknown) = names.iter().find(|name| PARTS.iter().all(|(part, _)| part != *name)) {
         return Err(format!("{unknown} is not a part; parts are {}", PARTS.map(|(name, _)| name).join(", ")));

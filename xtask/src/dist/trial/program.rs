@@ -10,8 +10,7 @@ use std::time::{Duration, Instant};
 /// Time after which a run must have written its first snapshot.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Runs commands of the program in a temporary folder whose name has a space and an umlaut. Returns
-/// a report whose lines begin with `name`. `start` returns a command that starts the program.
+/// Runs commands of the program in a temporary folder whose name has a space and an umlaut. Returns a report.
 pub fn try_program(name: &str, start: &dyn Fn() -> Command) -> Result<String, String> {
     let folder = std::env::temp_dir().join(format!("eigenhedge {name} für {}", std::process::id()));
     python::empty(&folder)?;
@@ -33,8 +32,6 @@ pub fn try_program(name: &str, start: &dyn Fn() -> Command) -> Result<String, St
     Ok(report)
 }
 
-/// Kills a run after its first snapshot, resumes it, and compares its results with those of an
-/// uninterrupted run.
 fn resume(folder: &Path, start: &dyn Fn() -> Command) -> Result<(), String> {
     const SAVE: &str = "run long.csv -k 2 --quiet --out part.csv --snapshot run.eh --snapshot-every 500";
     let command = |line: &str| {
@@ -59,14 +56,11 @@ fn resume(folder: &Path, start: &dyn Fn() -> Command) -> Result<(), String> {
     if whole? == part? { Ok(()) } else { Err("run: the results differ after a kill and --resume".to_owned()) }
 }
 
-/// Starts the service, sends the rows of a table to a monitor, and stops the service. Returns a
-/// line for the report.
 fn serve(folder: &Path, start: &dyn Fn() -> Command) -> Result<String, String> {
     let mut command = start();
     command.args(["serve", "--listen", "127.0.0.1:0", "--store", "store"]).current_dir(folder);
     let mut child = command.stderr(Stdio::piped()).spawn().map_err(|error| format!("serve: {error}"))?;
     let answer = ask(&mut child, folder);
-    // SIGTERM ends the service cleanly.
     run(Command::new("kill").arg(child.id().to_string()))?;
     let status = child.wait().map_err(|error| format!("serve: {error}"))?;
     Ok(format!("{}, ended with {status}", answer?))

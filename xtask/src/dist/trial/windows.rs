@@ -8,7 +8,7 @@ use crate::{python, run};
 use std::path::Path;
 use std::process::Command;
 
-/// C source of a library that wine 8 lacks. Its function fills memory with random bytes.
+/// Library that wine 8 lacks. Its function fills memory with random bytes.
 const MISSING: &str = "int __stdcall SystemFunction036(void *place, unsigned long length);\n\
     __declspec(dllexport) int __stdcall ProcessPrng(void *place, unsigned long long length) {\n\
     \x20   return SystemFunction036(place, (unsigned long)length);\n}\n";

@@ -1,20 +1,10 @@
 //! The book and the README: generated figures, checks and build.
 
-mod blocks;
-mod links;
-mod numbers;
-mod page;
-mod reference;
-mod spelling;
-mod style;
-
 use crate::files::{output, read, write};
-use crate::{cargo, python, run};
-use page::BookPage;
+use crate::{cargo, python, run, script};
 use std::path::Path;
 use std::process::Command;
 
-/// Generates the figures of the book that the library and the program draw.
 pub fn pictures(root: &Path) -> Result<(), String> {
     let figures = root.join("docs/src/figures");
     run(cargo("run --package eigenhedge-lab --example ideas --locked --").arg(&figures))?;
@@ -29,33 +19,17 @@ pub fn pictures(root: &Path) -> Result<(), String> {
 }
 
 pub fn check(root: &Path) -> Result<(), String> {
-    let pages = BookPage::all(root)?;
-    let mut problems = style::lengths(&pages);
-    problems.extend(style::reading_ease(&pages));
-    problems.extend(links::broken(root, &pages)?);
-    problems.extend(reference::missing_names(root)?);
-    problems.extend(blocks::not_run(&pages));
-    problems.extend(numbers::wrong(root, &pages)?);
-    match spelling::unknown_words(root, &pages)? {
-        Some(unknown) => problems.extend(unknown),
-        None => println!("skipped: spelling, hunspell is not installed (apt-get install hunspell hunspell-en-us)"),
-    }
-    if problems.is_empty() {
-        println!("{} pages: length, reading ease, links, blocks, reference and numbers are right", pages.len());
-        return build(root);
-    }
-    Err(problems.iter().map(|problem| format!("\n  {problem}")).collect())
+    script(root, "docs/check_book.py", &[])?;
+    build(root)
 }
 
-/// Builds the book with mdBook, if mdBook is installed. Pages about the Python interface are
-/// generated in a copy of the book, from the docstrings of the installed package.
+/// Builds the book with mdBook, with pages about the Python interface from the docstrings of the installed package.
 fn build(root: &Path) -> Result<(), String> {
     if Command::new("mdbook").arg("--version").output().is_err() {
         println!("skipped: mdbook is not installed (cargo install mdbook)");
         return Ok(());
     }
     let copy = root.join("target/book-source");
-    // Symbolic links are followed, so that files outside the book are copied too.
     run(Command::new("cp").args(["-rLT"]).arg(root.join("docs")).arg(&copy))?;
     let python = root.join("target/python/environment/bin/python");
     if python.is_file() {
@@ -66,7 +40,6 @@ fn build(root: &Path) -> Result<(), String> {
     run(Command::new("mdbook").arg("build").arg(&copy).arg("--dest-dir").arg(root.join("target/book")))
 }
 
-/// Writes a page for each public class of the Python package, and adds the pages to the table of contents.
 fn add_python_pages(root: &Path, python: &Path, pages: &Path) -> Result<(), String> {
     let listed = output(Command::new(python).arg("docs/api_pages.py").arg(pages).current_dir(root))?;
     let (contents, entry) = (pages.join("SUMMARY.md"), "- [Python](python.md)\n");
