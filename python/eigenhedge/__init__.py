@@ -22,9 +22,8 @@ reconstruction error is recorded as the loss, and then the learner updates.
 - :func:`load`, :func:`save`, :func:`export`: model files, and exports for other programs.
 - :mod:`eigenhedge.plot`: plots. :mod:`eigenhedge.typing`: types for annotations.
 
-The default learner is ``"auto"``, which follows drift. :class:`OnlinePCA` and :class:`OnlineKernelPCA`
-use ``"anchored"`` by default. Its components are those of PCA (or kernel PCA) and do not depend on the
-order of the rows.
+The default learner is ``"auto"``, which follows drift. :class:`OnlinePCA` and :class:`OnlineKernelPCA` use
+``"anchored"`` by default. Its components are those of PCA (or kernel PCA) and do not depend on the order of the rows.
 
 Only NumPy is required. scikit-learn, River, pandas and matplotlib are imported on first use.
 """

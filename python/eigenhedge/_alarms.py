@@ -28,88 +28,62 @@ class Alarms:
     ----------
     row : ndarray of int of shape (n_rows,)
         Index of each row, counted from 0 over all calls of ``update``.
-    score : ndarray of shape (n_rows,)
-        Anomaly score relative to the reference: minus the sum of the logarithms of three tail
-        probabilities, plus a term for each nearly constant column at an unusual value. The score is
-        NaN for warm-up rows, for skipped rows, and for rows with too few previous rows for the
-        lags. ``q``, ``t2`` and ``limit`` are NaN for these rows too.
-    q : ndarray of shape (n_rows,)
-        Squared distance from the subspace of the kept directions.
-    t2 : ndarray of shape (n_rows,)
-        Hotelling's T² along the kept directions.
+    score, q, t2 : ndarray of shape (n_rows,)
+        Anomaly score relative to the reference, squared distance from the subspace of the kept
+        directions, and Hotelling's T² along them. They and ``limit`` are NaN for warm-up rows,
+        skipped rows, and rows with too few previous rows for the lags.
     limit : ndarray of shape (n_rows,)
-        Score above which the row is an alarm. With ``mode="adapt"``, it depends on the most recent
-        rows.
+        Score above which the row is an alarm. With ``mode="adapt"``, it depends on recent rows.
     alarm : ndarray of bool of shape (n_rows,)
         True if the score exceeds its limit or an incident opens. Rows of an incident raise no
-        further alarms in the first 250 rows after its report. With ``mode="freeze:ROWS"``, alarms
-        do not depend on incidents.
+        further alarms in the first 250 rows after its report, unless ``mode="freeze:ROWS"``.
     in_incident : ndarray of bool of shape (n_rows,)
         True for rows of an incident, from its report on.
     state : ndarray of str of shape (n_rows,)
-        Verdict in one word: ``"alarm"``, ``"incident"`` (inside an incident, without an alarm),
-        ``"normal"``, or ``"unscored"`` (without a score, outside incidents).
+        ``"alarm"``, ``"incident"`` (without an alarm), ``"normal"``, or ``"unscored"``.
     incident : ndarray of int of shape (n_rows,)
         Number of the ongoing incident, counted from 1, or -1 if there is none.
     change : ndarray of int of shape (n_rows,)
-        Index of the first row after a change in the level of the scores. It is stored at the row at
-        which the change was detected. Other entries are -1.
+        At the row at which a change in the level of the scores was detected: the index of the first
+        row after the change. Other entries are -1.
     causes : ndarray of shape (n_rows, 3)
         Main causes, largest share first: names of columns, or indices of columns without names.
         Missing entries are None (names) or -1 (indices).
     shares : ndarray of shape (n_rows, 3)
         Shares of the causes in the squared deviations of all columns from their predictions by the
-        other columns. The shares of a row are positive and sum to at most 1. Missing entries are NaN.
+        other columns. Missing entries are NaN.
     q_limit, t2_limit : ndarray of shape (n_rows,)
         Values of ``q`` and ``t2`` that the requested share of normal rows exceed (half this share
         if differences are scored too). Alarms do not depend on them.
     events : list of dict
-        Events (groups of nearby alarms) that ended before one of these rows. Keys: kind, start,
-        end, start_time, end_time, peak (row with the largest ratio of score to limit), strength
-        (score of the peak), alarms (number of alarms), causes (pairs of column and share). The kind
-        is "stuck" if a column was stuck in at least half of the alarms. It is "moved" if a column
-        that was constant in the warm-up had another value in at least half of the alarms. Otherwise
-        it is "alarms". Rows are indices as in ``row``. Times are those of the DatetimeIndex or
-        PeriodIndex of the rows, or of the argument ``times``. A time is None if it is not known.
+        Events (groups of nearby alarms) that ended before one of these rows. Keys: kind ("alarms",
+        or "stuck" or "moved" if that holds for at least half of the alarms), start, end, start_time,
+        end_time, peak (row with the largest ratio of score to limit), strength (score of the peak),
+        alarms (number of alarms), causes (pairs of column and share). Rows are indices as in
+        ``row``. Times are those of the index or of the argument ``times``, or None.
     changes : list of dict
-        Detected changes, with the keys of events. The kind is "rise" or "fall", and the end is the
-        row at which the change was detected. The kind "accepted" means that the most recent rows
-        became the reference after this row.
+        Detected changes, with the keys of events. The kind is "rise" or "fall", or "accepted" if the
+        most recent rows became the reference. The end is the row of the detection.
     incidents : list of dict
-        Incidents that ended, and those that are ongoing after the last row. Keys: incident
-        (number), start (estimated first row), reported (row of the report), end (last row, or None
-        while ongoing), start_time, reported_time, end_time, severity, grade ("minor", "major" or
-        "critical"), signs (list of "spike", "shift", "drift", "stuck", "moved" and "silent"), rows
-        (number of rows from the report to the end), alarms (number of these rows with a score above
-        the limit), peak (row of the greatest severity) and causes. Normal rows have an incident of
-        severity s about once in 10^s times ``incident_time`` rows.
+        Incidents that ended, and those that are ongoing after the last row. Keys: incident (number), start (estimated
+        first row), reported (row of the report), end (last row, or None while ongoing), start_time, reported_time,
+        end_time, severity, grade ("minor", "major" or "critical"), signs (list of "spike", "shift", "drift", "stuck",
+        "moved" and "silent"), rows (number of rows from the report to the end), alarms (number of these rows with a
+        score above the limit), peak (row of the greatest severity) and causes. Normal rows have an incident of severity
+        s about once in 10^s times ``incident_time`` rows.
     columns : list
         Names of the columns, or their indices if they have no names.
     reference_limit : float
-        Limit of the score by the reference alone, after the last row. At most about the requested
-        share of rows like the reference exceed it. It is NaN during the warm-up, and for a
-        :class:`Fleet` of monitors that was not created from a fitted monitor.
+        Limit of the score by the reference alone, after the last row. It is NaN during the warm-up,
+        and for a :class:`Fleet` whose keys have their own references.
     contributions : ndarray of shape (n_rows, n_columns), or None
-        Contributions of the columns to ``q``. Each row sums to its ``q``. The attribute is None
-        unless ``contributions=True``.
+        Contributions of the columns to ``q``, if requested.
     key : list of str, or None
-        Key of each row, for results of a :class:`Fleet`. Events, changes and incidents then also
-        have a "key".
+        Key of each row, for results of a :class:`Fleet`. Events, changes and incidents then also have a "key".
     open_event : dict or None
-        Event that is ongoing after the last row, which is also ``Monitor.open_event_``. It is None
-        for results of a :class:`Fleet`, where ``fleet[key].open_event_`` is the event of a key.
+        Event that is ongoing after the last row. It is None for results of a :class:`Fleet`.
     index : pandas.Index or None
         Index of the rows, if they were a pandas DataFrame.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import eigenhedge
-    >>> X = np.random.default_rng(0).normal(size=(600, 4)) * [3, 2, 1, 1]
-    >>> X[500, 1] = 40.0
-    >>> alarms = eigenhedge.Monitor(2).update(X)
-    >>> len(alarms), bool(alarms.alarm[500]), int(alarms.causes[500, 0])
-    (600, True, 1)
     """
 
     row: NDArray[np.int64]
@@ -155,11 +129,7 @@ class Alarms:
         return f"{line}{counts}{incidents}{more}"
 
     def of_key(self, key: object) -> Alarms:
-        """Return the results of one key of a :class:`Fleet`, with ``key`` set to None.
-
-        The argument is converted by ``str``. Entries of ``row`` remain indices over the rows of all
-        keys. Raise a ``KeyError`` if no row has the key.
-        """
+        """Return the results of one key of a :class:`Fleet`. Entries of ``row`` count the rows of all keys."""
         name = str(key)
         places = np.flatnonzero([one == name for one in self.key or []])
         if not len(places):
@@ -174,23 +144,11 @@ class Alarms:
         return replace(self, **chosen)
 
     def plot(self, times: Any = None, *, key: object = None) -> Figure:
-        """Plot scores, limits, alarms, incidents and changes with :func:`eigenhedge.plot.monitor`.
-
-        Parameters
-        ----------
-        times : array-like of shape (n_rows,), default=None
-            Values of the horizontal axis. None means the times of the index, or ``row`` if the
-            index has no times.
-        key : object, default=None
-            Key to plot, required for results of a :class:`Fleet` with several keys.
-        """
+        """Plot scores, limits, alarms, incidents and changes with :func:`eigenhedge.plot.monitor`."""
         return cast("Figure", later("monitor", "plot")(self, times, key=key))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the results as a pandas DataFrame with the columns of the command-line output.
-
-        If the input was a DataFrame, the result has its index.
-        """
+        """Return the results as a pandas DataFrame with the columns of the command-line output."""
         pd = needed("pandas", "Alarms.to_frame", "pandas")
         names = ["row", "score", "q", "t2", "limit", "alarm", "state"]
         columns: dict[str, Any] = {name: getattr(self, name) for name in names}
@@ -225,7 +183,6 @@ def states(found: dict[str, Any]) -> NDArray[np.str_]:
 def answers(
     found: dict[str, Any], names: list[str] | None, width: int, key: list[str] | None = None, *, index: Any, recent: RecentTimes
 ) -> Alarms:
-    """Convert results of the native module. Enter column names and times if they are known."""
     columns: list[Any] = list(range(width)) if names is None else names
     if names is not None:
         # Index -1 selects the last entry, None.
@@ -238,17 +195,17 @@ def answers(
 
 
 def described(one: dict[str, Any], columns: list[Any], recent: RecentTimes) -> Any:
-    """Add times and names of causes to an event, a change or an incident of the native module."""
+    """Add times and names of causes to an event, a change or an incident."""
     start, end = one["start"], one["end"]
     one["causes"] = [(columns[place], share) for place, share in one["causes"]]
     one["start_time"], one["end_time"] = recent.time(start), None if end is None else recent.time(end)
     if "incident" in one:
-        name = (one.get("key"), one["incident"])
-        one["start_time"], one["reported_time"] = recent.of_incident(name, start, one["reported"])
+        times = recent.of_incident(one.get("key"), one["incident"], start, one["reported"])
+        one["start_time"], one["reported_time"] = times
     return one
 
 
-#: Maximum number of rows of earlier calls whose times are stored. An event may start in one call and end in another.
+#: Maximum number of rows of earlier calls whose times are stored.
 RECENT = 1 << 14
 
 
@@ -257,10 +214,7 @@ def row_index(X: Any) -> Any:
 
 
 def wall_times(index: Any) -> Any:
-    """Convert an index to local times without a time zone. Return None for an index without times.
-
-    Periods are converted to their starts.
-    """
+    """Convert an index to local times, and periods to their starts. Return None for an index without times."""
     if hasattr(index, "to_timestamp") and hasattr(index, "freq"):
         index = index.to_timestamp()
     if getattr(getattr(index, "dtype", None), "kind", "") != "M":
@@ -276,10 +230,7 @@ def index_of_times(times: Any, count: int) -> Any:
 
 
 def row_times(index: Any) -> Floats | None:
-    """Return the local times of an index in seconds since 1970, or None for an index without times.
-
-    Missing times are NaN.
-    """
+    """Return the local times of an index in seconds since 1970, with NaN for missing ones, or None without times."""
     found = wall_times(index)
     if found is None:
         return None
@@ -315,12 +266,8 @@ class RecentTimes:
             return None
         return self._index[place]
 
-    def of_incident(self, name: object, start: int, reported: int) -> tuple[Any, Any]:
-        """Return the times of the first row and of the report of an incident.
-
-        They are stored for the latest incident of each key.
-        """
-        key, number = cast("tuple[Any, int]", name)
+    def of_incident(self, key: object, number: int, start: int, reported: int) -> tuple[Any, Any]:
+        """Return the times of the first row and of the report of an incident."""
         known = self._incidents.get(key)
         if known is None or known[0] != number:
             known = self._incidents[key] = (number, self.time(start), self.time(reported))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._core import Model, Monitor
+from ._rows import blocks, is_plain
 from ._saved import Saved, plain
 from ._sklearn import BaseEstimator, NotFittedError, validated
 from ._types import Self, Table
@@ -60,8 +61,6 @@ class NativeEstimator(Saved, BaseEstimator, Generic[Native]):
 
 
 class ModelEstimator(NativeEstimator[Model]):
-    """Base class of estimators that train a :class:`Model`."""
-
     n_components: int | float | None
     n_components_: int
 
@@ -69,6 +68,35 @@ class ModelEstimator(NativeEstimator[Model]):
     def model_(self) -> Model:
         """Model: model that the estimator trains."""
         return self._fitted()
+
+    def fit(self, X: Table, y: object = None) -> Self:
+        """Reset the estimator and learn from the rows of ``X``, in order. ``y`` is ignored."""
+        rows = self._prepared(X, reset=True)
+        self._begin(rows)
+        self._learn(rows)
+        return self
+
+    def partial_fit(self, X: Table, y: object = None) -> Self:
+        """Learn from one or more further rows. The first call starts a new model. ``y`` is ignored.
+
+        Parameters that are changed after the first call take effect at the next ``fit``, except that a changed
+        ``n_components`` is an error.
+        """
+        if not self.__sklearn_is_fitted__():
+            return self.fit(X)
+        self._check_continued()
+        self._learn(X if self._is_plain(X) else self._prepared(X, reset=False))
+        return self
+
+    def _begin(self, X: Any) -> None:
+        raise NotImplementedError
+
+    def _learn(self, X: Any) -> None:
+        for block in blocks(X):
+            self._model.learn(block)
+
+    def _is_plain(self, X: object) -> bool:
+        return is_plain(X, self.n_features_in_) and not hasattr(self, "feature_names_in_")
 
     def _check_continued(self) -> None:
         if isinstance(self.n_components, numbers.Integral) and self.n_components != self.n_components_:

@@ -30,14 +30,10 @@ Answers = TypeVar("Answers")
 class Fleet(Generic[Member, Answers]):
     """Models or monitors, one per key, for sensors, machines or customers whose rows arrive in one stream.
 
-    All members have the same options. A model learns only from the rows of its key and gives
-    exactly the results of a separate :class:`Model`. A monitor has its own reference once its key
-    has had as many rows as a warm-up. Before that, if there are at least eight keys, it uses a
-    shared reference from the first rows of all keys, once this is complete and the key has had 20
-    rows (plus the lags).
-
-    A fleet can be pickled and copied. The copy continues exactly like the fleet, but its charts for
-    :meth:`report` are empty.
+    A model gives exactly the results of a separate :class:`Model`. A monitor has its own reference
+    once its key has had as many rows as a warm-up. Before that, if there are at least eight keys, it
+    uses a shared reference from the first rows of all keys, once this is complete and the key has
+    had 20 rows (plus the lags). Charts for :meth:`report` are not copied or pickled.
 
     Parameters
     ----------
@@ -45,17 +41,9 @@ class Fleet(Generic[Member, Answers]):
         Number of directions kept by each model, or a monitor that is copied for each key. If this
         monitor is fitted, every key starts with its reference.
     max_groups : int, optional
-        Maximum number of members in memory. By default, there is no limit. The least recently used
-        members are moved to a temporary file and loaded when their keys return.
-    standardize : str, default="none"
-        Standardization of the columns of each key. ``"running"`` gives mean 0 and standard
-        deviation 1, computed from the previous rows of the key. ``"none"`` keeps the units.
-    hindsight : bool, default=True
-        True to also compute the best fixed subspace in hindsight for each key, so that the summary
-        of its model has a regret.
-    **options
-        Options of :func:`eigenhedge.run`. These options, ``standardize`` and ``hindsight`` are for
-        models only. Pass the options of monitors to :class:`Monitor`.
+        Maximum number of members in memory. The least recently used members are moved to a temporary file.
+    standardize, hindsight, **options
+        Options of :class:`Model`, for a fleet of models. ``standardize`` is ``"none"`` or ``"running"``.
 
     Examples
     --------
@@ -137,11 +125,8 @@ class Fleet(Generic[Member, Answers]):
 
         Returns
         -------
-        expected_losses, losses, coordinates : ndarrays of shape (n_rows,), (n_rows,) and (n_rows, k)
-            Results of models.
-        Alarms
-            Results of monitors, with the key of each row, event, change and incident. Row indices
-            count the rows of all keys from 0. After loading, copying or merging, they continue.
+        expected_losses, losses, coordinates, or Alarms
+            Results of models, as for :meth:`Model.step_each`, or of monitors. Row indices count the rows of all keys.
         """
         if isinstance(keys, str):
             keys, X = split_keys(keys, X)
@@ -169,10 +154,7 @@ class Fleet(Generic[Member, Answers]):
         return self._fleet
 
     def accept(self, key: object) -> None:
-        """Accept the current state of a key as normal, as in :meth:`Monitor.accept`.
-
-        Raise a ``KeyError`` for an unknown key.
-        """
+        """Accept the current state of a key as normal, as in :meth:`Monitor.accept`."""
         if not self._monitors("accept").accept(str(key)):
             raise KeyError(key)
 
@@ -228,10 +210,7 @@ class Fleet(Generic[Member, Answers]):
 
     @classmethod
     def load(cls, path: Path, *, max_groups: int | None = None) -> Fleet[Any, Any]:
-        """Load a fleet written by :meth:`save`, ``eigenhedge run --group-by`` or ``eigenhedge monitor --group-by``.
-
-        ``max_groups`` is the maximum number of members in memory.
-        """
+        """Load a fleet written by :meth:`save` or by the command line with ``--group-by``."""
         loaded: Fleet[Any, Any] = cls.__new__(cls)
         loaded._given, loaded.max_groups, loaded._recent = {}, max_groups, RecentTimes()
         loaded._fleet = Groups.open(path, max_groups, kind_of_file(path) == MONITORS_BY_KEY)
@@ -250,7 +229,6 @@ class Fleet(Generic[Member, Answers]):
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore the members as :meth:`load` does."""
         data = state["_fleet"]
         vars(self).update({**state, "_fleet": None, "_recent": RecentTimes()})
         if data is not None:
@@ -284,7 +262,6 @@ def key_texts(keys: Iterable[object]) -> list[str]:
 
 
 def _member(inner: Any) -> Any:
-    """Return a native monitor as a :class:`Monitor`, and other values unchanged."""
     if not isinstance(inner, _core.Monitor):
         return inner
     from ._monitor import Monitor

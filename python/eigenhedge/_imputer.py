@@ -10,9 +10,9 @@ from ._core import Model
 from ._estimator import ModelEstimator, forwarded
 from ._online import check_n_components, seed_of
 from ._options import stores_arguments
-from ._rows import blocks, is_single
+from ._rows import is_single
 from ._sklearn import OneToOneFeatureMixin, TransformerMixin
-from ._types import Floats, Self, Table
+from ._types import Floats, Table
 
 
 class OnlineImputer(OneToOneFeatureMixin, TransformerMixin, ModelEstimator):
@@ -24,24 +24,13 @@ class OnlineImputer(OneToOneFeatureMixin, TransformerMixin, ModelEstimator):
     Parameters
     ----------
     n_components : int, default=None
-        Number of directions kept. None means a third of the number of features, rounded down, and
-        at least 1.
+        Number of directions kept. None means a third of the number of features, rounded down, and at least 1.
     learner : str, default="auto"
         Name of a subspace learner in :func:`eigenhedge.learners`.
     standardize : str, default="running"
-        Standardization of the columns, as for :class:`OnlinePCA`: ``"none"``, ``"running"`` or
-        ``"warmup:ROWS"``. Use it if the columns have different units.
+        Standardization of the columns, as for :class:`OnlinePCA`.
     random_state : int, RandomState instance or None, default=None
         Seed of the random draws. They affect the filled cells only with ``"perturbed-leader"``.
-
-    Attributes
-    ----------
-    n_components_, n_features_in_, n_samples_seen_ : int
-        Number of directions kept, length of a row, and number of rows since the last ``fit``.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns, if the rows had names.
-    model_ : Model
-        Model that the estimator trains.
 
     Notes
     -----
@@ -72,11 +61,9 @@ class OnlineImputer(OneToOneFeatureMixin, TransformerMixin, ModelEstimator):
     random_state: Any
     n_samples_seen_: int = forwarded("rows", "int: number of rows learned since the last ``fit``.")
 
-    def fit(self, X: Table, y: object = None) -> Self:
-        """Reset the imputer and learn from the rows of ``X``, in order. ``y`` is ignored."""
-        rows = self._prepared(X, reset=True)
+    def _begin(self, X: Any) -> None:
         check_n_components(self.n_components)
-        n_features = rows.shape[1]
+        n_features = X.shape[1]
         k = max(1, n_features // 3) if self.n_components is None else int(self.n_components)
         if k > n_features:
             raise ValueError(f"n_components must be at most n_features={n_features}, got {k}")
@@ -84,14 +71,6 @@ class OnlineImputer(OneToOneFeatureMixin, TransformerMixin, ModelEstimator):
         options: dict[str, Any] = {"learner": self.learner, "missing": "fill", "best": "none", "feature_dim": room}
         self._model = Model(n_features, k, seed=seed_of(self.random_state), standardize=self.standardize, **options)
         self.n_components_ = k
-        return self._learn(rows)
-
-    def partial_fit(self, X: Table, y: object = None) -> Self:
-        """Learn from one or more further rows. The first call starts a new model. ``y`` is ignored."""
-        if not self.__sklearn_is_fitted__():
-            return self.fit(X)
-        self._check_continued()
-        return self._learn(self._prepared(X, reset=False))
 
     def transform(self, X: Table) -> Floats:
         """Return the rows of ``X`` with their missing cells filled in, without learning."""
@@ -101,11 +80,6 @@ class OnlineImputer(OneToOneFeatureMixin, TransformerMixin, ModelEstimator):
     def standard_errors(self, X: Table) -> Floats:
         """Return the standard errors of the cells that :meth:`transform` fills in, and 0 for all other cells."""
         return self._filled(X)[1]
-
-    def _learn(self, rows: Any) -> Self:
-        for block in blocks(rows):
-            self._model.learn(block)
-        return self
 
     def _filled(self, X: Table) -> tuple[Floats, Floats]:
         return self._fitted().filled(self._prepared(X, reset=False))

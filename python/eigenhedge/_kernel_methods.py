@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ._core import _DEFAULTS, KernelComponents, KernelRegression, _kernel_advice
 from ._lift import Lift, is_given, needs_kernel_name
 from ._online import Transformer, check_n_components
+from ._options import stores_arguments
 from ._rows import PARAMETERS, as_rows, check_numbers, checked_items, is_single, scaled_gamma, takes_items
 from ._sklearn import BaseEstimator, MultiOutputMixin, RegressorMixin, validated
 from ._types import Floats, Gamma, Kernel, RowKernel, Self, Table
@@ -20,16 +21,12 @@ ADVICE = "fill missing cells in first, or leave such rows out"
 
 
 class KernelPCA(Transformer):
-    """Batch kernel principal component analysis.
-
-    In addition to what scikit-learn's ``KernelPCA`` does, this class computes the loss of any row.
-    The solver ``"cholesky"`` never forms the whole kernel matrix.
+    """Batch kernel principal component analysis, with the loss of any row.
 
     Parameters
     ----------
     n_components : int, default=None
-        Number of components. None means all components whose eigenvalue exceeds 10⁻¹² times the
-        largest.
+        Number of components. None means all whose eigenvalue exceeds 10⁻¹² times the largest.
     kernel : str or callable, default="rbf"
         Name of a kernel in :func:`eigenhedge.kernels`, ``"precomputed"``, or a function of two rows. For
         kernels of texts or sets, rows are texts or sets. For a function, rows are any objects.
@@ -37,40 +34,33 @@ class KernelPCA(Transformer):
         Kernel parameter γ. ``"scale"`` is 1 / (number of features · variance of all entries). None
         is 1 / number of features, as in scikit-learn, which suits columns of variance 1. A warning
         is issued if γ does not suit the rows.
-    degree, coef0 : int, float, default=None
-        Other kernel parameters. None means a degree of 3 and a coef0 of 1.
-    length_scale : float, default=None
-        Length scale of a Matérn kernel. None means 1/√(2γ).
+    degree, coef0, length_scale : int, float, float, default=None
+        Other kernel parameters. None means 3, 1 and (for a Matérn kernel) 1/√(2γ).
     items, substring : {"words", "chars"}, int, default=None
-        Kind of items in a text, and number of items per substring for the spectrum kernel. With
-        None, items are characters for the spectrum kernel and words for kernels of sets, and
-        substrings have 3 items.
+        Kind of items in a text, and number of items per substring for the spectrum kernel. None
+        means characters for the spectrum kernel, words for kernels of sets, and 3 items.
     center : bool, default=True
         True to subtract the mean of the features.
     solver : {"auto", "dense", "partial", "cholesky"}, default="auto"
-        ``"dense"`` computes all eigenvalues, and ``"partial"`` only the largest ones.
-        ``"cholesky"`` computes a pivoted Cholesky factor, so that components are combinations of
-        few rows. ``"auto"`` is dense for up to 500 rows and partial for more.
+        ``"dense"`` computes all eigenvalues, and ``"partial"`` only the largest ones. ``"cholesky"`` computes a pivoted
+        Cholesky factor, without the whole kernel matrix. ``"auto"`` is dense for up to 500 rows and partial for more.
     tolerance : float, default=1e-6
         Share of the trace of the kernel matrix that the solver ``"cholesky"`` may leave unexplained.
     max_rank : int, default=None
-        Maximum number of rows that the solver ``"cholesky"`` uses. None means ten per component,
-        and at least 100.
+        Maximum number of rows that the solver ``"cholesky"`` uses. None means ten per component, and at least 100.
     remove_zero_eig : bool, default=False
-        True to leave out components whose eigenvalue is at most 10⁻¹² times the largest, even if
-        ``n_components`` is given.
+        True to leave out components without energy even if ``n_components`` is given.
 
     Attributes
     ----------
     eigenvalues_ : ndarray of shape (n_components,)
         Largest eigenvalues of the (centered) kernel matrix.
     eigenvectors_ : ndarray of shape (n_samples, n_components)
-        Eigenvectors of ``eigenvalues_``: the coordinates of the fitted rows, scaled to length 1.
-        They are zero for an eigenvalue of 0.
+        Eigenvectors of ``eigenvalues_``, or zero for an eigenvalue of 0.
     explained_variance_ratio_ : ndarray of shape (n_components,)
         Share of the energy that each component explains.
     trace_error_ : float
-        Energy outside the span of the rows that the solver uses. It is zero except for ``"cholesky"``.
+        Energy outside the span of the rows that the solver ``"cholesky"`` uses.
     gamma_ : float
         Value of γ. A Matérn kernel with a given ``length_scale`` does not use it.
 
@@ -86,6 +76,15 @@ class KernelPCA(Transformer):
     True
     """
 
+    n_components: int | None
+    kernel: Kernel
+    center: bool
+    solver: str
+    tolerance: float
+    max_rank: int | None
+    remove_zero_eig: bool
+
+    @stores_arguments
     def __init__(
         self,
         n_components: int | None = None,
@@ -103,25 +102,10 @@ class KernelPCA(Transformer):
         max_rank: int | None = None,
         remove_zero_eig: bool = False,
     ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.length_scale = length_scale
-        self.items = items
-        self.substring = substring
-        self.center = center
-        self.solver = solver
-        self.tolerance = tolerance
-        self.max_rank = max_rank
-        self.remove_zero_eig = remove_zero_eig
+        pass
 
     def fit(self, X: Table, y: object = None) -> Self:
-        """Fit the components to the rows of ``X``. ``y`` is ignored.
-
-        With ``kernel="precomputed"``, ``X`` is a square kernel matrix.
-        """
+        """Fit the components to the rows or to the precomputed kernel matrix ``X``. ``y`` is ignored."""
         check_n_components(self.n_components)
         rows = _checked(self, X, reset=True)
         k = rows.shape[0] if self.n_components is None else min(self.n_components, rows.shape[0])
@@ -181,8 +165,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     alpha : float, default=1.0
         Regularization weight, which is also the noise variance of the Gaussian process.
     kernel : str or callable, default="rbf"
-        Name of a kernel in :func:`eigenhedge.kernels`, or a function of two rows. For kernels of
-        texts or sets, rows are texts or sets. For a function, rows are any objects.
+        Kernel as for :class:`KernelPCA`, but not ``"precomputed"``.
     gamma, degree, coef0, length_scale, items, substring : float or "scale", int, float, float, str, int, default=None
         Parameters of the kernel, as for :class:`KernelPCA`.
 
@@ -208,6 +191,9 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     (True, True, True)
     """
 
+    alpha: float
+
+    @stores_arguments
     def __init__(
         self,
         alpha: float = _DEFAULTS["ridge_alpha"],
@@ -220,20 +206,10 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         items: Literal["words", "chars"] | None = None,
         substring: int | None = None,
     ) -> None:
-        self.alpha = alpha
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.length_scale = length_scale
-        self.items = items
-        self.substring = substring
+        pass
 
     def fit(self, X: Table, y: Table) -> Self:
-        """Fit the regression to the rows of ``X`` and their targets ``y``.
-
-        ``y`` has the shape (n_samples,) or (n_samples, n_targets).
-        """
+        """Fit the regression to the rows of ``X`` and their targets ``y``, one or several columns."""
         check_numbers(y)
         rows = checked_items(self, X, reset=True)
         if rows is not None:
@@ -265,18 +241,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def predict(self, X: Table, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
         """Predict the targets of rows.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-        return_std : bool, default=False
-            True to also return the standard deviation of the predicted function, without noise.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,) or (n_samples, n_targets)
-        std : ndarray of shape (n_samples,)
-            Standard deviations, only with ``return_std=True``.
+        With ``return_std=True``, also return the standard deviation of the predicted function, without noise.
         """
         check_is_fitted(self)
         mean, variance = self._model.predict(_checked(self, X, reset=False), return_std)

@@ -20,73 +20,47 @@ class OnlineKernelPCA(Online):
     """Online kernel principal component analysis.
 
     This estimator applies the learners of :class:`OnlinePCA` to kernel features. A row whose features
-    are not combinations of those of the stored rows is stored too. Stored rows are called atoms.
+    are not combinations of those of the stored rows, the atoms, is stored too.
 
     Parameters
     ----------
     n_components : int, default=None
-        Number of directions kept. None means the number of rows of the first call. With the kernels
-        ``"linear"`` and ``"precomputed"``, it is at most the dimension of the features. Set a
-        number if rows arrive one at a time.
+        Number of directions kept. None means the number of rows of the first call. With the kernels ``"linear"`` and
+        ``"precomputed"``, it is at most the dimension of the features. Set a number if rows arrive one at a time.
     learner : str, default="anchored"
         Name of a learner in :func:`eigenhedge.learners`. The components of the default are those of kernel PCA.
     kernel : str or callable, default="rbf"
         Name of a kernel in :func:`eigenhedge.kernels`, ``"precomputed"``, or a function of two rows.
-        ``"poly"`` is short for ``"polynomial"``. For kernels of texts or sets, rows are texts or sets,
-        and ``inverse_transform`` raises an error. For a function, rows are any objects, and the
-        estimator has no ``inverse_transform`` and cannot be saved. With ``"precomputed"``, ``X`` is a
-        kernel matrix, and there is no ``partial_fit``, ``save`` or ``inverse_transform``.
+        For kernels of texts or sets, rows are texts or sets, without ``inverse_transform``. For a
+        function, rows are any objects, without ``inverse_transform`` and ``save``. With
+        ``"precomputed"``, ``X`` is a kernel matrix, and there is no ``partial_fit`` either.
     gamma : float or "scale", default=None
-        Kernel parameter γ. ``"scale"`` is 1 / (number of features · variance of all entries of the
-        first call). None is 1 / median of the squared distances between the first 200 rows (for
-        other kernels than RBF, of the quantity that γ multiplies). For a single row or standardized
-        columns, None is 1 / number of features.
+        Kernel parameter γ. ``"scale"`` is 1 / (number of features · variance of all entries of the first call). None is
+        1 / median of the squared distances between the first 200 rows (for other kernels than RBF, of the quantity that
+        γ multiplies). For a single row or standardized columns, None is 1 / number of features.
     losses : bool, default=False
-        True to learn rows one by one and record the loss of each row before it is learned. This
-        costs T³ operations for T rows without a ``budget``. False learns all rows of a call at once
-        if the state of the learner does not depend on the order of rows: for ``"anchored"`` and
-        ``"leader"`` without ``budget``, ``max_rank``, ``hindsight`` and ``standardize="running"``.
-        ``summary_`` then has counts but no losses. Calls with fewer than 32 rows are always learned
-        one by one.
+        True to learn rows one by one and record their losses, in T³ operations for T rows without a
+        ``budget``. False learns all rows of a call at once if the learner does not depend on their
+        order: for ``"anchored"`` and ``"leader"`` without ``budget``, ``max_rank``, ``hindsight`` and
+        ``standardize="running"``. Calls with fewer than 32 rows are always learned one by one.
     hindsight : bool, default=False
         True to store all rows, so that ``summary_`` has a regret.
     standardize : str, default="none"
-        Standardization of the columns to mean 0 and standard deviation 1 before the kernel is
-        applied: ``"none"``, ``"running"`` (by the previous rows) or ``"warmup:ROWS"`` (by the first
-        ROWS rows of the first call, or all if there are fewer). Only for named kernels.
+        Standardization of the columns, as for :class:`OnlinePCA`. Only for named kernels.
     random_state : int, RandomState instance or None, default=None
         Seed of the random draws.
     {options}
 
     Attributes
     ----------
-    inclusion_ : ndarray of shape (n_components,)
-        Probability that each direction is kept.
-    summary_ : dict
-        Counts, losses, best loss, regret and bound so far, with the keys of the command-line
-        summary. Rows learned at once are counted but have no losses.
-    gamma_ : float
-        Value of γ in use.
     n_components_, n_features_in_, n_samples_seen_ : int
         Number of directions kept, length of a row, and number of rows since the last ``fit``.
-    model_ : Model
-        Model that the estimator trains.
-
-    See Also
-    --------
-    OnlinePCA : Online PCA of plain rows.
-    KernelPCA : Batch kernel PCA.
 
     Notes
     -----
-    None means the learner's default of an option. An option that has no effect with the learner is an
-    error. Kernel parameters that the kernel does not use are ignored. Without a ``budget``, there can be
-    as many atoms as rows. T rows learned at once take memory for 5 T² numbers and about 2 T³ operations,
-    so a million rows need a ``budget``.
-
-    The basis of ``transform`` changes while the model learns. Directions may swap or rotate after
-    ``partial_fit``. In contrast, the coordinates of :func:`eigenhedge.run` and
-    :meth:`eigenhedge.Model.step` are aligned from row to row.
+    An option that has no effect with the learner is an error. Kernel parameters that the kernel does not
+    use are ignored. Without a ``budget``, there can be as many atoms as rows. T rows learned at once take
+    memory for 5 T² numbers and about 2 T³ operations, so a million rows need a ``budget``.
 
     Examples
     --------

@@ -1,9 +1,8 @@
 """Explicit features for kernels given as a matrix or as a function.
 
-The kernel matrix of the fitted rows is ``K = U Λ Uᵀ``. The rows of ``U Λ^(1/2)`` are features whose
-inner products are the entries of ``K``. A point whose kernel values with the fitted rows are the
-vector ``κ`` has the features ``κ U Λ^(-1/2)``. A method for plain rows, applied to these features,
-is the kernel version of that method.
+The kernel matrix of the fitted rows is ``K = U Λ Uᵀ``. The rows of ``U Λ^(1/2)`` are features whose inner products are
+the entries of ``K``. A point whose kernel values with the fitted rows are the vector ``κ`` has the features ``κ U
+Λ^(-1/2)``. A method for plain rows, applied to these features, is the kernel version of that method.
 """
 
 from __future__ import annotations
@@ -53,9 +52,7 @@ def _hidden_if(is_wrong: Callable[[Kernel], bool], reason: str, method: Method) 
 class Lift:
     """Map from kernel values with the fitted rows to explicit features.
 
-    ``X`` contains the fitted rows, or is their kernel matrix if ``kernel`` is ``"precomputed"``.
-    Negative eigenvalues are dropped. Raise a ``ValueError`` for a significant negative eigenvalue
-    if fewer than ``k`` positive ones remain.
+    Negative eigenvalues are dropped, but a significant one is an error if fewer than ``k`` positive ones remain.
     """
 
     def __init__(self, kernel: Given, X: Any, k: int) -> None:
@@ -79,7 +76,6 @@ class Lift:
         self._map = vectors[:, carries] / np.sqrt(values[carries])
 
     def __call__(self, X: Any) -> Floats:
-        """Return the features of rows, or of points given by their kernel values with the fitted rows."""
         return np.ascontiguousarray(self._values(X) @ self._map)
 
     def _values(self, X: Any) -> Any:

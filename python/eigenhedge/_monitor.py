@@ -20,21 +20,17 @@ from ._types import Event, Floats, Incident, Path, Self, Table
 class Monitor(OutlierMixin, NativeEstimator[_core.Monitor]):
     """Monitor for rows of sensor readings: alarms, incidents, causes, events and change points.
 
-    The first rows count as normal and are the reference. These are the rows of :meth:`fit`, or the
-    first rows of :meth:`update`. The score of a later row combines three tail probabilities: of its
-    distance from the directions of normal rows (``q``), of its position along these directions
-    (``t2``), and of its most unusual column.
+    The rows of :meth:`fit`, or the first rows of :meth:`update`, count as normal and are the reference. The score of a
+    later row combines three tail probabilities: of its distance from the directions of normal rows (``q``), of its
+    position along these directions (``t2``), and of its most unusual column.
 
-    An **alarm** is a row that is unusual compared with the reference and with the most recent rows:
-    the start of a fault, or a single bad row. An **incident** is a stretch of rows in which
-    something is wrong: a spike, a shift, a slow drift, or a column that repeats a value, has no
-    values, or was constant and has moved. An incident is reported once and lasts until the rows are
-    usual again. A fault never becomes normal automatically, unless ``rebaseline`` is set.
+    An **alarm** is a row that is unusual compared with the reference and with the most recent rows: the start of a
+    fault, or a single bad row. An **incident** is a stretch of rows in which something is wrong. It is reported once
+    and lasts until the rows are usual again. A fault never becomes normal automatically, unless ``rebaseline`` is set.
     :meth:`accept` makes the current state the reference.
 
-    :meth:`update` is for streams. For the same rows and the same length of the warm-up, it gives
-    exactly the results of ``eigenhedge monitor``. The methods of scikit-learn's outlier detectors
-    compare the rows of a table with the reference only, without learning.
+    :meth:`update` is for streams, with the results of ``eigenhedge monitor``. The methods of
+    scikit-learn's outlier detectors compare rows with the reference only, without learning.
 
     Parameters
     ----------
@@ -43,52 +39,36 @@ class Monitor(OutlierMixin, NativeEstimator[_core.Monitor]):
     share : float, default=0.85
         Share of the energy of normal rows that the directions explain, if ``k`` is None.
     mode : str, default="adapt"
-        ``"adapt"``: the limit follows the level of the most recent rows, and the reference is
-        fixed. ``"freeze:ROWS"``: nothing changes after the first ROWS rows, or after ``fit``, and
-        alarms depend on the reference only.
+        ``"adapt"``: the limit follows the level of the most recent rows. ``"freeze:ROWS"``: nothing
+        changes after the first ROWS rows, or after ``fit``, and alarms depend on the reference only.
     limit : str or float, default="auto:0.01"
-        Rule for the alarm limit. ``"auto:ALPHA"`` aims at a share ALPHA of later rows above the
-        limit. With ``"conformal:P"``, at most a share P exceeds it, if the rows are exchangeable. A
-        number is short for ``"auto:ALPHA"``.
+        ``"auto:ALPHA"`` or a number ALPHA aims at a share ALPHA of later rows above the limit. With
+        ``"conformal:P"``, at most a share P exceeds it, if the rows are exchangeable.
     lags : int or "auto", default=0
         Number of previous rows appended to each row. ``"auto"`` means about 5 for 10 columns and 2 for 50.
     differences : bool or "auto", default="auto"
         True to also score the differences between consecutive rows. ``"auto"`` does so if the
         columns are strongly autocorrelated.
     standardize : bool, default=True
-        True to standardize the columns to mean 0 and standard deviation 1, computed from the normal rows.
+        True to standardize the columns by the normal rows.
     missing : {"fail", "skip", "fill"}, default="fill"
         Handling of NaN cells: raise an error, skip the row, or fill the cell from the other cells.
         ``"fill"`` skips rows without any value.
     warm_up : int, default=None
         Number of first rows of ``update`` that count as normal. None means 400, or 3 (lags + 1)
-        times the number of columns if that is more. If a table has fewer rows, the command line
-        uses the first third of them. In Python, later calls of ``update`` continue the warm-up.
+        times the number of columns if that is more. Later calls of ``update`` continue the warm-up.
     event_gap : int, default=5
         Maximum number of rows between two consecutive alarms of an event.
-    change_time : float, default=10000
-        Average number of rows between false reports of a change, from 10 to 1e9.
-    incident_time : float, default=1000
-        Average number of rows between false incidents, from 100 to 1e9.
+    change_time, incident_time : float, default=10000 and 1000
+        Average number of rows between false reports of a change (10 to 1e9), and between false incidents (100 to 1e9).
     rebaseline : str or int, default="never"
-        Automatic acceptance of an incident as the new reference: ``"never"``, or ``"after:ROWS"``
-        once it has lasted ROWS rows. A number is short for ``"after:ROWS"``.
+        Automatic acceptance of an incident as the new reference: ``"never"``, or ``"after:ROWS"`` or
+        a number once it has lasted so many rows.
 
     Attributes
     ----------
-    offset_ : float
-        Minus the limit of the score by the reference alone. ``decision_function`` is
-        ``score_samples`` minus this value.
-    totals_ : dict
-        Counts of rows, alarms, events, changes and incidents.
-    open_incidents : list of dict
-        Ongoing incidents, at most one.
-    open_event_ : dict or None
-        Ongoing event, or None if there is none.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : ndarray of str
-        Names of the columns. It exists only if the first rows had names.
+    n_features_in_, feature_names_in_ : int, ndarray of str
+        Number of columns, and their names if the first rows had names.
 
     Examples
     --------
@@ -134,15 +114,9 @@ class Monitor(OutlierMixin, NativeEstimator[_core.Monitor]):
         pass
 
     def fit(self, X: Table, y: object = None) -> Self:
-        """Reset the monitor and use all rows of ``X`` as normal rows.
+        """Reset the monitor and use all rows of ``X`` as normal rows. ``y`` is ignored.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, in order. There must be at least 20 plus the number of lags. With fewer rows, a
-            warning is issued, rows have no score yet, and ``update`` continues the warm-up.
-        y : None
-            Ignored.
+        With fewer than 20 rows plus the number of lags, a warning is issued, and ``update`` continues the warm-up.
         """
         rows = self._begin(X)
         if not self._model.fit(rows):
@@ -152,28 +126,23 @@ class Monitor(OutlierMixin, NativeEstimator[_core.Monitor]):
     def update(self, X: Table, *, times: Any = None, contributions: bool = False) -> Alarms:
         """Score rows in order and update the recent level.
 
-        The first call starts a warm-up, unless :meth:`fit` was called. If parameters were changed
-        since then, later calls raise a ``ValueError``. A changed parameter needs a new ``fit``.
+        The first call starts a warm-up, unless :meth:`fit` was called. A warning is issued if this
+        call has several rows and does not complete the warm-up. A changed parameter needs a new
+        ``fit``, otherwise later calls raise a ``ValueError``.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_columns)
-            Rows. If a row is invalid, the error names it, and the rows before it have been
-            processed. If a DataFrame has a DatetimeIndex or PeriodIndex, events and :meth:`report`
-            have its times. The report shows them as local times.
+            Rows. If a row is invalid, the error names it, and the rows before it have been processed. If a DataFrame
+            has a DatetimeIndex or PeriodIndex, results and :meth:`report` have its times.
         times : array-like of shape (n_rows,), default=None
-            Times of the rows, in a form that ``pandas.DatetimeIndex`` accepts. They replace those
-            of the index.
+            Times of the rows, for ``pandas.DatetimeIndex``. They replace those of the index.
         contributions : bool, default=False
-            True to also return the contribution of each column to ``q``, which
-            :func:`eigenhedge.plot.monitor` plots.
+            True to also return the contribution of each column to ``q``.
 
         Returns
         -------
         Alarms
-            Scores, limits, alarms, incidents, causes, events and changes. Rows of the warm-up have
-            no score. A warning is issued if the first call has several rows and does not complete
-            the warm-up.
         """
         is_first = not self.__sklearn_is_fitted__()
         index = row_index(X) if times is None else index_of_times(times, len(cast("Any", X)))
@@ -191,10 +160,9 @@ class Monitor(OutlierMixin, NativeEstimator[_core.Monitor]):
     def accept(self) -> Self:
         """Accept the current state as normal: the most recent rows become the reference.
 
-        These are the rows since the start of the ongoing incident, or the last rows if there is no
-        incident, at most as many as the warm-up had. If there are fewer than 20 plus the number of
-        lags, raise a ``ValueError`` and leave the monitor unchanged. The ongoing incident ends, and
-        later rows are compared with the new reference.
+        These are the rows since the start of the ongoing incident, which ends, or the last rows, at
+        most as many as the warm-up had. If there are fewer than 20 plus the number of lags, raise a
+        ``ValueError`` and leave the monitor unchanged.
         """
         self._fitted().accept()
         return self
@@ -205,24 +173,11 @@ class Monitor(OutlierMixin, NativeEstimator[_core.Monitor]):
         return self
 
     def score_samples(self, X: Table) -> Floats:
-        """Return minus the scores of rows (higher is more normal), without learning.
+        """Return minus the scores of the rows of a separate table (higher is more normal), without learning.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows of a separate table. With lags, copies of the first row replace the rows before it.
-            Without lags and differences, the score of a row does not depend on the other rows, unless
-            values have fewer decimals than in the warm-up.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,)
-            Negated scores. The score of a skipped row is NaN.
-
-        Raises
-        ------
-        NotFittedError
-            If the warm-up has not ended.
+        The score of a skipped row is NaN. With lags, copies of the first row replace the rows before
+        it. Without lags and differences, the score of a row does not depend on the other rows, unless
+        values have fewer decimals than in the warm-up.
         """
         return -self._score(X)[0]
 
@@ -235,15 +190,10 @@ class Monitor(OutlierMixin, NativeEstimator[_core.Monitor]):
         return limit - score
 
     def predict(self, X: Table) -> NDArray[np.int64]:
-        """Label the rows of ``X`` whose score exceeds the limit. Scores are those of :meth:`score_samples`.
+        """Return -1 for each row of ``X`` whose score exceeds the limit, and 1 for other rows.
 
-        This method does not detect stuck sensors. :meth:`update` does.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-            -1 for an alarm, and 1 for other rows, including skipped ones. If the warm-up has not
-            ended, a warning is issued and all labels are 1.
+        Scores are those of :meth:`score_samples`. If the warm-up has not ended, a warning is issued
+        and all labels are 1. Stuck sensors are only found by :meth:`update`.
         """
         scores, limit = self._fitted().score(self._prepared(X, reset=False))
         if limit is None:
@@ -277,25 +227,11 @@ class Monitor(OutlierMixin, NativeEstimator[_core.Monitor]):
         return [described(one, self._columns(), self._recent) for one in found]
 
     def report(self, path: Path, *, title: str = "Monitor") -> None:
-        """Write the page of ``eigenhedge monitor --report``: incidents with their columns, scores, limits and alarms.
+        """Write the page of ``eigenhedge monitor --report``, a self-contained HTML file with the heading ``title``.
 
-        The page is a self-contained HTML file with the heading ``title``. The file is replaced atomically.
-
-        Counts include all rows of the monitor. Charts and the list of events cover the rows of
-        :meth:`update` since the monitor was created, fitted or loaded. The charts of a long stream
-        show the largest score of each interval, in bounded memory. A monitor that was copied from a
-        :class:`Fleet` has no charts. Use :meth:`Fleet.report`.
-
-        Examples
-        --------
-        >>> import os, tempfile
-        >>> import numpy as np
-        >>> import eigenhedge
-        >>> rng = np.random.default_rng(0)
-        >>> monitor = eigenhedge.Monitor()
-        >>> alarms = monitor.update(rng.normal(size=(1000, 4)))
-        >>> path = os.path.join(tempfile.mkdtemp(), "monitor.html")
-        >>> monitor.report(path, title="Pump 7")
+        Charts and the list of events cover the rows of :meth:`update` since the monitor was created,
+        fitted or loaded. A monitor that was copied from a :class:`Fleet` has no charts. Use
+        :meth:`Fleet.report`. The file is replaced atomically.
         """
         if self._is_copy:
             raise ValueError("a monitor taken from a fleet has no charts: call report of the fleet")
@@ -317,7 +253,6 @@ class Monitor(OutlierMixin, NativeEstimator[_core.Monitor]):
         _core._check_monitor_options(**self.get_params(deep=False))
 
     def _check_continued(self) -> None:
-        """Raise a ``ValueError`` if a parameter has another value than in the native monitor."""
         given = self.get_params(deep=False)
         if given == self._checked:
             return

@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from ._core import _DEFAULTS, Model
 from ._estimator import ModelEstimator, forwarded
 from ._options import TABLE
-from ._rows import blocks, cells, check_numbers, is_plain, is_single, is_sparse
+from ._rows import blocks, cells, check_numbers, is_single, is_sparse
 from ._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from ._types import Floats, Self, Summary, Table
+from ._types import Floats, Summary, Table
 
 
 def check_n_components(n_components: Any) -> None:
@@ -35,8 +35,6 @@ def seed_of(random_state: Any) -> int:
 
 
 class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Base class of transformers that compute coordinates and losses of rows, and an inverse transform."""
-
     @abstractmethod
     def _embed(self, X: Table) -> tuple[Floats, Floats]:
         """Return the coordinates and losses of rows. ``X`` has not been validated."""
@@ -49,18 +47,10 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         """Return the rows with these coordinates."""
 
     def transform(self, X: Table) -> Floats:
-        """Return the coordinates of rows, without learning.
+        """Return the coordinates of rows along the components, of shape (n_samples, n_components), without learning.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows. For a precomputed kernel, the kernel values of each row with the fitted rows.
-
-        Returns
-        -------
-        X_new : ndarray of shape (n_samples, n_components)
-            Coordinates along the components. The components of an online estimator are the
-            directions most likely to be kept. The result is in single precision if the rows are.
+        For a precomputed kernel, ``X`` contains the kernel values of each row with the fitted rows.
+        The result is in single precision if the rows are.
         """
         coordinates = self._coordinates(X)
         return coordinates.astype(np.float32) if is_single(X) else coordinates
@@ -94,43 +84,16 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
 
 class Online(Transformer, ModelEstimator):
-    """Base class of transformers with a :class:`eigenhedge.Model`."""
-
     random_state: Any
     inclusion_: Floats = forwarded("inclusion", "ndarray of shape (n_components,): probability that each direction is kept.")
     summary_: Summary = forwarded(
-        "summary", "dict: losses, best loss, regret and bound, with the keys of the command-line summary."
+        "summary", "dict: losses, best loss, regret and bound, with the keys of the command-line summary, or None without losses."
     )
     #: Constructor arguments that are options of the model.
     _option_names: frozenset[str] = frozenset({"learner", "hindsight", "standardize"} | TABLE.keys())
 
-    def fit(self, X: Table, y: object = None) -> Self:
-        """Reset the estimator and learn from the rows of ``X``, in order. ``y`` is ignored.
-
-        ``X`` has the shape (n_samples, n_features). Sparse matrices and tables are accepted.
-        """
-        rows = self._prepared(X, reset=True)
-        self._begin(rows)
-        self._learn(rows)
-        return self
-
-    def partial_fit(self, X: Table, y: object = None) -> Self:
-        """Learn from one or more further rows. The first call starts a new model. ``y`` is ignored.
-
-        Parameters that are changed after the first call take effect at the next ``fit``, except
-        that a changed ``n_components`` is an error.
-        """
-        if not self.__sklearn_is_fitted__():
-            return self.fit(X)
-        self._check_continued()
-        self._learn(X if self._is_plain(X) else self._prepared(X, reset=False))
-        return self
-
     def score(self, X: Table, y: object = None) -> float:
-        """Return the mean of :meth:`score_samples`: minus the mean loss of ``X``. ``y`` is ignored.
-
-        Additional directions reduce the mean loss.
-        """
+        """Return the mean of :meth:`score_samples`: minus the mean loss of ``X``. ``y`` is ignored."""
         return float(self.score_samples(X).mean())
 
     @property
@@ -149,9 +112,6 @@ class Online(Transformer, ModelEstimator):
 
     def _prepared(self, X: Table, reset: bool, **rules: Any) -> Any:
         return super()._prepared(X, reset, accept_sparse="csr", **rules)
-
-    def _is_plain(self, X: object) -> bool:
-        return is_plain(X, self.n_features_in_) and not hasattr(self, "feature_names_in_")
 
     def _begin(self, X: Any) -> None:
         k = self._k(X)
@@ -174,7 +134,6 @@ class Online(Transformer, ModelEstimator):
         return None if k < n_features else k + 1
 
     def _collects(self) -> bool:
-        """Return True if rows may be learned as moments, without predicting each row."""
         return False
 
     def _learn(self, X: Any) -> None:
@@ -188,8 +147,7 @@ class Online(Transformer, ModelEstimator):
         if is_sparse(X) and self._model.standardize == "none":
             self._model._learn_sparse(cells(X))
             return
-        for block in blocks(X):
-            self._model.learn(block)
+        super()._learn(X)
 
     def _invert(self, coordinates: Floats) -> Floats:
         return self._model.reconstruct(coordinates)

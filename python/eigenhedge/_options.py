@@ -11,14 +11,10 @@ from ._core import Model
 
 
 def options() -> list[dict[str, Any]]:
-    """Return the table of options.
+    """Return a dictionary for each option.
 
-    Returns
-    -------
-    list of dict
-        Dictionary for each option. Keys: name, type, word (a word that can replace a number),
-        choices, default, example (keyword arguments), rule (range of values), help, read_by
-        (learners with this option), needs_kernel.
+    Its keys are name, type, word (a word that can replace a number), choices, default, example (keyword
+    arguments), rule (range of values), help, read_by (learners with this option), needs_kernel.
 
     Examples
     --------

@@ -20,22 +20,20 @@ class OnlinePCA(Online):
     """Online principal component analysis, by default with the learner ``"anchored"``.
 
     The state of ``"anchored"``, ``"leader"`` and ``"product-sets"`` does not depend on the order of
-    rows. By default, these learners collect rows as moments (count, mean, scatter matrix) at the
-    speed of a matrix product, and decompose the moments when a result is needed. With
-    ``losses=True``, with another learner, or with an option that needs single rows (such as
-    ``norm_bound`` or ``standardize="running"``), rows are learned one by one: the learner commits to
-    a subspace, the row arrives, its loss is recorded, and the learner updates.
+    rows. They collect rows as moments at the speed of a matrix product, and decompose the moments
+    when a result is needed. With ``losses=True``, another learner, or an option that needs single
+    rows (such as ``norm_bound`` or ``standardize="running"``), rows are learned one by one: the
+    learner commits to a subspace, the row arrives, its loss is recorded, and the learner updates.
 
     Parameters
     ----------
     n_components : int or float, default=None
         Number of directions kept, at most the number of features. A number between 0 and 1 means as many
-        as explain that share of the variance of the rows of the first call. None means the number of rows
-        or of features in the first call, whichever is smaller. Set a number if rows arrive one at a time.
+        as explain that share of the variance of the rows of the first call. None means the smaller of the
+        numbers of rows and features in the first call. Set a number if rows arrive one at a time.
     learner : str, default="anchored"
-        Name of a learner in :func:`eigenhedge.learners`. The components of the default are those of PCA
-        and do not depend on the order of the rows. To follow drift, use ``"auto"`` or ``"tracking"``. The
-        components of ``"auto"`` are those of the member with the largest weight.
+        Name of a learner in :func:`eigenhedge.learners`. The components of the default are those of PCA.
+        To follow drift, use ``"auto"`` (with the components of its heaviest member) or ``"tracking"``.
     whiten : bool, default=False
         True to divide each coordinate by its standard deviation over all rows so far (the root of
         ``explained_variance_``). ``inverse_transform`` reverses this. Requires ``hindsight``.
@@ -44,20 +42,15 @@ class OnlinePCA(Online):
         variance. Costs O(n²) operations per row of n features.
     losses : bool, default=False
         True to predict every row before it is learned. ``summary_`` then has losses, a regret and a
-        bound. This costs at least O(n²) operations per row, without fast matrix products: about 30
-        times as much for 256 features. Up to rounding, it does not change the components if rows
-        have at most 4096 numbers. The moments of longer rows are a sketch.
+        bound. This takes about 30 times as long for 256 features. Up to rounding, it does not change the
+        components if rows have at most 4096 numbers. The moments of longer rows are a sketch.
     batch : int, default=None
-        Number of rows that are predicted with one subspace around one center, and then learned at once by
-        matrix products. With a center, there is no bound. Without a center, the bound depends on the
-        largest eigenvalue of the sum of ``x xᵀ`` over a batch instead of the squared norm of a row. Each
-        call of ``partial_fit`` begins a new batch. With a center, rows are learned one by one until the
-        model has learned as many rows as a batch has. None means no batches.
+        Number of rows that are predicted and learned at once, as by :meth:`Model.step_batch`. Each call
+        of ``partial_fit`` begins a new batch. None means no batches.
     standardize : str, default="none"
         Standardization of the columns to mean 0 and standard deviation 1: ``"none"``, ``"running"``
         (by the previous rows) or ``"warmup:ROWS"`` (by the first ROWS rows of the first call, or
         all if there are fewer). Coordinates, components and losses are then in standard units.
-        ``mean_`` and the rows of ``inverse_transform`` are in units of the input.
     random_state : int, RandomState instance or None, default=None
         Seed of the random draws. They affect the losses, but not the learned state, except that of
         ``"perturbed-leader"``.
@@ -65,62 +58,26 @@ class OnlinePCA(Online):
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_components, n_features)
-        Directions most likely to be kept, most likely first. In each direction, the entry with the
-        largest absolute value is positive.
-    mean_ : ndarray of shape (n_features,)
-        Center that is subtracted from a row. It is zero without centering.
-    scale_ : ndarray of shape (n_features,)
-        Divisor of each column after centering. It is 1 unless columns are standardized. It is 0 for
-        a column that has been constant so far, which is ignored.
-    inclusion_ : ndarray of shape (n_components,)
-        Probability that each direction is kept.
-    summary_ : dict
-        Losses, best loss, regret and bound so far, with the keys of the command-line summary. If no
-        row was predicted (``losses=False``), losses, regret, bound and ranks are None, and so is the
-        best loss of rows of more than 4096 numbers. If such long rows were predicted, the best loss
-        and the regret are dictionaries with a lower and an upper bound (``low`` and ``high``).
-    explained_variance_, explained_variance_ratio_, singular_values_ : ndarray of shape (n_components,)
-        Variances, shares of the variance and singular values of all rows, along ``components_``.
-        They require ``hindsight`` and rows of at most 4096 numbers.
-    noise_variance_ : float
-        Mean variance of the directions that are not kept.
     n_components_, n_features_in_, n_samples_seen_ : int
         Number of directions kept, length of a row, and number of rows since the last ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the columns. It exists only if the rows had names.
-    model_ : Model
-        Model that the estimator trains.
-
-    See Also
-    --------
-    OnlineKernelPCA : Online PCA of kernel features.
-    eigenhedge.river.OnlinePCA : Online PCA for River.
+        Names of the columns, if the rows had names.
 
     Notes
     -----
-    None means the learner's default of an option. An option that has no effect with the learner is an
-    error. A grid search over learners and their options therefore needs a list of grids, one for each
-    learner:
+    An option that has no effect with the learner is an error. A grid search over learners and their
+    options therefore needs a list of grids, one for each learner:
     ``[{"learner": ["forgetting-leader"], "forget": [0.9, 0.99]}, {"learner": ["tracking"], "eta": [1.0, 4.0]}]``.
 
     ``score`` is minus the mean loss, and additional directions reduce the loss. A grid search over
-    ``n_components`` therefore selects the largest number. Use ``n_components=0.95`` instead, or the
-    score of the next step of a pipeline.
+    ``n_components`` therefore selects the largest number. Use ``n_components=0.95`` instead.
 
-    The basis of ``transform`` changes while the model learns. Directions may swap or rotate after
-    ``partial_fit``. In contrast, the coordinates of :func:`eigenhedge.run` and
-    :meth:`eigenhedge.Model.step` are aligned from row to row.
+    The basis of ``transform`` changes while the model learns. Directions may swap or rotate after ``partial_fit``. In
+    contrast, the coordinates of :func:`eigenhedge.run` and :meth:`eigenhedge.Model.step` are aligned from row to row.
 
-    If all directions are kept, the loss is zero. The summary then refers to a space with one
-    additional dimension, in which all rows are zero.
+    Control-C interrupts a long call between rows. Rows that were collected as moments in this call are discarded.
 
-    A C-ordered float64 array is read a few rows at a time, with the interpreter lock released. Control-C
-    interrupts a long call between rows. Rows that are learned one by one before the interrupt stay
-    learned. Rows that were collected as moments in this call are discarded.
-
-    There is no ``sample_weight``. scikit-learn requires that a row of weight 2 is equivalent to two
-    such rows at any positions, but the losses of an online learner depend on the order of rows.
+    There is no ``sample_weight``, because the losses of an online learner depend on the order of rows.
     :meth:`eigenhedge.Model.learn` and :meth:`eigenhedge.Moments.update` take weights.
 
     Examples
@@ -130,16 +87,12 @@ class OnlinePCA(Online):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(500, 2)) @ rng.normal(size=(2, 5)) + 0.01 * rng.normal(size=(500, 5))
     >>> pca = OnlinePCA(n_components=2, random_state=0).fit(X)
-    >>> pca.transform(X).shape
-    (500, 2)
-    >>> bool(-pca.score(X) < 0.001)
-    True
-    >>> pca.summary_["expected_loss"] is None, bool(pca.summary_["best_loss"] < 0.5)
-    (True, True)
-    >>> OnlinePCA(2, losses=True).fit(X).summary_["bound_holds"]
-    True
+    >>> pca.transform(X).shape, bool(-pca.score(X) < 0.001)
+    ((500, 2), True)
     >>> pca.partial_fit(X[:1]).n_samples_seen_
     501
+    >>> OnlinePCA(2, losses=True).fit(X).summary_["bound_holds"]
+    True
     """
 
     @constructor(without=OF_KERNELS | {"seed"})
@@ -166,14 +119,14 @@ class OnlinePCA(Online):
     center: str | bool | None
 
     components_: Floats = forwarded(
-        "components", "ndarray of shape (n_components, n_features): directions most likely to be kept."
+        "components", "ndarray of shape (n_components, n_features): directions most likely to be kept, most likely first."
     )
     mean_: Floats = forwarded("center", "ndarray of shape (n_features,): center that is subtracted from a row.")
-    scale_: Floats = forwarded("scale", "ndarray of shape (n_features,): divisor of a centered row.")
+    scale_: Floats = forwarded("scale", "ndarray of shape (n_features,): divisor of a centered row, 0 for a constant column.")
 
     @property
     def explained_variance_(self) -> Floats:
-        """ndarray of shape (n_components,): variance of all rows along each direction."""
+        """ndarray of shape (n_components,): variance of all rows along each direction. Requires ``hindsight``."""
         return self._energies()[0] / max(1, self.n_samples_seen_ - 1)
 
     @property
@@ -196,11 +149,7 @@ class OnlinePCA(Online):
         return rest / left if left > 0 else 0.0
 
     def get_covariance(self) -> Floats:
-        """Return the covariance matrix of the rows in the model of probabilistic PCA.
-
-        Variances along the components are those of the rows. In all other directions, the variance
-        is ``noise_variance_``.
-        """
+        """Return the covariance matrix of the rows in the model of probabilistic PCA."""
         components, noise = self.components_, self.noise_variance_
         along = np.maximum(self.explained_variance_ - noise, 0.0)
         covariance: Floats = (components.T * along) @ components
@@ -230,7 +179,6 @@ class OnlinePCA(Online):
         return super()._invert(coordinates * self._deviations() if self.whiten else coordinates)
 
     def _deviations(self) -> Floats:
-        """Return the standard deviation of each coordinate, or 1 for a direction without variance."""
         deviations = np.sqrt(self.explained_variance_)
         return np.where(deviations > 0, deviations, 1.0)
 

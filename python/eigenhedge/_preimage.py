@@ -25,13 +25,6 @@ class Preimage:
         ``criterion="angle"``, it is the cosine of the angle between them.
     converged : bool
         True if the search converged, and always True with candidates.
-
-    Examples
-    --------
-    >>> from eigenhedge import preimage
-    >>> found = preimage([[0.0], [1.0]], [0.5, 0.5], gamma=0.5)
-    >>> found.converged, found.squared_distance < 0.1
-    (True, True)
     """
 
     point: Any
@@ -58,32 +51,22 @@ def preimage(
 
     Parameters
     ----------
-    atoms : array-like of shape (n_atoms, n_features), or list of texts, sets or objects
-        Rows whose features are combined.
-    weights : array-like of shape (n_atoms,)
-        Weights of the rows.
+    atoms, weights : array-like of shape (n_atoms, n_features) and (n_atoms,)
+        Rows whose features are combined (also texts, sets or objects), and their weights.
     kernel : str or callable, default="rbf"
         Name of a kernel in :func:`eigenhedge.kernels`, or a function of two rows. Without
         candidates, the kernel must have a gradient.
     candidates : like atoms, default=None
         Rows among which the best one is selected. None means a search over all rows of numbers.
-        Candidates are required for texts, sets and objects.
     criterion : {"distance", "angle"}, default="distance"
-        Rule for the best candidate: the smallest distance or the smallest angle. The angle does not
-        depend on the lengths of texts.
+        Rule for the best candidate: the smallest distance or the smallest angle.
     start : array-like of shape (n_features,), default=None
         Starting point of the search. None means the nearest atom.
-    steps : int, default=200
-        Maximum number of steps of the search.
-    tolerance : float, default=1e-8
-        Relative length of a step at which the search stops.
+    steps, tolerance : int, float, default=200 and 1e-8
+        Maximum number of steps, and relative length of a step at which the search stops.
     **parameters
         Parameters of the kernel: ``gamma`` (by default 1 / number of features), ``degree``,
         ``coef0``, ``length_scale``, ``items``, ``substring``.
-
-    Returns
-    -------
-    Preimage
 
     Examples
     --------
@@ -117,13 +100,6 @@ class KernelMean:
         Mean of the kernel values of each row with all rows of the sample.
     squared_norm : float
         Squared norm of the mean feature of the sample.
-
-    Examples
-    --------
-    >>> from eigenhedge import kernel_mean
-    >>> mean = kernel_mean([[1.0, 0.0], [0.0, 1.0]], kernel="linear")
-    >>> mean.values, mean.squared_norm
-    (array([0.5, 0.5]), 0.5)
     """
 
     values: Floats
@@ -141,14 +117,8 @@ def kernel_mean(
         Sample of n rows.
     at : like X, default=None
         Rows at which the mean is evaluated. None means the rows of ``X``.
-    kernel : str or callable, default="rbf"
-        Name of a kernel in :func:`eigenhedge.kernels`, or a function of two rows.
-    **parameters
-        Parameters of the kernel, as for :func:`preimage`.
-
-    Returns
-    -------
-    KernelMean
+    kernel, **parameters
+        Kernel and its parameters, as for :func:`preimage`.
 
     Examples
     --------
@@ -174,14 +144,8 @@ class Discrepancy:
         Unbiased estimate of the squared distance, without the pairs of a row with itself. It can be
         negative. It is None if a sample has only one row.
     p_value : float or None
-        Share of the splits of all rows into two samples whose distance is at least that of the
-        given split. The splits are random, and include the given one. It is None without splits.
-
-    Examples
-    --------
-    >>> from eigenhedge import mmd
-    >>> mmd([[0.0], [0.0]], [[1.0], [1.0]], kernel="linear", splits=0)
-    Discrepancy(biased=1.0, unbiased=1.0, p_value=None)
+        Share of the splits of all rows into two samples, random ones and the given one, whose
+        distance is at least that of the given split. It is None without splits.
     """
 
     biased: float
@@ -200,27 +164,17 @@ def mmd(
 ) -> Discrepancy:
     """Compute the squared maximum mean discrepancy of two samples, and test whether their distributions are equal.
 
-    If the distributions are equal, all splits of the rows into two samples of these sizes are
-    equally likely. The probability of a p-value of at most 0.01 is then at most 0.01.
+    If the distributions are equal, the probability of a p-value of at most 0.01 is at most 0.01.
 
     Parameters
     ----------
     X, Y : array-like of shape (n_samples, n_features), or lists of texts, sets or objects
         Samples to compare.
-    kernel : str or callable, default="rbf"
-        Name of a kernel in :func:`eigenhedge.kernels`, or a function of two rows.
-    splits : int, default=199
-        Number of random splits for the p-value. 0 means no p-value.
-    seed : int, default=0
-        Seed of the splits.
-    **parameters
-        Parameters of the kernel, as for :func:`preimage`. Without ``gamma``, it is 1 / median of
-        the squared distances between the first 100 rows of each sample (for other kernels than RBF,
-        of the quantity that γ multiplies).
-
-    Returns
-    -------
-    Discrepancy
+    splits, seed : int, default=199 and 0
+        Number of random splits for the p-value, or 0 for no p-value, and seed of the splits.
+    kernel, **parameters
+        Kernel and its parameters, as for :func:`preimage`. Without ``gamma``, it is 1 / median of the squared distances
+        between the first 100 rows of each sample (for other kernels than RBF, of the quantity that γ multiplies).
 
     Examples
     --------

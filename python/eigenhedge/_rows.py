@@ -21,7 +21,7 @@ Names: TypeAlias = Sequence[Any] | NDArray[np.object_] | None
 #: Maximum number of entries of a dense block of a sparse table (8 MiB).
 BLOCK = 1 << 20
 
-#: Kinds of NumPy types that are not accepted: their names, with advice on the conversion to numbers.
+#: Kinds of NumPy types that are not accepted: their names, with advice.
 NO_NUMBERS = {
     "c": ("complex numbers", "Complex data not supported: give real and imaginary parts as columns of their own"),
     "m": ("durations", "divide them by a unit first, for example by numpy.timedelta64(1, 's')"),
@@ -38,13 +38,12 @@ TYPES = {
 
 
 def is_sparse(X: object) -> bool:
-    """Return True if ``X`` is a SciPy sparse matrix. Does not import SciPy."""
+    # SciPy is not imported.
     sparse = sys.modules.get("scipy.sparse")
     return sparse is not None and bool(sparse.issparse(X))
 
 
 def column_names(X: Any) -> NDArray[np.object_] | None:
-    """Return the column names of a table, or None unless all are strings."""
     names = getattr(X, "columns", None) if hasattr(X, "to_numpy") else getattr(X, "column_names", None)
     if names is None or not all(isinstance(name, str) for name in names):
         return None
@@ -52,12 +51,9 @@ def column_names(X: Any) -> NDArray[np.object_] | None:
 
 
 def as_rows(X: Any, names: Names = None) -> Floats:
-    """Return a two-dimensional C-ordered float64 array with the rows of ``X``.
+    """Return a table as a C-ordered float64 array, which is not copied unless necessary.
 
-    Aligned float64 arrays in C order are returned unchanged. Other arrays, nested lists, SciPy
-    sparse matrices, and tables of pandas, polars and Arrow are converted. If ``names`` is given,
-    the columns of a table with names are selected by name. Raise a ``ValueError`` for a missing
-    name, and for masked entries, texts that are not numbers, dates, durations and complex numbers.
+    If ``names`` is given, the columns of a table with names are selected by name.
     """
     places = matching_places(column_names(X), names)
     check_numbers(X)
@@ -74,10 +70,7 @@ def as_rows(X: Any, names: Names = None) -> Floats:
 
 
 def matching_places(found: Names, names: Names) -> list[int] | None:
-    """Return the index of each of ``names`` in ``found``, or None if both are equal or one of them is None.
-
-    Raise a ``ValueError`` for a name that is not in ``found``.
-    """
+    """Return the index of each of ``names`` in ``found``, or None if both are equal or one of them is None."""
     if found is None or names is None or list(found) == list(names):
         return None
     places = {name: place for place, name in enumerate(found)}
@@ -96,10 +89,7 @@ def numeric(X: Any) -> Any:
 
 
 def as_numbers(x: Any, names: Names = None) -> Floats:
-    """Return a one-dimensional C-ordered float64 array with the numbers of ``x``.
-
-    If ``names`` is given, the entries of a pandas Series with text labels are selected by label.
-    """
+    """Return a list of numbers as an array. Entries of a Series with text labels are selected by ``names``."""
     if isinstance(x, (str, bytes, dict)) or np.ndim(x) == 0:
         raise TypeError(f"must be a list of numbers, got {type(x).__name__}")
     check_numbers(x)
@@ -112,10 +102,7 @@ def as_numbers(x: Any, names: Names = None) -> Floats:
 
 
 def check_numbers(X: Any) -> None:
-    """Raise a ``ValueError`` for masked entries, duplicate column names, and cells that are not numbers.
-
-    Raise a ``TypeError`` if ``X`` is not a table, such as a path, a mapping or an iterator.
-    """
+    """Raise an error for masked entries, duplicate names, cells that are not numbers, and what is not a table."""
     _check_kind(X)
     _check_names(X)
     is_table = hasattr(X, "iloc") or hasattr(X, "get_columns")
@@ -136,7 +123,7 @@ def check_numbers(X: Any) -> None:
 
 
 def _columns(X: Any) -> Iterator[tuple[Any, Any]] | None:
-    """Return the columns of ``X`` that may not be numeric, or None if ``X`` is not a table."""
+    """Return the columns of a table that may not be numeric, or None if ``X`` is not a table."""
     if hasattr(X, "iloc") and np.ndim(X) == 2:
         others = [place for place, dtype in enumerate(X.dtypes) if getattr(dtype, "kind", "O") not in "biuf"]
         return ((X.columns[place], X.iloc[:, place].to_numpy()) for place in others)
@@ -146,7 +133,6 @@ def _columns(X: Any) -> Iterator[tuple[Any, Any]] | None:
 
 
 def check_value(value: object, place: str) -> None:
-    """Raise a ``ValueError`` if the value is a date, a duration or a complex number. The message ends with ``place``."""
     kind = _kind(type(value))
     if kind is not None:
         raise _refused(kind, type(value).__name__, place)
@@ -169,7 +155,6 @@ def is_single(X: Any) -> bool:
 
 
 def blocks(X: Any) -> Iterator[Floats]:
-    """Yield ``X``, or dense blocks of its rows if it is sparse. Only one block is in memory at a time."""
     if not is_sparse(X):
         yield X
         return
@@ -231,7 +216,6 @@ def _required(X: Any, ndim: int, rule: str) -> Floats:
 
 
 def _without_na(X: Any) -> Any:
-    """Replace ``pandas.NA`` by NaN in lists and arrays of objects."""
     if "pandas" not in sys.modules:
         return X
     array = np.asarray(X, dtype=object) if isinstance(X, np.ndarray) else np.asarray(X)
@@ -304,26 +288,15 @@ def _check_array(array: NDArray[Any], place: str) -> None:
     kind = array.dtype.kind
     if kind in NO_NUMBERS:
         raise _refused(kind, array.dtype, place)
-    if kind not in "OSUT":
-        return
-    _check_texts(array, place)
-    if kind != "O":
-        return
-    others = {what: found for what in set(map(type, array.flat)) if (found := _kind(what))}
-    if not others:
-        return
-    index, what = next((index, type(value)) for index, value in np.ndenumerate(array) if type(value) in others)
-    raise _refused(others[what], what.__name__, f" at entry ({', '.join(map(str, index))}){place}")
-
-
-def _check_texts(array: NDArray[Any], place: str) -> None:
-    if array.dtype.kind == "O" and not any(issubclass(what, (str, bytes)) for what in set(map(type, array.flat))):
-        return
-    for index, value in np.ndenumerate(array):
-        if not isinstance(value, (str, bytes)):
-            continue
+    # Types that are not numbers. The kind of a text is None.
+    kinds = {what: _kind(what) for what in set(map(type, array.flat))} if kind in "OSUT" else {}
+    wrong = {what: kind for what, kind in kinds.items() if kind or issubclass(what, (str, bytes))}
+    for index, value in np.ndenumerate(array) if wrong else ():
+        found = wrong.get(type(value), "")
+        if found:
+            raise _refused(found, type(value).__name__, f" at entry ({', '.join(map(str, index))}){place}")
         try:
-            float(value)
+            _ = found is None and float(value)
         except ValueError:
             row, *column = index
             where = place or (f" in column {column[0]}" if column else "")
@@ -367,10 +340,9 @@ def are_objects(X: Any) -> bool:
 
 
 def as_items(X: Any, kernel: Kernel | None, names: Any = None) -> ItemRows:
-    """Return the rows of a list, a series or a table as :class:`ItemRows`.
+    """Return the rows of a list, a series or a table as items.
 
-    A row of a table with several columns becomes the list of its cells. For a kernel function, a table of
-    numbers becomes rows of numbers, whose columns are matched by name if ``names`` is given.
+    A row of a table with several columns becomes a list of cells, or for a kernel function an array of numbers.
     """
     if isinstance(X, ItemRows):
         return X
@@ -386,7 +358,6 @@ def as_items(X: Any, kernel: Kernel | None, names: Any = None) -> ItemRows:
 
 
 def as_points(X: Table, kernel: Kernel | None, names: Any = None) -> Any:
-    """Return the rows in the form that the kernel takes: items, or numbers in columns matched by name."""
     return as_items(X, kernel, names) if takes_items(kernel) else as_rows(X, names)
 
 

@@ -28,43 +28,23 @@ class RunResult:
 
     Attributes
     ----------
-    expected_losses : ndarray of shape (n_rows,)
-        Expected loss of each row over the random choice of the subspace. With ``missing="skip"``, a
-        skipped row has NaN in this array, and in ``losses``, ``coordinates`` and
-        ``reconstructions``.
-    losses : ndarray of shape (n_rows,)
-        Loss of each row for the subspace that was drawn.
+    expected_losses, losses : ndarray of shape (n_rows,)
+        Expected loss of each row over the random choice of the subspace, and loss for the subspace
+        that was drawn. Skipped rows have NaN here, in ``coordinates`` and in ``reconstructions``.
     coordinates : ndarray of shape (n_rows, k)
-        Coordinates of each row. By default, they are along the directions most likely to be kept,
-        in a basis that is aligned from row to row. With ``coordinates="drawn"``, they are along the
-        directions drawn for the row.
+        Coordinates of each row, by default along the directions most likely to be kept, in a basis
+        that is aligned from row to row. With ``coordinates="drawn"``, along the directions drawn.
     summary : dict
         Summary with the keys of the command-line summary. Values that do not exist are None.
     model : Model
         Model after the last row, which can continue learning.
     reconstructions : ndarray of shape (n_rows, n_columns), or None
-        Projection of each row on the subspace drawn for it, in units of the rows. The squared
-        distance between row and projection is the loss of the row (in standard units, if columns
-        are standardized). The attribute is None unless ``reconstructions=True``.
-    filled : ndarray of shape (n_rows, n_columns), or None
-        Rows with their missing cells filled in before the row was learned. A cell is NaN if its
-        column had no value so far. The attribute is None unless ``filled=True``.
-    fill_errors : ndarray of shape (n_rows, n_columns), or None
-        Standard errors of the cells that were filled in, and 0 for all other cells. The attribute
-        is None unless ``filled=True``.
+        Projection of each row on the subspace drawn for it, in units of the rows, if requested.
+    filled, fill_errors : ndarray of shape (n_rows, n_columns), or None
+        If requested: rows with their missing cells filled in before the row was learned (NaN if the
+        column had no value so far), and the standard errors of these cells (0 for other cells).
     index : pandas.Index or None
         Index of the rows, if they were a pandas DataFrame.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import eigenhedge
-    >>> X = np.random.default_rng(0).normal(size=(100, 3)) * [4, 1, 1]
-    >>> result = eigenhedge.run(X, 1, reconstructions=True)
-    >>> result.losses.shape, result.coordinates.shape, result.reconstructions.shape
-    ((100,), (100, 1), (100, 3))
-    >>> bool(np.isclose(((X - result.reconstructions) ** 2).sum(axis=1), result.losses).all())
-    True
     """
 
     expected_losses: Floats
@@ -84,11 +64,7 @@ class RunResult:
         return _summary.html(self.summary, self.expected_losses[~np.isnan(self.expected_losses)])
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a pandas DataFrame with the columns of the command-line output: row, expected_loss, loss, z0, z1, …
-
-        If the input was a DataFrame, the result has its index. Skipped rows have NaN, whereas the
-        command line leaves them out.
-        """
+        """Return a pandas DataFrame with the columns of the command-line output: row, expected_loss, loss, z0, z1, …"""
         pd = needed("pandas", "RunResult.to_frame", "pandas")
         columns: dict[str, Any] = {"row": range(len(self.losses)), "expected_loss": self.expected_losses, "loss": self.losses}
         columns.update({f"z{i}": column for i, column in enumerate(self.coordinates.T)})
@@ -113,29 +89,22 @@ def run(
     """Run one learner over the rows of a table, one trial per row.
 
     Before each row, the learner commits to a k-dimensional subspace. The row arrives, its loss is
-    recorded, and the learner updates. For the same rows, options and seed, the results are exactly
-    those of ``eigenhedge run`` on the command line.
+    recorded, and the learner updates. The results are exactly those of ``eigenhedge run``.
 
     None means the default of an option. An option that has no effect with the learner is an error.
-    :func:`eigenhedge.learners` and :func:`eigenhedge.kernels` list the names of learners and
-    kernels. ``center`` may also be True or False. ``kernel`` may also be a function of two rows.
+    ``center`` may also be True or False. ``kernel`` may also be a function of two rows.
 
     Parameters
     ----------
     X : array-like of shape (n_rows, n_columns), str or path-like
         Rows, in order: an array, a list, a sparse matrix, a pandas, polars or Arrow table, or the
-        path of a file. The numeric columns of a file are read as on the command line. For kernels
-        of texts and sets, ``X`` is a list of texts, sets or lists of items. For a kernel function,
-        it is a list of any objects.
+        path of a file. For kernels of texts and sets, and for a kernel function, a list of objects.
     k : int
         Number of directions kept.
     standardize : str, default="none"
-        Standardization of the columns to mean 0 and standard deviation 1: ``"none"``, ``"running"``
-        (by the previous rows) or ``"warmup:ROWS"`` (by the first ROWS rows). Losses and coordinates
-        are then in standard units.
+        Standardization of the columns, as for :class:`Model`.
     reconstructions : bool, default=False
-        True to also compute the projection of each row. Not possible with kernels, Hebbian learners
-        or ``feature_dim``.
+        True to also compute the projection of each row. Not possible with kernels, Hebbian learners or ``feature_dim``.
     filled : bool, default=False
         True to also return the rows with their missing cells filled in, and the standard errors of
         these cells. Requires ``missing="fill"``.
@@ -146,7 +115,6 @@ def run(
     Returns
     -------
     RunResult
-        Losses, coordinates, summary and model. Reconstructions and filled rows are optional.
 
     Examples
     --------

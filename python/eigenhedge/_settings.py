@@ -23,18 +23,8 @@ def Hedge(
 ) -> CappedHedge:
     """Create a Hedge learner over ``n`` experts with learning rate ``eta``.
 
-    It draws one expert per trial and incurs the loss of this expert. The result is a
-    :class:`CappedHedge` that drops one expert per trial. Its ``dropped_probabilities`` are the
-    weights of Hedge. The options are those of :class:`CappedHedge`.
-
-    Examples
-    --------
-    >>> from eigenhedge import Hedge
-    >>> hedge = Hedge(2, eta=1.0)
-    >>> hedge.step([0.0, 1.0])[0]
-    0.5
-    >>> hedge.dropped_probabilities.round(3)
-    array([0.731, 0.269])
+    It is a :class:`CappedHedge` that drops one expert per trial, whose loss it incurs. Its
+    ``dropped_probabilities`` are the weights of Hedge.
     """
     return CappedHedge(n, n - 1, eta, mixing=mixing, alpha=alpha, select=select, seed=seed)
 
@@ -48,21 +38,13 @@ class ExpertsResult:
     expected_losses, losses : ndarray of shape (n_rows,)
         Total loss of the dropped experts in each row: its expectation, and its value for the drawn set.
     kept_probabilities : ndarray of shape (n_rows, n), or None
-        Probability that each expert is kept, before each row. It is None for ``"leader"`` and
-        ``"perturbed-leader"``.
+        Probability that each expert is kept, before each row. It is None for ``"leader"`` and ``"perturbed-leader"``.
     best_loss : float
         Total loss of the best fixed set of experts to drop, in hindsight.
     bound : float or None
         Upper bound on the total expected loss. It is None if no theorem covers the learner.
     theorem : str or None
-        Theorem from which the bound follows, or None without a bound.
-
-    Examples
-    --------
-    >>> from eigenhedge import experts
-    >>> result = experts([[0.0, 0.5, 1.0]] * 50, 2)
-    >>> result.kept_probabilities.shape, result.best_loss
-    ((50, 3), 0.0)
+        Theorem from which the bound follows.
     """
 
     expected_losses: Floats
@@ -84,22 +66,10 @@ def experts(
     select: Select = None,
     seed: int = 0,
 ) -> ExpertsResult:
-    """Run an expert learner over a table of losses.
+    """Run an expert learner over a table of losses between 0 and 1, with a row for each trial.
 
-    In each row, k experts are kept, and the losses of the other experts are charged.
-
-    Parameters
-    ----------
-    losses : array-like of shape (n_rows, n)
-        Loss of each expert in each row, between 0 and 1.
-    k : int
-        Number of experts kept.
-    learner, eta, mixing, alpha, select, seed : str, float, str, float, str, int
-        Options of :class:`Experts`.
-
-    Returns
-    -------
-    ExpertsResult
+    In each row, k experts are kept, and the losses of the other experts are charged. The options
+    are those of :class:`Experts`.
 
     Examples
     --------
@@ -132,24 +102,13 @@ class PairResult:
     expected_gains, gains : ndarray of shape (n_rows,)
         Expected gain of each pair of rows over the random choice of directions, and gain of the
         directions that were drawn.
-    best_gain : float or None
-        Total gain of the best fixed directions in hindsight. It is None if n_left · n_right exceeds 4096².
-    bound : float or None
-        Lower bound on the total expected gain. It is None if ``alpha`` is not 0, if ``norm_bound``
-        is not a number, or if ``best_gain`` is None.
+    best_gain, bound : float or None
+        Total gain of the best fixed directions in hindsight, and lower bound on the total expected
+        gain, as for :class:`Pair`.
     left, right : ndarray of shape (n_directions, n_left) and (n_directions, n_right)
         Learned directions, in descending order of their probability of being kept.
     probabilities : ndarray of shape (n_directions,)
         Probability that each direction is kept.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from eigenhedge import pair
-    >>> x = np.random.default_rng(0).uniform(-1, 1, size=(200, 2))
-    >>> result = pair(x, x[:, ::-1], 1)
-    >>> result.gains.shape, result.left.shape[1], result.right.shape[1]
-    ((200,), 2, 2)
     """
 
     expected_gains: Floats
@@ -174,18 +133,7 @@ def pair(
 ) -> PairResult:
     """Run the pair learner over two tables, to find directions of both that correlate with each other.
 
-    Parameters
-    ----------
-    X, Y : array-like of shape (n_rows, n_left) and (n_rows, n_right)
-        Rows of the two streams, in order. Row i of ``X`` and row i of ``Y`` are a pair.
-    k : int
-        Number of directions kept.
-    eta, alpha, center, norm_bound, seed : float, float, bool, float or "auto", int
-        Options of :class:`Pair`.
-
-    Returns
-    -------
-    PairResult
+    Row i of ``X`` and row i of ``Y`` are a pair. The options are those of :class:`Pair`.
 
     Examples
     --------

@@ -53,25 +53,9 @@ def _saved_by(model: Any) -> Any:
 
 
 def save(model: Contents | Online, path: Path) -> None:
-    """Write a model, a fitted online estimator, a monitor or a fleet to a file.
+    """Write a model, a fitted online estimator, a monitor or a fleet to a file, which is replaced atomically.
 
-    Parameters
-    ----------
-    model : Model, OnlinePCA, OnlineKernelPCA, Monitor, Fleet, or a class of eigenhedge.river
-        Object to write. Parameters of an estimator that JSON cannot represent, such as a
-        ``RandomState``, are left out.
-    path : path-like
-        Path of the file. An existing file is replaced atomically.
-
-    Examples
-    --------
-    >>> import eigenhedge, numpy as np, os, tempfile
-    >>> X = np.random.default_rng(0).normal(size=(50, 4))
-    >>> pca = eigenhedge.OnlinePCA(2).fit(X)
-    >>> path = os.path.join(tempfile.mkdtemp(), "model.eh")
-    >>> eigenhedge.save(pca, path)
-    >>> bool((eigenhedge.load(path).components_ == pca.components_).all())
-    True
+    Parameters of an estimator that JSON cannot represent, such as a ``RandomState``, are left out.
     """
     if not isinstance(model, (Model, Fleet)):
         _saved_by(model)
@@ -88,31 +72,24 @@ def load(path: Path | bytes, kind: type[Any] | None = None) -> Any:
     Parameters
     ----------
     path : path-like or bytes
-        Path of the file, or its contents, such as the result of ``Model.to_bytes`` or a value of
-        the column ``model`` of :mod:`eigenhedge.spark`.
+        Path of the file, or its contents.
     kind : class, default=None
-        Class that the file must contain. None means any class. :class:`Model` also accepts the file
-        of an estimator with a model, and returns this model.
+        Class that the file must contain. :class:`Model` also accepts the file of an estimator with a
+        model, and returns this model.
 
     Returns
     -------
     Model, OnlinePCA, OnlineKernelPCA, Monitor, Fleet, or a class of eigenhedge.river
         Saved object, which can continue learning. A model of the command line becomes an
-        :class:`OnlinePCA`, or an :class:`OnlineKernelPCA` if it has a kernel. It keeps the names
-        and scales of its columns.
+        :class:`OnlinePCA`, or an :class:`OnlineKernelPCA` if it has a kernel.
 
     Examples
     --------
     >>> import eigenhedge, os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "model.eh")
-    >>> eigenhedge.run([[1.0, 2.0], [2.0, 1.0]], 1).model.save(path)
-    >>> eigenhedge.load(path, eigenhedge.Model).rows
-    2
-
-    Raises
-    ------
-    ValueError
-        If the file is damaged, truncated, of a newer version, or does not contain a ``kind``.
+    >>> eigenhedge.save(eigenhedge.OnlinePCA(1).fit([[1.0, 2.0], [2.0, 1.0]]), path)
+    >>> eigenhedge.load(path).n_samples_seen_, eigenhedge.load(path, eigenhedge.Model).rows
+    (2, 2)
     """
     where = "the bytes" if isinstance(path, bytes) else str(path)
     model: Any
@@ -175,26 +152,9 @@ def export(model: Contents | Online, path: Path) -> None:
 
     The coordinates of a row ``x``, before whitening, are ``components @ ((x - mean) / scale)``.
 
-    Parameters
-    ----------
-    model : Model, OnlinePCA, or eigenhedge.river.OnlinePCA
-        Model without a kernel.
-    path : path-like
-        Path of the file, which must end in ``.json``, ``.csv``, ``.npz`` or ``.onnx``. ONNX
-        requires the package onnx. An ONNX graph has the input ``rows`` and the outputs
-        ``coordinates`` and ``loss``. These are in single precision, and the graph computes in
-        double precision.
-
-    Examples
-    --------
-    >>> import eigenhedge, numpy as np, os, tempfile
-    >>> X = np.random.default_rng(0).normal(size=(50, 4))
-    >>> pca = eigenhedge.OnlinePCA(2).fit(X)
-    >>> path = os.path.join(tempfile.mkdtemp(), "model.npz")
-    >>> eigenhedge.export(pca, path)
-    >>> arrays = np.load(path)
-    >>> bool(np.allclose(arrays["components"] @ ((X[0] - arrays["mean"]) / arrays["scale"]), pca.transform(X[:1])[0]))
-    True
+    The model must have no kernel. The path must end in ``.json``, ``.csv``, ``.npz`` or ``.onnx``
+    (requires the package onnx). An ONNX graph has the input ``rows`` and the outputs ``coordinates``
+    and ``loss`` in single precision, and computes in double precision.
     """
     inner = model if isinstance(model, Model) else _saved_by(model)
     if not isinstance(inner, Model):
@@ -207,7 +167,6 @@ def export(model: Contents | Online, path: Path) -> None:
 
 
 def _export_onnx(inner: Model, path: Path) -> bool:
-    """Write the linear map of a model as an ONNX graph and return True. Return False for a kernel."""
     import numpy as np
 
     needed("onnx", "an export to ONNX", "eigenhedge[onnx]")
@@ -250,20 +209,8 @@ def merge(first: Mergeable, *others: Mergeable) -> Mergeable:
     """Merge models that were fitted to parts of a table into a model of all rows.
 
     The learner must not depend on the order of rows (``"leader"``, ``"anchored"`` or
-    ``"product-sets"``). Options and columns must match. Merging fleets combines their keys. Models
-    of a common key are merged under this rule. Monitors of a common key are an error.
-
-    Parameters
-    ----------
-    first : Model, OnlinePCA or Fleet
-        First model.
-    *others : of the same class
-        Models to merge with the first one. The arguments are not modified.
-
-    Returns
-    -------
-    Model, OnlinePCA or Fleet
-        New model of all rows.
+    ``"product-sets"``). Class, options and columns must match. Merging fleets combines their keys.
+    Models of a common key are merged. Monitors of a common key are an error.
 
     Examples
     --------

@@ -47,14 +47,10 @@ Gamma: TypeAlias = float | Literal["scale"] | None
 
 
 class KernelArguments(KernelParameters, total=False):
-    """Parameters of kernels."""
-
     gamma: float | None
 
 
 class Between(TypedDict):
-    """Lower and upper bound on a number that is not known exactly."""
-
     low: float
     high: float
 
@@ -72,8 +68,6 @@ class Certificate(TypedDict):
 
 
 class Member(TypedDict):
-    """Member of a portfolio: its name, its weight and its expected loss."""
-
     name: str
     weight: float
     expected_loss: float
@@ -90,8 +84,6 @@ class Partition(TypedDict):
 
 
 class ShiftingBound(TypedDict):
-    """Bound relative to a comparator with one subspace per segment of the stream."""
-
     segments: int
     best_loss: float
     bound: float

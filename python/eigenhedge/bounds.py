@@ -1,9 +1,9 @@
 """Regret bounds as functions. The Rust module ``eigenhedge::bounds`` states their hypotheses.
 
-``k`` is the number of directions or experts kept, and ``experts`` is the number of experts.
-``dimension`` is the dimension N of the space (``float("inf")`` for infinite dimension). ``best`` is
-the loss of the comparator (its gain for ``pair``). ``scale`` is the largest possible loss of a
-trial, which is Q² for rows of norm at most Q. A function returns None if its theorem does not apply.
+``k`` is the number of directions or experts kept, and ``experts`` is the number of experts. ``dimension`` is the dimension
+N of the space (``float("inf")`` for infinite dimension). ``best`` is the loss L* of the comparator (its gain for ``pair``).
+``scale`` is the largest possible loss of a trial, which is Q² for rows of norm at most Q. A function returns None if its
+theorem does not apply, for example unless k < N.
 
 Examples
 --------

@@ -22,17 +22,9 @@ _ROWS = 5000
 
 
 class ServiceError(Exception):
-    """Error response of the service.
+    """Error response of the service: HTTP ``status``, ``detail`` in one sentence, and ``row`` and ``column``.
 
-    Attributes
-    ----------
-    status : int
-        HTTP status.
-    detail : str
-        Description of the problem, in one sentence.
-    row, column : int or None, str or None
-        Index (from 0) of the row in the request, and name of the column, that caused the problem.
-        Each is None if it is not known.
+    These are the index (from 0) of the row in the request and the name of the column that caused the problem, or None.
     """
 
     def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
@@ -53,8 +45,7 @@ class Client:
     token : str, optional
         One of the tokens in the service's ``--token-file``. None for a service without tokens.
     retries : int, default=5
-        Maximum number of times that a request is repeated after a broken connection or a status of
-        429, 503 or 507.
+        Maximum number of times that a request is repeated after a broken connection or a status of 429, 503 or 507.
     timeout : float, default=60.0
         Maximum time to wait for a response, in seconds.
 
@@ -96,19 +87,8 @@ class Client:
     def create(self, name: str, kind: str = "model", **options: Any) -> Stream:
         """Create a stream, or return the existing stream with this name and these options.
 
-        Parameters
-        ----------
-        name : str
-            Name of letters, digits, ``-``, ``_`` and ``.``.
-        kind : str, default="model"
-            ``"model"`` or ``"monitor"``.
-        **options
-            Options of the stream, with underscores in place of hyphens: ``k``, ``learner``, ``by``,
-            ``warm_up``, …
-
-        Returns
-        -------
-        Stream
+        ``kind`` is ``"model"`` or ``"monitor"``. Options have underscores in place of hyphens: ``k``,
+        ``learner``, ``by``, ``warm_up``, …
         """
         self._send("PUT", _path(name), json.dumps({"kind": kind, **options}).encode(), "application/json")
         return Stream(self, name)
@@ -127,7 +107,6 @@ class Client:
         return self._send("GET", "/v1/backup")
 
     def _send(self, method: str, path: str, body: bytes | None = None, kind: str = "", key: str = "") -> bytes:
-        """Send a request, repeat it if necessary, and return the response body."""
         headers = {"Content-Type": kind} if kind else {}
         if key:
             headers["Idempotency-Key"] = key
@@ -184,10 +163,7 @@ class Stream:
             yield from self._rows("rows", lines, str(uuid.uuid4()))
 
     def learn_frame(self, frame: Any, batch: int = _ROWS) -> Any:
-        """Learn from the rows of a DataFrame and return the results as a DataFrame.
-
-        The result has the index of ``frame``, unless rows were skipped.
-        """
+        """Learn from the rows of a DataFrame, and return the results with its index, unless rows were skipped."""
         return _frame(self.learn(frame, batch), frame)
 
     def score(self, rows: Any, batch: int = _ROWS) -> Iterator[dict[str, Any]]:
@@ -196,10 +172,7 @@ class Stream:
             yield from self._rows("score", lines, "")
 
     def score_frame(self, frame: Any, batch: int = _ROWS) -> Any:
-        """Score the rows of a DataFrame without learning, and return the results as a DataFrame.
-
-        The result has the index of ``frame``, unless rows were skipped.
-        """
+        """Score the rows of a DataFrame without learning, and return the results like :meth:`learn_frame`."""
         return _frame(self.score(frame, batch), frame)
 
     def _rows(self, end: str, lines: Sequence[str], key: str) -> Iterator[dict[str, Any]]:
@@ -213,10 +186,7 @@ class Stream:
         return self._read("summary", key)
 
     def incidents(self, key: str | None = None) -> list[dict[str, Any]]:
-        """Return the incidents of the stream, or of one key if ``key`` is given.
-
-        Ongoing incidents come first, then the latest.
-        """
+        """Return the incidents of the stream or of one key: ongoing ones, then the latest."""
         found: list[dict[str, Any]] = self._read("incidents", key)["incidents"]
         return found
 
@@ -231,17 +201,13 @@ class Stream:
         self._client._send("POST", _path(self.name, "accept"), body, "application/json", str(uuid.uuid4()))
 
     def model(self) -> bytes:
-        """Return the model or monitor as the bytes of a model file, for :func:`eigenhedge.load`.
-
-        For a stream by key, write the bytes to a file for :meth:`eigenhedge.Fleet.load`.
-        """
+        """Return the model or monitor as the bytes of a model file, for :func:`eigenhedge.load` or a file."""
         return self._client._send("GET", _path(self.name, "model"))
 
     def replace_model(self, data: bytes) -> None:
-        """Replace the model or monitor with a saved one that has the same options, except the seed.
+        """Replace the model or monitor by that of a model file with the same options, except the seed.
 
-        ``data`` contains the bytes of a model file. If the service uses tokens, the token needs the
-        scope ``admin``.
+        If the service uses tokens, the token needs the scope ``admin``.
         """
         self._client._send("PUT", _path(self.name, "model"), data, "application/octet-stream")
 
@@ -268,7 +234,6 @@ def _problem(text: bytes) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Convert a value to one that JSON can represent. Missing values become None."""
     if getattr(getattr(value, "dtype", None), "kind", "") == "M" and value == value:
         return str(value)
     if hasattr(value, "item"):

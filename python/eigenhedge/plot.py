@@ -1,8 +1,7 @@
 """Plots of runs, models and monitors with matplotlib, which is imported on first use.
 
-:func:`overview` and :func:`monitor` draw several plots and return the figure. Every other function
-draws on the axes ``ax``, or on new axes if ``ax`` is None, and returns them. ``run`` is the result
-of :func:`eigenhedge.run`.
+:func:`overview` and :func:`monitor` draw several plots and return the figure. Every other function draws on the axes
+``ax``, or on new axes if ``ax`` is None, and returns them. ``run`` is the result of :func:`eigenhedge.run`.
 
 Examples
 --------
@@ -13,6 +12,9 @@ Examples
 >>> ax = eigenhedge.plot.losses(run)
 >>> ax.get_xlabel(), ax.get_ylabel()
 ('row', 'total loss')
+>>> figure = eigenhedge.plot.monitor(eigenhedge.Monitor(2, warm_up=100).update(X))
+>>> [ax.get_ylabel() for ax in figure.axes]
+['score', 'Q', 'T²']
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = ["biplot", "loadings", "losses", "monitor", "overview", "portfolio", "scree", "spectrum"]
 
-#: Maximum numbers of column names on an axis, of characters per name, and of points per curve.
+#: Maximum numbers of column names on an axis, characters per name, and points per curve.
 NAMES, LONGEST, POINTS = 40, 16, 1000
 
 
@@ -47,14 +49,6 @@ def losses(run: RunResult, ax: Axes | None = None) -> Axes:
 
     The first row is left out if it only sets the center. A bound or best loss of more than three
     times the largest total loss appears only in the legend, so that it does not flatten the curves.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import eigenhedge
-    >>> X = np.random.default_rng(0).normal(size=(200, 5)) * [5, 3, 1, 1, 1]
-    >>> eigenhedge.plot.losses(eigenhedge.run(X, 2)).get_ylabel()
-    'total loss'
     """
     _check_run(run, "losses")
     ax = _axes(ax)
@@ -86,21 +80,7 @@ def losses(run: RunResult, ax: Axes | None = None) -> Axes:
 
 
 def portfolio(run: RunResult | Model | Online, ax: Axes | None = None) -> Axes:
-    """Plot the weights of the members of ``"auto"`` after the last row. Earlier weights are not stored.
-
-    Parameters
-    ----------
-    run : RunResult, Model or fitted online estimator
-        Run or model with the learner ``"auto"``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import eigenhedge
-    >>> X = np.random.default_rng(0).normal(size=(100, 4)) * [4, 2, 1, 1]
-    >>> eigenhedge.plot.portfolio(eigenhedge.run(X, 2, learner="auto")).get_xlabel()
-    'weight after the last row'
-    """
+    """Plot the weights of the members of ``"auto"`` after the last row. Earlier weights are not stored."""
     members = _model_of(run).summary["members"]
     if not members:
         raise ValueError("only a portfolio (learner='auto') has weights to draw")
@@ -112,23 +92,9 @@ def portfolio(run: RunResult | Model | Online, ax: Axes | None = None) -> Axes:
 
 
 def scree(model: RunResult | Model | Online, ax: Axes | None = None) -> Axes:
-    """Plot the share of the energy of each kept direction, cumulative shares, and probabilities.
+    """Plot the share of the energy of each of the k directions, cumulative shares, and probabilities.
 
-    Only the k directions of the model are shown. For the shares of more directions, fit a model
-    with a larger k.
-
-    Parameters
-    ----------
-    model : RunResult, Model or fitted online estimator
-        Model to plot. Without ``hindsight``, only the probabilities are plotted.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import eigenhedge
-    >>> X = np.random.default_rng(0).normal(size=(100, 4)) * [4, 2, 1, 1]
-    >>> eigenhedge.plot.scree(eigenhedge.run(X, 2)).get_xlabel()
-    'direction'
+    Without ``hindsight``, only the probabilities are plotted.
     """
     ax = _axes(ax)
     inner = _model_of(model)
@@ -148,21 +114,7 @@ def scree(model: RunResult | Model | Online, ax: Axes | None = None) -> Axes:
 def loadings(model: RunResult | Model | Online, names: Sequence[str] | None = None, ax: Axes | None = None) -> Axes:
     """Plot the loadings of the columns in each direction as a heat map.
 
-    Parameters
-    ----------
-    model : RunResult, Model or fitted online estimator
-        Model without a kernel.
-    names : sequence of str, default=None
-        Names of the columns. None means those of the model.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import eigenhedge
-    >>> X = np.random.default_rng(0).normal(size=(100, 3)) * [4, 2, 1]
-    >>> ax = eigenhedge.plot.loadings(eigenhedge.run(X, 1), names=["a", "b", "c"])
-    >>> [label.get_text() for label in ax.get_xticklabels()]
-    ['a', 'b', 'c']
+    The model must have no kernel. ``names`` replaces its column names.
     """
     components, labels = _components_of(model, names)
     ax = _axes(ax)
@@ -198,15 +150,7 @@ def biplot(
     directions : tuple of int, default=(0, 1)
         Indices (from 0) of the two directions.
     arrows : int, default=10
-        Maximum number of arrows, which are drawn for the columns with the largest loadings.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import eigenhedge
-    >>> X = np.random.default_rng(0).normal(size=(100, 3)) * [4, 2, 1]
-    >>> eigenhedge.plot.biplot(eigenhedge.run(X, 2), X).get_xlabel().startswith("direction 1")
-    True
+        Maximum number of arrows, which are those with the largest loadings.
     """
     components, labels = _components_of(model, names)
     if max(directions) >= len(components):
@@ -233,22 +177,8 @@ def biplot(
 def spectrum(run: RunResult, window: int | None = None, ax: Axes | None = None) -> Axes:
     """Plot the share of the energy along each kept direction, and the lost share, in windows of rows.
 
-    In each window, the directions are the principal directions of the coordinates, so a rotation of
-    the basis has no effect.
-
-    Parameters
-    ----------
-    window : int, default=None
-        Number of rows in a window. None means a sixtieth of all rows, at least 20, and at least
-        four per direction.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import eigenhedge
-    >>> X = np.random.default_rng(0).normal(size=(200, 4)) * [4, 2, 1, 1]
-    >>> eigenhedge.plot.spectrum(eigenhedge.run(X, 2), window=50).get_ylabel()
-    'share of the energy of 50 rows'
+    Directions are the principal directions of the coordinates in a window. ``window`` is the number of its rows, by
+    default a sixtieth of all rows, at least 20, and at least four per direction.
     """
     _check_run(run, "spectrum")
     rows, k = run.coordinates.shape
@@ -275,19 +205,7 @@ def spectrum(run: RunResult, window: int | None = None, ax: Axes | None = None) 
 
 
 def overview(run: RunResult) -> Figure:
-    """Plot a run in one figure: losses, scree plot, energy over time, and loadings.
-
-    With a kernel, the weights of the members, if there are any, replace the loadings.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import eigenhedge
-    >>> X = np.random.default_rng(0).normal(size=(200, 4)) * [4, 2, 1, 1]
-    >>> figure = eigenhedge.plot.overview(eigenhedge.run(X, 2))
-    >>> len(figure.axes)  # four plots and a color bar
-    5
-    """
+    """Plot a run in one figure: losses, scree plot, energy over time, and loadings or weights of the members."""
     _check_run(run, "overview")
     figure = _pyplot().figure(figsize=(11, 7.5), layout="constrained")
     axes = figure.subplots(2, 2)
@@ -313,25 +231,14 @@ def monitor(alarms: Alarms, times: Any = None, figure: Figure | None = None, *, 
     Parameters
     ----------
     alarms : Alarms
-        Result of :meth:`eigenhedge.Monitor.update`. With ``contributions=True``, the contributions
-        of the columns to Q are plotted too.
+        Result of :meth:`eigenhedge.Monitor.update`.
     times : array-like of shape (n_rows,), default=None
-        Values of the horizontal axis: numbers, or dates that matplotlib supports. None means the
-        local times of the index of the rows, or ``alarms.row`` if the index has no times.
+        Numbers or dates of the horizontal axis. None means the local times of the index, or ``alarms.row``.
     figure : matplotlib Figure, default=None
         Figure to draw on. None means a new figure.
     key : object, default=None
         Key to plot, required for results of a :class:`eigenhedge.Fleet` with several keys.
         ``times`` then has one value for each row of this key.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import eigenhedge
-    >>> X = np.random.default_rng(0).normal(size=(600, 4)) * [3, 2, 1, 1]
-    >>> figure = eigenhedge.plot.monitor(eigenhedge.Monitor(2).update(X))
-    >>> [ax.get_ylabel() for ax in figure.axes]
-    ['score', 'Q', 'T²']
     """
     if not hasattr(alarms, "reference_limit"):
         raise TypeError(f"plot.monitor needs the Alarms that update returns, got a {type(alarms).__name__}")

@@ -1,15 +1,7 @@
 """Transformer and anomaly detector for River.
 
 Values must be numbers. None, NaN and infinity count as missing. Texts, dates, durations and complex
-numbers raise a ``ValueError``. The following paragraphs are about the transformer.
-
-Features are identified by name. The model uses the features of the first row, and new features up
-to ``max_features``. Further features are ignored.
-
-A known feature without a value in a row is a missing cell. By default, its mean replaces it, and a
-new feature counts as zero in the previous rows. With ``missing="fill"``, missing features are
-filled in from the others and do not contribute to the loss, and a new feature starts with its first
-value. With ``missing="skip"``, rows with missing features are skipped.
+numbers raise a ``ValueError``.
 """
 
 from __future__ import annotations
@@ -46,8 +38,6 @@ __all__ = ["OnlinePCA", "SubspaceAnomaly"]
 
 
 class DictionaryRows(Saved):
-    """Base class of River estimators with a native model, whose rows are dictionaries."""
-
     _get_params: Any
     _model: Any
     _places: dict[FeatureName, int]
@@ -95,11 +85,11 @@ class DictionaryRows(Saved):
 class OnlinePCA(DictionaryRows, base.MiniBatchTransformer):
     """Online PCA for River pipelines.
 
-    The loss of each row is computed for a subspace that is chosen before the row is known. Then the
-    model learns from the row. `summary` reports the losses, the best fixed subspace in hindsight
-    and the bound. The model uses the features of the first row, and new features up to
-    `max_features`. Other features are ignored. A missing feature is replaced by its mean. With
-    `missing="fill"`, it is filled in from the other features and does not contribute to the loss.
+    The loss of each row is computed for a subspace that is chosen before the row is known. Then the model learns from
+    the row. The model uses the features of the first row, and new features up to `max_features`. Other features are
+    ignored. A missing feature is replaced by its mean, and a new feature counts as zero in the previous rows. With
+    `missing="fill"`, missing features are filled in from the others and do not contribute to the loss, and a new
+    feature starts with its first value. With `missing="skip"`, rows with missing features are skipped.
 
     Parameters
     ----------
@@ -171,9 +161,7 @@ class OnlinePCA(DictionaryRows, base.MiniBatchTransformer):
     def transform_one(self, x: dict[FeatureName, Any]) -> dict[FeatureName, Any]:
         """Return the coordinates of a row in the directions most likely to be kept, or zeros before the first row.
 
-        The basis is aligned from row to row, so downstream models can use the coordinates as
-        features. With the option `coordinates="drawn"`, the directions are in descending order of
-        their probabilities.
+        The basis is aligned from row to row, unless `coordinates="drawn"`.
         """
         check_values(x)
         if self._model is None:
@@ -244,7 +232,6 @@ class OnlinePCA(DictionaryRows, base.MiniBatchTransformer):
         return self._filled(self._without_cells(model, learning), x)
 
     def _table(self, model: Model, X: pd.DataFrame, learning: bool = False) -> Floats:
-        """Convert the rows of a DataFrame to a table, like :meth:`_row`."""
         rows = np.tile(self._without_cells(model, learning), (len(X), 1))
         for name, place in self._places.items():
             if name in X:
@@ -257,12 +244,10 @@ class OnlinePCA(DictionaryRows, base.MiniBatchTransformer):
 class SubspaceAnomaly(DictionaryRows, AnomalyDetector):
     """Anomaly detector for rows of sensor readings, based on `eigenhedge.Monitor`.
 
-    The anomaly score is `score / (score + limit)`, between 0 and 1. Here `score` is that of the
-    monitor, and `limit` is the score above which the row is an alarm. At the limit, the anomaly
-    score is 0.5. `ThresholdFilter` with a threshold of 0.5 gives the alarms of the monitor outside
-    incidents. `QuantileFilter` finds its own threshold. Rows of the warm-up have the anomaly score
-    0. A lasting fault has high scores only at its start, because the limit adapts to the most
-    recent rows. With `mode="freeze:ROWS"`, it has high scores until it ends.
+    The anomaly score is `score / (score + limit)`, between 0 and 1. Here `score` is that of the monitor, and `limit` is
+    the score above which the row is an alarm. `ThresholdFilter` with a threshold of 0.5 gives the alarms of the monitor
+    outside incidents. Rows of the warm-up have the anomaly score 0. A lasting fault has high scores only at its start,
+    because the limit adapts to the most recent rows. With `mode="freeze:ROWS"`, it has high scores until it ends.
 
     The detector uses the features of the first row and ignores others. A feature without a value in
     a row is a missing cell.
@@ -274,16 +259,8 @@ class SubspaceAnomaly(DictionaryRows, AnomalyDetector):
     ----------
     n_components
         Number of directions kept. By default, as many as explain `share` of the energy.
-    share, mode, limit, lags, differences, standardize, incident_time
-        Options of `eigenhedge.Monitor`.
-    missing
-        Handling of missing cells: `fill` them from the other cells, `skip` the row (its score is 0), or `fail`.
-    warm_up
-        Number of first rows, which count as normal. By default, 400, or 3 (lags + 1) times the
-        number of features if that is more.
-    rebaseline
-        Automatic acceptance of an incident as the new reference: `never`, or `after:ROWS` once it
-        has lasted ROWS rows. Use it for streams that change permanently.
+    share, mode, limit, lags, differences, standardize, missing, warm_up, incident_time, rebaseline
+        Options of `eigenhedge.Monitor`. Skipped rows have the score 0.
 
     Examples
     --------

@@ -7,8 +7,7 @@
 - :func:`learn_stream`, :func:`stream_model`: one model over a stream, one trial per micro-batch.
 - :func:`session`: a local Spark session.
 
-The package must be installed on the workers. This module works with Spark Connect, because it does
-not use ``rdd``.
+The package must be installed on the workers. This module works with Spark Connect, because it does not use ``rdd``.
 """
 
 from ._session import check_pyspark, session

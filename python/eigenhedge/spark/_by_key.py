@@ -35,8 +35,6 @@ from ._session import PROVIDER, ROCKSDB
 
 @dataclass(frozen=True)
 class KeyedColumns:
-    """Columns for models by key: keys, order, features, and columns copied to the output."""
-
     keys: list[str]
     order: list[str]
     copy_columns: list[str]
@@ -104,25 +102,21 @@ def fit_by_key(
     ----------
     df : pyspark.sql.DataFrame
         Rows of all keys. The rows of one key must fit into the memory of a worker.
-    key : str or list of str
-        Key column or columns. No value may be null.
+    key, order_by : str or list of str
+        Key columns, without null, and columns that determine the order of the rows of a key. Ties are
+        ordered by the values of the rows, so that the result does not depend on the partitions.
     k : int or None
         Number of directions kept. With ``learner="monitor"``, None lets each monitor choose the number.
     features : str or list of str
         Numeric columns, or the name of one column of arrays or ML vectors.
-    order_by : str or list of str
-        Columns that determine the order of the rows of a key. Ties are ordered by the values of the
-        rows, so that the result does not depend on the partitions.
     **options
-        Options of :func:`eigenhedge.run`, and ``standardize`` and ``hindsight`` as for
-        :class:`eigenhedge.Model`. With ``learner="monitor"``, options of :class:`eigenhedge.Monitor`.
+        Options of :class:`eigenhedge.Model`, or with ``learner="monitor"`` of :class:`eigenhedge.Monitor`.
 
     Returns
     -------
     pyspark.sql.DataFrame
         One row per key: the key, ``model`` (bytes for :func:`eigenhedge.load`), ``rows`` (number of
-        rows), and losses, regret and bound. For monitors, counts replace the losses, the regret and
-        the bound.
+        rows), and losses, regret and bound, or counts for monitors.
 
     Examples
     --------
@@ -161,7 +155,6 @@ def _learned(columns: KeyedColumns, made: Recipe, key: tuple[Any, ...], table: p
 
 
 def learn_rows(made: Recipe, model: Any, rows: Floats, where: str) -> tuple[Any, dict[str, Any]]:
-    """Learn rows with a model, or with a new one for None. Return the model and its results."""
     try:
         if model is None:
             model = made.begin(rows.shape[1])
@@ -187,9 +180,9 @@ def stream_by_key(
 ) -> DataFrame:
     """Run one model per key of a stream, with exactly-once semantics.
 
-    The checkpoint of the query stores the model of each key. A query that is stopped or killed
-    continues when it is restarted with the same checkpoint. With equal micro-batches, its results
-    are exactly those of an uninterrupted run. Within a micro-batch, the rows of a key are sorted by ``order_by``.
+    The checkpoint of the query stores the model of each key. With equal micro-batches, the results
+    of a query that was killed and restarted are exactly those of an uninterrupted run. Within a
+    micro-batch, the rows of a key are sorted by ``order_by``.
 
     Parameters
     ----------
@@ -198,10 +191,8 @@ def stream_by_key(
     key, k, features, order_by, **options
         Same as for :func:`fit_by_key`, except that ``standardize="warmup:ROWS"`` is not supported.
     late : {"drop", "learn"}, default="drop"
-        Handling of late rows, whose order value is less than the last one of the key in earlier
-        micro-batches. ``"drop"`` skips them, so that their results are null. ``"learn"`` learns
-        them on arrival. In both cases, late rows are marked and counted. A row with an equal order
-        value is not late.
+        Handling of rows whose order value is less than the last one of the key in earlier
+        micro-batches: skip them, so that their results are null, or learn them on arrival.
     copy_columns : list of str, default=()
         Columns copied to the output, in addition to those of ``key`` and ``order_by``.
 
@@ -209,17 +200,7 @@ def stream_by_key(
     -------
     pyspark.sql.DataFrame
         One result per row: the copied columns, ``late`` (true for a late row), losses and
-        coordinates. With ``learner="monitor"``, score, q, t2, limit, alarm, state, incident,
-        change, causes and shares replace the losses and coordinates. :func:`models` reads the
-        models.
-
-    Examples
-    --------
-    >>> from eigenhedge.spark import session, stream_by_key
-    >>> spark = session("local[1]")
-    >>> rows = spark.readStream.schema("key string, t int, a double, b double, c double").parquet("rows")
-    >>> results = stream_by_key(rows, "key", 1, ["a", "b", "c"], order_by="t")
-    >>> query = results.writeStream.option("checkpointLocation", "checkpoint").start("results")
+        coordinates, or the columns of :class:`eigenhedge.Alarms`. :func:`models` reads the models.
     """
     if late not in LATE:
         raise ValueError(f"late must be one of {', '.join(LATE)}, got {late!r}")
@@ -244,24 +225,8 @@ def stream_by_key(
 def models(spark: SparkSession, checkpoint: str) -> DataFrame:
     """Read the models of a query of :func:`stream_by_key` from its checkpoint. The query may be running.
 
-    Parameters
-    ----------
-    spark : pyspark.sql.SparkSession
-        Spark session.
-    checkpoint : str
-        Checkpoint location of the query.
-
-    Returns
-    -------
-    pyspark.sql.DataFrame
-        One row per key: the key, ``model`` (bytes for :func:`eigenhedge.load`), ``rows`` (number of
-        rows learned), and ``late`` (number of late rows).
-
-    Examples
-    --------
-    >>> from eigenhedge.spark import models, session
-    >>> models(session(), "checkpoint").columns
-    ['key', 'model', 'rows', 'late']
+    The result has one row per key: the key, ``model`` (bytes for :func:`eigenhedge.load`), ``rows``
+    (number of rows learned), and ``late`` (number of late rows).
     """
     store = spark.read.format("statestore").option("path", checkpoint).option("stateVarName", STATE).load()
     return store.select("key.*", "value.model", "value.rows", "value.late")
@@ -315,7 +280,7 @@ class KeyedProcessor(StatefulProcessor):  # type: ignore[misc]
 
 
 def _spread(values: Any, learned: NDArray[np.bool_]) -> Any:
-    """Return one result per row: ``values`` for the learned rows, and None for the other rows."""
+    """Return ``values`` for the learned rows, and None for the other rows."""
     if learned.all():
         return values
     cells = np.full(len(learned), None, dtype=object)

@@ -49,8 +49,6 @@ def check_present(df: DataFrame, names: Iterable[str], what: str) -> None:
 
 @dataclass(frozen=True)
 class Features:
-    """Feature columns: several numeric columns, or one column of arrays or ML vectors."""
-
     columns: tuple[str, ...]
     is_array: bool
     is_vector: bool = False

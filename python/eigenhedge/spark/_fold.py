@@ -45,9 +45,7 @@ def fit(
     levels: int = 2,
     **options: Any,
 ) -> OnlinePCA:
-    """Fit one model to all rows in one pass over the partitions.
-
-    The model is computed from the moments of :func:`fold` by :meth:`eigenhedge.Moments.finish`.
+    """Fit an :class:`eigenhedge.OnlinePCA` to all rows in one pass over the partitions, from their moments.
 
     Parameters
     ----------
@@ -56,14 +54,8 @@ def fit(
     standardize : bool, default=False
         True to standardize columns to mean 0 and standard deviation 1, computed from all rows.
     **options
-        Options of :func:`eigenhedge.run`, such as ``center="none"``. The default learner is
-        ``"leader"``, whose directions are those of PCA. ``"anchored"`` and ``"product-sets"`` are
-        also supported. Other learners depend on the order of rows and raise a ``ValueError``.
-
-    Returns
-    -------
-    OnlinePCA
-        Fitted estimator, which can continue learning.
+        Options of :func:`eigenhedge.run`. The default learner is ``"leader"``, whose directions are
+        those of PCA. ``"anchored"`` and ``"product-sets"`` are also supported.
 
     Examples
     --------
@@ -94,7 +86,7 @@ def fold(
     missing: str = "fail",
     levels: int = 2,
 ) -> Moments:
-    """Compute the moments of all rows. They are exact, or a sketch if rows have more than 4096 numbers.
+    """Compute the :class:`eigenhedge.Moments` of all rows.
 
     Parameters
     ----------
@@ -103,8 +95,8 @@ def fold(
     k : int
         Maximum number of directions kept by models of the moments.
     features : str or list of str
-        Numeric columns, or the name of one column of arrays or ML vectors. One column of arrays is
-        faster for rows of more than a few hundred numbers.
+        Numeric columns, or the name of one column of arrays or ML vectors, which is faster for rows
+        of more than a few hundred numbers.
     weight : str, optional
         Column with the weight of each row. By default, every weight is 1.
     missing : {"fail", "skip"}, default="fail"
@@ -112,20 +104,6 @@ def fold(
     levels : int, default=2
         Number of levels of the merge tree on the cluster. At each level, a task merges the moments
         of up to 16 parts. The driver merges the remaining moments.
-
-    Returns
-    -------
-    eigenhedge.Moments
-        Moments of all rows. Up to rounding, exact moments do not depend on the partitions. The
-        method ``best_loss`` bounds the loss of the best subspace.
-
-    Examples
-    --------
-    >>> from eigenhedge.spark import fold, session
-    >>> spark = session("local[1]")
-    >>> df = spark.createDataFrame([(t % 3, t % 5) for t in range(60)], "a int, b int")
-    >>> fold(df, 1, ["a", "b"]).rows
-    60
     """
     columns, selected = _selected(df, features, weight)
     width = columns.width or _width(df, columns)
@@ -174,7 +152,7 @@ def folded(selected: DataFrame, k: int, columns: Features, missing: str, is_weig
 
 
 def _explained(error: ValueError, rows: Floats, columns: Features) -> str:
-    """Return a message. For a missing cell, it names the column, but not the row, whose index is within the batch."""
+    """Return a message that names the column of a missing cell, but not the row, whose index is within the batch."""
     missing = np.argwhere(np.isnan(rows))
     if not len(missing):
         return str(error)
@@ -228,30 +206,19 @@ def learn_stream(
     """Learn one model from a stream, with one trial per micro-batch.
 
     The loss of all rows of a micro-batch is computed for the subspace that was chosen before it.
-    Workers sum ``x xᵀ`` over the rows x, and the model on the driver makes one step with the sum.
-    The bound of the summary then depends on the largest eigenvalue of a sum instead of the squared
-    norm of a row. With small micro-batches, the model adapts after fewer rows. Large ones cost less
-    per row.
-
-    The model is saved in the checkpoint with the number of the micro-batch. A micro-batch that
-    Spark repeats after a failure is therefore not learned twice.
+    Workers sum ``x xᵀ`` over the rows x, and the model on the driver makes one step with the sum,
+    as by :meth:`eigenhedge.Model.step_batch`. The model is saved in the checkpoint with the number of
+    the micro-batch, so that a micro-batch which Spark repeats is not learned twice.
 
     Parameters
     ----------
-    streaming_df : pyspark.sql.DataFrame
-        Streaming DataFrame.
-    k : int
-        Number of directions kept.
-    features : str or list of str
-        At most 4096 numeric columns, or the name of one column of arrays or ML vectors of at most
-        4096 numbers.
+    streaming_df, k, features, weight
+        Same as for :func:`fold`. Rows have at most 4096 numbers.
     checkpoint : str
         Checkpoint location of the query, on storage that driver and workers share.
     first_batch : {"none", "center", "standardize"}, default="none"
         Use of the first micro-batch. ``"center"`` subtracts the means of its columns from all rows.
         ``"standardize"`` also divides by their standard deviations.
-    weight : str, optional
-        Column with the weight of each row. By default, every weight is 1.
     **options
         Options of :func:`eigenhedge.run`, without ``center`` and ``standardize``. ``missing`` may
         be ``"fail"`` or ``"skip"``.
@@ -259,8 +226,7 @@ def learn_stream(
     Returns
     -------
     pyspark.sql.streaming.DataStreamWriter
-        Query that has not been started: ``learn_stream(…).trigger(availableNow=True).start()``
-        starts it. :func:`stream_model` reads the learned model.
+        Query that has not been started. :func:`stream_model` reads the learned model.
 
     Examples
     --------
@@ -293,13 +259,7 @@ def learn_stream(
 def stream_model(spark: SparkSession, checkpoint: str) -> Model:
     """Read the model of a query of :func:`learn_stream` from its checkpoint. The query may be running.
 
-    The summary of the model covers all micro-batches so far. Rows that are passed to the model must
-    be in units of the input. Raise a ``ValueError`` if no micro-batch has been learned.
-
-    Examples
-    --------
-    >>> from eigenhedge.spark import session, stream_model
-    >>> model = stream_model(session(), "checkpoint")
+    Rows that are passed to the model must be in units of the input.
     """
     found = _saved(spark, _folder(checkpoint))
     if found is None:
@@ -353,7 +313,6 @@ def _folder(checkpoint: str) -> str:
 
 
 def _saved(spark: SparkSession, folder: str) -> tuple[int, bytes, str, int] | None:
-    """Return the number, model, settings and slot of the last saved micro-batch, or None."""
     found: list[tuple[int, bytes, str, int]] = []
     for slot in (0, 1):
         try:
@@ -367,6 +326,5 @@ def _saved(spark: SparkSession, folder: str) -> tuple[int, bytes, str, int] | No
 
 
 def _save(spark: SparkSession, folder: str, batch_id: int, data: bytes, made_with: str, slot: int) -> None:
-    """Save a model in one of two slots, in place of the copy there."""
     frame = spark.createDataFrame([(batch_id, bytearray(data), made_with)], SAVED)
     frame.coalesce(1).write.mode("overwrite").parquet(f"{folder}/{slot}")

@@ -23,11 +23,13 @@ TOTALS = (
 
 
 @dataclass(frozen=True)
-class LearnerRecipe:
-    k: int
+class RecipeOptions:
+    k: Any
     names: list[str] | None
     options: dict[str, Any]
 
+
+class LearnerRecipe(RecipeOptions):
     answers = "expected_loss double, loss double, coordinates array<double>"
     summary = SUMMARY
     resume = staticmethod(Model.from_bytes)
@@ -50,12 +52,7 @@ class LearnerRecipe:
         return model.rows
 
 
-@dataclass(frozen=True)
-class MonitorRecipe:
-    k: int | None
-    names: list[str] | None
-    options: dict[str, Any]
-
+class MonitorRecipe(RecipeOptions):
     answers = (
         "score double, q double, t2 double, limit double, alarm boolean, state string, incident long, change long, "
         "causes array<string>, shares array<double>"
@@ -83,7 +80,6 @@ Recipe: TypeAlias = LearnerRecipe | MonitorRecipe
 
 
 def recipe(k: int | None, names: list[str] | None, dim: int | None, options: dict[str, Any]) -> Recipe:
-    """Return the recipe for models or monitors. Check the options unless ``dim`` is None."""
     made: Recipe
     if options.get("learner") == "monitor":
         made = MonitorRecipe(k, names, {name: value for name, value in options.items() if name != "learner"})
@@ -127,7 +123,6 @@ def alarm_columns(found: dict[str, Any], names: list[str] | None) -> dict[str, A
 
 
 def _bracket(value: Any) -> dict[str, float] | None:
-    """Convert a number, or a dictionary of bounds, to a dictionary with low and high. None stays None."""
     if value is None or isinstance(value, dict):
         return value
     return {"low": value, "high": value}

@@ -27,7 +27,8 @@ OF_MONITORS = "score double, q double, t2 double, limit double, alarm boolean, c
 def score(df: DataFrame, model: Any, features: str | Sequence[str] | None = None, *, prefix: str = "") -> DataFrame:
     """Append the results of a model to each row, without learning.
 
-    These are the coordinates and the loss, or for a monitor the score, the alarm and the causes.
+    These are the columns ``coordinates`` and ``loss``, or ``score``, ``q``, ``t2``, ``limit``, ``alarm``,
+    ``causes`` and ``shares`` of a monitor. Numbers are null for rows without a score.
 
     Parameters
     ----------
@@ -41,13 +42,6 @@ def score(df: DataFrame, model: Any, features: str | Sequence[str] | None = None
         default, the column names of the model.
     prefix : str, default=""
         Prefix of the names of the new columns.
-
-    Returns
-    -------
-    pyspark.sql.DataFrame
-        Columns of ``df``, followed by ``coordinates`` and ``loss``. For a monitor, the new columns
-        are ``score``, ``q``, ``t2``, ``limit``, ``alarm``, ``causes`` and ``shares``. Numbers are
-        null for rows without a score.
 
     Examples
     --------
@@ -87,20 +81,10 @@ def score(df: DataFrame, model: Any, features: str | Sequence[str] | None = None
 
 
 def score_udf(model: Any) -> Callable[..., Any]:
-    """Return :func:`score` as a function for SQL and column expressions.
+    """Return :func:`score` as a Pandas UDF for SQL and column expressions.
 
-    After ``spark.udf.register("score", score_udf(model))``, SQL can use ``SELECT score(a, b,
-    c).loss FROM …``. The function is a Pandas UDF. It takes one column of arrays, or the columns of
-    the model in order. It returns a struct of the columns that :func:`score` appends.
-
-    Examples
-    --------
-    >>> from eigenhedge.spark import fit, score_udf, session
-    >>> spark = session("local[1]")
-    >>> df = spark.createDataFrame([(t % 3, t % 5, 1.0) for t in range(60)], "a int, b int, c double")
-    >>> judge = score_udf(fit(df, 1, ["a", "b", "c"]))
-    >>> df.select(judge("a", "b", "c").loss.alias("loss")).columns
-    ['loss']
+    It takes one column of arrays, or the columns of the model in order, and returns a struct of the
+    columns that :func:`score` appends.
     """
     fields, _, judge = _judge_of(model)
     names = [field.name for field in fields]

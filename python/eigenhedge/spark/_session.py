@@ -24,7 +24,6 @@ ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvi
 
 
 def check_pyspark() -> None:
-    """Raise an ``ImportError`` with advice if PySpark is missing or too old, or another package is missing."""
     wanted = "install it with: pip install 'eigenhedge[spark]'"
     try:
         import pyspark
@@ -61,33 +60,10 @@ def java_version() -> int | None:
 
 
 def session(master: str = "local[*]", config: Mapping[str, str] | None = None) -> SparkSession:
-    """Start a local Spark session, or return the running session.
+    """Start a local Spark session, or return the running session. On a cluster, use the session of the cluster.
 
-    Use it on a single machine: for notebooks, for tests, and for tables that are larger than
-    memory. On a cluster, use the session of the cluster.
-
-    Parameters
-    ----------
-    master : str, default="local[*]"
-        ``"local[N]"`` for N cores, or ``"local[*]"`` for all cores.
-    config : mapping, optional
-        Spark settings by name. They override the defaults of this function.
-
-    Returns
-    -------
-    pyspark.sql.SparkSession
-
-    Raises
-    ------
-    RuntimeError
-        If Java is missing or too old.
-
-    Examples
-    --------
-    >>> from eigenhedge.spark import session
-    >>> spark = session("local[2]", {"spark.driver.memory": "2g"})
-    >>> spark.range(3).count()
-    3
+    ``master`` is ``"local[N]"`` for N cores, or ``"local[*]"`` for all cores. ``config`` contains Spark
+    settings by name, which override the defaults of this function.
     """
     found = java_version()
     if found is None or found < OLDEST_JAVA:
