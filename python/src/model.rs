@@ -7,6 +7,7 @@ use crate::interrupt::alone;
 use crate::options::{self, Named, given};
 use crate::spelling::{from_json, spelling, to_python};
 use crate::state::{State, lock};
+use eigenhedge::comparators::BestMethod;
 use eigenhedge::{Columns, Model as CoreModel, Standardize, Standardizer};
 use eigenhedge_io::{write_linear_map, write_private};
 use eigenhedge_pages::run::json;
@@ -101,13 +102,16 @@ impl PyModel {
     ) -> PyResult<Self> {
         let k = Named { name: "k", value: k }.whole()?;
         let (options, objects) = given(k, options)?;
-        let setup = options.resolve(spelling).map_err(|misuse| PyValueError::new_err(misuse.0))?;
+        let mut setup = options.resolve(spelling).map_err(|misuse| PyValueError::new_err(misuse.0))?;
+        if !hindsight {
+            setup.best = BestMethod::None;
+        }
         // Texts, sets and objects are rows with one column.
         let dim = match objects.is_some() || setup.text_items().is_some() {
             true => 1,
             false => Named { name: "dim", value: dim }.whole()?,
         };
-        let core = CoreModel::of(&setup, dim, hindsight).map_err(refused)?;
+        let core = CoreModel::of(&setup, dim).map_err(refused)?;
         let mut state = State::new(core.with_columns(Columns::new(None, Standardizer::new(standardize, dim))));
         if let Some(objects) = objects {
             state.points = objects;

@@ -47,9 +47,9 @@ impl Compare {
         let misfit = |error: eigenhedge::Error| sentence(stream.failure(spelled(&error, typed)));
         let mut models = Vec::new();
         for name in options.text("learners").unwrap_or(LEARNERS).split(',') {
-            let chosen = options.of(read(name.trim().parse::<Kind>())?, k)?;
+            let chosen = options.of(read(name.trim().parse::<Kind>())?, k)?.with("best", "none");
             let setup = setup(&if centered { chosen } else { chosen.with("center", "none") })?;
-            models.push(Model::of(&setup, length, false).map_err(misfit)?);
+            models.push(Model::of(&setup, length).map_err(misfit)?);
         }
         let comparison = Comparison::new(models, (length, k), centered, warm_up, seconds).map_err(misfit)?;
         let stream = ScaledStream::new(stream, options.standardize);

@@ -160,7 +160,7 @@ impl Learner {
         };
         let chosen = given_options(Options::new(learner, k), &texts, spelling, spelling)?;
         let setup = read(chosen.resolve(spelling))?.for_rows(dim).map_err(|error| sentence(&error))?;
-        Ok(Self(Model::of(&setup, dim, true).map_err(|error| sentence(&error))?))
+        Ok(Self(Model::of(&setup, dim).map_err(|error| sentence(&error))?))
     }
 
     pub fn update(&mut self, input: &[u8]) -> Reply {

@@ -79,7 +79,7 @@ impl Run {
         let stream = Stream::open(source, &layout).map_err(sentence)?;
         let length = stream.columns().len();
         let misfit = |error: eigenhedge::Error| sentence(stream.failure(spelled(&error, typed)));
-        let model = setup.for_rows(length).and_then(|setup| Model::of(&setup, length, true));
+        let model = setup.for_rows(length).and_then(|setup| Model::of(&setup, length));
         let columns = Columns::new(stream.own_names(), Standardizer::new(how, length));
         Ok((model.map_err(misfit)?.with_columns(columns), stream, chosen))
     }

@@ -62,7 +62,9 @@ fn cases() -> Vec<Case> {
 impl Case {
     fn run(&self, rows: usize) -> Result<f64, Box<dyn std::error::Error>> {
         let stream: Vec<Vec<f64>> = streams::signal_and_noise(self.length, self.rank, 0.3, 3).take(self.many).collect();
-        let mut run = Model::of(&self.options.resolve(str::to_owned)?, self.length, self.hindsight)?;
+        let best = if self.hindsight { "auto" } else { "none" };
+        let setup = self.options.clone().with("best", best).resolve(str::to_owned)?;
+        let mut run = Model::of(&setup, self.length)?;
         let stream: Vec<&[f64]> = stream.iter().take(rows).map(|row| &row[..]).collect();
         if self.together {
             run.step_each(&stream, |_, _| ()).map_err(|(_, error)| error)?;

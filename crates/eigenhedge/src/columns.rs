@@ -47,10 +47,9 @@ impl Columns {
         self.standardizer.apply(raw, row).map_err(|index| cannot_standardize(raw, index))
     }
 
-    /// Estimates the scale from warm-up rows, before any row is learned. Returns true if the
-    /// warm-up needs more rows. Rows that the `missing` rule skips, and rows after the end of the
-    /// warm-up, are not used. On an error nothing changes, and the error comes with the index of
-    /// the row.
+    /// Estimates the scale from warm-up rows, before any row is learned. Returns true if the warm-up needs more rows.
+    /// Rows that the `missing` rule skips, and rows after the end of the warm-up, are not used. On an error nothing
+    /// changes, and the error comes with the index of the row.
     pub fn warm_up<R: AsRef<[f64]>>(
         &mut self,
         rows: impl IntoIterator<Item = R>,

@@ -8,128 +8,50 @@ use std::{io, sync::Arc};
 /// Unless documented otherwise, a function that returns an error leaves its state unchanged.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages explain the fields")]
 pub enum Error {
     /// A parameter violates its rule.
     #[error("{name} must be {rule}, got {value}")]
-    Parameter {
-        /// Name of the parameter as shown to users.
-        name: &'static str,
-        /// Rule for the value, e.g. "positive and finite".
-        rule: &'static str,
-        /// Value given.
-        value: f64,
-    },
+    Parameter { name: &'static str, rule: &'static str, value: f64 },
     /// The number k of directions or experts to keep is out of range.
     #[error("k must be at least 1 and less than the dimension {dimension}, got {kept}")]
-    Kept {
-        /// Number k given.
-        kept: usize,
-        /// Dimension of the space, or the number of experts.
-        dimension: usize,
-    },
+    Kept { kept: usize, dimension: usize },
     /// A row, weight vector or matrix has the wrong length.
     #[error("{what} must have {expected} entries, got {found}")]
-    Length {
-        /// Item that was measured, e.g. "row".
-        what: &'static str,
-        /// Number of entries required.
-        expected: usize,
-        /// Number of entries found.
-        found: usize,
-    },
+    Length { what: &'static str, expected: usize, found: usize },
     /// A matrix has the wrong shape.
     #[error("{what} must be {} × {}, got {} × {}", expected.0, expected.1, found.0, found.1)]
-    Shape {
-        /// Item that was measured, e.g. "basis".
-        what: &'static str,
-        /// Required numbers of rows and columns.
-        expected: (usize, usize),
-        /// Numbers of rows and columns found.
-        found: (usize, usize),
-    },
+    Shape { what: &'static str, expected: (usize, usize), found: (usize, usize) },
     /// An entry of a row, weight vector or matrix violates a rule.
     #[error("entry {index} of the {what} must be {rule}, got {value}")]
-    Entry {
-        /// Item that contains the entry, e.g. "row".
-        what: &'static str,
-        /// Index of the entry (from 0).
-        index: usize,
-        /// Rule for the entry, e.g. "finite".
-        rule: &'static str,
-        /// Value found.
-        value: f64,
-    },
-    /// The norm of the row exceeds the bound given by the user.
+    Entry { what: &'static str, index: usize, rule: &'static str, value: f64 },
+    /// The norm of the row, after centering if the learner centers, or of its features exceeds the given norm bound.
     #[error("the norm of the row must not exceed the norm bound {bound}, got {norm}")]
-    Norm {
-        /// Norm of the row, after centering if the learner centers. For a kernel, the norm of its features.
-        norm: f64,
-        /// Bound given by the user.
-        bound: f64,
-    },
-    /// The squared norm of the row overflows.
+    Norm { norm: f64, bound: f64 },
+    /// The squared norm of the row or of its features overflows.
     #[error("the squared norm of the row must be finite, got a row whose largest entry is {largest}")]
-    Overflow {
-        /// Largest absolute entry of the row. For a kernel, the norm of its features.
-        largest: f64,
-    },
+    Overflow { largest: f64 },
     /// The row is not zero, but its squared norm underflows to zero or to a subnormal number.
     #[error(
         "the squared norm of the row must be zero or at least 2.3e-308, got a row (less the center, if there is one) whose \
          largest entry is {largest:e}: multiply all rows by a constant"
     )]
-    Underflow {
-        /// Largest absolute entry of the row, after centering.
-        largest: f64,
-    },
+    Underflow { largest: f64 },
     /// The sum of the squared norms of all rows overflows.
     #[error("the squared norms of all rows must add up to less than 4.4e304, got {square:e} more than {total:e}")]
-    Total {
-        /// Squared norm of the row, after centering if the learner centers.
-        square: f64,
-        /// Sum of the squared norms of the previous rows.
-        total: f64,
-    },
-    /// The kernel returned a value that is impossible for an inner product.
+    Total { square: f64, total: f64 },
+    /// The kernel of the row with an atom, or with itself, returned a value that is impossible for an inner product.
     #[error("the kernel of the row with {} must be {rule}, got {value}", partner(atom))]
-    KernelValue {
-        /// Index of the atom with which the kernel was evaluated, or `None` for the kernel of the row with itself.
-        atom: Option<usize>,
-        /// Rule for the value, e.g. "finite".
-        rule: &'static str,
-        /// Value found.
-        value: f64,
-    },
+    KernelValue { atom: Option<usize>, rule: &'static str, value: f64 },
     /// An entry of a matrix violates a rule.
     #[error("entry ({row}, {column}) of the {what} must be {rule}, got {value}")]
-    MatrixEntry {
-        /// Matrix that contains the entry, e.g. "Gram matrix".
-        what: &'static str,
-        /// Row index of the entry (from 0).
-        row: usize,
-        /// Column index of the entry (from 0).
-        column: usize,
-        /// Rule for the entry, e.g. "finite".
-        rule: &'static str,
-        /// Value found.
-        value: f64,
-    },
+    MatrixEntry { what: &'static str, row: usize, column: usize, rule: &'static str, value: f64 },
     /// The index of a point is out of range.
     #[error("the index must be less than {size}, got {index}")]
-    Index {
-        /// Index given.
-        index: usize,
-        /// Number of points.
-        size: usize,
-    },
+    Index { index: usize, size: usize },
     /// There are too few rows for a warm-up, a reference or a model.
     #[error("there must be at least {least} rows, got {rows}")]
-    TooFewRows {
-        /// Number of rows found.
-        rows: usize,
-        /// Number of rows required.
-        least: usize,
-    },
+    TooFewRows { rows: usize, least: usize },
     /// A combination of settings is unsupported.
     #[error("{0}")]
     Unsupported(&'static str),
@@ -141,22 +63,10 @@ pub enum Error {
     Store(#[source] StoreError),
     /// A string is not a known name.
     #[error("{what} must be {rule}, got '{text}'")]
-    Name {
-        /// Kind of name that was expected, e.g. "mode".
-        what: &'static str,
-        /// List of the valid names.
-        rule: String,
-        /// String given.
-        text: String,
-    },
+    Name { what: &'static str, rule: String, text: String },
     /// An object does not fit into memory, or exceeds the limit set by [`set_max_memory`](crate::set_max_memory).
     #[error("{what} would take {gigabytes:.3} GB of memory, more than there is")]
-    Memory {
-        /// Object that needs the memory.
-        what: &'static str,
-        /// Size of the object in units of 10⁹ bytes.
-        gigabytes: f64,
-    },
+    Memory { what: &'static str, gigabytes: f64 },
     /// The computation was cancelled.
     #[error("the computation was cancelled")]
     Cancelled,
@@ -166,14 +76,9 @@ pub enum Error {
     /// A saved state is invalid.
     #[error("{0}")]
     State(&'static str),
-    /// One point of a list is invalid.
+    /// One point of a list is invalid. `Display` includes the message of its error, so `source` does not return it.
     #[error("point {point}: {error}")]
-    At {
-        /// Index of the point (from 0).
-        point: usize,
-        /// Error of the point. `Display` includes its message, so it is not also returned by `source`.
-        error: Box<Error>,
-    },
+    At { point: usize, error: Box<Error> },
 }
 
 /// I/O error of a [`Store`](crate::Store).
@@ -182,7 +87,7 @@ pub enum Error {
 pub struct StoreError(Arc<io::Error>);
 
 impl StoreError {
-    /// Returns the underlying I/O error.
+    /// Returns the I/O error.
     pub fn io(&self) -> &io::Error {
         &self.0
     }

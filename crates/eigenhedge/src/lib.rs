@@ -1,18 +1,16 @@
 //! Online PCA and online kernel PCA with guarantees.
 //!
-//! PCA finds the k directions that explain most of the variance of a set of rows. Online PCA receives the rows one at a
-//! time, in any order. Before each row a learner commits to k directions. The row arrives, and its squared
-//! reconstruction error (the squared distance from the span of the directions) is recorded as the loss. Then the
-//! learner updates. The [`Summary`] of a run reports the total loss and the loss of the best fixed subspace in
-//! hindsight. If a theorem covers the learner and its options, the summary also reports a bound on the total expected
-//! loss. The bound holds for *every* sequence of rows within the norm bound.
+//! Online PCA receives rows one at a time. Before each row a learner commits to k directions. The row arrives, and its
+//! squared distance from the span of the directions is the loss. Then the learner updates. The [`Summary`] of a run
+//! reports the total loss and the loss of the best fixed subspace in hindsight. If a theorem covers the learner and its
+//! options, it also reports a bound on the total expected loss, for *every* sequence of rows within the norm bound.
 //!
-//! A learner maintains a probability distribution over subspaces and draws its choice from it. The distribution
-//! consists of a *span* (directions) and a *spectrum* (the probability that each direction is dropped).
+//! A learner draws its choice from a probability distribution over subspaces, which consists of a *span* (directions)
+//! and a *spectrum* (the probability that each direction is dropped).
 //!
 //! | I want to | use |
 //! |---|---|
-//! | run a learner over rows and summarize the run | [`Model`], [`Spec`], [`Kind`] |
+//! | run a learner over rows and summarize the run | [`Model`] has an example; [`Spec`], [`Kind`] |
 //! | avoid tuning | [`Kind::Auto`] |
 //! | follow drift | [`Kind::Auto`]; [`Kind::Tracking`] with [`Mixing`] |
 //! | subtract a running mean | [`Spec::center`] |
@@ -22,7 +20,7 @@
 //! | find nonlinear features | [`Spec::kernel`](field@Spec::kernel), [`kernel::VectorKernel`] |
 //! | learn from strings, sets, rankings or a Gram matrix | [`kernel`], [`Spec::features`] |
 //! | stop and resume with identical results | [`Model::to_bytes`], [`Model::from_bytes`] |
-//! | run one model per key | [`Fleet`] |
+//! | run one model or monitor per key | [`Fleet`], [`Fleet::of_monitors`] |
 //! | merge models of parts of a table, or compute the parts on many machines | [`Model::merge`], [`Moments`] |
 //! | monitor sensors: scores, limits, alarms, causes, change points | [`Monitor`], [`MonitorOptions`], [`Verdict`]; `examples/sensors.rs` |
 //! | select learners and options by name | [`registry`], [`options`] |
@@ -33,22 +31,6 @@
 //! | choose experts, or sets of experts | [`experts`], [`simplex`] |
 //! | test on synthetic streams with known parameters | [`streams`] |
 //! | limit threads or memory, or cancel a computation | [`set_threads`], [`set_max_memory`], [`cancellable`] |
-//!
-//! # Run a model over rows
-//!
-//! ```
-//! use eigenhedge::{Kind, Model, Spec, streams};
-//!
-//! let mut model = Model::new(Spec::new(Kind::Auto, 2), 20, 0)?; // 2 of 20 directions, seed 0
-//! model.ask_for_coordinates(true); // in a basis that follows the subspace from row to row
-//! for row in streams::three_subspaces(1) {
-//!     let loss = model.step(&row)?; // an error would leave the model as it was
-//!     assert!(loss.expected >= 0.0 && model.coordinates().len() == 2);
-//! }
-//! let summary = model.summary();
-//! assert!(summary.expected_loss < summary.best_loss.unwrap().low()); // no fixed plane does as well
-//! # Ok::<(), eigenhedge::Error>(())
-//! ```
 //!
 //! # A kernel
 //!
@@ -68,52 +50,6 @@
 //! }
 //! # Ok::<(), eigenhedge::Error>(())
 //! ```
-//!
-//! # Save and load a model
-//!
-//! ```
-//! use eigenhedge::{Kind, Model, Spec, streams};
-//!
-//! let rows = streams::three_subspaces(1);
-//! let mut model = Model::new(Spec::new(Kind::Tracking, 2), 20, 0)?;
-//! model.step(&rows[0])?;
-//! let bytes = model.to_bytes()?;
-//! let mut restored = Model::from_bytes(&bytes)?;
-//! assert_eq!(model.step(&rows[1])?, restored.step(&rows[1])?);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-//!
-//! # Monitor sensors
-//!
-//! ```
-//! use eigenhedge::{Monitor, MonitorOptions, streams};
-//!
-//! let mut monitor = Monitor::new(MonitorOptions { warm_up: Some(400), ..MonitorOptions::default() }, 8)?;
-//! for row in streams::faults(8, 2, 0.3, 2000, 1) {
-//!     let verdict = monitor.step(&row)?;
-//!     if let Some(event) = verdict.event {
-//!         println!("alarms from row {} to row {}", event.start, event.end);
-//!     }
-//! }
-//! assert!(monitor.totals().alarms > 0);
-//! # Ok::<(), eigenhedge::Error>(())
-//! ```
-//!
-//! [`Fleet`] has an example with one model per key, and [`Fleet::of_monitors`] an example with one monitor per key.
-//!
-//! # Batch PCA
-//!
-//! ```
-//! use eigenhedge::batch::{Center, Pca};
-//!
-//! let pca = Pca::fit(&[[1.0, 1.0], [2.0, 2.1], [3.0, 2.9]].map(Vec::from), 1, Center::Mean)?;
-//! assert!(pca.explained_ratio()[0] > 0.99);
-//! # Ok::<(), eigenhedge::Error>(())
-//! ```
-//!
-//! # A custom kernel
-//!
-//! The module [`kernel`] has an example: a function of two points of any type, and a learner that uses it.
 //!
 //! # A custom learner
 //!
@@ -199,9 +135,7 @@ pub use learner::{Learner, Loss, Upcoming, trial, trials};
 pub use linalg::Matrix;
 pub use memory::set_max_memory;
 pub use mixing::Mixing;
-pub use model::{
-    AnyLearner, Certificate, Comparators, Embedding, Filled, LinearMap, Member, Model, ShiftingBound, Summary, Totals,
-};
+pub use model::{AnyLearner, Certificate, Embedding, Filled, LinearMap, Member, Model, ShiftingBound, Summary, Totals};
 pub use moments::{Moments, Principal};
 pub use monitor::{
     Cause, Change, Choose, Event, Incident, Kept, Limit, MONITOR_OPTIONS, Mode, Monitor, MonitorOption, MonitorOptions,

@@ -5,17 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
 
-/// Size in bytes below which an allocation is not checked.
-const LITTLE: u128 = 1 << 20;
+const MOST_UNCHECKED: u128 = 1 << 20;
 
-/// Sets the maximum size of a single object in bytes, for the whole process. Large objects are
-/// checked before their allocation. There is no maximum by default.
+/// Sets the maximum size of a single object in bytes, for the whole process. There is no maximum by default.
 pub fn set_max_memory(bytes: u64) {
     LIMIT.store(bytes, Ordering::Relaxed);
 }
 
-/// Returns `Err` if `numbers` values of 8 bytes exceed the memory limit or the memory that the
-/// system can allocate. Up to 1 MiB is always accepted. `what` names the object in the error.
+/// Returns `Err` if `numbers` values of 8 bytes exceed 1 MiB, and the limit or the memory that the system can allocate.
 ///
 /// ```
 /// use eigenhedge::internals::check_numbers;
@@ -25,7 +22,7 @@ pub fn set_max_memory(bytes: u64) {
 /// ```
 pub fn check_numbers(what: &'static str, numbers: u128) -> Result<(), Error> {
     let bytes = numbers.saturating_mul(size_of::<f64>() as u128);
-    if bytes <= LITTLE {
+    if bytes <= MOST_UNCHECKED {
         return Ok(());
     }
     // Reserving memory is cheap, and shows whether the system would allow the allocation.
@@ -36,7 +33,7 @@ pub fn check_numbers(what: &'static str, numbers: u128) -> Result<(), Error> {
     Err(Error::Memory { what, gigabytes: bytes as f64 / 1e9 })
 }
 
-/// Returns the product of the sizes, saturating on overflow.
+/// Returns the product of the sizes, without overflow.
 pub fn product(sizes: &[usize]) -> u128 {
     sizes.iter().fold(1, |product: u128, size| product.saturating_mul(*size as u128))
 }

@@ -9,12 +9,9 @@
 //! | 4 | CRC-32 (IEEE) of version, kind, length and body, little-endian |
 //! | rest | the body in postcard's wire format |
 //!
-//! The file of a fleet starts with the same magic number, version and kind. Its parts follow, each
-//! with a saved file of this format inside.
-//!
-//! Reading returns an error for files that are damaged or truncated, are of another format, version
-//! or kind, or contain an invalid state. The state is checked because a checksum does not prove
-//! where a file comes from. Reading allocates at most a small multiple of the file size.
+//! The file of a fleet starts with the same magic number, version and kind. Its parts contain files of this format.
+//! Reading also checks the state, because a checksum does not prove where a file comes from, and allocates at most a
+//! small multiple of the file size.
 
 use crate::error::Error;
 use serde::Serialize;
@@ -37,13 +34,12 @@ pub enum SavedKind {
     Monitors,
 }
 
-/// All kinds, in the order of their numbers in files. The first number is 1.
+/// All kinds, in the order of their numbers in files, which begin with 1.
 const KINDS: [SavedKind; 5] =
     [SavedKind::Model, SavedKind::Monitor, SavedKind::Moments, SavedKind::Models, SavedKind::Monitors];
 
 impl SavedKind {
-    /// Returns the kind of a file from at least its first [`Self::HEAD`] bytes. Returns `Err` for
-    /// too few bytes, another format or version, or an unknown kind.
+    /// Returns the kind of a file from at least its first [`Self::HEAD`] bytes.
     pub fn of(bytes: &[u8]) -> Result<Self, Refusal> {
         let head = bytes.get(..8).ok_or(Refusal::Foreign)?;
         if head != MAGIC {
@@ -62,7 +58,6 @@ impl SavedKind {
     /// Number of bytes at the start of a file that identify its kind.
     pub const HEAD: usize = 16;
 
-    /// Returns the first bytes of a file of this kind: magic number, version and kind.
     pub(crate) fn head(self) -> [u8; Self::HEAD] {
         let number = KINDS.iter().position(|kind| *kind == self).map_or(0, |place| place as u32 + 1);
         let mut head = [0; Self::HEAD];
@@ -72,7 +67,6 @@ impl SavedKind {
         head
     }
 
-    /// Returns `Err` if the bytes do not start like a file of this kind.
     pub(crate) fn expect(self, bytes: &[u8]) -> Result<(), Refusal> {
         match Self::of(bytes)? {
             found if found == self => Ok(()),
@@ -96,46 +90,30 @@ impl fmt::Display for SavedKind {
 /// Reason why a saved file cannot be read.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages explain the variants")]
 pub enum Refusal {
-    /// The file is not of this format.
     #[error("is not a file saved by eigenhedge")]
     Foreign,
-    /// The file contains another kind of object.
     #[error("holds {found}, not {wanted}")]
-    Kind {
-        /// Kind found in the file.
-        found: SavedKind,
-        /// Kind that was requested.
-        wanted: SavedKind,
-    },
-    /// The file has a different format version.
+    Kind { found: SavedKind, wanted: SavedKind },
     #[error("is a file of version {0}, and this program reads version {VERSION}")]
     Version(u32),
-    /// The file is truncated or has trailing bytes.
+    /// The numbers are lengths of the body, or of the header if the header is truncated.
     #[error("must have {expected} bytes after its head, got {found}: it is damaged or incomplete")]
-    Length {
-        /// Length of the body according to the header, or the length of a complete header if the header is truncated.
-        expected: u64,
-        /// Length of the body found, or of the whole file if the header is truncated.
-        found: u64,
-    },
-    /// A checksum does not match the content.
+    Length { expected: u64, found: u64 },
     #[error("is damaged: its checksum does not match")]
     Checksum,
     /// The body cannot be decoded, the kind is unknown, or the parts of a fleet are inconsistent.
     #[error("is damaged: its content makes no sense")]
     Content,
-    /// The file can be decoded, but the saved state is invalid.
     #[error("is damaged: {0}")]
     State(Error),
 }
 
-/// Format version that this crate reads and writes.
-pub const VERSION: u32 = 1;
+const VERSION: u32 = 1;
 const MAGIC: [u8; 8] = *b"\x89EHG\r\n\x1a\n";
 const HEAD: usize = 28;
 
-/// Computes the checksum of all bytes except the magic number and the checksum. The header must be complete.
 fn checksum(bytes: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&bytes[8..24]);

@@ -1,11 +1,7 @@
 //! Checks of deserialized states. They reject states that no learner can reach by learning rows.
 //!
-//! A file with a valid checksum can still contain any numbers. Each type with a state therefore
-//! checks the invariants that hold between two rows ([`State`]): shapes match each other and the
-//! parameters, numbers are finite and in range, probabilities sum to k, and bases are orthonormal.
-//! Parameters must equal those of a newly built learner, whose constructor checks them.
-//!
-//! Cost: that of a few rows, plus O(n w²) for a basis of w columns of length n.
+//! A file with a valid checksum can still contain any numbers. Each type with a state therefore checks the invariants
+//! that hold between two rows ([`State`]), at the cost of a few rows, plus O(n w²) for a basis of w columns of length n.
 
 use crate::error::{Error, every, require};
 use std::ops::RangeInclusive;
@@ -14,7 +10,7 @@ pub(crate) trait State {
     /// Checks the state. `built` is a newly built object with the same parameters.
     fn check_state(&self, built: &Self) -> Result<(), Error>;
 
-    /// Checks the state against that of the first member of a portfolio.
+    /// Compares the state with that of the first member of a portfolio.
     fn check_beside(&self, _first: &Self) -> Result<(), Error> {
         Ok(())
     }
@@ -29,8 +25,7 @@ const MOST_ROWS: u64 = 1 << 53;
 /// Largest relative error that rounding can cause in a sum of probabilities or a trace.
 pub(crate) const TRACE: f64 = 1e-6;
 
-/// Saved form of a number for which `usize::MAX` means that there is no limit. Files from 32-bit
-/// and 64-bit machines are identical.
+/// Saved form of a number for which `usize::MAX` means no limit, equal on 32-bit and 64-bit machines.
 pub(crate) mod no_limit {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -43,8 +38,7 @@ pub(crate) mod no_limit {
     }
 }
 
-/// Returns true if the relative difference of two numbers is at most 1e-12, which covers rounding differences between
-/// math libraries.
+/// Compares with a tolerance for rounding differences between math libraries.
 pub(crate) fn nearly(one: f64, other: f64) -> bool {
     one == other || (one - other).abs() <= 1e-12 * other.abs()
 }
@@ -58,7 +52,6 @@ pub(crate) fn within(name: &'static str, value: f64, range: RangeInclusive<f64>)
     require(range.contains(&value), name, "within its range", value).map(drop)
 }
 
-/// Checks that the energy is not negative and at most [`LARGEST`].
 pub(crate) fn energy(name: &'static str, value: f64) -> Result<(), Error> {
     require((0.0..=LARGEST).contains(&value), name, "finite and not negative", value).map(drop)
 }
@@ -71,12 +64,10 @@ pub(crate) fn length(what: &'static str, found: usize, expected: usize) -> Resul
     if found == expected { Ok(()) } else { Err(Error::Length { what, expected, found }) }
 }
 
-/// Checks that every entry is in the range. NaN fails.
 pub(crate) fn entries(what: &'static str, list: &[f64], range: RangeInclusive<f64>) -> Result<(), Error> {
     every(what, list, "within its range", |x| range.contains(&x))
 }
 
-/// Checks the number of entries, and that every entry is in the range.
 pub(crate) fn list(what: &'static str, list: &[f64], expected: usize, range: RangeInclusive<f64>) -> Result<(), Error> {
     length(what, list.len(), expected)?;
     entries(what.strip_prefix("the ").unwrap_or(what), list, range)

@@ -2,9 +2,10 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::common::bounded_rows;
+use eigenhedge::comparators::BestMethod;
 use eigenhedge::internals::dot;
 use eigenhedge::kernel::VectorKernel;
-use eigenhedge::{Comparators, Instance, Kind, Matrix, Missing, Mixing, Model, NormBound, Random, RunningCenter, Spec};
+use eigenhedge::{Instance, Kind, Matrix, Missing, Mixing, Model, NormBound, Random, RunningCenter, Spec};
 use eigenhedge::{Symmetric, checked_bytes, streams, trial};
 
 fn run(spec: &Spec, length: usize) -> Model {
@@ -108,8 +109,7 @@ fn batches_keep_the_promise_with_the_largest_eigenvalue_for_the_norm() {
                     Spec { norm_bound: NormBound::Running, ..base(Kind::Auto) },
                 ];
                 for spec in variants {
-                    let comparators = Comparators::new(true, 2);
-                    let mut run = Model::with_comparators(spec.clone(), n, 1, comparators).unwrap();
+                    let mut run = Model::with_comparators(spec.clone(), n, 1, BestMethod::Auto, 2).unwrap();
                     for batch in rows.chunks(count) {
                         run.step_batch(&slices(batch), None).unwrap();
                     }

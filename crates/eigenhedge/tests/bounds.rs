@@ -2,12 +2,13 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::common::bounded_rows as rows;
+use crate::common::hard_streams::coins;
 use eigenhedge::bounds::Setting;
 use eigenhedge::comparators::{Best, BestSubspace};
 use eigenhedge::experts::{CappedHedge, Leader, PerturbedLeader, ProductSets, hedge};
 use eigenhedge::internals::{Reason, bound_holds, dot};
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::streams::{charge_surest, coins, leader_trap};
+use eigenhedge::streams::{charge_surest, leader_trap};
 use eigenhedge::{Instance, Kind, Learner, Mixing, NormBound, Random, RunningCenter, Spec, bounds, streams, trial};
 
 const SEEDS: u64 = 20;

@@ -2,11 +2,12 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::common::bounded_rows;
-use eigenhedge::comparators::{Best, Partitions};
+use eigenhedge::comparators::{Best, BestMethod, Partitions};
 use eigenhedge::internals::{Reason, Rule, dot};
 use eigenhedge::kernel::VectorKernel;
+use eigenhedge::options::AUTO_SEGMENTS;
 use eigenhedge::simplex::{Multiplicity, Select};
-use eigenhedge::{Comparators, Instance, Kind, Mixing, Model, NormBound, Random, RunningCenter, Spec, Summary};
+use eigenhedge::{Instance, Kind, Mixing, Model, NormBound, Random, RunningCenter, Spec, Summary};
 use eigenhedge::{streams, trial};
 
 const SHARE: Mixing = Mixing::FixedShare { alpha: 0.01 };
@@ -16,8 +17,7 @@ fn given(learner: Kind, kept: usize, eta: f64) -> Spec {
 }
 
 fn run(spec: &Spec, rows: &[Vec<f64>], segments: usize) -> Summary {
-    let comparators = Comparators::new(true, segments);
-    let mut run = Model::with_comparators(spec.clone(), rows[0].len(), 7, comparators).unwrap();
+    let mut run = Model::with_comparators(spec.clone(), rows[0].len(), 7, BestMethod::Auto, segments).unwrap();
     rows.iter().for_each(|row| _ = run.step(row).unwrap());
     run.summary()
 }
@@ -175,7 +175,7 @@ fn gradient_descent_tuned_to_the_number_of_rows_has_a_regret_of_its_root() {
         let count = rows.len();
         let options = Options::new(Kind::Additive, kept).with("center", "none").with("norm-bound", 1.0);
         let setup = options.with("horizon", count).resolve(|name| name.into()).unwrap();
-        let mut run = Model::of(&setup, n, true).unwrap();
+        let mut run = Model::of(&setup, n).unwrap();
         rows.iter().for_each(|row| _ = run.step(row).unwrap());
         let summary = run.summary();
         let regret = summary.expected_loss - summary.best_loss.unwrap().high();
@@ -190,7 +190,7 @@ fn three_subspaces_have_a_shifting_bound_below_the_best_fixed_subspace() {
     let rows = streams::three_subspaces(1);
     let tracking = Spec { mixing: Mixing::FixedShare { alpha: 1e-3 }, ..given(Kind::Tracking, 2, 4.0) };
     for spec in [tracking, given(Kind::Auto, 2, 1.0)] {
-        let summary = run(&spec, &rows, Comparators::AUTO);
+        let summary = run(&spec, &rows, AUTO_SEGMENTS);
         let shifting = summary.shifting_bound.unwrap();
         assert_eq!((shifting.segments, summary.partitions.len()), (3, 3), "{spec:?}");
         assert_eq!(summary.partitions[2].cuts, [500, 1000]);
@@ -205,7 +205,7 @@ fn segments_are_chosen_without_a_theorem_too() {
         [("three subspaces", streams::three_subspaces(2), 3), ("iid", streams::iid(8, 2, 0.3, 600, 1).rows, 1)]
     {
         let spec = Spec { center: Some(RunningCenter::MEAN), ..Spec::bare(Kind::Auto, 2) };
-        let summary = run(&spec, &rows, Comparators::AUTO);
+        let summary = run(&spec, &rows, AUTO_SEGMENTS);
         assert_eq!(summary.partitions.len(), segments, "{name}");
         assert_eq!(summary.shifting_bound, None, "{name}");
     }

@@ -2,19 +2,19 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::common::{infinite_specs, specs};
+use eigenhedge::comparators::BestMethod;
 use eigenhedge::internals::{dot, symmetric_eigen};
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::options::Options;
 use eigenhedge::registry::REGISTRY;
 use eigenhedge::simplex::{Multiplicity, Select};
-use eigenhedge::{Comparators, Kind, Matrix, Model, RunningCenter, Spec, streams};
+use eigenhedge::{Kind, Matrix, Model, RunningCenter, Spec, streams};
 
 const N: usize = 6;
 const K: usize = 3;
 
 fn begin(spec: &Spec, asked: bool) -> Model {
-    let comparators = Comparators::new(false, 0);
-    let mut run = Model::with_comparators(spec.clone(), N, 1, comparators).unwrap();
+    let mut run = Model::with_comparators(spec.clone(), N, 1, BestMethod::None, 0).unwrap();
     run.ask_for_coordinates(asked);
     run
 }
@@ -183,8 +183,9 @@ fn a_saved_run_goes_on_with_the_same_coordinates_and_a_bad_row_changes_nothing()
 fn drawn_coordinates_are_those_of_the_draw_whoever_asks() {
     for entry in REGISTRY {
         let kept = if entry.kind == Kind::Oja { 1 } else { 2 };
-        let setup = Options::new(entry.kind, kept).with("coordinates", "drawn").resolve(str::to_owned).unwrap();
-        let (mut asked, mut silent) = (Model::of(&setup, N, false).unwrap(), Model::of(&setup, N, false).unwrap());
+        let options = Options::new(entry.kind, kept).with("coordinates", "drawn").with("best", "none");
+        let setup = options.resolve(str::to_owned).unwrap();
+        let (mut asked, mut silent) = (Model::of(&setup, N).unwrap(), Model::of(&setup, N).unwrap());
         asked.ask_for_coordinates(true);
         for row in rows(30) {
             let (loss, _) = (asked.step(&row).unwrap(), silent.step(&row).unwrap());

@@ -682,7 +682,7 @@ fn nearly_parallel_vectors_explain_no_more_than_the_row() {
     let (n, mut random) = (9, Random::seeded(81));
     for noise in [1e-3, 1e-4, 1e-5, 1e-6, 1e-7] {
         for seed in 0..20 {
-            let rows = eigenhedge::streams::near_duplicates(n, noise, 40, seed);
+            let rows = crate::common::hard_streams::near_duplicates(n, noise, 40, seed);
             for params in [Params::apex(3, 0.1), Params::simultaneous(3, 0.1, 1.0)] {
                 let mut learner = Hebbian::new(params, AmbientWeights::new(n)).unwrap();
                 for (t, row) in rows.iter().enumerate() {

@@ -2,13 +2,12 @@
 //! in other units have equal losses in those units, and a translation does not affect a centered learner.
 #![allow(clippy::unwrap_used)]
 
+use eigenhedge::comparators::BestMethod;
 use eigenhedge::internals::dot;
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::registry::{Family, REGISTRY};
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::{
-    Comparators, Error, Kind, Loss, Mixing, Model, NormBound, Random, RunningCenter, Spec, Summary, streams,
-};
+use eigenhedge::{Error, Kind, Loss, Mixing, Model, NormBound, Random, RunningCenter, Spec, Summary, streams};
 
 fn specs(kernel: Option<VectorKernel>, centers: &[Option<RunningCenter>]) -> Vec<Spec> {
     let mut specs = Vec::new();
@@ -67,8 +66,8 @@ fn run(spec: &Spec, rows: &[Vec<f64>]) -> Outcome {
     // Comparators are skipped for long rows, because they are computed as for short rows.
     let hindsight = rows[0].len() < LONG;
     let segments = if spec.kernel.is_none() && hindsight { 2 } else { 0 };
-    let mut run =
-        Model::with_comparators(spec.clone(), rows[0].len(), 7, Comparators::new(hindsight, segments)).unwrap();
+    let best = if hindsight { BestMethod::Auto } else { BestMethod::None };
+    let mut run = Model::with_comparators(spec.clone(), rows[0].len(), 7, best, segments).unwrap();
     let (mut losses, mut coordinates) = (Vec::new(), Vec::new());
     for (t, row) in rows.iter().enumerate() {
         losses.push(run.step(row).unwrap_or_else(|error| panic!("{spec:?}, row {t}: {error}")));

@@ -3,12 +3,13 @@
 
 use crate::common::{infinite_specs, product, specs};
 use eigenhedge::batch::{Center, KernelPca, Solver};
+use eigenhedge::comparators::BestMethod;
 use eigenhedge::internals::{Span, dot};
 use eigenhedge::kernel::{Dictionary, VectorKernel, Vectors};
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{
-    Comparators, Instance, KernelLearner, Kind, Learner, Loss, Matrix, Mixing, Model, NormBound, Random, RunningCenter,
-    Spec, streams, trial,
+    Instance, KernelLearner, Kind, Learner, Loss, Matrix, Mixing, Model, NormBound, Random, RunningCenter, Spec,
+    streams, trial,
 };
 
 fn step(learner: &mut KernelLearner, row: &[f64], random: &mut Random) -> Loss {
@@ -306,7 +307,7 @@ fn the_centered_leader_of_features_equals_batch_kernel_pca_long_after_the_dictio
         .collect();
     let kernel = VectorKernel::Rbf { gamma: 2.0 };
     let spec = Spec { center: Some(RunningCenter::MEAN), kernel: Some(kernel.clone()), ..Spec::bare(Kind::Leader, 2) };
-    let mut run = Model::with_comparators(spec, 2, 0, Comparators::new(false, 0)).unwrap();
+    let mut run = Model::with_comparators(spec, 2, 0, BestMethod::None, 0).unwrap();
     rows.iter().for_each(|row| _ = run.step(row).unwrap());
     let dictionary = Vectors::new(kernel, 2).unwrap();
     let batch = KernelPca::fit(dictionary, &rows, 2, Center::Mean, Solver::Dense).unwrap();

@@ -1,9 +1,9 @@
 //! Leaders over many columns compute only leading directions, without changing losses.
 #![allow(clippy::unwrap_used)]
 
+use crate::common::hard_streams::HARD;
 use eigenhedge::internals::{Rule, Span, dot, symmetric_eigen};
 use eigenhedge::options::Options;
-use eigenhedge::streams::HARD;
 use eigenhedge::{Instance, Kind, Learner, Matrix, Missing, Moments, PlainLearner, Random, Spec, streams, trial};
 
 const COLUMNS: usize = 140;

@@ -10,6 +10,7 @@ mod finite;
 mod golden_simplex_experts;
 mod golden_subspace;
 mod graded;
+mod hard_streams;
 mod hebbian;
 mod invariance;
 mod kernel_laws;

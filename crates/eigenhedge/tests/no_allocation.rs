@@ -1,15 +1,15 @@
 //! A trial of a learner allocates nothing after the warm-up.
 #![allow(clippy::unwrap_used)]
 
-use eigenhedge::comparators::Sketch;
+use eigenhedge::comparators::{BestMethod, Sketch};
 use eigenhedge::experts::{CappedHedge, Leader, PerturbedLeader, ProductSets};
 use eigenhedge::hebbian::{AmbientWeights, FeatureWeights, Hebbian, Params};
 use eigenhedge::internals::{Ambient, Portfolio, Span, Weights, auto};
 use eigenhedge::kernel::{Dictionary, KERNELS, KernelParameters, VectorKernel, Vectors};
 use eigenhedge::simplex::Select;
 use eigenhedge::{
-    Choose, Comparators, Instance, Kind, Learner, Missing, Mixing, Model, Monitor, MonitorOptions, Pair, Random,
-    RunningCenter, Spec, streams, trial,
+    Choose, Instance, Kind, Learner, Missing, Mixing, Model, Monitor, MonitorOptions, Pair, Random, RunningCenter,
+    Spec, streams, trial,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -130,8 +130,7 @@ fn aligned_coordinates_of_a_warm_run_allocate_nothing() {
         Spec { kernel: Some(VectorKernel::Rbf { gamma: 0.1 }), budget: Some(30), ..Spec::bare(Kind::Tracking, 4) };
     let kinds = [Kind::Tracking, Kind::Anchored, Kind::Leader, Kind::PerturbedLeader].map(|kind| Spec::bare(kind, 4));
     for spec in kinds.into_iter().chain([capped, auto, budget]) {
-        let comparators = Comparators::new(false, 0);
-        let mut run = Model::with_comparators(spec.clone(), 12, 1, comparators).unwrap();
+        let mut run = Model::with_comparators(spec.clone(), 12, 1, BestMethod::None, 0).unwrap();
         run.ask_for_coordinates(true);
         let rows: Vec<Vec<f64>> = streams::signal_and_noise(12, 4, 0.3, 1).take(3000).collect();
         let mut before = 0;
@@ -273,8 +272,7 @@ fn rows_with_missing_cells_allocate_nothing() {
                 center: Some(RunningCenter::MEAN),
                 ..Spec::bare(learner, 4)
             };
-            let comparators = Comparators::new(false, 0);
-            let mut run = Model::with_comparators(spec, n, 0, comparators).unwrap();
+            let mut run = Model::with_comparators(spec, n, 0, BestMethod::None, 0).unwrap();
             let mut before = 0;
             let rows: Vec<Vec<f64>> = streams::signal_and_noise(n, 4, 0.3, 1).take(1500).collect();
             for (t, mut row) in rows.into_iter().enumerate() {

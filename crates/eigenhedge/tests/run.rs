@@ -2,12 +2,12 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::common::{bounded_rows, subspace_learners};
-use eigenhedge::comparators::partition;
+use eigenhedge::comparators::{BestMethod, partition};
 use eigenhedge::internals::{Reason, dot};
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::registry::{Family, REGISTRY};
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::{Comparators, Kind, Matrix, Mixing, Model, NormBound, RunningCenter, Spec, Summary, streams};
+use eigenhedge::{Kind, Matrix, Mixing, Model, NormBound, RunningCenter, Spec, Summary, streams};
 
 fn specs() -> Vec<Spec> {
     let mut specs = Vec::new();
@@ -315,8 +315,7 @@ fn an_embedding_through_the_linear_kernel_is_the_plain_one() {
 #[test]
 fn a_watched_partition_is_found_where_the_stream_changes() {
     let rows = streams::switching(8, 2, 3, 128, 3);
-    let comparators = Comparators::new(true, 3);
-    let mut run = Model::with_comparators(Spec::bare(Kind::Auto, 2), 8, 0, comparators).unwrap();
+    let mut run = Model::with_comparators(Spec::bare(Kind::Auto, 2), 8, 0, BestMethod::Auto, 3).unwrap();
     rows.iter().for_each(|row| _ = run.step(row).unwrap());
     let summary = run.summary();
     let partition = &summary.partitions[2];

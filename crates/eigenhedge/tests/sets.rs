@@ -1,11 +1,10 @@
 //! Laws of sets: kernel rows learned at once are equivalent to rows learned one by one.
 #![allow(clippy::unwrap_used)]
 
+use eigenhedge::comparators::BestMethod;
 use eigenhedge::internals::dot;
 use eigenhedge::kernel::VectorKernel;
-use eigenhedge::{
-    Comparators, Kind, Missing, Mixing, Model, NormBound, Random, RunningCenter, Spec, Standardize, Standardizer,
-};
+use eigenhedge::{Kind, Missing, Mixing, Model, NormBound, Random, RunningCenter, Spec, Standardize, Standardizer};
 
 const LENGTH: usize = 4;
 const KEPT: usize = 2;
@@ -44,7 +43,7 @@ fn specs() -> Vec<Spec> {
 }
 
 fn new(spec: &Spec) -> Model {
-    Model::with_comparators(spec.clone(), LENGTH, 0, Comparators::new(false, 0)).unwrap()
+    Model::with_comparators(spec.clone(), LENGTH, 0, BestMethod::None, 0).unwrap()
 }
 
 fn learn_set(model: &mut Model, rows: &[Vec<f64>]) {

@@ -2,8 +2,9 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::common::{bounded_rows, infinite_specs, specs};
+use eigenhedge::comparators::BestMethod;
 use eigenhedge::kernel::VectorKernel;
-use eigenhedge::{Comparators, Kind, Mixing, Model, NormBound, RunningCenter, Spec, streams};
+use eigenhedge::{Kind, Mixing, Model, NormBound, RunningCenter, Spec, streams};
 
 /// Runs over the rows. Saves and loads the state at increasing intervals.
 fn assert_readable(mut run: Model, rows: &[Vec<f64>], name: &str) {
@@ -47,8 +48,7 @@ fn every_plain_run_can_be_read_at_every_row() {
     all.push(Spec { max_rank: Some(3), mixing: Mixing::PastAverage { alpha: 0.01 }, ..Spec::bare(Kind::Tracking, 2) });
     for (name, rows) in bounded_rows(6, 3) {
         for spec in &all {
-            let comparators = Comparators::new(true, 3);
-            assert_readable(Model::with_comparators(spec.clone(), 6, 1, comparators).unwrap(), &rows, name);
+            assert_readable(Model::with_comparators(spec.clone(), 6, 1, BestMethod::Auto, 3).unwrap(), &rows, name);
         }
     }
 }
@@ -98,7 +98,7 @@ fn kernel_runs_over_rows_of_any_size_can_be_read() {
         for budget in [None, Some(20)] {
             let run = |kernel: &VectorKernel| {
                 let spec = Spec { kernel: Some(kernel.clone()), budget, ..Spec::new(kind, 2) };
-                Model::with_comparators(spec, 4, 1, Comparators::new(true, 3)).unwrap()
+                Model::with_comparators(spec, 4, 1, BestMethod::Auto, 3).unwrap()
             };
             for kernel in [VectorKernel::Linear, VectorKernel::Rbf { gamma: 0.5 }, quadratic.clone()] {
                 assert_readable(run(&kernel), &one_far, "one row far out");

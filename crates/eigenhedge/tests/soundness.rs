@@ -4,13 +4,13 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::common::dense::{DenseAdditive, DenseScatter, DenseTracking, Function, Oracle};
+use crate::common::hard_streams::{self, HARD};
 use crate::common::soundness::{Soundness, judged};
 use crate::common::subspace_learners;
 use eigenhedge::internals::{Span, dot};
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::streams::HARD;
-use eigenhedge::{Instance, Kind, Mixing, PlainLearner, Random, RunningCenter, Spec, streams, trial, trials};
+use eigenhedge::{Instance, Kind, Mixing, PlainLearner, Random, RunningCenter, Spec, trial, trials};
 
 fn specs(kept: usize, rates: &[f64], memories: &[f64]) -> Vec<Spec> {
     let mut specs = Vec::new();
@@ -106,9 +106,9 @@ fn long() -> (Vec<Spec>, Vec<Named>) {
     let mut specs = specs(5, &[64.0], &[0.5]);
     specs.retain(|spec| spec.learner != Kind::PerturbedLeader && !matches!(spec.mixing, Mixing::PastAverage { .. }));
     let streams = vec![
-        ("turning images", streams::turning_images(256, 72, 160, 1)),
-        ("sines", streams::sines(600, 40, 160, 1)),
-        ("sines", streams::sines(1024, 40, 160, 1)),
+        ("turning images", hard_streams::turning_images(256, 72, 160, 1)),
+        ("sines", hard_streams::sines(600, 40, 160, 1)),
+        ("sines", hard_streams::sines(1024, 40, 160, 1)),
     ];
     (specs, streams)
 }

@@ -125,12 +125,13 @@ impl Case {
     }
 
     fn learn(&self, account: bool, coordinates: Option<&str>) -> f64 {
-        let mut options = Options::new(self.kind, self.kept);
+        let best = if account { "auto" } else { "none" };
+        let mut options = Options::new(self.kind, self.kept).with("best", best);
         if let Some(coordinates) = coordinates {
             options = options.with("coordinates", coordinates);
         }
         let setup = options.resolve(str::to_owned).expect("the options make sense");
-        let mut model = Model::of(&setup, self.length, account).expect("the learner fits");
+        let mut model = Model::of(&setup, self.length).expect("the learner fits");
         model.ask_for_coordinates(coordinates.is_some());
         let rows: Vec<&[f64]> = self.stream.iter().map(|row| &row[..]).collect();
         let start = thread_seconds();

@@ -39,9 +39,9 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
     let fits = |error: eigenhedge::Error| anyhow!("{source}: {error}");
     let mut models = Vec::new();
     for kind in &args.learners {
-        let options = args.options.options(*kind, k);
+        let options = args.options.options(*kind, k).with("best", "none");
         let setup = plan::setup(&if centered { options } else { options.with("center", "none") })?;
-        models.push(Model::of(&setup, length, false).map_err(fits)?);
+        models.push(Model::of(&setup, length).map_err(fits)?);
     }
     let mut comparison = Comparison::new(models, (length, k), centered, args.warm_up, seconds).map_err(fits)?;
     let mut lot = RowLot::default();

@@ -9,9 +9,9 @@ use crate::stdout;
 use crate::table;
 use crate::working::Working;
 use anyhow::{Context, Result, anyhow};
-use eigenhedge::comparators::Hindsight;
+use eigenhedge::comparators::{BestMethod, Hindsight};
 use eigenhedge::options::Options;
-use eigenhedge::{Comparators, Kind, Model, Spec};
+use eigenhedge::{Kind, Model, Spec};
 use eigenhedge_io::write_whole;
 use eigenhedge_pages::number::readable;
 use eigenhedge_pages::{Chart, Series, svg};
@@ -62,7 +62,7 @@ fn measure(args: &ScreeArgs) -> Result<Losses> {
     let setup = plan::setup(&Options::new(Kind::Leader, most))?;
     let max_rank = Some(most + MORE).filter(|rank| *rank < length);
     let spec = Spec { max_rank, ..setup.for_rows(length)?.spec };
-    let mut run = Model::with_comparators(spec, length, 0, Comparators::new(false, 0)).map_err(fits)?;
+    let mut run = Model::with_comparators(spec, length, 0, BestMethod::None, 0).map_err(fits)?;
     let mut hindsight = Hindsight::new(length, true, most).map_err(fits)?;
     let mut losses =
         Losses { online_energy: 0.0, energy: 0.0, online: vec![0.0; most], hindsight: Vec::new(), rows: 0 };

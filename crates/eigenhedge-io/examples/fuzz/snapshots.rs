@@ -1,11 +1,11 @@
 //! Fuzz targets for saved models and moments. Most inputs get a correct length and checksum.
 
 use crate::{Outcome, Target, mutate};
+use eigenhedge::comparators::BestMethod;
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::options::Options;
 use eigenhedge::{
-    Columns, Comparators, Kind, Missing, Mixing, Model, Moments, Random, RunningCenter, Spec, Standardize,
-    Standardizer, streams,
+    Columns, Kind, Missing, Mixing, Model, Moments, Random, RunningCenter, Spec, Standardize, Standardizer, streams,
 };
 use std::path::Path;
 
@@ -18,10 +18,10 @@ struct Saved {
     seeds: Vec<Vec<u8>>,
 }
 
-fn saved(spec: &Spec, length: usize, rows: usize, comparators: Comparators) -> Vec<u8> {
+fn saved(spec: &Spec, length: usize, rows: usize, (best, segments): (BestMethod, usize)) -> Vec<u8> {
     let names = (0..length).map(|i| format!("x{i}")).collect();
     let columns = Columns::new(Some(names), Standardizer::new(Standardize::Running, length));
-    let mut model = Model::with_comparators(spec.clone(), length, 1, comparators).unwrap().with_columns(columns);
+    let mut model = Model::with_comparators(spec.clone(), length, 1, best, segments).unwrap().with_columns(columns);
     let stream = streams::recurring(length, 2, &[1, 2, 1], rows.div_ceil(3), 1).rows;
     stream.iter().take(rows).for_each(|row| _ = model.step(row).unwrap());
     model.resume_state = br#"{"columns":["a"]}"#.to_vec();
@@ -59,16 +59,18 @@ pub fn targets() -> Vec<Box<dyn Target>> {
         Spec { kernel: rbf(), budget: Some(10), ..hebbian(Kind::Gha, 2) },
         Spec { kernel: quadratic(), ..hebbian(Kind::Apex, 2) },
     ];
-    let comparators = Comparators::new(true, 3);
-    let all = |name, specs: Vec<Spec>, comparators: Comparators| {
-        let seeds = specs.iter().flat_map(|spec| [0, 7, 60].map(|rows| saved(spec, 5, rows, comparators))).collect();
+    let all = |name, specs: Vec<Spec>, segments: usize| {
+        let seeds = specs
+            .iter()
+            .flat_map(|spec| [0, 7, 60].map(|rows| saved(spec, 5, rows, (BestMethod::Auto, segments))))
+            .collect();
         Saved { name, seeds }
     };
     let long = vec![
         // These files contain pending columns, unmultiplied factors, and a sketch.
-        saved(&centered(Spec::bare(Kind::Auto, 1)), 520, 12, Comparators::new(false, 0)),
-        saved(&Spec::bare(Kind::ForgettingLeader, 2), 160, 150, Comparators::new(false, 0)),
-        saved(&centered(Spec::bare(Kind::Tracking, 1)), 4100, 3, Comparators::default()),
+        saved(&centered(Spec::bare(Kind::Auto, 1)), 520, 12, (BestMethod::None, 0)),
+        saved(&Spec::bare(Kind::ForgettingLeader, 2), 160, 150, (BestMethod::None, 0)),
+        saved(&centered(Spec::bare(Kind::Tracking, 1)), 4100, 3, (BestMethod::Auto, 0)),
     ];
     let moments = [(5, 0), (5, 70), (4100, 3)].map(|(length, rows)| {
         let mut moments = Moments::new(length, 1, Missing::Skip).unwrap();
@@ -78,9 +80,9 @@ pub fn targets() -> Vec<Box<dyn Target>> {
     });
     vec![
         Box::new(Folded(Saved { name: "moments", seeds: moments.into() })),
-        Box::new(all("snapshot-plain", plain, comparators)),
-        Box::new(all("snapshot-kernel", features, Comparators::default())),
-        Box::new(all("snapshot-hebbian", vectors, Comparators::default())),
+        Box::new(all("snapshot-plain", plain, 3)),
+        Box::new(all("snapshot-kernel", features, 0)),
+        Box::new(all("snapshot-hebbian", vectors, 0)),
         Box::new(Saved { name: "snapshot-long-rows", seeds: long }),
     ]
 }

@@ -13,7 +13,7 @@ fn names() -> Option<Vec<String>> {
 fn model() -> Model {
     let setup = Options::new(Kind::Tracking, 2).resolve(str::to_owned).unwrap();
     let columns = Columns::new(names(), Standardizer::new(Standardize::None, 4));
-    let mut model = Model::of(&setup, 4, true).unwrap().with_columns(columns);
+    let mut model = Model::of(&setup, 4).unwrap().with_columns(columns);
     model.ask_for_coordinates(true);
     model
 }

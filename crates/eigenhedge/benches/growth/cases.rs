@@ -124,8 +124,12 @@ fn registered(
 ) -> Case {
     let kind = options(1).learner();
     let make = move |n: usize, k: usize| -> Step {
-        let setup = options(k).with("seed", 1_usize).resolve(str::to_owned).expect("options that make sense");
-        let mut run = Model::of(&setup, n, false).expect("a valid learner");
+        let setup = options(k)
+            .with("seed", 1_usize)
+            .with("best", "none")
+            .resolve(str::to_owned)
+            .expect("options that make sense");
+        let mut run = Model::of(&setup, n).expect("a valid learner");
         Box::new(move |row| {
             run.step(row).expect("a valid row");
         })

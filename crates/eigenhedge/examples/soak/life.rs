@@ -1,10 +1,11 @@
 //! Run of one learner over a stream whose kind changes repeatedly, with a check at every row.
 
 use crate::cases::Case;
+use crate::hard_streams::HARD;
 use crate::soundness::{Measured, Soundness};
+use eigenhedge::comparators::BestMethod;
 use eigenhedge::internals::{Portfolio, dot};
-use eigenhedge::streams::HARD;
-use eigenhedge::{AnyLearner, Comparators, Loss, Model, Random};
+use eigenhedge::{AnyLearner, Loss, Model, Random};
 
 /// Endless stream of segments of 20 to 300 rows, each of a random kind of [`HARD`] and scale.
 pub struct Endless {
@@ -71,7 +72,7 @@ fn healed(learner: &AnyLearner) -> Option<u64> {
 }
 
 fn walk(case: &Case, seed: u64, rows: u64, outcome: &mut Outcome) -> Result<(), eigenhedge::Error> {
-    let mut run = Model::with_comparators(case.spec.clone(), case.length, seed, Comparators::new(false, 0))?;
+    let mut run = Model::with_comparators(case.spec.clone(), case.length, seed, BestMethod::None, 0)?;
     let Outcome { sound, healed: all_healed } = outcome;
     for (t, row) in (0..rows).zip(Endless::new(case.length, seed)) {
         let loss = run.step(&row)?;

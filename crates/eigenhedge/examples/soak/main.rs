@@ -9,6 +9,8 @@
 //! stay below 500 MB and must not grow by more than 32 MB from the first half to the second.
 
 mod cases;
+#[path = "../../tests/common/hard_streams.rs"]
+mod hard_streams;
 mod life;
 mod memory;
 mod saved;

@@ -105,3 +105,114 @@ fn a_change_of_the_additive_comparator_can_cost_twice_k() {
     assert_eq!(each, 2.0 * kept as f64 / (2.0 * setting.eta));
     assert!(each > 2.0 * additive_distance(kept, dimension).unwrap() / (2.0 * setting.eta));
 }
+
+#[test]
+fn divergence_has_the_value_of_its_formula() {
+    assert!((divergence(1, Multiplicity::Finite(2)).unwrap() - 2f64.ln()).abs() < 1e-15);
+    assert_eq!(divergence(3, Multiplicity::Infinite), Some(3.0));
+}
+
+#[test]
+fn divergence_by_kept_has_the_value_of_its_formula() {
+    let n = Multiplicity::Finite(100);
+    assert!(divergence(10, n) < divergence_by_kept(10, n));
+    assert_eq!(divergence_by_kept(60, n), None);
+}
+
+#[test]
+fn set_divergence_has_the_value_of_its_formula() {
+    assert!((set_divergence(2, 6) - 15f64.ln()).abs() < 1e-14);
+}
+
+#[test]
+fn hedge_has_the_value_of_its_formula() {
+    let bound = hedge(1.0, 10.0, 4);
+    assert!((bound - (10.0 + 4f64.ln()) / (1.0 - (-1f64).exp())).abs() < 1e-13);
+    assert!((bound - capped_hedge(1.0, 10.0, 3, 4).unwrap()).abs() < 1e-13);
+}
+
+#[test]
+fn set_experts_has_the_value_of_its_formula() {
+    let bound = set_experts(0.5, 3.0, 4, 6);
+    assert!((bound - 2.0 * (1.5 + 15f64.ln()) / (1.0 - (-1f64).exp())).abs() < 1e-13);
+}
+
+#[test]
+fn pair_has_the_value_of_its_formula() {
+    let setting = Setting { norm_square: 4.0, ..Setting::new(0.5, 1, Multiplicity::Finite(3)) };
+    let lost = (0.5 * (2.0 * 10.0 - 30.0 / 4.0) + 2.0 * 2.0 * 1.5f64.ln()) / (1.0 - (-0.5f64).exp());
+    assert!((pair(&setting, 30.0, 10).unwrap() - 4.0 * (20.0 - lost)).abs() < 1e-12);
+}
+
+#[test]
+fn shift_cost_has_the_value_of_its_formula() {
+    let exact = 2.0 * (20f64 / (0.01 * 18.0)).ln();
+    assert!((shift_cost(2, Multiplicity::Finite(20), 0.01).unwrap() - exact).abs() < 1e-13);
+    assert!((shift_cost(2, Multiplicity::Infinite, 0.01).unwrap() - 2.0 * 100f64.ln()).abs() < 1e-13);
+}
+
+#[test]
+fn shifting_has_the_value_of_its_formula() {
+    let setting = Setting { price: 3.0, ..Setting::new(4.0, 2, Multiplicity::Finite(20)) };
+    assert_eq!(shifting(&setting, 10.0, 0, 0.01), uncentered(&setting, 10.0));
+    let each = 2.0 * (20f64 / (0.01 * 18.0)).ln() / (1.0 - (-4f64).exp());
+    let gap = shifting(&setting, 10.0, 3, 0.01).unwrap() - uncentered(&setting, 10.0).unwrap();
+    assert!((gap - 3.0 * each).abs() < 1e-12);
+}
+
+#[test]
+fn additive_has_the_value_of_its_formula() {
+    let setting = Setting { norm_square: 4.0, ..Setting::new(0.5, 2, Multiplicity::Finite(8)) };
+    let exact = 10.0 + 4.0 * (2.0 * 6.0 / 8.0) / (2.0 * 0.5) + 0.5 / 8.0 * 30.0;
+    assert!((additive(&setting, 10.0, 0, 30f64.sqrt()).unwrap() - exact).abs() < 1e-13);
+    let changed = exact + 4.0 * (2.0 * 3.0 * 2.0) / (2.0 * 0.5);
+    assert!((additive(&setting, 10.0, 3, 30f64.sqrt()).unwrap() - changed).abs() < 1e-13);
+}
+
+#[test]
+fn additive_rate_has_the_value_of_its_formula() {
+    let n = Multiplicity::Finite(8);
+    let eta = additive_rate(2, n, 600).unwrap();
+    let bound = additive(&Setting::new(eta, 2, n), 10.0, 0, 600f64.sqrt()).unwrap();
+    assert!((bound - 10.0 - (600f64 * 1.5).sqrt()).abs() < 1e-12);
+}
+
+#[test]
+fn centered_has_the_value_of_its_formula() {
+    let setting = Setting::new(1.0, 2, Multiplicity::Finite(20));
+    let gap = centered(&setting, 10.0, 4.0, 0.0, 101).unwrap() - uncentered(&setting, 10.0).unwrap();
+    assert!((gap - (1.0 + 21f64.ln())).abs() < 1e-12);
+}
+
+#[test]
+fn centered_on_the_mean_has_the_value_of_its_formula() {
+    let setting = Setting::new(1.0, 2, Multiplicity::Finite(20));
+    let gap = centered_on_the_mean(&setting, 10.0, 9.0, 100).unwrap() - uncentered(&setting, 10.0).unwrap();
+    assert!((gap - (100f64.ln() + 9.0)).abs() < 1e-12);
+}
+
+#[test]
+fn self_confident_has_the_value_of_its_formula() {
+    let n = Multiplicity::Finite(20);
+    let regret = self_confident(&Setting::new(1.0, 2, n), 1e6).unwrap() - 1e6;
+    let tuned = tuned_regret(divergence(2, n).unwrap(), 1e6, 1.0);
+    assert!(tuned < regret && regret < 1.5 * tuned); // the cost of not knowing the best loss
+}
+
+#[test]
+fn tuned_rate_has_the_value_of_its_formula() {
+    assert!((tuned_rate(0.5, 1.0, 1.0).unwrap() - 2f64.ln()).abs() < 1e-15);
+    assert_eq!(tuned_rate(0.5, 0.0, 1.0), None);
+}
+
+#[test]
+fn tuned_regret_has_the_value_of_its_formula() {
+    let (best, divergence) = (100.0, 8f64.ln());
+    let bound = hedge(tuned_rate(divergence, best, 1.0).unwrap(), best, 8);
+    assert!(bound - best <= tuned_regret(divergence, best, 1.0));
+}
+
+#[test]
+fn lower_regret_has_the_value_of_its_formula() {
+    assert!(lower_regret(2.0, 50.0, 1.0) * 2f64.sqrt() <= tuned_regret(2.0, 50.0, 1.0));
+}

@@ -78,9 +78,8 @@ fn cannot_store(error: io::Error) -> Error {
 }
 
 impl<T: FleetMember> Fleet<T> {
-    /// Creates a fleet whose members are copies of this template. The resume state of the template
-    /// is cleared. Returns `Err` for a model that has learned rows, or whose columns are scaled by a
-    /// warm-up.
+    /// Creates a fleet whose members are copies of this template. The resume state of the template is cleared. Returns
+    /// `Err` for a model that has learned rows, or whose columns are scaled by a warm-up.
     pub fn new(mut fresh: T) -> Result<Self, Error> {
         fresh.check_fresh()?;
         fresh.resume_state_mut().clear();
@@ -340,8 +339,7 @@ impl<T: FleetMember> Fleet<T> {
 }
 
 impl Fleet<Model> {
-    /// Sets whether models compute aligned coordinates of later rows
-    /// ([`Model::ask_for_coordinates`]).
+    /// Sets whether models compute aligned coordinates of later rows ([`Model::ask_for_coordinates`]).
     pub fn ask_for_coordinates(&mut self, asked: bool) {
         self.aligns = asked;
     }

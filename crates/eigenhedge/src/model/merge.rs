@@ -10,7 +10,7 @@
 //! without a center and with a given rate. Each merge then adds D, the divergence from the initial distribution, to the
 //! constant of the theorem (see `guarantee`).
 
-use super::{AnyLearner, Comparators, Model};
+use super::{AnyLearner, Model};
 use crate::bounds;
 use crate::comparators::{BestMethod, Hindsight};
 use crate::error::Error;
@@ -69,8 +69,7 @@ impl Model {
     ) -> Result<Self, Error> {
         if self.totals.rows > 0 {
             let best = self.hindsight.as_ref().map_or(BestMethod::None, |own| own.method(self.length));
-            let comparators = Comparators { hindsight: true, best, segments: 0 };
-            let fresh = Self::with_comparators(self.spec.clone(), self.length, 0, comparators)?;
+            let fresh = Self::with_comparators(self.spec.clone(), self.length, 0, best, 0)?;
             // The scale of the columns stays that of the model. It is not estimated from these rows.
             let columns = std::mem::take(&mut self.columns);
             return Ok(self.merge(fresh.absorb(rows, passed_over, hindsight)?)?.with_columns(columns));
@@ -127,13 +126,13 @@ impl Model {
     /// changes, and the error comes with the index of the row.
     ///
     /// ```
-    /// use eigenhedge::kernel::VectorKernel;
-    /// use eigenhedge::{Comparators, Kind, Model, Spec, streams};
+    /// use eigenhedge::{comparators::BestMethod, kernel::VectorKernel};
+    /// use eigenhedge::{Kind, Model, Spec, streams};
     ///
     /// let rows = streams::three_subspaces(1);
     /// let rows: Vec<&[f64]> = rows[..60].iter().map(Vec::as_slice).collect();
     /// let spec = Spec { kernel: Some(VectorKernel::Rbf { gamma: 0.5 }), ..Spec::bare(Kind::Leader, 2) };
-    /// let new = || Model::with_comparators(spec.clone(), 20, 0, Comparators::new(false, 0));
+    /// let new = || Model::with_comparators(spec.clone(), 20, 0, BestMethod::None, 0);
     /// let (mut single, mut set) = (new()?, new()?);
     /// rows.iter().try_for_each(|row| single.step(row).map(drop))?;
     /// set.learn_set(&rows).map_err(|(_, error)| error)?;

@@ -28,7 +28,7 @@ use crate::error::Error;
 use crate::kernel::VectorKernel;
 use crate::linalg::Matrix;
 use crate::random::Random;
-use crate::registry::options::{AUTO_SEGMENTS, Coordinates, Setup};
+use crate::registry::options::{Coordinates, Setup};
 use crate::registry::{Missing, Spec};
 use crate::saved::{Refusal, SavedKind, framed, unframed};
 use crate::scratch::Scratch;
@@ -89,37 +89,6 @@ struct Working {
     frozen: Option<Box<Embedding>>,
 }
 
-/// Comparators that a model computes for its summary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Comparators {
-    /// True to track the best fixed subspace. Costs O(n²) per row of n columns, or O(n k) for more than 4096 columns.
-    pub hindsight: bool,
-    /// Method for computing the best fixed subspace of plain rows.
-    pub best: BestMethod,
-    /// Maximum number of segments of the best partitions, or 0 for no partitions. If it is
-    /// positive, rows are stored ([`Partitions`]).
-    pub segments: usize,
-}
-
-impl Comparators {
-    /// Value of `segments` that chooses the number of segments, up to 12. The chosen number has the smallest bound
-    /// relative to a changing comparator. Without such a bound, it has the smallest loss plus cost of the changes.
-    pub const AUTO: usize = AUTO_SEGMENTS;
-
-    /// Creates comparators: the best fixed subspace if `hindsight` is true, and partitions into at
-    /// most `segments` segments.
-    pub fn new(hindsight: bool, segments: usize) -> Self {
-        Self { hindsight, segments, ..Self::default() }
-    }
-}
-
-impl Default for Comparators {
-    fn default() -> Self {
-        Self { hindsight: true, best: BestMethod::Auto, segments: 0 }
-    }
-}
-
 /// Maximum row length of a saved model, unless the file is large enough for a longer row.
 const LONGEST: usize = 1 << 20;
 /// Maximum number of directions in a saved model.
@@ -136,35 +105,42 @@ impl fmt::Debug for Model {
 }
 
 impl Model {
-    /// Creates a model for rows of `length` columns. It also tracks the best fixed subspace in hindsight.
+    /// Creates a model for rows of `length` columns that follows the best fixed subspace in hindsight.
     pub fn new(spec: Spec, length: usize, seed: u64) -> Result<Self, Error> {
-        Self::with_comparators(spec, length, seed, Comparators::default())
+        Self::with_comparators(spec, length, seed, BestMethod::Auto, 0)
     }
 
-    /// Creates the model of a setup for rows of `length` columns. If `hindsight` is true, it tracks
-    /// the best fixed subspace.
-    pub fn of(setup: &Setup, length: usize, hindsight: bool) -> Result<Self, Error> {
-        let comparators = Comparators { hindsight, best: setup.best, segments: setup.segments };
-        let model = Self::with_comparators(setup.for_rows(length)?.spec, length, setup.seed.unwrap_or(0), comparators)?;
+    /// Creates the model of a setup for rows of `length` columns.
+    pub fn of(setup: &Setup, length: usize) -> Result<Self, Error> {
+        let (spec, seed) = (setup.for_rows(length)?.spec, setup.seed.unwrap_or(0));
+        let model = Self::with_comparators(spec, length, seed, setup.best, setup.segments)?;
         Ok(Self { coordinates: setup.coordinates, ..model })
     }
 
-    /// Creates a model that tracks these comparators, for rows of `length` columns.
-    pub fn with_comparators(spec: Spec, length: usize, seed: u64, comparators: Comparators) -> Result<Self, Error> {
+    /// Creates a model for rows of `length` columns. `best` is the method for the best fixed subspace in hindsight,
+    /// which costs O(n²) per row of n columns, or O(n k) for a sketch. If `segments` is positive, rows are stored for
+    /// the best partitions into at most so many segments ([`Partitions`]).
+    pub fn with_comparators(
+        spec: Spec,
+        length: usize,
+        seed: u64,
+        best: BestMethod,
+        segments: usize,
+    ) -> Result<Self, Error> {
         let learner = AnyLearner::new(&spec, length)?;
         AnyLearner::check_memory(&spec, length)?;
         let centered = spec.center.is_some();
         let hindsight = match &spec.kernel {
-            _ if !comparators.hindsight || comparators.best == BestMethod::None => None,
-            None => Hindsight::by(comparators.best, length, centered, spec.kept)?,
+            _ if best == BestMethod::None => None,
+            None => Hindsight::by(best, length, centered, spec.kept)?,
             Some(kernel) => Some(Hindsight::of_features(kernel.clone(), length, centered)),
         };
-        if comparators.segments > 0 && spec.kernel.as_ref().is_some_and(VectorKernel::takes_items) {
+        if segments > 0 && spec.kernel.as_ref().is_some_and(VectorKernel::takes_items) {
             return Err(Error::Unsupported(
                 "the best partition is followed for rows of numbers, not for texts and sets",
             ));
         }
-        let partitions = (comparators.segments > 0).then(|| match &spec.kernel {
+        let partitions = (segments > 0).then(|| match &spec.kernel {
             None => Partitions::new(length, centered),
             Some(kernel) => Partitions::of_features(kernel.clone(), length, centered),
         });
@@ -179,7 +155,7 @@ impl Model {
             totals: Totals::default(),
             hindsight,
             partitions,
-            segments: comparators.segments,
+            segments,
             coordinates: Coordinates::default(),
             scratch: Scratch::default(),
         })
@@ -321,9 +297,8 @@ impl Model {
         &self.scratch.0.coordinates
     }
 
-    /// Returns the projection of the most recent row on the subspace drawn for it, in units of the
-    /// input. The list is empty unless reconstructions were requested
-    /// ([`Self::ask_for_reconstructions`]).
+    /// Returns the projection of the most recent row on the subspace drawn for it, in units of the input. The list is
+    /// empty unless reconstructions were requested ([`Self::ask_for_reconstructions`]).
     pub fn reconstruction(&self) -> &[f64] {
         &self.scratch.0.reconstruction
     }

@@ -4,7 +4,7 @@
 use crate::comparators::{BestMethod, Hindsight};
 use crate::registry::{Family, REGISTRY};
 use crate::span::{SHORTEST, Span};
-use crate::{AnyLearner, Comparators, Kind, Loss, Missing, Model, Random, RunningCenter, Spec};
+use crate::{AnyLearner, Kind, Loss, Missing, Model, Random, RunningCenter, Spec};
 
 /// Rows of one length, most of which are sparse.
 struct Rows {
@@ -102,8 +102,7 @@ struct Run {
 
 fn model(spec: &Spec, length: usize, shortest: usize) -> Model {
     SHORTEST.set(shortest);
-    let comparators = Comparators { best: BestMethod::Sketch, ..Comparators::default() };
-    let mut model = Model::with_comparators(spec.clone(), length, 1, comparators).unwrap();
+    let mut model = Model::with_comparators(spec.clone(), length, 1, BestMethod::Sketch, 0).unwrap();
     model.ask_for_coordinates(true);
     model
 }

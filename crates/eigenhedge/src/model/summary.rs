@@ -1,13 +1,13 @@
 //! Summary of a model.
 
-use super::{BoundInputs, Comparator, Comparators, Model, Reason, bound_holds};
+use super::{BoundInputs, Comparator, Model, Reason, bound_holds};
 use crate::bounds;
 use crate::comparators::{Best, Hindsight, Partition};
 use crate::error::Error;
 use crate::learner::Loss;
 use crate::num::dot;
 use crate::registry::Spec;
-use crate::registry::options::Value;
+use crate::registry::options::{AUTO_SEGMENTS, Value};
 use crate::simplex::Multiplicity;
 use crate::standardize::Standardize;
 use crate::state::{count, energy, ensure};
@@ -243,7 +243,7 @@ fn partitions(run: &Model, inputs: &BoundInputs, segments: usize) -> (Vec<Partit
     let Some(followed) = run.partitions.as_ref().filter(|_| segments > 0 && inputs.filled_rows == 0) else {
         return (Vec::new(), None);
     };
-    let is_chosen = segments == Comparators::AUTO;
+    let is_chosen = segments == AUTO_SEGMENTS;
     let most = if is_chosen { MOST_SEGMENTS } else { segments };
     let mut partitions = followed.best(run.spec.kept, most);
     let bound = |partition: &Partition| {

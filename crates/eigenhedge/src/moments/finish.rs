@@ -89,7 +89,7 @@ impl Moments {
     pub fn finish(&self, setup: &Setup, standardize: bool) -> Result<Model, Error> {
         let setup = setup.for_rows(self.length)?;
         setup.spec.check_mergeable()?;
-        let (model, deviations) = self.taught(Model::of(&setup, self.length, true)?, standardize)?;
+        let (model, deviations) = self.taught(Model::of(&setup, self.length)?, standardize)?;
         let standardizer = match (deviations, self.mean()) {
             (Some(deviations), Some(mean)) => {
                 let variances: Vec<f64> = self.variances(&deviations);

@@ -93,9 +93,8 @@ pub struct Spec {
     /// Maximum number r of explicit directions, which are stored individually. Memory is then O(n
     /// r) for rows of n columns. `None` means no limit.
     pub max_rank: Option<usize>,
-    /// Maximum number of atoms of a kernel learner, and of each member of `auto`. `None` means no
-    /// limit. The comparison with the best fixed subspace stores additional rows, unless it is
-    /// turned off ([`Comparators`](crate::Comparators)).
+    /// Maximum number of atoms of a kernel learner, and of each member of `auto`. `None` means no limit. The comparison
+    /// with the best fixed subspace stores additional rows, unless it is turned off.
     pub budget: Option<usize>,
     /// Novelty threshold of kernel learners with a budget, as a share of the energy (squared norm) of the features of a
     /// row. A row becomes an atom only if every single atom leaves a larger share unexplained.

@@ -3,12 +3,10 @@
 //! - Stationary: [`iid`], [`signal_and_noise`].
 //! - Changing: [`switching`] and [`three_subspaces`], [`recurring`], [`drifting`].
 //! - Sensors with faults at known rows: [`faults`], [`plant`].
-//! - Adversarial: [`leader_trap`], [`starvation`], [`coins`], [`charge_surest`].
-//! - Smooth: [`random_walk`], [`sines`], [`turning_images`], [`oscillations`].
-//! - Numerically difficult: [`HARD`], which includes smooth, repeated and rescaled streams.
+//! - Adversarial: [`leader_trap`], [`starvation`], [`charge_surest`].
 //!
-//! Rows of the first four groups have norm at most 1, except those of [`signal_and_noise`], [`faults`], [`plant`] and
-//! [`coins`], and those of [`starvation`] with a size above 1. The same seed gives the same rows.
+//! Rows have norm at most 1, except those of [`signal_and_noise`], [`faults`] and [`plant`], and those of
+//! [`starvation`] with a size above 1. The same seed gives the same rows.
 //!
 //! ```
 //! use eigenhedge::streams;
@@ -17,18 +15,17 @@
 //! assert_eq!((stream.rows.len(), stream.cuts()), (300, vec![100, 200]));
 //! ```
 
+mod adversaries;
 mod drift;
-mod hard;
+
 mod plant;
-mod smooth;
 
 use crate::linalg::Matrix;
 use crate::num::dot;
 use crate::random::Random;
+pub use adversaries::{charge_surest, leader_trap, starvation};
 pub use drift::{drifting, iid, recurring, signal_and_noise, switching, three_subspaces};
-pub use hard::{HARD, Hard, charge_surest, coins, leader_trap, near_duplicates, starvation};
 pub use plant::{Plant, PlantFault, faults, plant};
-pub use smooth::{oscillations, random_walk, sines, turning_images};
 
 /// Rows, and the subspaces from which they were drawn.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,6 +2,7 @@
 #![allow(dead_code, clippy::unwrap_used)]
 
 pub mod dense;
+pub mod hard_streams;
 pub mod saved_states;
 pub mod soundness;
 

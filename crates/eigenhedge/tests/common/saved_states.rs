@@ -4,13 +4,14 @@
 //! models, as a monitor, as a fleet of monitors, and as moments. A seed and a case number determine a case.
 #![allow(clippy::unwrap_used)]
 
+use super::hard_streams::HARD;
+use eigenhedge::comparators::BestMethod;
 use eigenhedge::kernel::{KERNELS, KernelParameters, TextItems, VectorKernel};
 use eigenhedge::registry::{Family, REGISTRY};
 use eigenhedge::simplex::{Multiplicity, Select};
-use eigenhedge::streams::HARD;
 use eigenhedge::{
-    Choose, Columns, Comparators, Error, Fleet, FleetMember, Kept, Kind, Limit, Missing, Mixing, Mode, Model, Moments,
-    Monitor, MonitorOptions, NormBound, Random, Rebaseline, RunningCenter, Spec, Standardize, Standardizer, Store,
+    Choose, Columns, Error, Fleet, FleetMember, Kept, Kind, Limit, Missing, Mixing, Mode, Model, Moments, Monitor,
+    MonitorOptions, NormBound, Random, Rebaseline, RunningCenter, Spec, Standardize, Standardizer, Store,
 };
 use std::io::{self, Cursor};
 
@@ -18,7 +19,8 @@ use std::io::{self, Cursor};
 pub struct Case {
     spec: Spec,
     length: usize,
-    comparators: Comparators,
+    best: BestMethod,
+    segments: usize,
     standardize: Standardize,
     door: Door,
     options: MonitorOptions,
@@ -76,10 +78,8 @@ impl Case {
         let is_subspace = spec.learner.entry().family != Family::Hebbian && spec.missing == Missing::Fail;
         let is_plain = standardize == Standardize::None && spec.kernel.is_none() && is_subspace;
         Self {
-            comparators: Comparators::new(
-                random.below(2) == 0,
-                if random.below(4) == 0 && !takes_items { 3 } else { 0 },
-            ),
+            best: if random.below(2) == 0 { BestMethod::Auto } else { BestMethod::None },
+            segments: if random.below(4) == 0 && !takes_items { 3 } else { 0 },
             standardize,
             door: if is_plain { pick(random, &doors) } else { Door::Step },
             options: options(random),
@@ -154,7 +154,7 @@ impl Case {
     }
 
     fn model(&self) -> Result<Model, Error> {
-        let mut model = Model::with_comparators(self.spec.clone(), self.length, 1, self.comparators)?;
+        let mut model = Model::with_comparators(self.spec.clone(), self.length, 1, self.best, self.segments)?;
         if self.standardize != Standardize::None {
             model = model.with_columns(Columns::new(None, Standardizer::new(self.standardize, self.length)));
         }

@@ -2,7 +2,8 @@
 
 use crate::args::DemoArgs;
 use anyhow::Result;
-use eigenhedge::{AnyLearner, Comparators, Instance, Kind, Mixing, Model, Random, Spec, trial};
+use eigenhedge::comparators::BestMethod;
+use eigenhedge::{AnyLearner, Instance, Kind, Mixing, Model, Random, Spec, trial};
 use eigenhedge_pages::run::Recorder;
 use std::time::{Duration, Instant};
 
@@ -61,8 +62,8 @@ pub fn measure(name: &'static str, spec: &Spec, stream: &[Vec<f64>], args: &Demo
         trial(&mut learner, &Instance::from(&row[..]), &mut Random::seeded(args.seed))?;
     }
     let totals = eigenhedge_lab::totals(learner, charged, (args.seed, args.draws as usize), &|_| {})?;
-    let comparators = Comparators::new(false, 0);
-    let mut run = Model::with_comparators(spec.clone(), stream[0].len(), args.seed.wrapping_add(1), comparators)?;
+    let mut run =
+        Model::with_comparators(spec.clone(), stream[0].len(), args.seed.wrapping_add(1), BestMethod::None, 0)?;
     let mut recorder = Recorder::new(&run, false);
     let mut spent = Duration::ZERO;
     for (number, row) in (0..).zip(stream) {

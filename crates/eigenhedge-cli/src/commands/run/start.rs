@@ -119,7 +119,7 @@ impl<M: Models> Start<M> {
         }
         let length = stream.columns().len();
         let columns = Columns::new(stream.own_names(), Standardizer::new(plan.standardize, length));
-        let model = Model::of(&setup, length, true).map_err(|error| unfit(&error, &stream, &layout))?;
+        let model = Model::of(&setup, length).map_err(|error| unfit(&error, &stream, &layout))?;
         if !plan.args.quiet {
             uncapped(model.spec(), length).iter().for_each(|advice| say(advice));
         }

@@ -66,7 +66,7 @@ pub fn misfit(count: &str) -> impl Fn(Error) -> Problem {
 
 pub fn fresh(setup: &Setup, standardize: Standardize, shape: &Shape) -> Result<Model, Problem> {
     let columns = Columns::new(shape.names.clone(), Standardizer::new(standardize, shape.width));
-    Ok(Model::of(setup, shape.width, true).map_err(misfit("selected columns"))?.with_columns(columns))
+    Ok(Model::of(setup, shape.width).map_err(misfit("selected columns"))?.with_columns(columns))
 }
 
 pub(super) fn score_row(model: &mut Model, rows: &Rows, i: usize, shape: &Shape, outcome: &mut Outcome) {

@@ -10,8 +10,7 @@ mod value;
 
 pub use crate::num::exact;
 pub use entry::{OptionEntry, Readers};
-pub(crate) use table::AUTO_SEGMENTS;
-pub use table::OPTIONS;
+pub use table::{AUTO_SEGMENTS, OPTIONS};
 pub use value::{Check, Choice, Type, Value};
 
 use crate::bounds;

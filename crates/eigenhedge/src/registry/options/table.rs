@@ -28,7 +28,9 @@ const HEBBIAN: &[Kind] = &[Kind::Oja, Kind::Gha, Kind::Apex];
 const TRACKING: &[Kind] = &[Kind::Tracking];
 const UNRATED: &[Kind] = &[Kind::Auto, Kind::Leader, Kind::ForgettingLeader];
 
-pub(crate) const AUTO_SEGMENTS: usize = usize::MAX;
+/// Value of `segments` that chooses the number of segments, up to 12: with the smallest bound relative to a changing
+/// comparator, or else with the smallest loss plus cost of the changes.
+pub const AUTO_SEGMENTS: usize = usize::MAX;
 
 /// All options.
 pub const OPTIONS: &[OptionEntry] = &[
