@@ -1,7 +1,5 @@
-//! Conversion of panics to errors. The libraries that decode Parquet and Arrow files and workbooks,
-//! and the database of the service, may panic on damaged files. A panic is caught and not printed.
-//!
-//! No state is reused after a panic: the caller stops reading the file.
+//! Conversion of panics to errors. The libraries that decode Parquet and Arrow files and workbooks, and the database of
+//! the service, may panic on damaged files. No state is reused after a panic.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};

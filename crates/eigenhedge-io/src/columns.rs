@@ -11,22 +11,17 @@ use std::collections::HashMap;
 pub(crate) struct Columns {
     pub names: Option<Vec<String>>,
     pub count: usize,
-    /// Positions of the selected columns, in the order of the numbers in a row.
     pub selected: Vec<usize>,
     /// Positions of the columns that are returned as text. The time column comes first, if any.
     pub kept: Vec<usize>,
     /// Index in `kept` of the first column named by [`Layout::keep`], which may be the time column.
     pub first_kept: Option<usize>,
     pub has_time: bool,
-    /// Positions of the columns that were left out because they are not numeric.
     pub left_out: Vec<usize>,
-    /// Text column, if rows are texts instead of numbers.
     pub text: Option<TextColumn>,
     /// Position of the column with the time of day. The column is the last of `kept`; its cell is joined to the time.
     pub clock: Option<usize>,
-    /// Columns of two words that are read as 0 and 1.
     pub states: Vec<TwoStates>,
-    /// Units of the columns, if a line under the header or the cells have them.
     pub units: Option<Vec<String>>,
 }
 
@@ -35,8 +30,7 @@ pub(crate) struct Columns {
 pub(crate) struct TextColumn {
     pub position: usize,
     pub place: usize,
-    /// Number of leading columns in `kept` that are copied to the output. The text column counts
-    /// only if it is also the time column or one of [`Layout::keep`].
+    /// Number of leading columns in `kept` that are copied to the output.
     pub kept: usize,
 }
 
@@ -48,7 +42,6 @@ pub(crate) fn allow_columns(input: &InputSource, count: u128) -> Result<(), Erro
 }
 
 impl Columns {
-    /// Selects columns of a table with these names, or of a table with `count` unnamed columns.
     pub fn choose(
         input: &InputSource,
         layout: &Layout,
@@ -63,8 +56,7 @@ impl Columns {
         select(names, count, layout, "", holds_text).map_err(|fault| Error::at(input.name(), fault))
     }
 
-    /// Selects like [`Self::choose`]. If the layout has no time column, the time column is the first column for which
-    /// `is_time` is true and that no option names (if `find_time` is set), or else the one detected earlier (`found`).
+    /// Selects like [`Self::choose`], with the first free column for which `is_time` is true as the time column.
     pub fn choose_with_time(
         input: &InputSource,
         layout: &Layout,
@@ -81,8 +73,7 @@ impl Columns {
         Self::choose(input, &layout, names, count, holds_text)
     }
 
-    /// Restricts the selection to the columns of a model, in its order. A missing column is an
-    /// error. A table without names keeps its selection.
+    /// Restricts the selection to the columns of a model, in its order, if the table has names.
     fn like_model(self, layout: &Layout) -> Result<Self, Fault> {
         let (Some(names), Some(wanted)) = (&self.names, &layout.model_columns) else { return Ok(self) };
         let mut places: HashMap<&str, (usize, bool)> = HashMap::new();
@@ -104,7 +95,6 @@ impl Columns {
         Ok(Self { selected, ..self })
     }
 
-    /// Makes the selected column the text column if rows are texts. It must be the only one.
     fn of_texts(mut self, layout: &Layout) -> Result<Self, Fault> {
         if layout.items.is_none() {
             return Ok(self);
@@ -128,7 +118,6 @@ impl Columns {
         &self.kept[..self.text.map_or(kept, |text| text.kept)]
     }
 
-    /// Returns the two-state columns that a later table has too, with their positions there.
     fn states_of_later(&self, later: &Self) -> Vec<TwoStates> {
         let place =
             |state: &TwoStates| later.selected.iter().position(|at| later.typed(*at) == self.typed(state.position));
@@ -165,8 +154,7 @@ impl Columns {
         Ok(Self { states: self.states_of_later(&later), has_time: self.has_time, ..later })
     }
 
-    /// Returns an error if a later table has a column that the first one does not have, unless
-    /// columns were selected. Tables without names must have the same number of columns.
+    /// Returns an error if a later table has a column that the first one lacks, unless columns were selected.
     pub fn judge_later(&self, later: &Self, layout: &Layout) -> Result<(), Fault> {
         let (Some(names), Some(found)) = (&self.names, &later.names) else {
             let same = self.count == later.count;
@@ -177,8 +165,7 @@ impl Columns {
         extra.map_or(Ok(()), |name| Err(Fault::ExtraColumn(name.clone())))
     }
 
-    /// Returns the names of the copied columns, or their positions if there are no names. The name
-    /// of the time column is followed by the name of the column with the time of day, if any.
+    /// Returns the names of the copied columns. A column with the time of day is joined to the time column.
     pub fn kept_names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.beside().iter().map(|position| self.typed(*position)).collect();
         if let (Some(clock), Some(name)) = (self.clock, names.first_mut()) {
@@ -201,7 +188,6 @@ impl Columns {
         self.features().iter().map(shown).collect()
     }
 
-    /// Returns the label of a column for messages: its position, and its name if it has one.
     pub fn label(&self, position: usize) -> String {
         match &self.names {
             Some(names) => format!("column {position} ({})", quoted(&names[position])),
@@ -209,19 +195,16 @@ impl Columns {
         }
     }
 
-    /// Returns the name of a column, or its position if there are no names.
     pub fn typed(&self, position: usize) -> String {
         self.names.as_ref().map_or_else(|| position.to_string(), |names| names[position].clone())
     }
 
-    /// Returns the names of the selected columns, or their positions if there are no names.
     pub fn selected_names(&self) -> Vec<String> {
         self.features().iter().map(|position| self.typed(*position)).collect()
     }
 
-    /// Creates the error for columns that are not numeric. `bad` contains their positions and examples. `by_position`
-    /// makes the advice refer to positions. `is_line` means that other lines may hold numbers there. `time` is a column
-    /// that may contain times. The advice ends with `further`.
+    /// Creates the error for the columns `bad`, each with an example. `by_position`: the advice refers to positions.
+    /// `is_line`: other lines may hold numbers there. `time` may contain times. The advice ends with `further`.
     pub fn not_numeric(
         &self,
         place: &str,
@@ -264,9 +247,7 @@ impl Columns {
     }
 }
 
-/// Selects columns of a table with these names, or of a table with `count` unnamed columns. `list`
-/// is the source of the names in messages. `holds_text` is true for columns that are left out if
-/// the layout leaves out text.
+/// Selects columns. `list` is the source of the names in messages. `holds_text`: columns left out if text is.
 pub(crate) fn select(
     names: Option<Vec<String>>,
     count: usize,

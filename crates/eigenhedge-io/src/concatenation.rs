@@ -1,8 +1,5 @@
-//! Reader of several tables as one table, by concatenating their rows.
-//!
-//! Later tables must have the columns of the first. Named columns are matched in any order. A later
-//! table without a header, such as a piece of a split file, must have the columns in the order of
-//! the first. Messages give the line or row within the current table.
+//! Reader of several tables as one table. Later tables must have the columns of the first. Named columns are matched in
+//! any order. A later table without a header, such as a piece of a split file, must have the order of the first.
 
 use crate::columns::Columns;
 use crate::error::{Error, Fault, RowPlace};
@@ -35,7 +32,6 @@ fn open_one(input: &InputSource, layout: &Layout, like: Option<&Columns>) -> Res
     Ok(opened)
 }
 
-/// Opens a source as one table. Returns its first input and the opened table.
 pub(crate) fn open(source: &Source, layout: &Layout) -> Result<(InputSource, Opened), Error> {
     let parts = source.parts();
     if parts.len() > 1 {
@@ -53,7 +49,6 @@ struct Concatenation {
     /// Reader of the current table, or `None` if this table is empty.
     reader: Option<Box<dyn Reader>>,
     file: usize,
-    /// Number of rows in the tables before the current one.
     rows_before: u64,
     sizes: Vec<u64>,
 }
@@ -81,7 +76,6 @@ impl Concatenation {
         Ok((input, Opened { reader: Box::new(all), columns }))
     }
 
-    /// Moves to the next table that is not empty. Returns false if there is none.
     fn advance(&mut self) -> Result<bool, Error> {
         while self.file + 1 < self.sources.len() {
             let rows_before = self.position().rows;

@@ -2,8 +2,7 @@
 
 use chrono::{DateTime, Datelike, NaiveDate, Timelike};
 
-/// Parses a date such as `2024-02-29`, or a date and time such as `2024-02-29T12:30:00.5+01:00`, with `T` or a space.
-/// Returns seconds since 1970-01-01 UTC, or `None` if the text is not a valid date.
+/// Parses a date, or a date and time such as `2024-02-29T12:30:00.5+01:00`, to seconds since 1970-01-01 UTC.
 pub(crate) fn seconds(text: &str) -> Option<f64> {
     let (date, rest) = text.trim().split_at_checked(10)?;
     let mut parts = date.split('-');
@@ -20,8 +19,7 @@ pub(crate) fn seconds(text: &str) -> Option<f64> {
     }
 }
 
-/// Parses a time of day such as `12:30`, `12:30:00` or `12:30:00.25`, optionally followed by `Z` or an offset such as
-/// `+01:00`. Returns seconds since midnight UTC, which may be negative. Returns `None` if the text is invalid.
+/// Parses a time of day such as `12:30` or `12:30:00.25+01:00` to seconds since midnight UTC, which may be negative.
 fn time_of_day(text: &str) -> Option<f64> {
     let zone = text.find(['Z', 'z', '+', '-']).unwrap_or(text.len());
     let (time, zone) = (text[..zone].trim_end(), &text[zone..]);
@@ -47,7 +45,6 @@ fn time_of_day(text: &str) -> Option<f64> {
             let digits = zone[1..].replace(':', "");
             let hours = whole(digits.get(..2)?, 2)?;
             let minutes = if digits.len() == 2 { 0 } else { whole(&digits[2..], 2)? };
-            // The largest offset of a time zone is +14 hours.
             if hours > 14 || minutes > 59 {
                 return None;
             }
@@ -63,7 +60,6 @@ fn whole(text: &str, digits: usize) -> Option<i64> {
     if sound { text.parse().ok() } else { None }
 }
 
-/// Formats a date in UTC, with the time of day if `with_time`. If it is out of range, returns `seconds` as a number.
 pub(crate) fn text(seconds: i64, nanoseconds: u32, with_time: bool) -> String {
     let Some(moment) = DateTime::from_timestamp(seconds, nanoseconds) else { return seconds.to_string() };
     let (date, time) = (moment.date_naive(), moment.time());

@@ -1,7 +1,5 @@
-//! Errors in a table or a file, with their location. Each message is one sentence.
-//!
-//! The underlying system error is the [source](std::error::Error::source) and not part of the sentence. `{:#}` prints
-//! both.
+//! Errors in a table or a file, with their location. Each message is one sentence, without the underlying system error,
+//! which is the [source](std::error::Error::source). `{:#}` prints both.
 
 use crate::recode::text_of;
 use crate::time_format::TimeFormat;
@@ -40,7 +38,6 @@ impl std::error::Error for Error {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct RowPlace {
     pub source: Arc<str>,
-    /// Unit of the number: `line` or `row`. It is empty for the source as a whole.
     pub unit: &'static str,
     pub number: u64,
 }
@@ -61,7 +58,6 @@ impl From<RowPlace> for String {
 }
 
 impl Error {
-    /// Creates an error at a location: a file, or a row in it.
     pub(crate) fn at(place: impl Into<String>, fault: Fault) -> Self {
         Self { place: place.into(), fault }
     }
@@ -122,7 +118,6 @@ impl Error {
     }
 }
 
-/// Kind of error, with the values for its message.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
     // Errors of one row.
@@ -300,7 +295,6 @@ impl Fault {
         if is_missing { Self::Missing { found, advised: false } } else { Self::TextCell(found) }
     }
 
-    /// Creates the error for an ambiguous date. `readings` contains two formats and the date that each gives.
     pub fn ambiguous(cell: String, readings: [(TimeFormat, String); 2]) -> Self {
         let reading =
             |(format, date): (TimeFormat, String)| format!("{date} with --time-format {}", typed(&format.to_string()));
@@ -360,7 +354,6 @@ pub fn hint(name: &str, names: &[String]) -> String {
     best.map_or(String::new(), |(_, candidate)| format!("; did you mean {}?", quoted(candidate)))
 }
 
-/// Returns a name in quotes, truncated to 200 characters.
 pub(crate) fn quoted(name: &str) -> String {
     const LONGEST: usize = 200;
     match name.char_indices().nth(LONGEST) {
@@ -369,15 +362,12 @@ pub(crate) fn quoted(name: &str) -> String {
     }
 }
 
-/// Returns a word as typed in a shell, with quotes if it contains a space.
 fn typed(word: &str) -> String {
     if word.contains(' ') { format!("\"{word}\"") } else { word.to_owned() }
 }
 
-/// Maximum number of characters of a bad cell in a message.
 const LONGEST_SHOWN: usize = 40;
 
-/// Returns a cell in quotes, truncated if it is long. An empty cell becomes "an empty cell".
 pub(crate) fn shown(cell: &[u8]) -> String {
     let cell = text_of(cell.trim_ascii());
     match cell.char_indices().nth(LONGEST_SHOWN) {

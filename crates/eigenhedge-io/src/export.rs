@@ -1,10 +1,5 @@
-//! Export of a linear model for other programs. The extension of the file name selects JSON, CSV or NPZ.
-//!
-//! | format | contents |
-//! |---|---|
-//! | JSON | one object: `columns` (names, or null), `mean`, `scale`, `components` (one list per component) |
-//! | CSV | one row per column: `column,mean,scale,z0,z1,…`, with its entry in each component |
-//! | NPZ | arrays `components` (one row each), `mean`, `scale`, and `columns` if there are names |
+//! Export of a linear model for other programs, as JSON (one object), CSV (one row per column of the model) or NPZ
+//! (arrays `components`, `mean`, `scale`, and `columns` if there are names).
 
 use crate::answers::{Answers, Cell, CellKind, Form, Target};
 use crate::binary::npy_bytes;

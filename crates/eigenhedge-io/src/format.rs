@@ -66,8 +66,7 @@ impl Format {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// Returns the format of a file by its extension, after removing `.gz`, `.zst` or the extension of
-    /// a workbook. An unknown or missing extension means CSV.
+    /// Returns the format by extension, before `.gz`, `.zst` or that of a workbook. An unknown extension means CSV.
     pub fn of_path(path: &Path) -> Self {
         let stem = path.file_stem().map(Path::new).filter(|_| Packing::of_path(path) != Packing::Plain);
         let path = stem.unwrap_or(path);
@@ -97,7 +96,6 @@ impl Format {
     }
 }
 
-/// Describes the binary format of a file from its first bytes. Returns `None` if they are not recognized.
 pub(crate) fn signature(start: &[u8]) -> Option<&'static str> {
     const SIGNATURES: [(&[u8], &str); 5] = [
         (b"PAR1", "parquet"),

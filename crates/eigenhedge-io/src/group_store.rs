@@ -1,9 +1,6 @@
-//! Files of fleets (one learner per key): saved fleets, and a scratch file for evicted members.
-//!
-//! Evicted members are written to an unnamed scratch file, which disappears when the program ends
-//! for any reason. Block sizes are powers of two from 1 KiB on, so a larger block is at most about
-//! twice as large as its content. A freed block is reused for content that needs a block of that
-//! size. The members of a saved file are read in place and never overwritten.
+//! Files of fleets (one learner per key): saved fleets, which are read in place, and a scratch file for evicted
+//! members. The scratch file is unnamed, so that it disappears when the program ends for any reason. The sizes of its
+//! blocks are powers of two, and freed blocks are reused.
 
 use crate::error::{Error, Fault, printable_path};
 use crate::staging::{WholeFile, folder_of};
@@ -44,7 +41,6 @@ fn fleet_of<T: FleetMember>(
     index.open(most, Box::new(store), GroupStore::part).map_err(|error| error.to_string())
 }
 
-/// Saved fleet, in a file or in memory.
 #[doc(hidden)]
 pub trait SavedBytes: Read + Seek + Send + Sync + std::fmt::Debug {}
 impl<T: Read + Seek + Send + Sync + std::fmt::Debug> SavedBytes for T {}
@@ -53,14 +49,11 @@ impl<T: Read + Seek + Send + Sync + std::fmt::Debug> SavedBytes for T {}
 #[derive(Debug)]
 pub struct GroupStore {
     folder: PathBuf,
-    /// Scratch file, or `None` until a member is evicted.
     scratch: Option<File>,
     end: u64,
     /// Offsets of the free blocks. The index is the logarithm of the block size to base 2.
     free: Vec<Vec<u64>>,
-    /// Bytes of a saved fleet, if the store was opened from one.
     saved: Option<Box<dyn SavedBytes>>,
-    /// Offset and length in bytes of each part of the file of the saved fleet.
     parts: Vec<(u64, u64)>,
 }
 
@@ -68,7 +61,6 @@ pub struct GroupStore {
 const SAVED: u64 = 1 << 62;
 /// Size of a block header in bytes. It holds the logarithm of the block size and the length.
 const HEAD: u64 = 16;
-/// Logarithm to base 2 of the minimum block size in bytes.
 const SMALLEST: u32 = 10;
 
 impl GroupStore {
@@ -140,7 +132,6 @@ impl GroupStore {
         }
     }
 
-    /// Reads a block header: the logarithm of the block size, and the length of the content.
     fn head(&mut self, place: u64) -> io::Result<(u64, u64)> {
         let scratch = self.scratch()?;
         scratch.seek(SeekFrom::Start(place))?;

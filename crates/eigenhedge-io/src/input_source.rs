@@ -1,7 +1,5 @@
-//! Bytes of a table: from a file, from memory or from standard input.
-//!
-//! Files and bytes in memory can be opened at their start or at an offset. Compressed files, workbooks, and texts that
-//! must be converted (to UTF-8, or from JSON to JSON lines) can be opened only at their start.
+//! Bytes of a table: from a file, from memory or from standard input. Compressed files, workbooks, and texts that must
+//! be converted (to UTF-8, or from JSON to JSON lines) can be opened only at their start.
 
 use crate::error::{Error, Fault, RowPlace, hint, quoted};
 use crate::format::{Format, signature};
@@ -56,7 +54,6 @@ pub(crate) struct InputSource {
 }
 
 impl InputSource {
-    /// Inspects the source. A missing file, or first bytes of another format, are errors.
     pub fn new(source: &Source, layout: &Layout) -> Result<Self, Error> {
         let mut input = Self {
             source: source.clone(),
@@ -130,13 +127,11 @@ impl InputSource {
         self.memory.allow(what, wanted).map_err(|fault| self.fault(fault))
     }
 
-    /// Returns the size in bytes of a regular file, or of bytes in memory, that is read without
-    /// conversion. Returns `None` for other sources.
+    /// Returns the size of a regular file, or of bytes in memory, that is read without conversion.
     pub fn size(&self) -> Option<u64> {
         self.file_size.filter(|_| self.packing == Packing::Plain && !self.recoded)
     }
 
-    /// Returns true if the source can be read only once, such as a pipe.
     pub fn is_pipe(&self) -> bool {
         self.file_size.is_none()
     }
@@ -158,7 +153,6 @@ impl InputSource {
         }
     }
 
-    /// Opens the source at its start, or a pipe at its current position.
     pub fn open(&self) -> Result<Box<dyn Read>, Error> {
         let raw = self.raw()?;
         Ok(match (self.recoded, self.is_json) {
@@ -197,7 +191,6 @@ impl InputSource {
         self.packing.unpack(counted, self.memory).map_err(|fault| self.fault(fault))
     }
 
-    /// Opens the source at an offset in bytes. Returns `None` for a pipe or a converted file.
     pub fn open_at(&self, bytes: u64) -> Result<Option<Box<dyn Read>>, Error> {
         if self.size().is_none() {
             return Ok(None);
@@ -229,7 +222,6 @@ impl InputSource {
     }
 }
 
-/// Returns advice on how to read a table from an archive.
 fn archive_advice(path: &Path) -> &'static str {
     let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
     match extension.as_deref().and_then(|extension| extension.to_str()) {
@@ -238,7 +230,6 @@ fn archive_advice(path: &Path) -> &'static str {
     }
 }
 
-/// Returns a hint for a missing file: the most similar name in its folder, or that the folder does not exist.
 fn near_file(path: &Path) -> String {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let (Some(wanted), Ok(entries)) = (path.file_name().and_then(|name| name.to_str()), std::fs::read_dir(folder))

@@ -1,12 +1,9 @@
-//! Conversion of JSON to JSON lines: one array of rows, also as the first value of an object, or
-//! rows that span several lines.
+//! Conversion of JSON to JSON lines: arrays of rows, also as the first value of an object, or rows over several lines.
 
 use std::io::{self, Read};
 
-/// Maximum number of bytes that are read to detect the layout.
 const LOOK: usize = 1 << 12;
 
-/// Returns true if these first bytes begin JSON that is not one row per line, or if more bytes are needed to decide.
 pub(crate) fn is_spread(start: &[u8]) -> bool {
     Layout::of(start) != Layout::Lines
 }
@@ -27,15 +24,11 @@ pub fn json_lines(text: &[u8]) -> Vec<u8> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Layout {
-    /// One row per line.
     Lines,
-    /// One array of rows.
     Array,
     /// One object whose first value is an array of rows. Its other values are ignored.
     Wrapped,
-    /// Rows over several lines.
     Spread,
-    /// More bytes are needed.
     Unknown,
 }
 
@@ -86,7 +79,6 @@ struct Values {
     is_escaped: bool,
     /// True until the opening bracket of the array of rows, and everything before it, is removed.
     skips_bracket: bool,
-    /// True if the array of rows is inside an object.
     is_wrapped: bool,
     is_array: bool,
     is_over: bool,
@@ -98,8 +90,7 @@ impl Values {
         Self { skips_bracket: is_wrapped || layout == Layout::Array, is_wrapped, ..Self::default() }
     }
 
-    /// Replaces line breaks inside a row by spaces, and commas between rows by line breaks. Removes
-    /// the brackets around the rows.
+    /// Puts each row on one line, without the brackets around the rows.
     fn split(&mut self, bytes: &mut [u8]) {
         for byte in bytes {
             let is_head = self.is_wrapped && self.skips_bracket;
@@ -135,11 +126,9 @@ impl Values {
     }
 }
 
-/// Reader that converts JSON in any layout to JSON lines. Text that has one row per line passes unchanged.
 pub(crate) struct JsonValues<R> {
     inner: R,
     layout: Layout,
-    /// Bytes that were read to find the layout.
     start: io::Cursor<Vec<u8>>,
     values: Values,
 }

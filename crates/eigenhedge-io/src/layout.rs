@@ -69,8 +69,7 @@ pub struct Layout {
     pub has_key: bool,
     /// Properties detected by an earlier inspection of the first lines, or `None` to inspect them.
     pub found: Option<Reading>,
-    /// Kind of items if rows are texts or sets, or `None` for rows of numbers. The only selected
-    /// column then has a text or a JSON array in each row, and the row has one number per item.
+    /// Kind of items if rows are texts or sets. The selected column has a text or a JSON array, with a number per item.
     pub items: Option<TextItems>,
     /// Name of the array in an NPZ archive, or `None` for the only array.
     pub array: Option<String>,

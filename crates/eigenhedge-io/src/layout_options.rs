@@ -35,8 +35,7 @@ impl Layout {
         LISTS.contains(&name)
     }
 
-    /// Sets the option of this name, one of [`TABLE_OPTIONS`]. If `texts` is invalid, returns the
-    /// rule for its values as an error.
+    /// Sets an option of [`TABLE_OPTIONS`]. If `texts` is invalid, returns the rule for its values as an error.
     pub fn set(&mut self, name: &str, texts: &[String]) -> Result<(), &'static str> {
         let text = texts.first().map_or("", String::as_str);
         let selectors = || texts.iter().map(|text| Selector::from_text(text)).collect::<Vec<_>>();

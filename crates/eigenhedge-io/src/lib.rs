@@ -7,30 +7,22 @@
 //! | I want to | use |
 //! |---|---|
 //! | read rows from a file, a pipe or memory | [`Source`], [`Layout`] and [`Stream`] |
-//! | select a format: CSV, TSV, JSON lines, LIBSVM, NPY, NPZ; Parquet and Arrow (feature `parquet`) | [`Format`] |
-//! | read only some columns, or skip bad rows | [`Selector`], [`OnBadRow`] |
-//! | read several files as one table | [`Source::Several`] |
-//! | read a compressed file (`.gz`; `.zst` with feature `parquet`) or a workbook | any [`Source`]; it is recognized |
+//! | select a format, some columns, or skip bad rows | [`Format`], [`Selector`], [`OnBadRow`] |
+//! | read several files, a compressed file or a workbook | [`Source`]; compression and workbooks are recognized |
 //! | read a long table, with a time, a tag and a value in each row, as one column per tag | [`Pivot`] |
-//! | get the text and time columns of a row | [`Layout::keep`], [`Layout::time`], [`Row::kept`] |
 //! | report how a table was read, and irregular times | [`Stream::read_as`], [`Stream::times`] |
-//! | end the wait for rows when a signal arrives | [`Stop`] |
-//! | limit memory | [`MaxMemory`] |
+//! | end the wait for rows when a signal arrives, limit memory | [`Stop`], [`MaxMemory`] |
 //! | read an array of any shape | [`read_array`] |
 //! | write results row by row | [`Target`], [`Form`] and [`Answers`] |
 //! | export a linear model | [`write_linear_map`] |
 //! | save a fleet, or store its members on disk | [`GroupStore`], [`save_fleet`], [`open_fleet`] |
 //! | write a file that is either complete or absent | [`write_whole`], [`write_private`], [`Reservation`] |
 //!
-//! **Cost.** Memory does not depend on the number of rows, with three exceptions: an array in
-//! Fortran order from a pipe or an archive, a sheet of a workbook other than `.xlsx` and `.xlsm`,
-//! and a long table that is not sorted by time. Reading a CSV cell takes some tens of nanoseconds.
-//!
-//! **Numerics.** Text is read as the nearest double. The same matrix gives the same bits in every format.
-//!
-//! **Detection.** The format is never guessed from the content. The details of a CSV table (delimiter, decimal sign,
-//! dates, columns without numbers) are detected from its first lines, and [`Stream::read_as`] reports them. If they are
-//! ambiguous, the error names the option that resolves the ambiguity.
+//! Memory does not depend on the number of rows, except for an array in Fortran order from a pipe or an archive, a
+//! sheet of a workbook other than `.xlsx` and `.xlsm`, and a long table that is not sorted by time. The same matrix
+//! gives the same bits in every format. The format is never guessed from the content. The details of a CSV table
+//! (delimiter, decimal sign, dates, columns without numbers) are detected from its first lines. If they are ambiguous,
+//! the error names the option that resolves the ambiguity.
 #![forbid(unsafe_code)]
 
 mod answers;

@@ -1,8 +1,5 @@
-//! Memory limit for reading a table.
-//!
-//! A few bytes of a file can request any amount of memory: a column index, a number of rows in a
-//! header, a compressed block, a line without an end. Every reader checks a [`MaxMemory`] before it
-//! allocates, so the result is an error message instead of a crash.
+//! Memory limit for reading a table. A few bytes of a file can request any amount of memory, for example by a number of
+//! rows in a header. Every reader checks a [`MaxMemory`] before it allocates.
 
 use crate::error::Fault;
 
@@ -10,17 +7,14 @@ use crate::error::Fault;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MaxMemory {
     bytes: u64,
-    /// Maximum length of a line of text in bytes.
     pub(crate) line: u64,
 }
 
-/// Unit letters, each with the exponent of its power of two.
 const UNITS: [(char, u32); 4] = [('K', 10), ('M', 20), ('G', 30), ('T', 40)];
 
 /// Maximum memory per byte of a line, for cells, names and positions. It limits the line length.
 const LINE_FACTOR: u64 = 16;
 
-/// Default maximum length of a line in bytes.
 const LONGEST_LINE: u64 = 64 << 20;
 
 impl MaxMemory {
@@ -29,16 +23,14 @@ impl MaxMemory {
         Self { bytes, line: (bytes / LINE_FACTOR).max(1) }
     }
 
-    /// Creates a limit of half of the memory of the machine or process, or of 4 GiB if both are
-    /// unknown. A line of text may have at most a sixteenth of the limit, and at most 64 MiB.
+    /// Creates a limit of half of the memory of the machine or process. A line may have at most 64 MiB.
     pub fn of_machine() -> Self {
         const UNKNOWN: u64 = 8 << 30;
         let all = Self::of_bytes(system_memory().unwrap_or(UNKNOWN) / 2);
         Self { line: all.line.min(LONGEST_LINE), ..all }
     }
 
-    /// Parses a number of bytes with an optional binary unit, such as `500M` or `1.5G`. Returns
-    /// `None` if the text is invalid or the number is zero.
+    /// Parses a positive number of bytes with an optional binary unit, such as `500M` or `1.5G`.
     pub fn from_text(text: &str) -> Option<Self> {
         let text = text.trim().to_ascii_uppercase();
         let text = text.strip_suffix("IB").or_else(|| text.strip_suffix('B')).unwrap_or(&text);
@@ -94,7 +86,6 @@ impl std::fmt::Display for MaxMemory {
     }
 }
 
-/// Formats a number of bytes in the largest unit in which it is at least 1.
 fn shown(bytes: u128) -> String {
     match UNITS.iter().rev().find(|(_, power)| bytes >> power > 0) {
         None if bytes == 1 => "1 byte".to_owned(),
@@ -104,7 +95,6 @@ fn shown(bytes: u128) -> String {
     }
 }
 
-/// Returns the memory of the machine or the limit of the process in bytes, whichever is less.
 #[cfg(target_os = "linux")]
 fn system_memory() -> Option<u64> {
     use rustix::process::{Resource, getrlimit};
@@ -120,7 +110,6 @@ fn system_memory() -> Option<u64> {
     None
 }
 
-/// Returns an upper bound on the uncompressed size of `packed` compressed bytes.
 #[cfg(feature = "parquet")]
 pub(crate) fn most_unpacked(packed: u64, ratio: Ratio) -> u64 {
     // Bytes allowed for a header or a single symbol.

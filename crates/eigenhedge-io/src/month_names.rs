@@ -19,8 +19,7 @@ const ENGLISH: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "A
 
 const SHORTEST: usize = 3;
 
-/// Returns a date with its month as an English abbreviation. Removes words such as `de`, and text
-/// before the day such as a day of the week. Returns `None` if no word names a month.
+/// Returns a date with its month as an English abbreviation, without words such as `de` and days of the week.
 pub(crate) fn in_english(text: &str) -> Option<String> {
     let text = text.replace(" de ", " ");
     let words = text.split(|sign: char| !sign.is_alphabetic()).filter(|word| !word.is_empty());

@@ -1,16 +1,10 @@
 //! Reader of a table in long format, with a time, a tag and a value in each row, as a table with a column per tag.
 //!
-//! **Rows.** Values with equal times form one row. With [`Pivot::every`], the values in an interval
-//! form one row, whose time is the start of the interval. A cell is then the last value (or the
-//! mean of the values) of its tag in the interval. If there is none, the cell is that of the
-//! previous row. Without `every`, the cells of tags without a value at that time are missing.
-//!
-//! **Order.** A value is late if its row has already been returned. Late values are left out and
-//! counted. If more than a tenth of the values of a file are late, for example because the file
-//! lists one tag after the other, all values are loaded and sorted by time.
-//!
-//! **Tags.** The tags of a file are found by reading the file once. The tags of a pipe are those of
-//! its first [`FIRST_VALUES`] values. Values of other tags are left out and counted.
+//! Values with equal times, or with [`Pivot::every`] in an interval, form one row. A cell is the last value (or the
+//! mean) of its tag in the interval, or else that of the previous row; without `every`, it is then missing. Values
+//! whose row has already been returned are late. They are left out and counted, unless more than a tenth of the values
+//! of a file are late: then all values are loaded and sorted by time. The tags of a pipe are those of its first
+//! [`FIRST_VALUES`] values. Values of other tags are left out and counted.
 
 use crate::columns::select;
 use crate::concatenation;
@@ -30,7 +24,6 @@ use std::collections::{HashMap, VecDeque};
 
 /// Number of values of a pipe whose tags become columns.
 const FIRST_VALUES: usize = 1000;
-/// Approximate memory of a tag in bytes.
 const TAG: u128 = 512;
 
 /// Time in seconds since 1970, index of the tag, and value.
@@ -41,13 +34,11 @@ enum Values {
     Sorted(Box<Sorted>),
 }
 
-/// Values in the order of time, and the reading of their table.
 struct Sorted {
     values: std::vec::IntoIter<Value>,
     reading: Reading,
 }
 
-/// Intervals of the rows, and the form of their times.
 #[derive(Clone, Copy)]
 struct Clock {
     every: Option<f64>,
@@ -57,7 +48,6 @@ struct Clock {
 }
 
 impl Clock {
-    /// Returns the time of the row of a value.
     fn stamp(self, time: f64) -> f64 {
         match (self.every, self.zone, self.offset) {
             (None, ..) => time,
@@ -87,7 +77,6 @@ struct PivotReader {
     tags: HashMap<String, usize>,
     selected: Vec<usize>,
     next: Option<Value>,
-    /// Time of the row that is being filled, or `None` between rows.
     time: Option<f64>,
     row: Vec<f64>,
     counts: Vec<u32>,

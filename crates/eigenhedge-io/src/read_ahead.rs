@@ -1,11 +1,5 @@
-//! Reader that reads rows ahead on a second thread.
-//!
-//! The thread opens the table again, moves to the position of the reader that it replaces, and
-//! sends rows in batches. Rows, errors and positions equal those of the replaced reader. Only
-//! regular files and bytes in memory are read ahead. Rows of a pipe are read on demand.
-//!
-//! **Memory.** A batch has about [`NUMBERS`] numbers, or one longer row. At most [`WAITING`]
-//! numbers wait, or [`FEWEST`] batches. This usually covers two blocks of a learner.
+//! Reader that reads rows ahead on a second thread. The thread opens the table again, moves to the position of the
+//! reader that it replaces, and sends rows in batches. Rows, errors and positions equal those of the replaced reader.
 
 use crate::concatenation;
 use crate::error::{Error, RowPlace};
@@ -21,7 +15,6 @@ use std::thread;
 
 /// Number of values after which a batch is complete.
 const NUMBERS: usize = 1 << 14;
-/// Number of rows after which a batch is complete.
 const ROWS: usize = 256;
 /// Maximum number of values in waiting batches, unless [`FEWEST`] batches have more.
 const WAITING: usize = 1 << 19;
@@ -73,8 +66,7 @@ pub(crate) struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// Creates a reader that continues at the position of `reader` over the same table. The layout
-    /// must contain the detected properties. `length` is the number of values in a row.
+    /// Creates a reader that continues at the position of `reader`. The layout must contain the detected properties.
     pub fn behind(
         reader: &dyn Reader,
         input: &InputSource,

@@ -7,8 +7,7 @@ use crate::reading::{Reading, TwoStates};
 
 const LISTED: usize = 8;
 
-/// Describes the detected properties of a table, such as `delimiter ";", decimal comma, 8 columns
-/// of numbers`. Returns `None` for plain comma-separated numbers.
+/// Describes the detected properties of a table, or returns `None` for plain comma-separated numbers.
 pub(crate) fn read_as(layout: &Layout, reading: &Reading, columns: &Columns) -> Option<String> {
     let mut parts = Vec::new();
     let is_split = layout.format == Format::Csv && columns.count > 1;
@@ -79,7 +78,6 @@ fn listed(columns: &Columns, positions: &[usize]) -> String {
     names.join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() }
 }
 
-/// Formats a delimiter or decimal separator, for messages.
 pub(crate) fn spelled(sign: u8) -> String {
     if sign == b'\t' { "tab".to_owned() } else { format!("{:?}", char::from(sign).to_string()) }
 }

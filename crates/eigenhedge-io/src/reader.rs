@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ReadPosition {
-    /// Number of rows before the position, including bad rows.
     #[serde(deserialize_with = "count")]
     pub rows: u64,
     /// Number of lines before the position, or zero in formats without lines.
@@ -20,29 +19,22 @@ pub struct ReadPosition {
     pub bytes: Option<u64>,
     /// Index of the current file, counted from 0. Lines and bytes refer to this file.
     pub file: u64,
-    /// Number of rows in the files before the current one.
     #[serde(deserialize_with = "count")]
     pub rows_before: u64,
 }
 
 pub(crate) trait Reader {
-    /// Reads the numbers and the copied cells of the next row. Returns false at the end. Reading
-    /// can continue after a bad row.
+    /// Reads the next row. Returns false at the end. Reading can continue after a bad row.
     fn read(&mut self, row: &mut Row) -> Result<bool, Error>;
-    /// Returns the place of the most recently read row, for messages.
     fn place(&self) -> RowPlace;
-    /// Returns the position of the next row.
     fn position(&self) -> ReadPosition;
-    /// Moves to a position. Returns the number of rows before it. This number is less than
-    /// `position.rows` if the table is too short.
+    /// Moves to a position. Returns the number of rows before it, which is less than wanted if the table is too short.
     fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error>;
-    /// Returns the number of rows or bytes read, and the total if it is known.
     fn progress(&self) -> Progress;
     /// Returns a remark about values that were left out, or `None` if there were none.
     fn remarks(&self) -> Option<String> {
         None
     }
-    /// Returns the detected properties of a CSV, TSV or long table, or default values for other tables.
     fn reading(&self) -> Reading {
         Reading::default()
     }

@@ -13,15 +13,13 @@ pub struct Dialect {
     pub decimal: u8,
 }
 
-/// Uses commas between cells, and decimal points.
 impl Default for Dialect {
     fn default() -> Self {
         Self { delimiter: b',', decimal: b'.' }
     }
 }
 
-/// Detected properties of a table. They are saved with a stream, so that a resumed stream reads the
-/// table in the same way.
+/// Detected properties of a table, saved with a stream, so that a resumed stream reads the table in the same way.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
     pub(crate) signs: Dialect,
@@ -31,19 +29,15 @@ pub struct Reading {
     pub(crate) cell_units: Vec<String>,
     pub(crate) skipped: u64,
     pub(crate) has_header: bool,
-    /// Number of lines of units or descriptions under the header.
     pub(crate) unit_lines: u64,
     /// Line number of the first row, counted from 1, or 0 if it is unknown.
     pub(crate) first_line: u64,
     pub(crate) sheet: Option<String>,
-    /// True if some text is decoded as Windows-1252.
     pub(crate) is_recoded: bool,
-    /// Position of the time column, or `None` if there is none.
     pub(crate) time: Option<usize>,
     pub(crate) clock: Option<usize>,
     pub(crate) time_format: Option<TimeFormat>,
     pub(crate) step: Option<f64>,
-    /// Columns of two words that are read as 0 and 1.
     pub(crate) states: Vec<TwoStates>,
     pub(crate) left_out: Vec<usize>,
 }
@@ -65,8 +59,7 @@ impl TwoStates {
 }
 
 impl Reading {
-    /// Returns the delimiter and decimal sign for results. If the table has semicolons or decimal
-    /// commas, these are semicolons and the decimal sign of the table, and otherwise commas and points.
+    /// Returns the signs for results: those of the table if it has semicolons or decimal commas.
     pub fn dialect(&self) -> Dialect {
         match (self.signs.delimiter, self.signs.decimal) {
             (b';', decimal) | (_, decimal @ b',') => Dialect { delimiter: b';', decimal },

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-/// Decodes bytes as UTF-8, or as Windows-1252 if they are not valid UTF-8.
 pub(crate) fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),

@@ -1,6 +1,4 @@
 //! Row of a table: its numbers, the positions of filled cells, its copied cells, and its time.
-//!
-//! Replacing a sparse row by one of equal length takes time proportional to the filled cells.
 
 use crate::error::RowPlace;
 
@@ -15,9 +13,8 @@ pub struct Row {
     pub number: u64,
     /// Cells of the copied columns. The first one is the time if there is a time column.
     pub kept: Vec<String>,
-    /// Time in seconds since 1970, or `None` without a time column. With a time zone, it is shifted by
-    /// [`Stream::time_offset`](crate::Stream::time_offset). In a table without keys, a step back of up
-    /// to about an hour repeats the latest time.
+    /// Time in seconds since 1970, shifted by [`Stream::time_offset`](crate::Stream::time_offset) with a time zone. In
+    /// a table without keys, a step back of up to about an hour repeats the latest time.
     pub time: Option<f64>,
     pub(crate) place: RowPlace,
 }
@@ -38,12 +35,10 @@ impl Row {
         self.place.to_string()
     }
 
-    /// Returns the copied cell at this index, which is the key, or an empty string for `None`.
     pub(crate) fn key(&self, index: Option<usize>) -> &str {
         index.and_then(|index| self.kept.get(index)).map_or("", String::as_str)
     }
 
-    /// Returns the cells for modification. The row then counts as dense.
     pub(crate) fn cells_mut(&mut self) -> &mut Vec<f64> {
         self.is_sparse = false;
         &mut self.numbers

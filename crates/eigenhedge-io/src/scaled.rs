@@ -1,5 +1,4 @@
-//! Standardized rows, for commands whose model does not standardize. A number in standard units is
-//! the deviation from the mean of its column, divided by the scale of the column.
+//! Rows in standard units (deviations from the mean of the column, divided by its scale).
 
 use crate::error::Error as TableError;
 use crate::refusal::refusal;
@@ -31,8 +30,7 @@ impl ScaledStream {
         Self { stream, standardizer, on_short_warm_up, waiting, delivered: None, is_counted: true, row: Vec::new() }
     }
 
-    /// Sets a function that is called after the warm-up with the number of its rows. This number
-    /// may be less than requested.
+    /// Sets a function that is called after the warm-up with the number of its rows, possibly fewer than requested.
     #[must_use]
     pub fn with_short_warm_up(self, on_short_warm_up: fn(Standardize, u64)) -> Self {
         Self { on_short_warm_up, ..self }

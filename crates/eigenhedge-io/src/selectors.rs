@@ -4,8 +4,7 @@ use crate::error::{Fault, hint, quoted};
 use crate::layout::{Layout, Selector};
 use std::str::Chars;
 
-/// Returns the positions of the columns that no option names. The time column is detected among
-/// them. The result is empty if the layout already determines the time column.
+/// Returns the columns that no option names, among which the time column is detected, or none if it is known.
 pub(crate) fn free_columns(
     names: Option<&[String]>,
     count: usize,
@@ -25,7 +24,6 @@ pub(crate) fn free_columns(
     Ok((0..count).filter(|position| is_free[*position]).collect())
 }
 
-/// Returns the positions of the columns that a selector names. `list` is their source in messages.
 pub(crate) fn find(
     selector: &Selector,
     names: &[String],
@@ -56,7 +54,6 @@ pub(crate) fn find(
     }
 }
 
-/// Returns a hint for an unknown name: the most similar name, or else the first few names.
 fn hint_or_list(name: &str, names: &[String]) -> String {
     const LISTED: usize = 8;
     let near = hint(name, names);
@@ -68,8 +65,7 @@ fn hint_or_list(name: &str, names: &[String]) -> String {
     format!("; the columns are {}{more}", listed.join(", "))
 }
 
-/// Returns true if a name matches the pattern, in which `*` matches any number of characters and `?` one character. The
-/// time is at most proportional to the product of the lengths.
+/// Returns true if a name matches the pattern, in which `*` matches any number of characters and `?` one character.
 pub fn matches_pattern(pattern: &str, name: &str) -> bool {
     let (mut pattern, mut rest) = (pattern.chars(), name.chars());
     // Positions to resume from when the last star must match one more character.

@@ -34,8 +34,7 @@ impl Source {
         }
     }
 
-    /// Returns the format by the file extensions of the parts, or CSV without an extension. Returns
-    /// a message as an error if the parts have different formats.
+    /// Returns the format by the file extensions of the parts, or a message if they differ.
     pub fn format(&self) -> Result<Format, String> {
         let of = |part: &Self| part.path().map_or(Format::Csv, Format::of_path);
         let parts = self.parts();
@@ -50,7 +49,6 @@ impl Source {
         }
     }
 
-    /// Returns the name for messages, which is that of the first part.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Standard => "standard input".to_owned(),

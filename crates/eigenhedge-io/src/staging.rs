@@ -1,17 +1,12 @@
 //! Atomic file output: files are either complete or absent, even after a power failure.
 //!
-//! Each output file is first written to a staging file in the folder of the target, and synced. The
-//! staging file is then renamed to the target, and the folder is synced. Until the rename, the
-//! previous file is unchanged. On Unix, the new file has the permissions of the previous one.
+//! Each output file is first written to a staging file in the folder of the target, and synced. The staging file is
+//! then renamed to the target, and the folder is synced. On Unix, the new file has the permissions of the previous one.
 //!
-//! **Names.** `.NAME.eigenhedge-part` is for files written in pieces, `.NAME.eigenhedge-next` for
-//! files written at once, `.NAME.eigenhedge-last` for files converted or copied from another, and
-//! `.NAME.eigenhedge-lock` for a [`Reservation`]. The names are fixed, so that the next run can
-//! resume or remove the file that a killed run left.
-//!
-//! **Concurrency.** A staging file is locked while it is written. A second program that writes the
-//! target gets an error, or waits for a file written at once. A staging file is always created anew
-//! unless a run is resumed. Links are not followed, so that no other file can be overwritten.
+//! The names are fixed, so that the next run can resume or remove the file that a killed run left:
+//! `.NAME.eigenhedge-part` for files written in pieces, `-next` for files written at once, `-last` for files converted
+//! or copied from another, and `-lock` for a [`Reservation`]. A staging file is locked while it is written. It is
+//! created anew unless a run is resumed. Links are not followed, so that no other file can be overwritten.
 
 use crate::error::{Error, Fault, printable_path};
 use std::ffi::OsString;
@@ -19,7 +14,6 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// Target file: the path as typed, for messages, and the resolved path.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
     typed: PathBuf,
@@ -32,7 +26,6 @@ pub(crate) struct Place {
 pub(crate) enum Kind {
     /// Regular file, which can be replaced, or a path at which no file exists yet.
     File(Place),
-    /// Device or other special file, which is written in place.
     Device(File),
 }
 
@@ -55,7 +48,6 @@ impl Place {
         unwritable(&self.typed, error)
     }
 
-    /// Returns the path `.NAME.eigenhedge-WHAT` next to the target, which a resumed run can find.
     fn beside(&self, what: &str) -> PathBuf {
         let mut name = OsString::from(".");
         name.push(self.target.file_name().unwrap_or_default());
@@ -77,7 +69,6 @@ impl Place {
         }
     }
 
-    /// Creates and locks a staging file. If another run has locked it, waits or returns an error, depending on `wait`.
     fn create(&self, what: &str, wait: bool) -> Result<(PathBuf, File), Error> {
         let path = self.beside(what);
         create_locked(&path, self, wait).map(|file| (path, file)).map_err(|error| self.refuse_lock(error))
@@ -105,7 +96,7 @@ impl Staging {
         Ok(Self { out: BufWriter::with_capacity(1 << 16, file), place, part, synced: false })
     }
 
-    /// Opens the staging file of an earlier run, and truncates it to `wanted` bytes. A shorter or missing file is an error.
+    /// Opens the staging file of an earlier run, and truncates it to `wanted` bytes. A shorter file is an error.
     pub fn resume(place: Place, wanted: u64) -> Result<Self, Error> {
         let part = place.beside("part");
         let shrunk = |found| Error::at(printable_path(&part), Fault::PartShrunk { wanted, found });
@@ -153,7 +144,6 @@ impl Staging {
         finish().map_err(|error| self.place.refuse(error))
     }
 
-    /// Replaces the target by the result of `convert`, which reads the staging file and writes a new file.
     pub fn finish_through(
         mut self,
         convert: impl FnOnce(BufReader<&File>, File) -> io::Result<File>,
@@ -182,9 +172,8 @@ impl Drop for Staging {
     }
 }
 
-/// Recreates the staging file from the first `bytes` bytes of a complete target. Does nothing if
-/// these are not exactly `lines` lines, or if the staging file exists. If `with_quotes` is true, line
-/// ends between quotation marks do not count.
+/// Recreates the staging file from a complete target, if its first `bytes` bytes are exactly `lines` lines. With
+/// `with_quotes`, line ends between quotation marks do not count.
 pub(crate) fn cut_from_target(place: &Place, bytes: u64, lines: u64, with_quotes: bool) -> Result<(), Error> {
     let part = place.beside("part");
     if fs::symlink_metadata(&part).is_ok() || !place.target.is_file() {
@@ -228,7 +217,6 @@ enum Sink {
 }
 
 impl WholeFile {
-    /// Creates the staging file, or opens a device. The target is unchanged until [`Self::finish`].
     pub fn create(path: &Path) -> Result<Self, Error> {
         Ok(Self(match Place::look(path)? {
             Kind::File(place) => Sink::Staged(Staging::create(Place { is_private: true, ..place })?),
@@ -262,8 +250,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     write_at_once(path, bytes, false)
 }
 
-/// Writes a file like [`write_whole`]. A new file is readable only by its owner, because saved
-/// models contain rows of the data. An existing file keeps its permissions.
+/// Writes a file like [`write_whole`]. Only its owner may read a new file, as saved models contain rows of data.
 pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     write_at_once(path, bytes, true)
 }
@@ -319,7 +306,6 @@ pub(crate) fn folder_of(target: &Path) -> &Path {
     }
 }
 
-/// Creates and locks a file with the permissions of its target, in place of any earlier file.
 fn create_locked(path: &Path, place: &Place, wait: bool) -> Result<File, TryLockError> {
     loop {
         // The old file stays locked until the new file exists, so that two runs do not remove each other's file.
@@ -358,8 +344,7 @@ fn create_locked(path: &Path, place: &Place, wait: bool) -> Result<File, TryLock
     }
 }
 
-/// Opens and locks a file of an earlier run, or creates it if `create` is true. Tries again if
-/// another run renames or removes the file in the meantime.
+/// Opens and locks a file of an earlier run, or creates it. Tries again if another run renames it in the meantime.
 fn open_locked(path: &Path, create: bool) -> Result<File, TryLockError> {
     loop {
         let file = match open_existing(path) {
@@ -410,8 +395,7 @@ fn has_one_name(_: &fs::Metadata) -> bool {
     true
 }
 
-/// Gives a new file the permissions of the file that it will replace. Without one, a private file
-/// is restricted to its owner.
+/// Gives a new file the permissions of the file that it will replace, or restricts a private one to its owner.
 #[cfg(unix)]
 fn restrict(options: &mut OpenOptions, place: &Place) {
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};

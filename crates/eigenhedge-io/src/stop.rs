@@ -1,11 +1,6 @@
-//! Interruptible wait for rows.
-//!
-//! A reader of a pipe may block forever in a system call that a signal handler does not interrupt.
-//! A source with a [`Stop`] waits for input and for the stop at the same time. After a stop it
-//! returns an error rather than the end of the input, because the current row may be incomplete.
-//! [`crate::Stream::state`] still returns the state after the last complete row.
-//!
-//! On systems other than Unix, no [`Stop`] can be created. Programs stop only between rows.
+//! Interruptible wait for rows. A reader of a pipe may block in a system call that a signal handler does not interrupt,
+//! so a source with a [`Stop`] waits for input and for the stop at the same time. A stop is an error rather than the
+//! end of the input, because the current row may be incomplete. On systems other than Unix, no [`Stop`] can be created.
 
 #[cfg(unix)]
 pub use on_unix::Stop;
@@ -30,7 +25,6 @@ mod on_unix {
             Self(Arc::new(signal))
         }
 
-        /// Wraps the source so that the stop interrupts a blocked read with an error.
         pub(crate) fn guard(&self, source: impl AsFd) -> io::Result<Box<dyn Read>> {
             let source = File::from(source.as_fd().try_clone_to_owned()?);
             Ok(Box::new(Guarded { source, stop: self.clone() }))

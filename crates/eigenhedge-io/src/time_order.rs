@@ -9,10 +9,8 @@ use std::collections::BTreeMap;
 const MOST_KEYS: usize = 10_000;
 /// Maximum number of steps forward from which the usual step, their median, is computed.
 const STEPS: usize = 101;
-/// Multiple of the usual step above which a step is a long gap.
 const LONG: f64 = 10.0;
 
-/// Statistics about the order of times within each key. Their memory use is bounded.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct TimeOrder {
     /// Most recent time of each key. Without a key column, there is one empty key.
@@ -42,14 +40,12 @@ impl TimeOrder {
         self.back > 0
     }
 
-    /// Continues an earlier table with this UTC offset in seconds. `last` is its last time.
     pub fn continue_from(&mut self, offset: i32, last: Option<f64>) {
         self.offset = Some(offset);
         self.last.extend(last.map(|last| (String::new(), last)));
     }
 
-    /// Returns true if most steps go back. Only the first [`STEPS`] steps forward are known, so a table with as many is
-    /// not one with the newest row first, however many go back.
+    /// Returns true if most steps go back. Only [`STEPS`] steps forward are counted, so as many decide against it.
     pub fn is_newest_first(&self) -> bool {
         self.steps.len() < STEPS && self.back > self.steps.len() as u64
     }
@@ -58,8 +54,7 @@ impl TimeOrder {
         self.last.get(key).copied()
     }
 
-    /// Returns the time of a row for charts. If time steps back by at most about an hour, this is
-    /// the latest time before the step, until the rows have caught up with it.
+    /// Returns the time for charts: after a step back of about an hour, the latest time until the rows catch up.
     fn in_order(&mut self, time: f64) -> f64 {
         let is_forward = self.steps.len() as u64 > self.back;
         match self.latest {
@@ -74,8 +69,7 @@ impl TimeOrder {
         steps.get(steps.len() / 2).copied().unwrap_or(f64::INFINITY)
     }
 
-    /// Returns true if a step back to this local time may be the end of summer time: a step of an
-    /// hour on a Sunday in March, April, October or November.
+    /// Returns true for a step back of an hour on a Sunday in March, April, October or November.
     fn ends_summer(&self, time: f64, step: f64) -> bool {
         let usual = self.usual();
         let date = DateTime::from_timestamp(time.floor() as i64, 0);
@@ -84,7 +78,6 @@ impl TimeOrder {
             && date.is_some_and(|date| date.weekday() == Weekday::Sun && matches!(date.month(), 3 | 4 | 10 | 11))
     }
 
-    /// Compares the time of a row with the previous time of the same key. Returns the time of the row for charts.
     pub fn enter(&mut self, key: &str, time: f64, row: u64) -> f64 {
         let Some(last) = self.last.get_mut(key) else {
             if self.last.len() < MOST_KEYS {
@@ -111,7 +104,6 @@ impl TimeOrder {
         if key.is_empty() { self.in_order(time) } else { time }
     }
 
-    /// Describes irregular times, such as `3 go back, 12 are doubled`, or returns `None`.
     pub fn sentence(&self) -> Option<String> {
         let usual = self.usual();
         let mut parts = Vec::new();
@@ -138,7 +130,6 @@ impl TimeOrder {
     }
 }
 
-/// Formats a number of seconds in the largest unit in which it is at least 2.
 fn spoken(seconds: f64) -> String {
     const UNITS: [(f64, &str); 4] = [(86400.0, "days"), (3600.0, "hours"), (60.0, "minutes"), (1.0, "seconds")];
     let (size, name) = UNITS.into_iter().find(|(size, _)| seconds >= 2.0 * size).unwrap_or(UNITS[3]);

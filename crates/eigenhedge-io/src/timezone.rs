@@ -18,10 +18,9 @@ impl Timezone {
         chrono_tz::TZ_VARIANTS.iter().map(|zone| zone.name())
     }
 
-    /// Returns the seconds since 1970 of a local time, which is given as if it were UTC. If the
-    /// local hour is repeated, a time that is not after `last` is in the second pass. If the newest times come first, a
-    /// time that is not before `last` is in the first pass. If the hour is skipped, the time has the UTC offset of the
-    /// day before.
+    /// Returns the seconds since 1970 of a local time, given as if it were UTC. If the local hour is repeated, a time
+    /// that is not after `last` (or before it, if the newest come first) is in the second pass. A skipped hour has the
+    /// offset of the day before.
     pub(crate) fn utc(self, local: f64, last: Option<f64>, is_newest_first: bool) -> f64 {
         let shift = |offset: i32| local - f64::from(offset);
         let Some(naive) = naive(local) else { return local };
@@ -54,12 +53,10 @@ impl Timezone {
         if length <= 3600.0 { utc - (local - start) } else { self.utc(start, None, false) }
     }
 
-    /// Formats a time as ISO 8601 in local time, without its offset.
     pub(crate) fn clock(self, utc: f64) -> String {
         iso_time(utc + f64::from(self.offset(utc)))
     }
 
-    /// Formats a time as ISO 8601 in local time, with its offset from UTC.
     pub(crate) fn text(self, utc: f64) -> String {
         let offset = self.offset(utc);
         let (sign, minutes) = (if offset < 0 { '-' } else { '+' }, offset.abs() / 60);

@@ -27,7 +27,6 @@ impl Packing {
         }
     }
 
-    /// Returns the compression method for the first bytes of a table, or an error if unsupported.
     pub fn of_start(start: &[u8]) -> Result<Self, Fault> {
         match start {
             [0x1f, 0x8b, ..] => Ok(Self::Gzip),
@@ -92,7 +91,6 @@ impl Read for Unpacked {
     }
 }
 
-/// Reader of a pipe that is decompressed if its first bytes mark compressed data.
 pub(crate) struct UnpackedPipe {
     inner: Box<dyn Read>,
     memory: MaxMemory,
@@ -146,11 +144,9 @@ pub(crate) fn is_utf16(start: &[u8]) -> bool {
     start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff])
 }
 
-/// Reader that converts text to UTF-8 according to its byte-order mark.
 pub(crate) struct Utf8<R> {
     inner: R,
     coding: Coding,
-    /// Bytes that have been read but not returned yet.
     ready: io::Cursor<Vec<u8>>,
     /// First unit of a surrogate pair, if the second unit has not arrived yet.
     unit: Option<u16>,
@@ -183,7 +179,6 @@ impl<R: Read> Utf8<R> {
         Ok(())
     }
 
-    /// Decodes more bytes into `ready`. Returns false at the end.
     fn decode(&mut self, unit: fn([u8; 2]) -> u16) -> io::Result<bool> {
         let mut bytes = [0; 1 << 13];
         let found = self.inner.read(&mut bytes)?;

@@ -1,7 +1,5 @@
-//! Workbooks of spreadsheet programs, converted to CSV text on the fly.
-//!
-//! Another thread reads the sheet and sends pieces of text. A sheet of an `.xlsx` or `.xlsm` file
-//! is streamed, and others are loaded. Each line is a row. Dates are written in ISO 8601.
+//! Workbooks of spreadsheet programs, converted to CSV text on the fly by another thread. A sheet of an `.xlsx` or
+//! `.xlsm` file is streamed, and others are loaded. Dates are written in ISO 8601.
 
 use crate::catch_panics::guarded;
 use crate::error::{Fault, hint};
@@ -43,8 +41,7 @@ fn open_book(source: &Source) -> Result<Sheets<Box<dyn Bytes>>, Fault> {
     guarded(open).map_err(unsound)?.map_err(|error| unsound(error.to_string()))
 }
 
-/// Returns the name of the sheet to read, and the number of sheets. Without a name in `wanted`,
-/// this is the first visible sheet that holds a table, or else the first visible sheet.
+/// Returns the sheet to read (by default the first visible one that holds a table), and the number of sheets.
 pub(crate) fn sheet_of(source: &Source, wanted: Option<&str>, memory: MaxMemory) -> Result<(String, usize), Fault> {
     allow(source, memory)?;
     let book = open_book(source)?;
@@ -76,8 +73,7 @@ fn holds_table(source: &Source, sheet: &str) -> bool {
     guarded(|| send_sheet(source, sheet, &mut look)).is_ok_and(|sent| sent.is_ok()) && lines > 1
 }
 
-/// Returns an error if the parts of a workbook that are loaded take too much memory. These are an
-/// `.xls` file, the content of an `.ods` file, and the shared texts of other workbooks.
+/// Checks the memory of the loaded parts: an `.xls` file, the content of an `.ods` file, shared texts of others.
 fn allow(source: &Source, memory: MaxMemory) -> Result<(), Fault> {
     let mut bytes = bytes_of(source).map_err(Fault::Unreadable)?;
     let size = u128::from(bytes.seek(io::SeekFrom::End(0)).map_err(Fault::Unreadable)?);
@@ -148,7 +144,6 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// Adds a cell at this row and column. Returns false if the receiver is gone.
     fn cell(&mut self, (row, column): (u32, u32), text: String) -> bool {
         while self.row < row {
             if !self.end_row() {

@@ -1,8 +1,5 @@
-//! Output table that is written on a separate thread.
-//!
-//! Rows are sent to the thread as records, in order. The output has the bytes and positions that
-//! [`Answers`] alone would produce. A write error is returned by a later call, at the latest by
-//! `sync` or `finish`. Dropping an [`Output`] waits for its thread to remove an incomplete file.
+//! Output table that is written on a separate thread, which receives rows as records, in order. A write error is
+//! returned by a later call. Dropping an [`Output`] waits for its thread to remove an incomplete file.
 
 use super::{Answers, Cell, Position};
 use crate::error::{Error, Fault};
@@ -10,7 +7,6 @@ use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-/// Number of buffered bytes at which records are sent to the thread.
 const LOT: usize = 1 << 15;
 const LOTS: usize = 4;
 
@@ -23,14 +19,12 @@ enum Kind {
 }
 
 struct Behind {
-    /// Sender of messages, or `None` after the request to stop the thread.
     messages: Option<SyncSender<Message>>,
     writer: Option<JoinHandle<Result<(), Error>>>,
     lot: Vec<u8>,
 }
 
 enum Message {
-    /// First message: the writer of the table.
     Begin(Box<Answers>),
     Lot(Vec<u8>),
     Sync(SyncSender<Position>),
@@ -135,7 +129,6 @@ fn ended() -> Error {
     unwritable(io::Error::other("the thread that writes has ended"))
 }
 
-/// Handles messages until `Finish` arrives, a write fails, or the sender is dropped.
 fn write_all(messages: &Receiver<Message>) -> Result<(), Error> {
     let Ok(Message::Begin(mut answers)) = messages.recv() else { return Ok(()) };
     for message in messages {

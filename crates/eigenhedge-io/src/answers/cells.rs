@@ -1,8 +1,5 @@
-//! Content of an output table: columns of three types, rows of cells, and records.
-//!
-//! A record is a row encoded as bytes. An integer or a number takes 8 bytes. A text is its length
-//! in 4 bytes, followed by its bytes. The writer thread receives rows as records. Rows of a Parquet
-//! table are stored as records until the table is complete.
+//! Content of an output table: columns, rows of cells, and records (rows encoded as bytes), which the writer thread
+//! receives and which are stored until a Parquet table is complete.
 
 use std::collections::HashSet;
 use std::io::{self, Read, Write};
@@ -32,8 +29,7 @@ pub enum Cell<'a> {
 /// Name and type of an output column.
 pub type Column = (String, CellKind);
 
-/// Returns a column of numbers for each name. A repeated name gets the index of its column as a
-/// suffix. If all names are numbers, they get the prefix `x`, so that they cannot be read as a row.
+/// Returns a column of numbers for each name. Names that repeat get a suffix; names that are all numbers get an `x`.
 pub fn number_columns(names: &[String]) -> Vec<Column> {
     let are_positions = names.iter().all(|name| name.parse::<f64>().is_ok());
     let mut seen: HashSet<String> = names.iter().cloned().collect();
@@ -55,7 +51,6 @@ pub fn number_cells(row: &[f64]) -> Vec<Cell<'_>> {
     row.iter().copied().map(Cell::Number).collect()
 }
 
-/// Value that encodes a missing integer in a record.
 const NO_NUMBER: u64 = u64::MAX;
 
 impl Cell<'_> {
@@ -72,7 +67,6 @@ impl Cell<'_> {
     }
 }
 
-/// Reads the next cell of a record. The bytes of a text are read into `text`.
 pub(super) fn read_cell<'a>(kind: CellKind, records: &mut impl Read, text: &'a mut Vec<u8>) -> io::Result<Cell<'a>> {
     Ok(match kind {
         CellKind::Whole => {

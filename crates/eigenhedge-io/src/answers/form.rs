@@ -46,8 +46,7 @@ impl Form {
         Self::ALL.into_iter().find(|form| form.name() == name)
     }
 
-    /// Returns the format of a file extension, or CSV if it is unknown. Returns `None` for files that cannot be an
-    /// output table, such as `.gz`, `.xlsx` or `.arrow`.
+    /// Returns the format by extension: CSV if it is unknown, `None` for other files such as `.gz` or `.xlsx`.
     pub fn of_path(path: &Path) -> Option<Self> {
         const OTHERS: [&str; 12] =
             ["gz", "zst", "bz2", "xz", "xlsx", "xls", "xlsm", "xlsb", "ods", "html", "htm", "svg"];
@@ -79,9 +78,7 @@ impl Form {
         self.end(out)
     }
 
-    /// Writes the cell of column `i` with its separator. In text formats, a number is the shortest
-    /// string that reads back as the same number. A missing number becomes an empty cell or null.
-    /// Infinity also becomes null in JSON, which has no infinity.
+    /// Writes a cell with its separator. A missing number becomes an empty cell or null, in JSON also infinity.
     pub(crate) fn cell(
         self,
         columns: &[Column],
@@ -139,7 +136,6 @@ impl Form {
         }
     }
 
-    /// Returns the number of lines for `answers` rows and the header, or `None` in a binary format.
     pub(crate) fn lines(self, answers: u64) -> Option<u64> {
         match self {
             Self::Csv | Self::Tsv => Some(answers + 1),

@@ -1,15 +1,9 @@
-//! Output tables, such as the losses and coordinates of rows. A file is either complete or absent.
+//! Output tables, such as the losses and coordinates of rows. A file is either complete or absent (see `staging`).
 //!
-//! A file is written under a temporary name in the target's folder and renamed when it is complete (see `staging`). The
-//! name is derived from the target's name, so that a new run finds the output of a killed run. [`Answers::sync`]
-//! flushes the output to disk and returns its size. [`Answers::open`] with that position truncates the file to that
-//! size and continues. The resulting bytes are those of an uninterrupted run. A failed run keeps the staging file if it
-//! was synced, and removes it otherwise. If a complete run is resumed from an earlier state, the staging file is
-//! recreated from the start of the target. This is impossible for Parquet and NPY.
-//!
-//! The staging file is locked during a run. A second run with the same target gets an error.
-//!
-//! Rows on standard output or a device cannot be withdrawn, and can be flushed one by one.
+//! [`Answers::open`] with the position of an earlier [`Answers::sync`] truncates the staging file to it and continues,
+//! with the bytes of an uninterrupted run. If the earlier run was complete, the staging file is recreated from the
+//! start of the target, which is impossible for Parquet and NPY. Rows on standard output or a device cannot be
+//! withdrawn.
 
 mod behind;
 mod cells;
@@ -73,7 +67,6 @@ pub struct Answers {
     sink: Sink,
     form: Form,
     columns: Vec<Column>,
-    /// True until the header is written, before the first row or at the first sync.
     needs_header: bool,
     at_once: bool,
     /// True to protect cells that a spreadsheet would interpret as a formula.
@@ -92,10 +85,8 @@ enum Sink {
 }
 
 impl Answers {
-    /// Opens a table with these columns and checks that the target is writable. A file appears at
-    /// the target only when the table is complete. If `at_once` is true, each row is flushed
-    /// immediately. With a `position` from [`Answers::sync`] for this target, the output continues
-    /// after it. A text column with the name of another column gets the prefix `table_`.
+    /// Opens a table. A file appears at the target only when the table is complete. If `at_once`, each row is flushed.
+    /// With the `position` of an earlier [`Answers::sync`], continues after it. Repeated names get the prefix `table_`.
     pub fn open(
         target: &Target,
         form: Form,
@@ -220,8 +211,7 @@ impl Answers {
     }
 }
 
-/// Adds the prefix `table_` to columns until all names are unique. Of two equal names, that of a
-/// text column is changed, or else the first one.
+/// Adds the prefix `table_` to repeated names: to that of a text column, or else to the first one.
 fn unique(mut columns: Vec<Column>) -> Vec<Column> {
     loop {
         let mut places: HashMap<&str, usize> = HashMap::new();

@@ -1,12 +1,10 @@
-//! Fast formatting of numbers in the form of `{:?}`, which takes five times as long. If two
-//! shortest strings are equally close to a number, the choice may differ.
+//! Fast formatting in the form of `{:?}`, which takes five times as long. Ties of shortest strings may differ.
 
 use std::io::{self, Write};
 
 /// Range of absolute values for the fast formatter. It writes other values with exponents in another form than `{:?}`.
 const PLAIN: std::ops::Range<f64> = 1e-4..1e16;
 
-/// Writes the shortest string that reads back as the same number.
 pub(super) fn write_number(number: f64, out: &mut dyn Write) -> io::Result<()> {
     let size = number.abs();
     if PLAIN.contains(&size) || size == 0.0 {

@@ -1,7 +1,5 @@
-//! Conversion of plain records to a Parquet file.
-//!
-//! A Parquet file cannot be truncated at a row and continued, so rows are stored as plain records
-//! and converted at the end. A row group is buffered in memory, so its size is limited.
+//! Conversion of plain records to a Parquet file, which cannot be truncated at a row and continued. A row group is
+//! buffered in memory, so its size is limited.
 
 use super::cells::Column;
 use std::fs::File;
@@ -12,7 +10,6 @@ pub fn convert(_: impl Read, _: &[Column], _: File) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Converts all records to a Parquet table in `out`, and returns `out`.
 #[cfg(feature = "parquet")]
 pub fn convert(records: impl Read, columns: &[Column], out: File) -> io::Result<File> {
     use super::cells::{Cell, CellKind, read_cell};

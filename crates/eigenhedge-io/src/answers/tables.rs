@@ -18,8 +18,7 @@ pub fn answer_cells<'a>(row: u64, texts: &'a [String], loss: Loss, coordinates: 
     std::iter::once(Cell::Whole(Some(row))).chain(texts).chain(numbers.map(Cell::Number)).collect()
 }
 
-/// Returns the columns of a table with filled-in cells. The last column, `filled`, names the
-/// columns that were filled in.
+/// Returns the columns of a table with filled-in cells. The last one names the columns that were filled in.
 pub fn filled_columns(copied: &[String], columns: &[String]) -> Vec<Column> {
     let texts = copied.iter().map(|name| (name.clone(), CellKind::Text));
     texts.chain(number_columns(columns)).chain([("filled".to_owned(), CellKind::Text)]).collect()

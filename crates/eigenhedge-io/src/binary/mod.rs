@@ -23,10 +23,7 @@ pub fn open_npz(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     npy::Npy::open(input, npy::Origin::Member(member), layout)
 }
 
-/// Reads an NPY file, or an array of an NPZ archive, into memory. `name` selects the array of an archive. Without a
-/// name, the archive must contain only one array.
-///
-/// An array with several axes must be in C order. [`Stream`](crate::Stream) reads any order.
+/// Reads an NPY file, or the named or only array of an NPZ archive, into memory. Several axes must be in C order.
 pub fn read_array(path: &Path, name: Option<&str>) -> Result<Array, Error> {
     let format = Format::of_path(path);
     let input = InputSource::new(&Source::File(path.to_path_buf()), &Layout::new(format))?;

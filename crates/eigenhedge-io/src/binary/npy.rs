@@ -1,12 +1,8 @@
 //! Reader of NPY arrays, one block of rows at a time.
 //!
-//! **Order.** In C order, rows are read sequentially. In Fortran order the elements of a column are
-//! contiguous. From a regular file, a piece of each selected column is then read for each block of
-//! rows. A pipe or an archive cannot be read in pieces, so the whole array is read into memory.
-//!
-//! **Trust.** The header is validated before memory is allocated. A file must have at least the
-//! stated length, a member of an archive must be able to contain that many bytes, and a pipe must
-//! deliver its first row. The memory limit applies to a row, or to an array read as a whole.
+//! In Fortran order, a block is read from a regular file as a piece of each selected column. A pipe or an archive
+//! cannot be read in pieces, so the whole array is read into memory. The header is validated before memory is
+//! allocated: a file or a member must be able to contain the stated bytes, and a pipe must deliver its first row.
 
 use super::npy_header::{Element, Header};
 use super::npz_member::Member;
@@ -19,8 +15,7 @@ use crate::row::Row;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// Maximum size of a block of several rows in bytes. A longer row is a block of its own. A column-major array that is not
-/// read in place is a single block.
+/// Maximum size of a block of several rows in bytes. A longer row is a block of its own.
 const BLOCK: u64 = 1 << 20;
 
 pub enum Origin {
@@ -52,7 +47,6 @@ pub struct Npy {
 }
 
 impl Npy {
-    /// Reads and checks the header. A pipe or an archive must also deliver its first block.
     pub fn open(input: &InputSource, origin: Origin, layout: &Layout) -> Result<Opened, Error> {
         let format = layout.format.name();
         let in_file = matches!(origin, Origin::File) && input.size().is_some();
@@ -168,7 +162,6 @@ pub struct Array {
     pub numbers: Vec<f64>,
 }
 
-/// Reads the header and all numbers of an array in C order.
 pub fn read_whole(input: &InputSource, format: &'static str, source: &mut dyn Read) -> Result<Array, Error> {
     let unsound = |reason: String| input.fault(Fault::Unsound { format, reason });
     let header = Header::read(source).map_err(|error| broken(input, format, error))?.map_err(unsound)?;
@@ -195,7 +188,6 @@ fn read_onto(source: &mut impl Read, size: u64, block: &mut Vec<u8>) -> io::Resu
     if found as u64 == size { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
-/// Creates the error for bytes that cannot be read: a system error or a damaged archive.
 fn broken(input: &InputSource, format: &'static str, error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {

@@ -1,15 +1,11 @@
-//! Header of an NPY file: a Python dictionary with three entries.
-//!
-//! The parser is handwritten. The grammar is small, and a general parser of Python literals would
-//! let a damaged file request any amount of memory.
+//! Header of an NPY file: a Python dictionary with three entries. The parser is handwritten, because a general parser
+//! of Python literals would let a damaged file request any amount of memory.
 
 use std::io::{self, Read};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Header {
-    /// Type of the elements as in the file, such as `<f8`.
     pub element: String,
-    /// True for Fortran order (columns are contiguous).
     pub by_column: bool,
     pub shape: Vec<u64>,
     pub size: u64,
@@ -94,7 +90,6 @@ fn parse(text: &str, size: u64) -> Option<Header> {
     Some(Header { element: element?, by_column: by_column?, shape: shape?, size })
 }
 
-/// Splits off a string in single or double quotes. Returns the string and the text after it, or `None` without quotes.
 fn quoted(text: &str) -> Option<(&str, &str)> {
     let quote = text.chars().next().filter(|first| matches!(first, '\'' | '"'))?;
     text[1..].split_once(quote)
@@ -156,7 +151,6 @@ impl Element {
         }
     }
 
-    /// Decodes the elements at these byte offsets and appends them to `row`.
     pub fn decode(self, bytes: &[u8], starts: impl Iterator<Item = usize>, row: &mut Vec<f64>) {
         macro_rules! all {
             ($type:ty) => {
@@ -198,8 +192,7 @@ fn half(bits: u16) -> f64 {
     if bits >> 15 == 1 { -size } else { size }
 }
 
-/// Encodes an array as an NPY file. `element` and `shape` are in Python notation. The data start at
-/// a multiple of 64 bytes.
+/// Encodes an array as an NPY file, with data that start at a multiple of 64 bytes.
 pub(crate) fn npy_bytes(element: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     const HEAD: usize = 10;
     let mut header = format!("{{'descr': '{element}', 'fortran_order': False, 'shape': {shape}, }}");

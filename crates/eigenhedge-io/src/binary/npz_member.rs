@@ -1,7 +1,5 @@
-//! Stream of the bytes of one array in an NPZ archive.
-//!
-//! The directory of the archive locates the array. Its bytes are read from the file directly and
-//! inflated on the fly, so memory use does not depend on its size. The checksum is verified last.
+//! Bytes of one array in an NPZ archive, read from the file directly and inflated on the fly, so that memory use does
+//! not depend on its size. The checksum is verified last.
 
 use crate::error::{Error, Fault};
 use crate::input_source::InputSource;
@@ -13,7 +11,6 @@ use zip::{CompressionMethod, ZipArchive};
 pub struct Member {
     start: u64,
     compressed: u64,
-    /// Size of the array and its header in bytes, as stated in the directory of the archive.
     pub size: u64,
     deflated: bool,
     checksum: u32,
@@ -24,7 +21,6 @@ const FORMAT: &str = "npz";
 /// Maximum compression ratio of deflate: a match of 258 bytes takes 2 bits.
 const DEFLATE_RATIO: u64 = 1032;
 
-/// Finds the array with this name, or the only array if no name is given.
 pub fn find(input: &InputSource, array: Option<&str>) -> Result<Member, Error> {
     let unsound = |reason: String| input.fault(Fault::Unsound { format: FORMAT, reason });
     let sound = |error: zip::result::ZipError| match error {
@@ -75,7 +71,6 @@ fn no_array(arrays: &[(usize, String)], got: String) -> Fault {
 }
 
 impl Member {
-    /// Opens the array for reading. Its bytes are inflated if necessary, and its checksum is verified at the end.
     pub fn open(&self, input: &InputSource) -> Result<Box<dyn Read>, Error> {
         let mut file = input.file(FORMAT)?;
         file.seek(SeekFrom::Start(self.start)).map_err(|error| input.unreadable(error))?;

@@ -1,12 +1,8 @@
-//! Reader of Arrow IPC files, including Feather version 2, and of Arrow IPC streams.
+//! Reader of Arrow IPC files, including Feather version 2, and of Arrow IPC streams, one batch at a time.
 //!
-//! A file starts with `ARROW1`. Pipes, and files that start with the marker of a message, are read
-//! as streams. One batch is in memory at a time. The number of rows per batch is as in the file.
-//! Dictionary batches are skipped, because numeric columns do not need them.
-//!
-//! **Trust.** This module reads the messages, and the library `arrow-ipc` decodes them. Before
-//! anything is allocated, the stated lengths are compared with the length of the file. The stated
-//! uncompressed length of a buffer must not exceed the maximum to which its bytes can expand.
+//! Dictionary batches are skipped, because numeric columns do not need them. This module reads the messages, and the
+//! library `arrow-ipc` decodes them. Before anything is allocated, the stated lengths are compared with the length of
+//! the file, and the stated uncompressed length of a buffer with the most that its bytes can expand to.
 
 use super::batches::{Batches, Table, choose, unsound};
 use crate::error::{Error, Fault};
@@ -152,7 +148,6 @@ impl Messages {
     }
 }
 
-/// Converts the schema. Returns an error if the file has another byte order than this machine.
 fn understood(input: &InputSource, format: &'static str, schema: arrow_ipc::Schema<'_>) -> Result<Schema, Error> {
     if !schema.endianness().equals_to_target_endianness() {
         return Err(unsound(input, format, "its numbers have another order of bytes than this machine's"));
@@ -234,8 +229,7 @@ impl Iterator for Decoder {
     }
 }
 
-/// Returns an error if the compression is unknown, if a buffer is outside its batch or states a length that its bytes
-/// cannot hold, or if the whole batch needs too much memory.
+/// Checks the places, compression and stated lengths of the buffers before they are decoded.
 fn judge_buffers(
     input: &InputSource,
     format: &'static str,

@@ -16,12 +16,10 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Schema};
 
-/// Approximate number of cells decoded at a time.
 pub const BATCH_CELLS: usize = 1 << 17;
 
 pub type Batches = Box<dyn Iterator<Item = Result<RecordBatch, Error>>>;
 
-/// Function that opens the batches again, starting after a given number of rows.
 pub type Reopen = Box<dyn Fn(u64) -> Result<Batches, Error>>;
 
 pub struct Table {
@@ -32,11 +30,9 @@ pub struct Table {
     columns: Columns,
     /// Index of each selected column in a batch. The columns of a batch are in file order.
     order: Vec<usize>,
-    /// Index of each copied column in a batch.
     kept: Vec<usize>,
     batch: Option<RecordBatch>,
     block: Vec<f64>,
-    /// Index in the batch of the first row of the block.
     block_first: usize,
     at: usize,
     rows: u64,
@@ -44,8 +40,7 @@ pub struct Table {
     fills: bool,
 }
 
-/// Returns the selected columns, and the indices of the columns to decode in file order. An
-/// unsupported type is an error.
+/// Returns the selected columns, and the indices of the columns to decode in file order.
 pub fn choose(input: &InputSource, layout: &Layout, schema: &Schema) -> Result<(Columns, Vec<usize>), Error> {
     let names = schema.fields().iter().map(|field| field.name().clone()).collect();
     let holds_text = |position: usize| !is_number(schema.field(position).data_type());
@@ -141,7 +136,6 @@ impl Table {
         }
     }
 
-    /// Copies the next rows of the batch to the block, in row-major order.
     fn transpose(&mut self) -> Result<(), Error> {
         let Some(batch) = &self.batch else { return Ok(()) };
         let width = self.order.len();
@@ -267,7 +261,6 @@ impl Reader for Table {
     }
 }
 
-/// Creates the error for a damaged file from the message of a library.
 pub fn unsound(input: &InputSource, format: &'static str, reason: impl std::fmt::Display) -> Error {
     let reason = reason.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
     input.fault(Fault::Unsound { format, reason })

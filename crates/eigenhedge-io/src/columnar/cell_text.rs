@@ -24,8 +24,7 @@ pub fn can_be_text(kind: &DataType) -> bool {
     plain || kind.is_integer() || kind.is_floating()
 }
 
-/// Returns a cell as text. A number has the fewest digits that read back exactly, and a date is in
-/// ISO 8601. A missing cell is empty.
+/// Returns a cell as text: the shortest number that reads back exactly, a date in ISO 8601, or nothing if missing.
 pub fn text_of(array: &ArrayRef, row: usize) -> String {
     if row >= array.len() || array.is_null(row) {
         return String::new();
@@ -70,7 +69,6 @@ pub fn text_of(array: &ArrayRef, row: usize) -> String {
     text.unwrap_or_default()
 }
 
-/// Formats a timestamp. `units` is the time since 1970, with `in_second` units per second.
 fn moment(units: i64, in_second: i64) -> String {
     let nanoseconds = units.rem_euclid(in_second) * (1_000_000_000 / in_second);
     dates::text(units.div_euclid(in_second), nanoseconds as u32, true)

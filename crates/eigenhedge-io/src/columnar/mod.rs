@@ -1,7 +1,5 @@
-//! Readers of Parquet and Arrow files. Columns are read in batches and converted to rows.
-//!
-//! Only the selected columns are decoded, one batch at a time. A Parquet batch has at most about
-//! [`batches::BATCH_CELLS`] cells, in addition to the pages being decoded.
+//! Readers of Parquet and Arrow files. Only the selected columns are decoded, one batch at a time, and converted to
+//! rows.
 
 mod arrow;
 mod batches;

@@ -1,15 +1,10 @@
-//! Headers of Parquet pages, for memory checks.
-//!
-//! The `parquet` library allocates the size stated in a page header before it reads the page. The
-//! stated sizes are therefore compared with the bytes of the pages first.
-//!
-//! A header is a structure of Thrift's compact protocol. Unneeded fields are skipped.
+//! Headers of Parquet pages, for memory checks: the `parquet` library allocates the size stated in a header before it
+//! reads the page. A header is a structure of Thrift's compact protocol. Unneeded fields are skipped.
 
 use std::io::{self, Read};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageHeader {
-    /// Size of the page in the file, in bytes.
     pub packed: u64,
     pub unpacked: u64,
     /// Number of dictionary values, or zero if the page is not a dictionary.
@@ -17,15 +12,12 @@ pub struct PageHeader {
     pub size: u64,
 }
 
-/// Field ID of the uncompressed size in a page header.
+/// Field IDs of a page header, and of the dictionary header in it.
 const UNPACKED: i16 = 2;
 const PACKED: i16 = 3;
-/// Field ID of the dictionary header in a page header.
 const DICTIONARY: i16 = 7;
-/// Field ID of the number of values in a dictionary header.
 const DICTIONARY_VALUES: i16 = 1;
 
-/// Type code that ends a structure.
 const STOP: u8 = 0;
 const STRUCT: u8 = 12;
 /// Type codes of 16-, 32- and 64-bit integers.
@@ -114,7 +106,6 @@ impl<R: Read> Thrift<R> {
         if found == bytes { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 
-    /// Skips a value of this type. Returns an error if values are nested too deeply.
     fn skip(&mut self, kind: u8, depth: u32) -> io::Result<()> {
         const DEEPEST: u32 = 16;
         match kind {

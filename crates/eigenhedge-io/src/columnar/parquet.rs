@@ -63,7 +63,6 @@ struct RowGroups {
     /// Index of each selected or copied column among the leaves of the Parquet schema.
     leaves: Vec<usize>,
     next: usize,
-    /// Number of rows to skip before the first requested row.
     to_skip: u64,
     readers: Vec<ColumnReader>,
     left: u64,
@@ -91,7 +90,6 @@ impl RowGroups {
         batch.map(Some).map_err(|error| unsound(&self.input, FORMAT, error))
     }
 
-    /// Opens a reader for each column of a row group, positioned `offset` rows after its start.
     fn open(&self, group: usize, offset: u64) -> Result<Vec<ColumnReader>, Error> {
         let broken = |error: parquet::errors::ParquetError| unsound(&self.input, FORMAT, error);
         let chunks = self.file.metadata().row_group(group).columns();
@@ -116,8 +114,7 @@ impl Iterator for RowGroups {
     }
 }
 
-/// Returns an error if the pages of a row group are inconsistent or exceed the memory limit. At any time, the
-/// dictionary and the largest page of each selected column may be in memory.
+/// Checks the pages of a row group. The dictionary and the largest page of each column may be in memory at once.
 fn judge_pages<'a>(
     input: &InputSource,
     file: &File,
@@ -139,7 +136,6 @@ fn judge_pages<'a>(
     input.allow("the pages of a row group", total)
 }
 
-/// Returns the memory for the dictionary and the largest page of a column, in bytes.
 fn largest_page(mut file: &File, range: std::ops::Range<u64>, ratio: Ratio) -> io::Result<u64> {
     /// Memory that a dictionary value takes, in bytes.
     const VALUE: u64 = 24;

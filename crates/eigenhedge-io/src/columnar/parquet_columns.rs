@@ -1,7 +1,5 @@
-//! Conversion of flat Parquet columns to Arrow arrays.
-//!
-//! The conversion of the `parquet` library also supports nested columns, which tables of numbers do
-//! not need. It takes longer to compile than all other readers of this crate.
+//! Conversion of flat Parquet columns to Arrow arrays. That of the `parquet` library supports nested columns, and takes
+//! longer to compile than all other readers of this crate.
 
 use arrow_array::{
     ArrayRef, BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array, Int32Array, Int64Array,
@@ -125,7 +123,6 @@ pub fn pass_over(column: &mut ColumnReader, rows: usize) -> Result<usize, Parque
     }
 }
 
-/// Reads the next `rows` rows of a column as an array of type `kind`.
 pub fn read_rows(column: &mut ColumnReader, kind: &DataType, rows: usize) -> Result<ArrayRef, ParquetError> {
     macro_rules! array {
         ($array:ty, $column:expr, $convert:expr) => {{
@@ -177,7 +174,6 @@ pub fn read_rows(column: &mut ColumnReader, kind: &DataType, rows: usize) -> Res
     })
 }
 
-/// Returns the converted values of the next rows. Also returns a validity mask, unless all rows have a value.
 fn values_of<T: PhysicalType, V: Default>(
     column: &mut ColumnReaderImpl<T>,
     rows: usize,
@@ -204,7 +200,6 @@ fn whole(bytes: &[u8]) -> i128 {
     bytes.iter().fold(sign, |number: i128, byte| number << 8 | i128::from(*byte))
 }
 
-/// Decodes a little-endian 16-bit float. Returns NaN unless there are two bytes.
 fn half(bytes: &[u8]) -> f32 {
     type Half = <arrow_array::types::Float16Type as arrow_array::ArrowPrimitiveType>::Native;
     bytes.try_into().map_or(f32::NAN, |bytes| Half::from_le_bytes(bytes).to_f32())

@@ -44,7 +44,6 @@ impl Stream {
         outcome.map_err(|fault| Error::at(place(), fault))
     }
 
-    /// Parses the time of a row. If the format is unknown, it is detected from this row.
     fn take_time(&mut self) -> Result<(), Fault> {
         let text = self.row.kept.first().map_or("", String::as_str);
         if self.time_format.is_none() {
@@ -66,8 +65,7 @@ impl Stream {
         Err(Fault::Time { rule, found: shown(text.as_bytes()) })
     }
 
-    /// Parses a time, in the format of the table or as ISO 8601. Returns `None` if the table has no time column or the
-    /// text matches neither format.
+    /// Parses a time, in the format of the table or as ISO 8601, if the table has a time column.
     pub fn moment(&self, text: &str) -> Option<Moment> {
         let (reading, iso) = (self.reading(), TimeFormat::from_text("iso"));
         let formats = [self.time_format.as_ref().or(reading.time_format()), iso.as_ref()];
@@ -76,8 +74,6 @@ impl Stream {
         Some(Moment { seconds, is_local })
     }
 
-    /// Returns the UTC offset, in seconds, by which the times of all rows are shifted, or `None` if they are not local
-    /// times of a time zone.
     pub(crate) fn local_offset(&self) -> Option<i32> {
         self.times.offset
     }
@@ -98,8 +94,7 @@ impl Stream {
         moment.seconds <= now
     }
 
-    /// Interprets `time` as local time in `zone`. For charts, [`Row::time`](crate::Row::time) is
-    /// shifted by the UTC offset of the first row. The text has the offset of its own row.
+    /// Interprets `time` as local time in `zone`. [`Row::time`](crate::Row::time) gets the UTC offset of the first row.
     fn take_local_time(&mut self, zone: Timezone, time: f64) {
         let last = self
             .times

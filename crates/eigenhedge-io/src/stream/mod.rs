@@ -1,15 +1,13 @@
 //! Stream of rows in any supported format.
 //!
-//! [`Stream::next_row`] returns the next good row. A bad row (text or infinity instead of a number, a
-//! wrong number of cells) either ends the stream with an error that gives its location, or is counted
-//! and skipped. The first five messages are stored. The caller can reject further rows with [`Stream::refuse`].
-//! Missing cells have their own rule ([`Layout::missing`]) and can be returned as NaN.
+//! A bad row (text or infinity instead of a number, a wrong number of cells) either ends the stream with an error that
+//! gives its location, or is counted and skipped. The caller can reject further rows. Missing cells have their own
+//! rule.
 //!
-//! **Stop and resume.** Between two rows, [`Stream::state`] returns everything that
-//! [`Stream::resume`] needs to return exactly the remaining rows. NPY, Parquet and uncompressed text
-//! files are resumed in place, except CSV and TSV files with carriage returns, UTF-16 text, and JSON
-//! that is not one row per line. Any other file is read again up to the row. A pipe must send its rows
-//! again from the first one.
+//! [`Stream::resume`] with an earlier [`Stream::state`] returns exactly the remaining rows. NPY, Parquet and
+//! uncompressed text files are resumed in place, except CSV and TSV files with carriage returns, UTF-16 text, and JSON
+//! that is not one row per line. Any other file is read again up to the row. A pipe must send its rows again from the
+//! first one.
 
 mod kept;
 
@@ -65,7 +63,6 @@ impl StreamState {
 /// Reader of the rows of a table.
 pub struct Stream {
     input: InputSource,
-    /// Number of sources in addition to the first.
     more: usize,
     format: Format,
     reader: Box<dyn Reader>,
@@ -83,14 +80,12 @@ pub struct Stream {
     on_bad_row: OnBadRow,
     missing: Option<Missing>,
     row: Row,
-    /// Position after the most recently returned row.
     position: ReadPosition,
     unread: u64,
     delivered: u64,
     bad: u64,
     refused: u64,
     incomplete: u64,
-    /// First few messages about bad rows, with their row numbers.
     messages: Vec<(u64, String)>,
 }
 
@@ -167,9 +162,8 @@ impl Stream {
         Ok(stream)
     }
 
-    /// Starts a second thread that reads the following rows ahead. Rows and errors do not change.
-    /// Returns false if reading ahead is impossible, for example for a pipe. `source` and `layout`
-    /// must be those with which the stream was opened.
+    /// Reads the following rows ahead on a second thread, if possible. Rows and errors do not change. `source` and
+    /// `layout` must be those with which the stream was opened.
     pub fn read_ahead(&mut self, source: &Source, layout: &Layout) -> Result<bool, Error> {
         if !source.is_regular() || layout.pivot.is_some() || self.reader.position() != self.position {
             return Ok(false);
@@ -234,16 +228,14 @@ impl Stream {
         self.read_as.as_deref()
     }
 
-    /// Returns a line about irregular times (steps back, duplicates or a gap), a possible table in long format, and
-    /// values that were left out. Returns `None` if there is nothing to report.
+    /// Describes irregular times, a possible table in long format, and values that were left out, if there are any.
     pub fn times(&self) -> Option<String> {
         let parts = [self.times.sentence(), self.long_table(), self.reader.remarks()];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 
-    /// Returns advice if the table may be in long format. Its times must go back, and it must have
-    /// a text column and a single column of numbers.
+    /// Returns advice if the times go back, and there are a text column and a single column of numbers.
     fn long_table(&self) -> Option<String> {
         let (left_out, [value]) = (self.left_out(), &self.names[..]) else { return None };
         let (time, tag) = (self.kept_columns().into_iter().next()?, left_out.first()?);
@@ -359,8 +351,7 @@ impl Stream {
         std::mem::swap(&mut self.row, row);
     }
 
-    /// Rejects the most recently returned row. Returns the reason as an error if bad rows are errors
-    /// ([`Layout::on_bad_row`]). Otherwise the row is counted as skipped.
+    /// Rejects the most recently returned row: returns the reason as an error if bad rows are errors, or counts it.
     pub fn refuse(&mut self, reason: String) -> Result<(), Error> {
         self.reject(self.reader.place(), self.row_number(), reason)
     }
@@ -377,7 +368,6 @@ impl Stream {
         Ok(())
     }
 
-    /// Reads the next good row. Bad rows are skipped or returned as errors. Returns false at the end.
     fn pull(&mut self) -> Result<bool, Error> {
         loop {
             let read = self.reader.read(&mut self.row);
@@ -424,25 +414,21 @@ impl Stream {
         Ok(rows)
     }
 
-    /// Returns the UTC offset in seconds by which [`Row::time`] is shifted in a table with a time
-    /// zone: the offset of the first row. Returns `None` for other tables and before the first row.
+    /// Returns the UTC offset in seconds of [`Row::time`] in a table with a time zone: that of the first row.
     pub fn time_offset(&self) -> Option<i32> {
         self.times.offset
     }
 
-    /// Continues an earlier part of the table with its UTC offset in seconds. `last` is the last
-    /// [`Row::time`] of that part.
+    /// Continues an earlier part of the table with its UTC offset in seconds and the last [`Row::time`].
     pub fn continue_times(&mut self, offset: i32, last: Option<f64>) {
         self.times.continue_from(offset, last);
     }
 
-    /// Returns the name of a column, or its position if it has no name or does not exist.
     fn typed(&self, position: usize) -> String {
         let name = self.selection.names.as_ref().and_then(|names| names.get(position));
         name.cloned().unwrap_or_else(|| position.to_string())
     }
 
-    /// Stores the message if it is one of the first few. Returns the error if bad rows are errors.
     fn remember(&mut self, error: Error, row: u64) -> Result<(), Error> {
         let passes_over = error.is_missing() && matches!(self.missing, Some(Missing::Skip | Missing::Fill));
         if self.on_bad_row == OnBadRow::Fail && !passes_over {

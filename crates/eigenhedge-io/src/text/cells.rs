@@ -11,7 +11,6 @@ pub(crate) struct CellStyle {
     signs: Vec<String>,
     only: bool,
     codes: Vec<f64>,
-    /// Units that may follow a number, as in `149.3 m3/h`.
     units: Vec<String>,
 }
 
@@ -46,8 +45,7 @@ pub(crate) const MISSING: [&str; 26] = [
 ];
 
 impl CellStyle {
-    /// Creates a style with this decimal separator. `has_groups` makes `1,234` a whole number. Cells
-    /// in `na_values` count as missing, and so do those in [`MISSING`] unless `only` is true.
+    /// Creates a style. Cells in `na_values` count as missing, and so do those in [`MISSING`] unless `only` is true.
     pub fn new(decimal: u8, has_groups: bool, na_values: &[String], only: bool) -> Self {
         let (has_comma, signs) = (decimal == b',', na_values.to_vec());
         let mut style = Self { has_comma, has_groups, signs, only, ..Self::default() };
@@ -69,7 +67,6 @@ impl CellStyle {
         self.number_of_text(&text_of(cell))
     }
 
-    /// Parses a cell that is valid UTF-8 like [`Self::number`]. Returns `None` for text.
     #[inline]
     pub fn number_of_text(&self, cell: &str) -> Option<f64> {
         let value = self.parse(cell).or_else(|| self.grouped(cell))?;
@@ -88,9 +85,8 @@ impl CellStyle {
         }
     }
 
-    /// Parses less common notations: digits in groups of three such as `1,234.5` or `1 234,5`, a unit
-    /// of the table or a percent sign, which are ignored, a minus sign at the end, and quotes. Returns
-    /// `None` for other cells, and for a number with the other decimal separator.
+    /// Parses less common notations: digits in groups of three such as `1,234.5` or `1 234,5`, a unit of the table or a
+    /// percent sign, which are ignored, a minus sign at the end, and quotes. The other decimal sign gives `None`.
     #[cold]
     fn grouped(&self, cell: &str) -> Option<f64> {
         let text = cell.trim();
@@ -123,7 +119,6 @@ impl CellStyle {
         self.parse(&text.replace(sign, ""))
     }
 
-    /// Returns true if a cell is empty, NaN, or in the list of missing cells. Case is ignored.
     pub fn is_missing(&self, cell: &[u8]) -> bool {
         let cell = cell.trim_ascii();
         let is = |sign: &str| cell.eq_ignore_ascii_case(sign.as_bytes());
@@ -144,7 +139,6 @@ impl CellStyle {
         }
     }
 
-    /// Returns advice for a cell with the other decimal separator, or an empty string for other cells.
     pub fn hint(&self, cell: &[u8]) -> &'static str {
         match decimal_sign(cell) {
             Some(b',') if !self.has_comma && has_one_group(cell) => {
@@ -174,17 +168,14 @@ pub(crate) fn split_unit(cell: &str) -> Option<(&str, &str)> {
     (is_unit && is_number && CellStyle::default().looks_numeric(number.as_bytes())).then_some((number, unit))
 }
 
-/// Trims the text and removes enclosing quotes, if any. The parser of CSV leaves quotes in a cell if a space precedes
-/// them.
+/// Removes enclosing quotes, which the parser of CSV leaves in a cell if a space precedes them.
 pub(crate) fn unquoted(text: &str) -> &str {
     let text = text.trim();
     text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
 }
 
-/// Returns true if the digits before the decimal separator are in groups of three, as in `1.234,5`, `1,234.5`,
-/// `1'234.5` or, with a space, `1 234`.
-///
-/// A group after a point or comma without a decimal part, as in `1,234`, is a decimal number.
+/// Returns true if the digits before the decimal separator are in groups of three, as in `1.234,5` or `1 234`.
+/// A single group after a point or comma without a decimal part, as in `1,234`, is a decimal number.
 pub(crate) fn has_thousands(cell: &[u8]) -> bool {
     let cell = unsigned(cell);
     let first = digits(cell);
@@ -201,7 +192,6 @@ pub(crate) fn has_thousands(cell: &[u8]) -> bool {
     (1..=3).contains(&first) && groups > 0 && is_certain && (rest.is_empty() || has_decimals)
 }
 
-/// Returns the sign between groups of digits if [`has_thousands`] is true, or `None`.
 pub(crate) fn group_sign(cell: &[u8]) -> Option<u8> {
     let sign = unsigned(cell).iter().copied().find(|byte| !byte.is_ascii_digit());
     sign.filter(|_| has_thousands(cell))

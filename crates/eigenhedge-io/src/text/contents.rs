@@ -1,5 +1,4 @@
-//! Kinds of columns and lines, recognized by the cells of the first rows: lines of units, row
-//! counters, columns of two words, and tables in long format.
+//! Kinds of columns and lines, recognized by the cells of the first rows.
 
 use super::cells::CellStyle;
 use crate::recode::text_of;
@@ -35,7 +34,6 @@ const COUNTERS: [&str; 20] = [
 /// Number of names in `COUNTERS`, after the empty one, whose numbers may have gaps.
 const IDENTIFIERS: usize = 4;
 
-/// Names of columns with the parts of a date and time, and the range of their values.
 const DATE_PARTS: [(&[&str], RangeInclusive<f64>); 6] = [
     (&["year", "yyyy", "yr", "jahr", "année", "año", "ano", "anno"], 1900.0..=2100.0),
     (&["month", "mm", "mo", "monat", "mois", "mes", "mês", "mese"], 1.0..=12.0),
@@ -92,9 +90,8 @@ impl Contents<'_> {
         self.rows.iter().filter_map(move |row| row.get(column))
     }
 
-    /// Returns the number of lines of units. Such a line has words above most columns of numbers,
-    /// and contains neither a number nor a time. A time in a column of numbers is ignored, because
-    /// it can be a date of calibration.
+    /// Returns the number of lines of units: words above most columns of numbers, and neither a number nor a time,
+    /// except in a column of numbers, where a time can be a date of calibration.
     pub fn unit_lines(&self, is_time: impl Fn(&[u8]) -> bool) -> usize {
         let Self { rows, style } = self;
         let lines = rows.len().saturating_sub(2).min(MOST_UNIT_LINES);
@@ -114,10 +111,9 @@ impl Contents<'_> {
         rows[..lines].iter().take_while(holds_units).count()
     }
 
-    /// Returns true if a column numbers the rows. With a name in `COUNTERS`, its numbers must go up
-    /// or down by one, or ascend if the name is that of an identifier. With another name, it must
-    /// be the first column of at least `COUNTED_ROWS` rows. Its numbers must then go up by one, or
-    /// in equal steps from near 0, such as the seconds since the start.
+    /// Returns true if a column numbers the rows. With a name in `COUNTERS`, its numbers must go up or down by one, or
+    /// ascend if the name is that of an identifier. The first column of at least `COUNTED_ROWS` rows may have another
+    /// name if its numbers go up by one, or in equal steps from near 0, such as the seconds since the start.
     pub fn is_counter(&self, column: usize, name: &str) -> bool {
         const FEWEST: usize = 3;
         let number = |cell: &[u8]| self.style.number(cell).filter(|x| x.abs() < 1e9);
@@ -135,8 +131,7 @@ impl Contents<'_> {
             }
     }
 
-    /// Returns the columns of a year, a month, a day and smaller units, by their names. Returns no
-    /// columns unless year, month and day are all there.
+    /// Returns the columns of a year, a month, a day and smaller units, by name, if the first three are there.
     pub fn date_parts(&self, names: &[String]) -> Vec<usize> {
         let is_part = |column: usize, part: &(&[&str], RangeInclusive<f64>)| {
             let is_within =
@@ -149,7 +144,6 @@ impl Contents<'_> {
         if is_date { found.into_iter().flatten().collect() } else { Vec::new() }
     }
 
-    /// Returns the words for 0 and 1 of a two-word column, or `None` for other columns.
     pub fn two_states(&self, column: usize) -> Option<[String; 2]> {
         const FEWEST_ROWS: usize = 10;
         const LONGEST: usize = 20;
@@ -179,8 +173,7 @@ impl Contents<'_> {
         }
     }
 
-    /// Returns the number of tags if the table is in long format, or `None` otherwise. In long
-    /// format, times repeat or begin again with each tag.
+    /// Returns the number of tags if the table is in long format: times repeat, or begin again with each tag.
     pub fn tags(&self, time: usize, tag: usize) -> Option<usize> {
         const FEWEST_ROWS: usize = 8;
         let mut tags: Vec<&[u8]> = self.cells(tag).collect();
@@ -203,7 +196,6 @@ impl Contents<'_> {
     }
 }
 
-/// Returns true if the numbers begin near 0 and ascend in equal steps, up to rounding.
 fn is_elapsed(numbers: &[f64]) -> bool {
     const ROUNDED: f64 = 1e-3;
     const EARLY: f64 = 100.0;

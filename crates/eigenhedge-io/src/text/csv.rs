@@ -1,12 +1,6 @@
-//! Reader of CSV and TSV tables.
-//!
-//! One record is reused. A single read of the source may go beyond the requested row, but no
-//! further read is made. Rows from a pipe are therefore delivered as they arrive.
-//!
-//! `csv_columns` determines the columns and the header. Repeated headers are skipped.
-//!
-//! **Resuming.** An uncompressed file without carriage returns, and not in UTF-16, is resumed at its
-//! byte offset. Other files are read again from the start.
+//! Reader of CSV and TSV tables. A single read of the source may go beyond the requested row, but no further read is
+//! made, so that rows from a pipe are delivered as they arrive. Repeated headers are skipped. An uncompressed file
+//! without carriage returns, and not in UTF-16, is resumed at its byte offset. Others are read again from the start.
 
 use super::cells::{CellStyle, has_thousands};
 use super::csv_columns::FirstLines;
@@ -38,7 +32,6 @@ pub struct Csv {
     cells: usize,
     /// Header, if it contains a word, and lines of units. Later lines that repeat one of them are skipped.
     headers: Vec<ByteRecord>,
-    /// True if a text in the first row is reported as an error about all text columns.
     judges_columns: bool,
     fills: bool,
     columns: Columns,
@@ -47,7 +40,6 @@ pub struct Csv {
     /// Selected columns without numbers in the first lines.
     wordy: Vec<usize>,
     has_comments: bool,
-    /// Hint for a row with the wrong number of cells, in case the detected delimiter is wrong.
     delimiter_hint: String,
     rows: u64,
     lines_before: u64,
@@ -55,7 +47,6 @@ pub struct Csv {
 }
 
 impl Csv {
-    /// Opens the source and reads its first line. If `like` is given, the table continues one with these columns.
     pub fn open(input: &InputSource, layout: &Layout, like: Option<&Columns>) -> Result<Opened, Error> {
         let before =
             layout.skip_lines.map_or(0, |lines| usize::try_from(lines).unwrap_or(usize::MAX)).min(usize::MAX / 2);
@@ -159,7 +150,6 @@ impl Csv {
         Ok(found)
     }
 
-    /// Reads the next record, skipping repeated headers. Returns false at the end.
     fn next_row(&mut self) -> Result<bool, Error> {
         const MARK: &[u8] = "\u{feff}".as_bytes();
         loop {
@@ -177,8 +167,7 @@ impl Csv {
         }
     }
 
-    /// Returns 0 or 1 for a cell of a two-word column, or NaN for a missing cell or a third word if
-    /// missing cells are filled in. Other cells are errors.
+    /// Returns 0 or 1 for a cell of a two-word column, or NaN if missing cells are filled in, or an error.
     #[cold]
     fn other_cell(&self, column: usize) -> Result<f64, Error> {
         let cell = &self.record[column];

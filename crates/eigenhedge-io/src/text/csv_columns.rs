@@ -1,17 +1,13 @@
 //! Columns, header and times of a CSV table, determined from the first lines.
 //!
-//! **Header.** Without an option, the first line is a header if columns are selected by name, if it
-//! contains the column names of a model, or if its selected cells contain a word and neither a number nor a time.
-//! Numbers that look like labels, such as years above measurements, are an error.
+//! **Header.** Without an option, the first line is a header if columns are selected by name, if it contains the column
+//! names of a model, or if its selected cells contain a word and neither a number nor a time. Numbers that look like
+//! labels, such as years above measurements, are an error.
 //!
-//! **Text.** If the table has a header, a column is left out if none of its cells in the first rows
-//! is a number. A column of two words is read as 0 and 1 instead. Row counters, and the parts of a
-//! date such as year and month, are also left out if no option selects, excludes or copies columns.
-//! A column without values in the first rows is left out if there are at least [`EMPTY_ROWS`] rows.
-//! Without a header, text is an error, unless [`Layout::only_numeric`] is set.
-//!
-//! **Time.** The time column is the first column of dates, or of numbers that can only be times. A
-//! column of dates is joined with a column of times of day next to it. See `time_column`.
+//! **Text.** If the table has a header, a column is left out if none of its cells in the first rows is a number. A
+//! column of two words is read as 0 and 1 instead. Row counters, and the parts of a date such as year and month, are
+//! also left out if no option selects, excludes or copies columns, and so are columns without values in at least
+//! [`EMPTY_ROWS`] rows. Without a header, text is an error, unless [`Layout::only_numeric`] is set.
 
 use super::cells::{CellStyle, decimal_sign, unquoted};
 use super::contents::{Contents, MOST_UNIT_LINES};
@@ -28,7 +24,6 @@ use csv::ByteRecord;
 use std::cmp::Ordering;
 
 pub(super) const LIST: &str = " in the header";
-/// Number of rows from which a column without values counts as empty.
 const EMPTY_ROWS: usize = 5;
 
 pub struct Settled {
@@ -49,7 +44,6 @@ pub struct FirstLines<'a> {
 }
 
 impl FirstLines<'_> {
-    /// Determines the properties of the table, which must continue one with the columns `like`, if any.
     pub fn settle(&self, like: Option<&Columns>) -> Result<Settled, Error> {
         let names: Vec<String> = self.first.iter().map(|cell| unquoted(&text_of(cell)).to_owned()).collect();
         match like {
@@ -84,7 +78,6 @@ impl FirstLines<'_> {
         Contents { rows: self.look.lines.get(first..).unwrap_or_default(), style: self.style }
     }
 
-    /// Returns the number of lines of units below the header.
     fn unit_lines(&self) -> usize {
         self.contents(1).unit_lines(|cell| self.form(&[&text_of(cell)]) != Found::Nothing)
     }
@@ -179,7 +172,6 @@ impl FirstLines<'_> {
         !self.layout.model_columns.as_ref().is_some_and(|columns| columns.iter().any(|column| column == name))
     }
 
-    /// Returns true if the first line is a header. `free` is the first column that may be the time column.
     fn has_header(&self, names: &[String], free: Option<usize>) -> Result<bool, Error> {
         let layout = self.layout;
         // All columns are examined, because the text columns are not known yet.
@@ -209,8 +201,8 @@ impl FirstLines<'_> {
         self.style.looks_numeric(cell) && cell.iter().any(u8::is_ascii_digit)
     }
 
-    /// Returns true if the numbers of the first line look like labels. They must ascend or descend,
-    /// and each must be a whole number above fractions or far outside the range below it.
+    /// Returns true if the numbers ascend or descend, and each is whole above fractions or far outside the range below
+    /// it.
     fn are_labels(&self, columns: &[usize]) -> bool {
         const FEWEST_ROWS: usize = 3;
         const FAR: f64 = 20.0;
@@ -233,8 +225,7 @@ impl FirstLines<'_> {
             && columns.iter().zip(&labels).all(differs)
     }
 
-    /// Returns the time format of these cells: the format of the layout if all cells match it, or a
-    /// detected format if the layout has none.
+    /// Returns the time format of these cells: that of the layout if all cells match it, or a detected one.
     pub(super) fn form(&self, cells: &[&str]) -> Found {
         match &self.layout.time_format {
             None => TimeFormat::find(cells),

@@ -10,10 +10,8 @@ use std::fmt;
 
 #[derive(Default)]
 pub struct Cells {
-    /// One cell per column. A column that does not occur in the line is absent.
     pub values: Vec<Cell>,
     pub texts: Vec<(usize, String)>,
-    /// First error that concerns the row as a whole.
     pub fault: Option<Fault>,
 }
 
@@ -67,7 +65,6 @@ pub fn parse<'a>(line: &'a [u8], visitor: impl Visitor<'a, Value = ()>) -> Resul
     })
 }
 
-/// Shape of the table, as determined from the first lines.
 #[derive(Default)]
 pub struct First {
     pub names: Option<Vec<String>>,
@@ -82,7 +79,6 @@ impl First {
         self.texts.push(if cell.is_missing() { Vec::new() } else { vec![text] });
     }
 
-    /// Adds the keys and cells of later objects. Lines that are not objects are skipped.
     pub fn join_later(&mut self, head: &[u8]) {
         let mut places: HashMap<String, usize> = self.names.iter().flatten().cloned().zip(0..).collect();
         let lines = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
@@ -110,8 +106,7 @@ impl First {
         }
     }
 
-    /// Adds the columns of a model that are not keys in the first lines, with missing cells. Does
-    /// nothing if no column of the model is a key.
+    /// Adds the columns of a model that are not keys in the first lines, unless none of them is a key.
     pub fn join_absent(&mut self, model: &[String]) {
         let found: HashSet<String> = self.names.iter().flatten().cloned().collect();
         let (named, absent): (Vec<&String>, Vec<&String>) = model.iter().partition(|name| found.contains(*name));
@@ -171,7 +166,6 @@ impl<T: for<'de> Visitor<'de, Value = ()>> Inner for T {
     }
 }
 
-/// Skips the object.
 struct Skipped;
 
 impl Inner for Skipped {

@@ -1,10 +1,6 @@
-//! JSON lines: one array of numbers, or one object of numbers keyed by column, per line. An array of rows, and rows
-//! over several lines, are converted before (`json_values`).
-//!
-//! The first line determines whether rows are arrays or objects, and the first lines determine the columns. Later
-//! objects may have their keys in any order. A key that they lack is a missing cell. A later object with a new key is a
-//! bad row, unless columns are selected or given by a model. True and false are read as 1 and 0, and a string that
-//! contains a number as the number. The keys of an object inside an object become columns such as `pump.flow`.
+//! JSON lines. The first line determines whether rows are arrays or objects, and the first lines determine the columns.
+//! A key that a later object lacks is a missing cell. A new key makes a bad row, unless columns are selected or given
+//! by a model. True and false are 1 and 0. The keys of an object inside an object become columns such as `pump.flow`.
 
 use super::json_row::{Cell, Cells, First, FirstRow, RowCells, parse};
 use super::line_reader::{LineParser, LineReader, LineTable};
@@ -27,7 +23,6 @@ pub struct Jsonl {
 }
 
 impl Jsonl {
-    /// Opens the source and reads its first line. If `like` is given, the table continues one with these columns.
     pub fn open(input: &InputSource, layout: &Layout, like: Option<&Columns>) -> Result<Opened, Error> {
         let (mut lines, head) = LineReader::open_peeked(input)?;
         if !lines.advance()? {
@@ -44,8 +39,8 @@ impl Jsonl {
                     first.join_absent(layout.model_columns.as_deref().unwrap_or_default());
                 }
                 allow_columns(input, first.cells.len() as u128)?;
-                // A column that has no number in its first lines, but texts for missing numbers
-                // such as `NaN`, is a text column.
+                // A column with texts for missing numbers such as `NaN` and no number in its first lines is a text
+                // column.
                 let holds_text =
                     |column: usize| first.cells[column].is_other_type() || first.cells[column] == Cell::Sign;
                 let is_time = |column: usize| {

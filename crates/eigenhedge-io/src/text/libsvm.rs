@@ -1,7 +1,5 @@
-//! Reader of LIBSVM rows: a label, which is ignored, and `INDEX:VALUE` pairs. Cells that are not listed are 0.
-//!
-//! Indices start at 1 and increase. Index 1 is column 0. `qid:N` and everything after `#` are
-//! ignored. If the number of columns is not given, the file is read twice to find it.
+//! Reader of LIBSVM rows: a label, which is ignored, and `INDEX:VALUE` pairs with increasing indices from 1. Cells that
+//! are not listed are 0. `qid:N` and everything after `#` are ignored. Without `dim`, the file is read twice.
 
 use super::line_reader::{LineParser, LineReader, LineTable};
 use super::{is_missing, number};

@@ -2,10 +2,8 @@
 
 use std::io::{self, Read};
 
-/// Reader that converts `\r\n` and `\r` to `\n` and terminates the last line.
 pub struct Lines<R> {
     inner: R,
-    /// Most recently returned byte, after conversion.
     last: u8,
     /// True if the most recently read byte was `\r`. A following `\n` belongs to the same line end.
     after_return: bool,
@@ -23,7 +21,6 @@ pub struct Lines<R> {
 }
 
 const LONG: u64 = 1 << 20;
-/// Number of bytes counted in addition for each cell of a long line.
 const CELL: u64 = 8;
 
 impl<R: Read> Lines<R> {
@@ -42,7 +39,6 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// Sets the delimiter, so that the memory for cells is also counted.
     pub fn of_cells(self, delimiter: u8) -> Self {
         Self { delimiter: Some(delimiter), ..self }
     }
@@ -61,7 +57,6 @@ impl<R: Read> Lines<R> {
         (self.left, self.since_allowed) = (bytes, 0);
     }
 
-    /// Converts the bytes in place. Returns the number of bytes that remain.
     fn change(&mut self, bytes: &mut [u8]) -> usize {
         if !self.after_return && !bytes.contains(&b'\r') {
             return bytes.len();

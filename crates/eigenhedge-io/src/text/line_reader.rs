@@ -34,12 +34,10 @@ impl LineReader {
         Self { input: input.clone(), source, line: Vec::new(), held: false, rows: 0, lines: 0, bytes: 0 }
     }
 
-    /// Makes the next call of [`Self::advance`] keep the current line.
     pub fn hold(&mut self) {
         self.held = true;
     }
 
-    /// Reads the next line that is not blank. Returns false at the end.
     pub fn advance(&mut self) -> Result<bool, Error> {
         if std::mem::take(&mut self.held) {
             return Ok(true);
@@ -77,7 +75,6 @@ impl LineReader {
 }
 
 pub trait LineParser {
-    /// Parses the selected and the copied cells of the most recently read line.
     fn parse(&mut self, lines: &LineReader, row: &mut Row) -> Result<(), Error>;
 }
 

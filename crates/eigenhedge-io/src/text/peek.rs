@@ -1,7 +1,5 @@
-//! Inspection of the first lines of a source before they are read.
-//!
-//! About the first [`LINES`] lines of a file are inspected. For a pipe, only the bytes that have arrived are
-//! inspected, once they contain a row, so that a row never waits for later rows.
+//! Inspection of about the first [`LINES`] lines of a source before they are read. For a pipe, only the bytes that have
+//! arrived are inspected, once they contain a row, so that a row never waits for later rows.
 
 use super::cells::CellStyle;
 use super::preamble::after;
@@ -18,7 +16,6 @@ const BYTES: usize = 1 << 18;
 const MOST_BYTES: usize = 1 << 23;
 const PIECE: usize = 1 << 16;
 
-/// Source whose first bytes have been inspected. Reading starts with these bytes.
 pub struct Peeked {
     head: Vec<u8>,
     given: usize,
@@ -28,7 +25,6 @@ pub struct Peeked {
 }
 
 impl Peeked {
-    /// Opens the source and reads its first lines, if possible at least `fewest` of them.
     pub fn new(input: &InputSource, fewest: usize) -> Result<Self, Error> {
         let mut peeked = Self { head: Vec::new(), given: 0, inner: input.open()?, is_whole: false, fewest };
         peeked.look(input).map_err(|error| input.unreadable(error))?;
@@ -43,7 +39,6 @@ impl Peeked {
         &self.head[..end.map_or(0, |end| end + 1)]
     }
 
-    /// Returns true if the source holds nothing but white space.
     pub fn is_blank(&self) -> bool {
         let start = self.head.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&self.head);
         self.is_whole && start.trim_ascii().is_empty()

@@ -1,7 +1,5 @@
-//! Lines before the header of a CSV table: `sep=;`, and text such as the title of a report.
-//!
-//! The header is the first line that has as many cells as most later lines, with more than half of
-//! its cells filled. It holds words and no numbers. A table without a header has no preamble.
+//! Lines before the header of a CSV table: `sep=;`, and text such as the title of a report. The header is the first
+//! line that has as many cells as most later lines, more than half of them filled, with words and no numbers.
 
 use super::cells::CellStyle;
 use csv::ByteRecord;
@@ -31,7 +29,6 @@ pub fn after(head: &[u8], lines: u64) -> &[u8] {
     rest
 }
 
-/// Returns the number of lines before the header. Without a delimiter, returns the smallest number over all delimiters.
 pub fn lines(head: &[u8], delimiter: Option<u8>) -> u64 {
     if head.starts_with(b"#") {
         return 0;
@@ -47,7 +44,6 @@ pub fn lines(head: &[u8], delimiter: Option<u8>) -> u64 {
     tried.into_iter().filter_map(|delimiter| before_header(&lines, delimiter)).min().unwrap_or(0)
 }
 
-/// Returns the number of lines before the header for this delimiter, or `None` without a table.
 fn before_header(lines: &[&[u8]], delimiter: u8) -> Option<u64> {
     // In most tables the first line has all cells, and no parsing is needed.
     let signs = |line: &[u8]| line.iter().filter(|byte| **byte == delimiter).count();

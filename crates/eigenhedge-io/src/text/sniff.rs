@@ -1,12 +1,9 @@
 //! Detection of the delimiter and the decimal separator of a CSV table from its first lines.
 //!
-//! A delimiter other than a comma is detected if it splits nearly all lines into as many cells as
-//! the first line. If a comma does so too, the delimiter with the larger share of numeric cells is
-//! chosen. With semicolons, tabs or bars as delimiters, cells such as `1,5` have a decimal comma. So
-//! do such lines below a header without a comma, which are one column.
-//!
-//! Lines that start with `#` are comments if the first line does, and has another number of cells
-//! than the table. Other lines of text before the header are detected by `preamble`.
+//! A delimiter other than a comma splits nearly all lines into as many cells as the first line. If a comma does so too,
+//! the delimiter with the larger share of numeric cells is chosen. With other delimiters than commas, cells such as
+//! `1,5` have a decimal comma. So do such lines below a header without a comma, which are one column. Lines that start
+//! with `#` are comments if the first line does, and has another number of cells than the table.
 
 use super::cells::{CellStyle, decimal_sign, group_sign, has_one_group, has_thousands, split_unit};
 use super::line_ends::Lines;
@@ -17,27 +14,22 @@ use crate::layout::Layout;
 use crate::recode::text_of;
 use csv::ByteRecord;
 
-/// Delimiters that are tried in addition to the comma.
 const DELIMITERS: [u8; 3] = [b'\t', b';', b'|'];
-/// Byte-order mark at the start of some UTF-8 files.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// Maximum number of lines before a table, which prevents an overflow of line numbers.
 const MOST_SKIPPED: u64 = 1 << 48;
 /// Minimum share of lines that must have as many cells as the first line.
 const AGREEING: f64 = 0.9;
 
-/// First lines of a table, split into cells, with the detected separators.
 pub struct Look {
     pub delimiter: u8,
     pub decimal: u8,
     /// True if thousands are grouped, as in `1,234`, by the sign that is not the decimal separator.
     pub has_groups: bool,
-    /// Unit in the cells of each column, or an empty text.
     pub cell_units: Vec<String>,
     /// True if lines that start with `#` are comments.
     pub has_comments: bool,
     pub skipped: u64,
-    /// Inspected lines of the table, without comments.
     pub lines: Vec<ByteRecord>,
 }
 
@@ -109,8 +101,8 @@ fn delimiter(head: &[u8], decimal: Option<u8>) -> u8 {
     found.unwrap_or_else(|| if is_one_column(head, decimal) { b';' } else { b',' })
 }
 
-/// Returns true if the table is one column of numbers, most of them with a decimal comma. Without
-/// the option `decimal`, the first line must be a header without a comma.
+/// Returns true for one column of numbers, most with a decimal comma, below a header without one if `decimal` is
+/// unknown.
 fn is_one_column(head: &[u8], decimal: Option<u8>) -> bool {
     let style = CellStyle::new(b',', false, &[], false);
     let (lines, with_comma) = (records(head, b';'), records(head, b','));
@@ -131,7 +123,6 @@ fn is_one_column(head: &[u8], decimal: Option<u8>) -> bool {
     is_likely && lines.iter().all(|line| line.len() == 1) && rows.iter().all(fits)
 }
 
-/// Returns true if the first line has more than one cell and nearly all lines have equally many.
 fn agree(lines: &[ByteRecord]) -> bool {
     let width = lines.first().map_or(0, ByteRecord::len);
     let same = lines.iter().filter(|line| line.len() == width).count();
@@ -145,8 +136,7 @@ fn numbers(lines: &[ByteRecord]) -> f64 {
     plain as f64 / cells.max(1) as f64
 }
 
-/// Returns the unit that follows the numbers in the cells of each column. It is empty without a unit, and if all
-/// numbers of the column are equal, as in a name such as `4711A`.
+/// Returns the unit after the numbers of each column, unless all are equal, as in a name such as `4711A`.
 fn cell_units(lines: &[ByteRecord]) -> Vec<String> {
     let style = CellStyle::default();
     let width = lines.first().map_or(0, ByteRecord::len);
@@ -162,7 +152,6 @@ fn cell_units(lines: &[ByteRecord]) -> Vec<String> {
     (0..width).map(|column| unit_of(column).unwrap_or_default()).collect()
 }
 
-/// Removes the units from the cells.
 fn without_units(lines: &[ByteRecord], units: &[String]) -> Vec<ByteRecord> {
     let bare = |(column, cell): (usize, &[u8])| match split_unit(&text_of(cell)) {
         Some((number, unit)) if units.get(column).is_some_and(|own| own == unit) => number.as_bytes().to_vec(),
@@ -171,8 +160,7 @@ fn without_units(lines: &[ByteRecord], units: &[String]) -> Vec<ByteRecord> {
     lines.iter().map(|line| line.iter().enumerate().map(bare).collect()).collect()
 }
 
-/// Returns the decimal separator if the other sign must separate thousands, as in `1,500,030` and
-/// `1,234.5`. Returns `None` if no number or contradictory numbers tell.
+/// Returns the decimal separator if the other sign must separate thousands, as in `1,500,030`.
 fn decimal_by_groups(lines: &[ByteRecord]) -> Option<u8> {
     let groups_by = |sign: u8| {
         let contradicts = |cell: &[u8]| decimal_sign(cell) == Some(sign) && !has_one_group(cell);
@@ -186,8 +174,7 @@ fn decimal_by_groups(lines: &[ByteRecord]) -> Option<u8> {
     }
 }
 
-/// Returns the decimal separator that groups of thousands settle, or else the more frequent one. This
-/// is the point if both are equally frequent.
+/// Returns the decimal separator that groups of thousands settle, or else the more frequent one.
 fn decimal_of(lines: &[ByteRecord]) -> u8 {
     decimal_by_groups(lines).unwrap_or_else(|| more_frequent(lines))
 }
@@ -210,7 +197,6 @@ fn more_frequent(lines: &[ByteRecord]) -> u8 {
 }
 
 /// Returns a comma if some number in quotes must have a decimal comma and no number has a point.
-/// Otherwise returns a point.
 fn decimal_in_quotes(lines: &[ByteRecord]) -> u8 {
     let has =
         |wanted: u8| lines.iter().flatten().any(|cell| decimal_sign(cell) == Some(wanted) && !has_one_group(cell));
@@ -218,8 +204,7 @@ fn decimal_in_quotes(lines: &[ByteRecord]) -> u8 {
     if has(b',') && !has_points { decimal_of(lines) } else { b'.' }
 }
 
-/// Returns true if `1,234` is the whole number 1234: other numbers show the decimal separator, and
-/// all such groups have three digits.
+/// Returns true if `1,234` is 1234: other numbers show the decimal separator, and all such groups have three digits.
 fn has_groups(lines: &[ByteRecord], decimal: u8) -> bool {
     let cells = || lines.iter().skip(1).flatten();
     let other = if decimal == b',' { b'.' } else { b',' };

@@ -22,7 +22,6 @@ pub struct TimeColumn {
 }
 
 impl FirstLines<'_> {
-    /// Returns the time column that the layout names, or the first of the `free` columns that contains times.
     pub fn time_column(
         &self,
         rows: &[ByteRecord],
@@ -107,8 +106,7 @@ impl FirstLines<'_> {
         Ok(nothing(layout))
     }
 
-    /// Returns the layout. A time column `DATE CLOCK` that the table does not have is split if it
-    /// has the columns `DATE` and `CLOCK`.
+    /// Splits a time column `DATE CLOCK` that the table does not have if it has the columns `DATE` and `CLOCK`.
     pub(super) fn with_clock(&self, names: &[String]) -> Layout {
         let mut layout = self.layout.clone();
         let has = |name: &str| names.iter().any(|own| own == name);
@@ -128,7 +126,6 @@ impl FirstLines<'_> {
         Ok(found.map_err(|fault| self.input.fault(fault))?.selected.first().copied())
     }
 
-    /// Returns the free column of times of day next to a column of dates, if there is one.
     fn clock_beside(&self, rows: &[ByteRecord], dates: &[&str], position: usize, free: &[usize]) -> Option<usize> {
         let is_clock = |column: &usize| {
             let mut cells = rows.iter().filter_map(|row| row.get(*column)).map(text_of).peekable();
@@ -143,9 +140,8 @@ impl FirstLines<'_> {
         is_date.then_some(beside)
     }
 
-    /// Returns the free column of times of day without separators, such as `080000`, next to a column
-    /// of dates. Such digits can be other numbers, so the column must have the name of a time, and both
-    /// columns together must hold times.
+    /// Returns the free column of times of day such as `080000` next to a column of dates. Such digits can be other
+    /// numbers, so the column must have the name of a time, and both columns together must hold times.
     fn compact_clock(&self, rows: &[ByteRecord], names: &[String], position: usize, free: &[usize]) -> Option<usize> {
         let is_clock = |column: &usize| {
             let mut cells = rows.iter().filter_map(|row| row.get(*column)).map(text_of);

@@ -1,12 +1,8 @@
 //! Detection of the format of a time column from some of its cells.
 //!
-//! These formats are recognized: ISO 8601, numbers since 1970 with a unit that follows from their
-//! size, spreadsheet days, digits without separators such as `20240229`, and dates with day, month
-//! (or its name) and year. A time of day may follow.
-//!
-//! With slashes and dashes, the first number can be the day or the month. This is decided by a
-//! number above 12, by AM or PM (the month then comes first), or by steps that are regular in only
-//! one of the two readings. Otherwise the result is [`Found::Ambiguous`] with both readings.
+//! With slashes and dashes, the first number can be the day or the month. This is decided by a number above 12, by AM
+//! or PM (the month then comes first), or by steps that are regular in only one of the two readings. Otherwise the
+//! result is [`Found::Ambiguous`] with both readings.
 
 use super::{Kind, TimeFormat, UNITS, names_time, number, without_zone};
 use crate::dates;
@@ -127,7 +123,6 @@ impl TimeFormat {
         }
     }
 
-    /// Returns both readings of the first cell for which they differ, or of the first cell.
     fn ambiguous(cells: &[&str], both: [Self; 2]) -> Found {
         let differ = |cell: &&&str| both[0].seconds(cell) != both[1].seconds(cell);
         let cell = cells.iter().find(differ).unwrap_or(&cells[0]).trim().to_owned();
@@ -144,7 +139,6 @@ impl TimeFormat {
         cells.iter().all(|cell| self.seconds(cell).is_some_and(|time| YEARS.contains(&time)))
     }
 
-    /// Returns the median step forward in seconds, or `None` if there are fewer than two steps.
     pub(crate) fn usual_step(&self, cells: &[&str]) -> Option<f64> {
         let times: Vec<f64> = cells.iter().filter_map(|cell| self.seconds(cell)).collect();
         let mut steps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step > 0.0).collect();
@@ -168,8 +162,7 @@ impl TimeFormat {
         }
     }
 
-    /// Returns the format of cells that are all numbers: spreadsheet days if all are from 2000 to
-    /// 2050, or else times since 1970 in a unit that fits the largest number.
+    /// Returns spreadsheet days if all numbers are from 2000 to 2050, or else times since 1970 in a unit by their size.
     fn epoch(cells: &[&str]) -> Option<Self> {
         let numbers = cells.iter().map(|cell| number(cell.trim())).collect::<Option<Vec<f64>>>()?;
         if numbers.iter().all(|number| EXCEL_DAYS.contains(number)) {
@@ -179,10 +172,9 @@ impl TimeFormat {
         UNITS.iter().find(|(.., next)| largest < *next).map(|(name, in_second, _)| Self(Kind::Epoch(name, *in_second)))
     }
 
-    /// Returns true if these numbers are surely times in this format. All must be from the years
-    /// 2001 to 2099, and nearly all steps must have one sign. There must be at least five of them,
-    /// unless the name of their column says that it holds times. Spreadsheet days need such a name,
-    /// or regular steps of whole seconds that are shorter than a day.
+    /// Returns true if these numbers are surely times: from the years 2001 to 2099, nearly all steps of one sign, and
+    /// at least five unless the column has the name of a time. Spreadsheet days need such a name, or regular steps of
+    /// whole seconds that are shorter than a day.
     pub(crate) fn is_clock(&self, cells: &[&str], name: Option<&str>) -> bool {
         const FEWEST: usize = 5;
         let times: Vec<f64> = cells.iter().filter_map(|cell| self.seconds(cell)).collect();

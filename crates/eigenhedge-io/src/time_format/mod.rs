@@ -25,8 +25,7 @@ enum Kind {
     Pattern(String, Vec<Item<'static>>),
 }
 
-/// Units of times since 1970: the name, the number of units per second, and the number from which
-/// the next smaller unit is assumed. In the larger unit, this is after the year 5000.
+/// Name, number per second, and number from which the next smaller unit is assumed (after the year 5000).
 const UNITS: [(&str, f64, f64); 4] =
     [("s", 1.0, 1e11), ("ms", 1e3, 1e14), ("us", 1e6, 1e17), ("ns", 1e9, f64::INFINITY)];
 
@@ -61,8 +60,7 @@ const ZONES: [(&str, i32); 20] = [
 const LARGEST_OFFSET: i32 = 14 * 3600;
 
 impl TimeFormat {
-    /// Parses a format: `iso`, a unit since 1970 (`s`, `ms`, `us` or `ns`), `excel`, or a `strftime` pattern such as
-    /// `%d.%m.%Y %H:%M`. Returns `None` if the text is none of these.
+    /// Parses `iso`, a unit since 1970 (`s`, `ms`, `us` or `ns`), `excel`, or a `strftime` pattern.
     pub fn from_text(text: &str) -> Option<Self> {
         if text == "iso" {
             return Some(Self(Kind::Iso));
@@ -78,8 +76,7 @@ impl TimeFormat {
         has_fields.then(|| Self(Kind::Pattern(text.to_owned(), items)))
     }
 
-    /// Parses a time to seconds since 1970-01-01 UTC. Returns `None` if it does not match the
-    /// format. A time without a zone is in UTC, and 24:00 is the start of the next day.
+    /// Parses a time to seconds since 1970, in UTC without a zone. 24:00 is the start of the next day.
     pub(crate) fn seconds(&self, text: &str) -> Option<f64> {
         let (text, offset) = without_zone(text);
         let time = self.local_seconds(text).or_else(|| {
@@ -165,7 +162,6 @@ impl TimeFormat {
         }
     }
 
-    /// Returns true if this text, which matches the format, has no time zone.
     pub(crate) fn is_local(&self, text: &str) -> bool {
         let has_offset =
             |text: &str| text.ends_with(['Z', 'z']) || text.get(11..).is_some_and(|time| time.contains(['+', '-']));
@@ -198,7 +194,6 @@ pub(crate) fn names_time(name: &str) -> bool {
 pub(crate) fn is_time_of_day(cell: &str) -> bool {
     const FORMS: [&str; 5] = ["%H:%M", "%H:%M:%S%.f", "%I:%M %p", "%I:%M:%S %p", "%H.%M.%S"];
     let cell = cell.trim();
-    // The end of a day.
     let cell = if cell.starts_with("24:00") { &cell.replacen("24", "00", 1) } else { cell };
     cell.contains([':', '.']) && FORMS.iter().any(|form| NaiveTime::parse_from_str(cell, form).is_ok())
 }
@@ -226,7 +221,6 @@ fn number(text: &str) -> Option<f64> {
     number.ok().filter(|number| number.is_finite())
 }
 
-/// Formats the time format as on the command line.
 impl fmt::Display for TimeFormat {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match &self.0 {
@@ -251,7 +245,6 @@ impl<'de> Deserialize<'de> for TimeFormat {
     }
 }
 
-/// Parses a time to seconds since 1970. The time of day, or its minutes, may be missing.
 fn of_items(text: &str, items: &[Item<'static>]) -> Option<f64> {
     let mut parsed = Parsed::new();
     parse(&mut parsed, text, items.iter()).ok()?;
