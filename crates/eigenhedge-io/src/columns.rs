@@ -85,10 +85,11 @@ impl Columns {
             let others: Vec<String> =
                 self.selected.iter().map(|i| names[*i].clone()).filter(|name| !wanted.contains(name)).collect();
             let more = if missing.len() == 1 { String::new() } else { format!(" and {} more", missing.len() - 1) };
-            return Err(Fault::NotInTable { name: quoted(first) + &more, hint: hint(first, &others) });
+            let (name, hint) = (quoted(first) + &more, hint(first, &others));
+            return Err(Fault::Table(format!("must have the same columns, but {name} is missing{hint}")));
         }
         let find = |name: &String| match places[name.as_str()] {
-            (_, true) => Err(Fault::Ambiguous { name: name.clone(), list: "the table" }),
+            (_, true) => Err(Fault::ambiguous_name(name, "the table")),
             (position, false) => Ok(position),
         };
         let selected = wanted.iter().map(find).collect::<Result<_, _>>()?;
@@ -99,7 +100,10 @@ impl Columns {
         if layout.items.is_none() {
             return Ok(self);
         }
-        let [position] = self.selected[..] else { return Err(Fault::OneText(self.selected.len())) };
+        let [position] = self.selected[..] else {
+            let rule = "rows that are texts must have one column: name it with --columns;";
+            return Err(Fault::Table(format!("{rule} {} are selected", self.selected.len())));
+        };
         let kept = self.kept.len();
         let place = self.kept.iter().position(|kept| *kept == position).unwrap_or(kept);
         if place == kept {
@@ -162,7 +166,8 @@ impl Columns {
         };
         let chosen = !layout.columns.is_empty() || layout.only_numeric;
         let extra = found.iter().find(|name| !chosen && !names.contains(name));
-        extra.map_or(Ok(()), |name| Err(Fault::ExtraColumn(name.clone())))
+        let rule = "must be in the first file too; --columns would leave it out";
+        extra.map_or(Ok(()), |name| Err(Fault::Table(format!("the column {} {rule}", quoted(name)))))
     }
 
     /// Returns the names of the copied columns. A column with the time of day is joined to the time column.
@@ -242,8 +247,8 @@ impl Columns {
                 format!("; {them} can be left out with --exclude {}{line}", list.join(","))
             }
         };
-        let fault = Fault::NotNumeric { found: found.join(", "), advice: advice + further };
-        Error::at(format!("{place}, {}", labels.join(", ")), fault)
+        let reason = format!("must hold numbers, got {}{advice}{further}", found.join(", "));
+        Error::at(format!("{place}, {}", labels.join(", ")), Fault::Table(reason))
     }
 }
 
@@ -285,7 +290,7 @@ pub(crate) fn select(
                 false => selected.push(position),
                 // A pattern may match a column that is already selected.
                 true if is_pattern => {}
-                true => return Err(Fault::Twice(position)),
+                true => return Err(Fault::Table(format!("column {position} must be selected once, not twice"))),
             }
         }
     }
@@ -297,7 +302,7 @@ pub(crate) fn select(
     }
     selected.retain(|position| !unwanted[*position]);
     if selected.is_empty() {
-        return Err(Fault::NoColumns);
+        return Err(Fault::Table("at least one column must be left, but all are excluded".to_owned()));
     }
     let mut left_out = Vec::new();
     if layout.leaves_out() {

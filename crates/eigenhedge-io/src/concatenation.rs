@@ -58,7 +58,7 @@ impl Concatenation {
         let inputs = sources.iter().map(|source| InputSource::new(source, layout)).collect::<Result<Vec<_>, _>>()?;
         let input = inputs[0].clone();
         if layout.format == Format::Libsvm && layout.dim.is_none() {
-            return Err(input.fault(Fault::NeedsDimForFiles));
+            return Err(input.fault(Fault::Table("several LIBSVM files need the number of columns, --dim".to_owned())));
         }
         let Opened { reader, columns } = open_one(&input, layout, None)?;
         let reading = reader.reading();

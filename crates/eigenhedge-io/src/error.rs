@@ -79,7 +79,7 @@ impl Error {
 
     /// Returns true if the error concerns a single row, so that the following rows can still be read.
     pub fn is_row(&self) -> bool {
-        self.fault.is_row()
+        self.is_missing() || matches!(self.fault, Fault::Cell(_) | Fault::TextCell(_) | Fault::Row(_))
     }
 
     /// Returns true if the message contains advice about `--missing`.
@@ -102,7 +102,7 @@ impl Error {
     }
 
     pub(crate) fn is_missing(&self) -> bool {
-        matches!(self.fault, Fault::Missing { .. } | Fault::NoCell | Fault::NoItems)
+        matches!(self.fault, Fault::Missing { .. } | Fault::NoValue(_))
     }
 
     pub(crate) fn advised(mut self) -> Self {
@@ -120,9 +120,6 @@ impl Error {
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
-    // Errors of one row.
-    #[error("must have {expected} cells like the first {like}, got {found}{hint}")]
-    Ragged { expected: usize, found: usize, like: &'static str, hint: String },
     #[error("must be a finite number, got {0}")]
     Cell(String),
     /// Cell of a CSV or TSV table that is not a number. The option `--na-values` can mark such cells as missing.
@@ -130,154 +127,36 @@ pub(crate) enum Fault {
     TextCell(String),
     #[error("must be a finite number, got {found}{}", if *.advised { ADVICE } else { "" })]
     Missing { found: String, advised: bool },
-    #[error("must hold at least one number, got missing cells only")]
-    NoCell,
-    #[error("must hold at least one item, got none")]
-    NoItems,
-    #[error("must be a JSON array or object: {0}")]
-    NotJson(String),
-    #[error("must be {wanted} like the first row, got {found}")]
-    OtherShape { wanted: &'static str, found: &'static str },
-    #[error("the key {} must be in one of the first rows too; --columns would leave it out", quoted(.0))]
-    ExtraKey(String),
-    #[error("the key {} must stand in an object once, not twice", quoted(.0))]
-    TwiceKey(String),
-    #[error("must be a label and then INDEX:VALUE, got {0}")]
-    NotPair(String),
-    #[error("an index must be a whole number from 1, got {0}")]
-    BadIndex(String),
-    #[error("indices must increase, got {index} after {before}")]
-    IndexOrder { before: u64, index: u64 },
-    #[error("an index must not exceed the number of columns, {dim}, got {index}")]
-    IndexRange { index: u64, dim: usize },
-    #[error("must be {rule}, got {found}")]
-    Time { rule: String, found: String },
-    #[error("must be a number with one decimal sign, got {0}; --decimal names the sign")]
-    Thousands(String),
-    #[error("must be {off} or {on}, as in the first rows, got {found}; --exclude leaves the column out")]
-    State { off: String, on: String, found: String },
-    #[error("a quote is opened here and not closed")]
-    OpenQuote,
+    /// Row without any value.
+    #[error("must hold at least one {0}")]
+    NoValue(&'static str),
+    /// Any other error of one row.
     #[error("{0}")]
-    Refused(String),
-
-    // Errors of the table.
+    Row(String),
+    /// Any other error of a table or a file.
     #[error("{0}")]
-    Failed(String),
-    #[error("there is no such file{0}")]
-    NoFile(String),
-    #[error("is a folder: name a file in it")]
-    Folder,
-    #[error("{0}")]
-    Archive(&'static str),
-    #[error("is compressed by {by}, which is not read: {unpack} unpacks it, also into a pipe that is read as -")]
-    Packed { by: &'static str, unpack: &'static str },
-    #[cfg_attr(not(feature = "workbook"), allow(dead_code))]
-    #[error("there is no sheet {name:?}; the sheets are {names}{hint}")]
-    NoSheet { name: String, names: String, hint: String },
-    #[error("cannot be read")]
-    Unreadable(#[source] io::Error),
+    Table(String),
     #[error("must hold at least one row, got nothing")]
     Empty,
     #[error("must hold at least one row, got only a header")]
     HeaderOnly,
     #[error("must hold at least one good row, but all {rows} are bad; the first: {first}")]
     AllBad { rows: u64, first: String },
-    #[error(
-        "line 1 may be a header or a row: its numbers, {0}, …, are unlike those below; --header or --no-header settles it"
-    )]
-    DoubtfulHeader(String),
     #[error("must have at least one column, got none")]
     ZeroColumns,
-    #[error("{cell} can be two dates: {readings}")]
-    AmbiguousTime { cell: String, readings: String },
-    #[error(
-        "is a long table: {tags} tags in the column {tag} and one value in each row; --pivot {time},{tag},{value} makes a column of \
-         each tag, --columns {value} reads the rows as they are"
-    )]
-    Long { time: String, tag: String, value: String, tags: usize },
-    #[error("has no column of times for --time-format; --time names one")]
-    NoTime,
-    #[error(
-        "must have commas, semicolons, tabs or bars between its cells, got spaces; awk '{{$1=$1}} 1' OFS=, writes commas"
-    )]
-    Spaces,
-    #[error("must hold numbers, got {found}{advice}")]
-    NotNumeric { found: String, advice: String },
-    #[error("there is no column {position}: positions run from 0 to {last}")]
-    NoPosition { position: usize, last: usize },
-    #[error("there is no column {name:?}{list}{hint}")]
-    NoName { name: String, list: &'static str, hint: String },
-    #[error("must have the same columns, but {name} is missing{hint}")]
-    NotInTable { name: String, hint: String },
-    #[error("the column {} must be in the first file too; --columns would leave it out", quoted(.0))]
-    ExtraColumn(String),
     #[error("must have {expected} columns like the first file, got {found}")]
     OtherWidth { expected: usize, found: usize },
-    #[error("must have no header, like the first file")]
-    LaterHeader,
-    #[error("{label} cannot be kept as text, got the type {kind}")]
-    #[cfg_attr(not(feature = "parquet"), allow(dead_code))]
-    CannotKeep { label: String, kind: String },
-    #[error("several LIBSVM files need the number of columns, --dim")]
-    NeedsDimForFiles,
-    #[error("no column matches {0:?}")]
-    NoMatch(String),
-    #[error("the column name {name:?} must be unique, but {list} has it more than once; use its position")]
-    Ambiguous { name: String, list: &'static str },
-    #[error("column {0} must be selected once, not twice")]
-    Twice(usize),
-    #[error("rows that are texts must have one column: name it with --columns; {0} are selected")]
-    OneText(usize),
-    #[error("an array must hold texts, numbers or truth values, got {0}")]
-    NoItem(String),
-    #[error("at least one column must be left, but all are excluded")]
-    NoColumns,
     #[error("must be {wanted}, but the file starts like {found}; --format says what a file is")]
     OtherFormat { wanted: &'static str, found: &'static str },
     #[error("must be a sound {format} file: {reason}")]
     Unsound { format: &'static str, reason: String },
-    #[error("must hold {wanted} rows, as its header says, got {found}")]
-    Truncated { wanted: u64, found: u64 },
-    #[error("must have 2 dimensions, rows and columns, got {0}")]
-    Dimensions(String),
-    #[error("must hold real numbers of 1 to 8 bytes, got elements of type {0:?}")]
-    ElementType(String),
-    #[error("--array must be one of {names}, got {got}")]
-    NoArray { names: String, got: String },
-    #[error("holds no arrays")]
-    NoArrays,
-    #[error("{what} would take {wanted} of memory, and --max-memory allows {limit}")]
-    Memory { what: String, wanted: String, limit: String },
-    #[error("a quote is opened here and not closed within {longest} bytes")]
-    LongQuote { longest: u64 },
-    #[error("must be at most {longest} bytes long{limit}")]
-    LongLine { longest: u64, limit: String },
-    #[error("{what} would take {wanted} of memory, and the system does not give that")]
-    NoMemory { what: String, wanted: String },
-    #[error("a pipe cannot be read as {0}: give a file")]
-    NeedsFile(&'static str),
-    #[error("must not be compressed as a whole to be read as {0}: unpack it")]
-    NeedsPlain(&'static str),
-    #[error("the number of columns must be given with --dim when LIBSVM rows come through a pipe")]
-    NeedsDim,
     #[cfg_attr(feature = "parquet", allow(dead_code))]
     #[error("{0} files cannot be read or written by this build, which was made without the feature parquet")]
     NotBuilt(&'static str),
-
-    // Errors of resuming.
-    #[error("must have the columns it had when the run was stopped: {0}")]
-    OtherColumns(String),
-    #[error("must still hold the {wanted} rows that were read before the run was stopped, got {found}")]
-    Shrunk { wanted: u64, found: u64 },
-    #[error("must still hold the {wanted} bytes written before the run was stopped, got {found}")]
-    PartShrunk { wanted: u64, found: u64 },
-
-    // Errors of the output.
+    #[error("cannot be read")]
+    Unreadable(#[source] io::Error),
     #[error("cannot be written")]
     Unwritable(#[source] io::Error),
-    #[error("must end in .json, .csv or .npz; .onnx is written by eigenhedge.export in Python")]
-    NoExport,
     #[error("is being written by another run")]
     Busy,
 }
@@ -295,36 +174,17 @@ impl Fault {
         if is_missing { Self::Missing { found, advised: false } } else { Self::TextCell(found) }
     }
 
-    pub fn ambiguous(cell: String, readings: [(TimeFormat, String); 2]) -> Self {
-        let reading =
-            |(format, date): (TimeFormat, String)| format!("{date} with --time-format {}", typed(&format.to_string()));
-        Self::AmbiguousTime { cell: shown(cell.as_bytes()), readings: readings.map(reading).join(", ") }
+    pub fn ambiguous_name(name: &str, list: &str) -> Self {
+        Self::Table(format!(
+            "the column name {name:?} must be unique, but {list} has it more than once; use its position"
+        ))
     }
 
-    fn is_row(&self) -> bool {
-        matches!(
-            self,
-            Self::Ragged { .. }
-                | Self::Cell(_)
-                | Self::TextCell(_)
-                | Self::Missing { .. }
-                | Self::NoCell
-                | Self::NoItems
-                | Self::NoItem(_)
-                | Self::NotJson(_)
-                | Self::OtherShape { .. }
-                | Self::ExtraKey(_)
-                | Self::TwiceKey(_)
-                | Self::NotPair(_)
-                | Self::BadIndex(_)
-                | Self::IndexOrder { .. }
-                | Self::IndexRange { .. }
-                | Self::Time { .. }
-                | Self::Thousands(_)
-                | Self::State { .. }
-                | Self::OpenQuote
-                | Self::Refused(_)
-        )
+    /// `readings` contains two formats and the date that each gives.
+    pub fn ambiguous(cell: &str, readings: [(TimeFormat, String); 2]) -> Self {
+        let reading =
+            |(format, date): (TimeFormat, String)| format!("{date} with --time-format {}", typed(&format.to_string()));
+        Self::Table(format!("{} can be two dates: {}", shown(cell.as_bytes()), readings.map(reading).join(", ")))
     }
 }
 

@@ -18,7 +18,10 @@ pub fn write_linear_map(path: &Path, map: &LinearMap) -> Result<(), Error> {
         Some("json") => serde_json::to_vec_pretty(map).map_err(io::Error::other),
         Some("npz") => npz(map),
         Some("csv") => return write_table(path, map),
-        _ => return Err(Error::at(path.to_string_lossy(), Fault::NoExport)),
+        _ => {
+            let rule = "must end in .json, .csv or .npz; .onnx is written by eigenhedge.export in Python";
+            return Err(Error::at(path.to_string_lossy(), Fault::Table(rule.to_owned())));
+        }
     };
     write_whole(path, &bytes.map_err(|error| Error::at(path.to_string_lossy(), Fault::Unwritable(error)))?)
 }

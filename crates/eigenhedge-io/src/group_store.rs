@@ -13,14 +13,14 @@ use std::path::{Path, PathBuf};
 pub fn save_fleet<T: FleetMember>(path: &Path, fleet: &mut Fleet<T>, resume_state: &[u8]) -> Result<(), Error> {
     let mut file = WholeFile::create(path)?;
     let written = fleet.write(resume_state, &mut file);
-    written.map_err(|error| Error::at(printable_path(path), Fault::Refused(error.to_string())))?;
+    written.map_err(|error| Error::at(printable_path(path), Fault::Table(error.to_string())))?;
     file.finish()
 }
 
 /// Opens a saved fleet and its resume state. At most `most` members are in memory at a time.
 pub fn open_fleet<T: FleetMember>(path: &Path, most: usize) -> Result<(Fleet<T>, Vec<u8>), Error> {
     let unreadable = |error| Error::at(printable_path(path), Fault::Unreadable(error));
-    let refused = |reason: String| Error::at(printable_path(path), Fault::Refused(reason));
+    let refused = |reason: String| Error::at(printable_path(path), Fault::Table(reason));
     let file = File::open(path).map_err(unreadable)?;
     fleet_of(file, folder_of(path), most).map_err(refused)
 }

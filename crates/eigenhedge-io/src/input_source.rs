@@ -70,11 +70,13 @@ impl InputSource {
         let format = layout.format;
         if let Source::File(path) = source {
             let there = std::fs::metadata(path).map_err(|error| match error.kind() {
-                io::ErrorKind::NotFound => input.fault(Fault::NoFile(near_file(path))),
+                io::ErrorKind::NotFound => {
+                    input.fault(Fault::Table(format!("there is no such file{}", near_file(path))))
+                }
                 _ => input.unreadable(error),
             })?;
             if there.is_dir() {
-                return Err(input.fault(Fault::Folder));
+                return Err(input.fault(Fault::Table("is a folder: name a file in it".to_owned())));
             }
             input.file_size = there.is_file().then_some(there.len());
         }
@@ -103,7 +105,7 @@ impl InputSource {
             input.recoded = is_utf16(&start) || input.is_json && json_values::is_spread(&start);
             if let Some(found) = signature(&start) {
                 if let (true, Some(path)) = (start.starts_with(b"PK\x03\x04"), source.path()) {
-                    return Err(input.fault(Fault::Archive(archive_advice(path))));
+                    return Err(input.fault(Fault::Table(archive_advice(path).to_owned())));
                 }
                 return Err(input.fault(Fault::OtherFormat { wanted: format.name(), found }));
             }
@@ -207,9 +209,12 @@ impl InputSource {
 
     pub fn file(&self, format: &'static str) -> Result<File, Error> {
         match &self.source {
-            Source::File(_) if self.packing != Packing::Plain => Err(self.fault(Fault::NeedsPlain(format))),
+            Source::File(_) if self.packing != Packing::Plain => {
+                let reason = format!("must not be compressed as a whole to be read as {format}: unpack it");
+                Err(self.fault(Fault::Table(reason)))
+            }
             Source::File(path) if self.file_size.is_some() => File::open(path).map_err(|error| self.unreadable(error)),
-            _ => Err(self.fault(Fault::NeedsFile(format))),
+            _ => Err(self.fault(Fault::Table(format!("a pipe cannot be read as {format}: give a file")))),
         }
     }
 

@@ -48,21 +48,20 @@ impl MaxMemory {
         self.bytes
     }
 
-    pub(crate) fn line_rule(self) -> String {
-        match self == Self::of_bytes(self.bytes) {
+    /// Creates the error for a line that is too long.
+    pub(crate) fn long_line(self) -> Fault {
+        let limit = match self == Self::of_bytes(self.bytes) {
             true => format!(", a sixteenth of --max-memory, {self}"),
             false => ", unless a sixteenth of --max-memory is more".to_owned(),
-        }
+        };
+        Fault::Table(format!("must be at most {} bytes long{limit}", self.line))
     }
 
     /// Returns an error if the `wanted` bytes for `what` exceed the limit, or if the system cannot allocate them.
     pub(crate) fn allow(self, what: impl std::fmt::Display, wanted: u128) -> Result<(), Fault> {
         if wanted > u128::from(self.bytes) {
-            return Err(Fault::Memory {
-                what: what.to_string(),
-                wanted: shown(wanted),
-                limit: shown(self.bytes.into()),
-            });
+            let (wanted, limit) = (shown(wanted), shown(self.bytes.into()));
+            return Err(Fault::Table(format!("{what} would take {wanted} of memory, and --max-memory allows {limit}")));
         }
         // Reserving memory and releasing it at once is cheap and tests if the system allows it.
         const WORTH_ASKING: u128 = 1 << 20;
@@ -70,7 +69,8 @@ impl MaxMemory {
         if wanted < WORTH_ASKING || usize::try_from(wanted).is_ok_and(probe) {
             return Ok(());
         }
-        Err(Fault::NoMemory { what: what.to_string(), wanted: shown(wanted) })
+        let wanted = shown(wanted);
+        Err(Fault::Table(format!("{what} would take {wanted} of memory, and the system does not give that")))
     }
 }
 

@@ -34,20 +34,22 @@ pub(crate) fn find(
         |wanted: &dyn Fn(&str) -> bool| -> Vec<usize> { (0..names.len()).filter(|i| wanted(&names[*i])).collect() };
     match selector {
         Selector::Position(position) if *position < count => Ok(vec![*position]),
-        Selector::Position(position) => Err(Fault::NoPosition { position: *position, last: count - 1 }),
+        Selector::Position(position) => {
+            Err(Fault::Table(format!("there is no column {position}: positions run from 0 to {}", count - 1)))
+        }
         Selector::Name(name) => match all(&|candidate| candidate == name).as_slice() {
             [position] => Ok(vec![*position]),
-            [] => Err(Fault::NoName { name: name.clone(), list, hint: hint_or_list(name, names) }),
+            [] => Err(Fault::Table(format!("there is no column {name:?}{list}{}", hint_or_list(name, names)))),
             _ => {
                 let list = if list.is_empty() { "the table" } else { "the header" };
-                Err(Fault::Ambiguous { name: name.clone(), list })
+                Err(Fault::ambiguous_name(name, list))
             }
         },
         // A pattern may be the exact name of a column.
         Selector::Pattern(pattern) => match all(&|candidate| candidate == pattern) {
             literal if literal.len() == 1 => Ok(literal),
             _ => match all(&|candidate| matches_pattern(pattern, candidate)) {
-                none if none.is_empty() => Err(Fault::NoMatch(pattern.clone())),
+                none if none.is_empty() => Err(Fault::Table(format!("no column matches {pattern:?}"))),
                 found => Ok(found),
             },
         },

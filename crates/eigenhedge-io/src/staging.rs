@@ -99,7 +99,10 @@ impl Staging {
     /// Opens the staging file of an earlier run, and truncates it to `wanted` bytes. A shorter file is an error.
     pub fn resume(place: Place, wanted: u64) -> Result<Self, Error> {
         let part = place.beside("part");
-        let shrunk = |found| Error::at(printable_path(&part), Fault::PartShrunk { wanted, found });
+        let shrunk = |found| {
+            let rule = format!("must still hold the {wanted} bytes written before the run was stopped, got {found}");
+            Error::at(printable_path(&part), Fault::Table(rule))
+        };
         let mut file = open_locked(&part, false).map_err(|error| match error {
             TryLockError::Error(error) if error.kind() == io::ErrorKind::NotFound => shrunk(0),
             error => place.refuse_lock(error),

@@ -28,11 +28,15 @@ impl Packing {
     }
 
     pub fn of_start(start: &[u8]) -> Result<Self, Fault> {
+        let packed = |by: &str, unpack: &str| {
+            let advice = format!("{unpack} unpacks it, also into a pipe that is read as -");
+            Fault::Table(format!("is compressed by {by}, which is not read: {advice}"))
+        };
         match start {
             [0x1f, 0x8b, ..] => Ok(Self::Gzip),
             [0x28, 0xb5, ..] => Ok(Self::Zstd),
-            [b'B', b'Z', b'h', b'1'..=b'9', b'1', b'A', ..] => Err(Fault::Packed { by: "bzip2", unpack: "bzcat" }),
-            [0xfd, b'7', ..] => Err(Fault::Packed { by: "xz", unpack: "xzcat" }),
+            [b'B', b'Z', b'h', b'1'..=b'9', b'1', b'A', ..] => Err(packed("bzip2", "bzcat")),
+            [0xfd, b'7', ..] => Err(packed("xz", "xzcat")),
             _ => Ok(Self::Plain),
         }
     }

@@ -57,7 +57,8 @@ pub(crate) fn sheet_of(source: &Source, wanted: Option<&str>, memory: MaxMemory)
     match (found, wanted) {
         (Some(name), _) => Ok((name.clone(), names.len())),
         (None, Some(wanted)) => {
-            Err(Fault::NoSheet { name: wanted.to_owned(), names: names.join(", "), hint: hint(wanted, &names) })
+            let (names, hint) = (names.join(", "), hint(wanted, &names));
+            Err(Fault::Table(format!("there is no sheet {wanted:?}; the sheets are {names}{hint}")))
         }
         (None, None) => Err(Fault::Empty),
     }

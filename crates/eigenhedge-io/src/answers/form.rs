@@ -64,7 +64,7 @@ impl Form {
         match (self, text) {
             (Self::Parquet, _) if !cfg!(feature = "parquet") => Err(Fault::NotBuilt(self.name())),
             (Self::Npy, Some((name, _))) => {
-                Err(Fault::Failed(format!("has only numbers, and the column {name:?} is text")))
+                Err(Fault::Table(format!("has only numbers, and the column {name:?} is text")))
             }
             _ => Ok(()),
         }

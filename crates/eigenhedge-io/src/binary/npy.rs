@@ -57,11 +57,10 @@ impl Npy {
         let header = Header::read(&mut source).map_err(|error| broken(input, format, error))?;
         let header = header.map_err(|reason| input.fault(Fault::Unsound { format, reason }))?;
         let [rows, width] = header.shape[..] else {
-            return Err(input.fault(Fault::Dimensions(header.shape.len().to_string())));
+            let reason = format!("must have 2 dimensions, rows and columns, got {}", header.shape.len());
+            return Err(input.fault(Fault::Table(reason)));
         };
-        let Some(element) = Element::from_name(&header.element) else {
-            return Err(input.fault(Fault::ElementType(header.element)));
-        };
+        let element = Element::of(&header).map_err(|fault| input.fault(fault))?;
         let too_large = || Fault::Unsound { format, reason: format!("{rows} x {width} elements are too many") };
         let row_bytes = width.checked_mul(element.size() as u64).ok_or_else(|| input.fault(too_large()))?;
         let data = row_bytes.checked_mul(rows).ok_or_else(|| input.fault(too_large()))?;
@@ -75,12 +74,12 @@ impl Npy {
             && let Some(found) = input.size().map(|size| size.saturating_sub(header.size))
             && found < data
         {
-            return Err(input.fault(Fault::Truncated { wanted: rows, found: found / row_bytes }));
+            return Err(input.fault(truncated(rows, found / row_bytes)));
         }
         if let Origin::Member(member) = &origin {
             let found = member.size.saturating_sub(header.size);
             if found < data {
-                return Err(input.fault(Fault::Truncated { wanted: rows, found: found / row_bytes }));
+                return Err(input.fault(truncated(rows, found / row_bytes)));
             }
         }
         allow_columns(input, width.into())?;
@@ -142,7 +141,7 @@ impl Npy {
         match read {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 let whole = if self.by_column { 0 } else { self.block.len() as u64 / (self.width as u64 * size) };
-                Err(self.input.fault(Fault::Truncated { wanted: self.rows, found: first + whole }))
+                Err(self.input.fault(truncated(self.rows, first + whole)))
             }
             Err(error) => Err(broken(&self.input, self.format, error)),
             Ok(()) => {
@@ -151,6 +150,10 @@ impl Npy {
             }
         }
     }
+}
+
+fn truncated(wanted: u64, found: u64) -> Fault {
+    Fault::Table(format!("must hold {wanted} rows, as its header says, got {found}"))
 }
 
 /// Array of real numbers with any number of axes.
@@ -165,9 +168,7 @@ pub struct Array {
 pub fn read_whole(input: &InputSource, format: &'static str, source: &mut dyn Read) -> Result<Array, Error> {
     let unsound = |reason: String| input.fault(Fault::Unsound { format, reason });
     let header = Header::read(source).map_err(|error| broken(input, format, error))?.map_err(unsound)?;
-    let Some(element) = Element::from_name(&header.element) else {
-        return Err(input.fault(Fault::ElementType(header.element)));
-    };
+    let element = Element::of(&header).map_err(|fault| input.fault(fault))?;
     if header.by_column && header.shape.len() > 1 {
         return Err(unsound("its numbers are in Fortran order".to_owned()));
     }

@@ -1,6 +1,7 @@
 //! Header of an NPY file: a Python dictionary with three entries. The parser is handwritten, because a general parser
 //! of Python literals would let a damaged file request any amount of memory.
 
+use crate::error::Fault;
 use std::io::{self, Read};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -117,7 +118,12 @@ pub struct Element {
 }
 
 impl Element {
-    pub fn from_name(name: &str) -> Option<Self> {
+    pub fn of(header: &Header) -> Result<Self, Fault> {
+        let rule = "must hold real numbers of 1 to 8 bytes, got elements of type";
+        Self::from_name(&header.element).ok_or_else(|| Fault::Table(format!("{rule} {:?}", header.element)))
+    }
+
+    fn from_name(name: &str) -> Option<Self> {
         let (order, kind) = name.split_at_checked(1)?;
         let kind = match kind {
             "i1" => Kind::I8,

@@ -36,7 +36,7 @@ pub fn find(input: &InputSource, array: Option<&str>) -> Result<Member, Error> {
         }
     }
     let (index, name) = match (array, arrays.as_slice()) {
-        (_, []) => return Err(input.fault(Fault::NoArrays)),
+        (_, []) => return Err(input.fault(Fault::Table("holds no arrays".to_owned()))),
         (None, [only]) => only.clone(),
         (None, _) => return Err(input.fault(no_array(&arrays, "nothing".to_owned()))),
         (Some(wanted), _) => {
@@ -67,7 +67,7 @@ pub fn find(input: &InputSource, array: Option<&str>) -> Result<Member, Error> {
 
 fn no_array(arrays: &[(usize, String)], got: String) -> Fault {
     let names: Vec<&str> = arrays.iter().map(|(_, name)| name.as_str()).collect();
-    Fault::NoArray { names: names.join(", "), got }
+    Fault::Table(format!("--array must be one of {}, got {got}", names.join(", ")))
 }
 
 impl Member {

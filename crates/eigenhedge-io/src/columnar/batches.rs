@@ -63,8 +63,8 @@ pub fn choose(input: &InputSource, layout: &Layout, schema: &Schema) -> Result<(
     for position in &columns.kept {
         let kind = schema.field(*position).data_type();
         if !can_be_text(kind) {
-            let label = columns.label(*position);
-            return Err(input.fault(Fault::CannotKeep { label, kind: kind.to_string() }));
+            let reason = format!("{} cannot be kept as text, got the type {kind}", columns.label(*position));
+            return Err(input.fault(Fault::Table(reason)));
         }
     }
     let mut projection = [&columns.selected[..], &columns.kept[..]].concat();

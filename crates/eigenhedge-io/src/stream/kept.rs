@@ -35,8 +35,9 @@ impl Stream {
         let (Some(items), Some(column)) = (self.items, self.selection.text) else { return Ok(()) };
         let text = std::mem::take(&mut self.row.kept[column.place]);
         let outcome = match append_items(items, &text, self.row.cells_mut()) {
-            Ok(()) if self.row.numbers().is_empty() => Err(Fault::NoItems),
-            outcome => outcome.map_err(Fault::NoItem),
+            Ok(()) if self.row.numbers().is_empty() => Err(Fault::NoValue("item, got none")),
+            outcome => outcome
+                .map_err(|found| Fault::Row(format!("an array must hold texts, numbers or truth values, got {found}"))),
         };
         self.row.kept[column.place] = text;
         self.row.kept.truncate(column.kept);
@@ -49,7 +50,7 @@ impl Stream {
         if self.time_format.is_none() {
             self.time_format = match TimeFormat::find(&[text]) {
                 Found::Format(format) => Some(format),
-                Found::Ambiguous { cell, readings } => return Err(Fault::ambiguous(cell, readings)),
+                Found::Ambiguous { cell, readings } => return Err(Fault::ambiguous(&cell, readings)),
                 Found::Nothing => None,
             };
         }
@@ -62,7 +63,7 @@ impl Stream {
             return Ok(());
         }
         let rule = self.time_format.as_ref().map_or_else(TimeFormat::usual_rule, TimeFormat::rule);
-        Err(Fault::Time { rule, found: shown(text.as_bytes()) })
+        Err(Fault::Row(format!("must be {rule}, got {}", shown(text.as_bytes()))))
     }
 
     /// Parses a time, in the format of the table or as ISO 8601, if the table has a time column.

@@ -99,7 +99,9 @@ impl Stream {
         let (clock, states) = (columns.clock, columns.states.clone());
         let reading = Reading { time, clock, states, left_out, ..reader.reading() };
         if layout.time_format.is_some() && time.is_none() {
-            return Err(input.fault(Fault::NoTime));
+            return Err(
+                input.fault(Fault::Table("has no column of times for --time-format; --time names one".to_owned()))
+            );
         }
         Ok(Self {
             input,
@@ -149,11 +151,14 @@ impl Stream {
                 Some((now, then)) => format!("{now:?} stands where {then:?} stood"),
                 None => format!("{} instead of {}", stream.names.len(), then.len()),
             };
-            return Err(stream.input.fault(Fault::OtherColumns(reason)));
+            let rule = format!("must have the columns it had when the run was stopped: {reason}");
+            return Err(stream.input.fault(Fault::Table(rule)));
         }
         let found = stream.reader.go_to(&state.position)?;
         if found != state.position.rows {
-            return Err(stream.input.fault(Fault::Shrunk { wanted: state.position.rows, found }));
+            let rule =
+                format!("must still hold the {} rows that were read before the run was stopped", state.position.rows);
+            return Err(stream.input.fault(Fault::Table(format!("{rule}, got {found}"))));
         }
         stream.position = state.position;
         (stream.delivered, stream.bad, stream.unread) = (state.delivered, state.skipped, state.skipped);
@@ -256,7 +261,7 @@ impl Stream {
 
     /// Creates an error about the whole table.
     pub fn failure(&self, reason: String) -> Error {
-        Error::at(self.source(), Fault::Failed(reason))
+        Error::at(self.source(), Fault::Table(reason))
     }
 
     /// Returns the names of all columns of the table, or `None` if it has no names.
@@ -363,7 +368,7 @@ impl Stream {
 
     fn reject(&mut self, place: RowPlace, row: u64, reason: String) -> Result<(), Error> {
         self.delivered = self.delivered.saturating_sub(1);
-        self.remember(Error::at(place, Fault::Refused(reason)), row)?;
+        self.remember(Error::at(place, Fault::Row(reason)), row)?;
         self.refused += 1;
         Ok(())
     }
@@ -381,7 +386,10 @@ impl Stream {
                 }
                 Ok(true) if !has_values => {
                     let row = self.reader.position().rows.saturating_sub(1);
-                    self.remember(Error::at(self.reader.place(), Fault::NoCell), row)?;
+                    self.remember(
+                        Error::at(self.reader.place(), Fault::NoValue("number, got missing cells only")),
+                        row,
+                    )?;
                     self.bad += 1;
                 }
                 outcome => return outcome,

@@ -128,11 +128,8 @@ impl Csv {
                 let place = format!("{}, line {}", self.input.name(), self.lines_before + line);
                 // A record continues after a line end only within quotes.
                 let is_open = self.records.position().line() > line + 1;
-                let limit = self.input.memory.line_rule();
-                Error::at(
-                    place,
-                    if is_open { Fault::LongQuote { longest } } else { Fault::LongLine { longest, limit } },
-                )
+                let quote = format!("a quote is opened here and not closed within {longest} bytes");
+                Error::at(place, if is_open { Fault::Table(quote) } else { self.input.memory.long_line() })
             }
             csv::ErrorKind::Io(error) => self.input.unreadable(error),
             other => self.input.unreadable(io::Error::other(format!("{other:?}"))),
@@ -145,7 +142,8 @@ impl Csv {
             let inside = self.record.as_slice().iter().filter(|byte| **byte == b'\n').count() as u64;
             let end = self.lines_before + self.records.position().line();
             let line = (end + before).saturating_sub(inside);
-            return Err(Error::at(format!("{}, line {line}", self.input.name()), Fault::OpenQuote));
+            let unclosed = Fault::Row("a quote is opened here and not closed".to_owned());
+            return Err(Error::at(format!("{}, line {line}", self.input.name()), unclosed));
         }
         Ok(found)
     }
@@ -179,7 +177,15 @@ impl Csv {
                 Some(states) => {
                     let place = format!("{}, {}", self.place(), self.columns.label(column));
                     let [off, on] = &states.words;
-                    Err(Error::at(place, Fault::State { off: quoted(off), on: quoted(on), found: shown(cell) }))
+                    Err(Error::at(
+                        place,
+                        Fault::Row(format!(
+                            "must be {} or {}, as in the first rows, got {}; --exclude leaves the column out",
+                            quoted(off),
+                            quoted(on),
+                            shown(cell)
+                        )),
+                    ))
                 }
                 None => Err(self.bad_cell(column)),
             },
@@ -192,7 +198,9 @@ impl Csv {
         let is_number = |part: &[u8]| style.number(part).is_some();
         let parts = cell.split(u8::is_ascii_whitespace).filter(|part| !part.is_empty());
         if self.rows == 1 && self.cells == 1 && parts.filter(|part| is_number(part)).count() > 1 {
-            return Error::at(self.place().to_string(), Fault::Spaces);
+            let reason = "must have commas, semicolons, tabs or bars between its cells, got spaces; awk '{$1=$1} 1' OFS=, \
+                          writes commas";
+            return Error::at(self.place(), Fault::Table(reason.to_owned()));
         }
         if self.rows == 1 && self.judges_columns && style.is_word(cell) {
             let words = self.columns.selected.iter().filter(|column| style.is_word(&record[**column]));
@@ -208,7 +216,9 @@ impl Csv {
         }
         let place = format!("{}, {}", self.place(), self.columns.label(column));
         if style.number(cell).is_none() && has_thousands(cell) {
-            return Error::at(place, Fault::Thousands(shown(cell)));
+            let reason =
+                format!("must be a number with one decimal sign, got {}; --decimal names the sign", shown(cell));
+            return Error::at(place, Fault::Row(reason));
         }
         Error::at(place, Fault::text_cell(shown(cell) + style.hint(cell), style.is_missing(cell)))
     }
@@ -226,9 +236,9 @@ impl Reader for Csv {
         }
         self.rows += 1;
         if self.record.len() != self.cells {
-            let hint = self.delimiter_hint.clone();
-            let fault = Fault::Ragged { expected: self.cells, found: self.record.len(), like: "line", hint };
-            return Err(Error::at(self.place(), fault));
+            let (expected, found, hint) = (self.cells, self.record.len(), &self.delimiter_hint);
+            let reason = format!("must have {expected} cells like the first line, got {found}{hint}");
+            return Err(Error::at(self.place(), Fault::Row(reason)));
         }
         // UTF-8 is validated once per line, because cells are short.
         let line = std::str::from_utf8(self.record.as_slice()).ok();

@@ -62,7 +62,7 @@ impl FirstLines<'_> {
         let has_header = self.layout.header.unwrap_or_else(|| is_named || is_header());
         let columns = if has_header {
             if like.names.is_none() {
-                return Err(fault(Fault::LaterHeader));
+                return Err(fault(Fault::Table("must have no header, like the first file".to_owned())));
             }
             like.of_later(names, self.layout, LIST).map_err(fault)?
         } else if like.count != count {
@@ -128,7 +128,10 @@ impl FirstLines<'_> {
             let tagged = texts.iter().find_map(|tag| Some((*tag, contents.tags(time, *tag)?)));
             if let ([value], Some((tag, tags))) = (values.as_slice(), tagged) {
                 let [time, tag, value] = [time, tag, *value].map(|column| names[column].clone());
-                return Err(fault(Fault::Long { time, tag, value, tags }));
+                return Err(fault(Fault::Table(format!(
+                    "is a long table: {tags} tags in the column {tag} and one value in each row; --pivot \
+                     {time},{tag},{value} makes a column of each tag, --columns {value} reads the rows as they are"
+                ))));
             }
         }
         let state = |column: usize| Some(TwoStates { position: column, words: contents.two_states(column)? });
@@ -191,7 +194,11 @@ impl FirstLines<'_> {
         let numbers: Vec<usize> = others.into_iter().filter(|column| self.has_number(&self.first[*column])).collect();
         if model.is_none() && self.are_labels(&numbers) {
             let few: Vec<&str> = numbers.iter().take(3).map(|column| names[*column].as_str()).collect();
-            return Err(self.input.fault(Fault::DoubtfulHeader(few.join(", "))));
+            return Err(self.input.fault(Fault::Table(format!(
+                "line 1 may be a header or a row: its numbers, {}, …, are unlike those below; --header or \
+                 --no-header settles it",
+                few.join(", ")
+            ))));
         }
         Ok(!words.is_empty() && numbers.is_empty() && !words.iter().any(is_time))
     }

@@ -1,7 +1,7 @@
 //! Parsing of a line of JSON, for the columns and for the numbers and copied texts of a row.
 
 use super::cells::CellStyle;
-use crate::error::{Fault, shown};
+use crate::error::{Fault, quoted, shown};
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{self, DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize as _, Deserializer as _};
@@ -53,15 +53,20 @@ impl Cells {
     }
 }
 
-/// Parses a value that takes up the whole line. The error is the reason why this failed.
-pub fn parse<'a>(line: &'a [u8], visitor: impl Visitor<'a, Value = ()>) -> Result<(), String> {
+pub fn twice_key(key: &str) -> Fault {
+    Fault::Row(format!("the key {} must stand in an object once, not twice", quoted(key)))
+}
+
+/// Parses a value that takes up the whole line.
+pub fn parse<'a>(line: &'a [u8], visitor: impl Visitor<'a, Value = ()>) -> Result<(), Fault> {
     let mut source = serde_json::Deserializer::from_slice(line);
     let outcome = source.deserialize_any(visitor).and_then(|()| source.end());
     outcome.map_err(|error| {
         // The line number is already part of the location.
         let text = error.to_string();
         let end = text.find(" at line ").unwrap_or(text.len());
-        format!("{} after {} characters, got {}", &text[..end], error.column(), shown(line))
+        let reason = format!("{} after {} characters, got {}", &text[..end], error.column(), shown(line));
+        Fault::Row(format!("must be a JSON array or object: {reason}"))
     })
 }
 
@@ -183,9 +188,6 @@ pub struct RowCells<'a> {
     pub outer: String,
 }
 
-const ARRAY: &str = "an array";
-const OBJECT: &str = "an object";
-
 impl<'de> Visitor<'de> for RowCells<'_> {
     type Value = ();
 
@@ -195,7 +197,7 @@ impl<'de> Visitor<'de> for RowCells<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut cells: A) -> Result<(), A::Error> {
         if self.keys.is_some() {
-            self.cells.fault = Some(Fault::OtherShape { wanted: OBJECT, found: ARRAY });
+            self.cells.fault = Some(Fault::Row("must be an object like the first row, got an array".to_owned()));
         }
         let mut found = 0;
         while let Some(cell) = cells.next_element_seed(AnyCell(self.cells.text(Some(found)), Skipped))? {
@@ -206,14 +208,15 @@ impl<'de> Visitor<'de> for RowCells<'_> {
         }
         let expected = self.cells.values.len();
         if found != expected {
-            self.cells.fault.get_or_insert(Fault::Ragged { expected, found, like: "row", hint: String::new() });
+            let reason = format!("must have {expected} cells like the first row, got {found}");
+            self.cells.fault.get_or_insert(Fault::Row(reason));
         }
         Ok(())
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut cells: A) -> Result<(), A::Error> {
         if self.keys.is_none() {
-            self.cells.fault = Some(Fault::OtherShape { wanted: ARRAY, found: OBJECT });
+            self.cells.fault = Some(Fault::Row("must be an array like the first row, got an object".to_owned()));
         }
         while let Some(position) = cells.next_key_seed(Key(self.keys, &self.outer))? {
             match position {
@@ -221,8 +224,7 @@ impl<'de> Visitor<'de> for RowCells<'_> {
                     let cell = cells.next_value_seed(AnyCell(self.cells.text(Some(position)), Skipped))?;
                     if self.cells.values[position] != Cell::Absent {
                         let key = self.keys.and_then(|keys| keys.iter().find(|(_, at)| **at == position));
-                        let key = key.map_or_else(String::new, |(key, _)| key.clone());
-                        self.cells.fault.get_or_insert(Fault::TwiceKey(key));
+                        self.cells.fault.get_or_insert(twice_key(key.map_or("", |(key, _)| key)));
                     }
                     self.cells.values[position] = cell;
                 }
@@ -231,7 +233,8 @@ impl<'de> Visitor<'de> for RowCells<'_> {
                     let inner = RowCells { cells: &mut *self.cells, keys, lenient, outer: key.clone() + "." };
                     let cell = cells.next_value_seed(AnyCell(None, inner))?;
                     if cell != Cell::Absent && !lenient {
-                        self.cells.fault.get_or_insert(Fault::ExtraKey(key));
+                        let rest = "must be in one of the first rows too; --columns would leave it out";
+                        self.cells.fault.get_or_insert(Fault::Row(format!("the key {} {rest}", quoted(&key))));
                     }
                 }
             }

@@ -2,7 +2,7 @@
 //! A key that a later object lacks is a missing cell. A new key makes a bad row, unless columns are selected or given
 //! by a model. True and false are 1 and 0. The keys of an object inside an object become columns such as `pump.flow`.
 
-use super::json_row::{Cell, Cells, First, FirstRow, RowCells, parse};
+use super::json_row::{Cell, Cells, First, FirstRow, RowCells, parse, twice_key};
 use super::line_reader::{LineParser, LineReader, LineTable};
 use crate::columns::{Columns, allow_columns};
 use crate::error::{Error, Fault};
@@ -33,7 +33,7 @@ impl Jsonl {
             None => {
                 let mut first = First::default();
                 let parsed = parse(lines.line(), FirstRow(&mut first, String::new()));
-                parsed.map_err(|reason| Error::at(lines.place(), Fault::NotJson(reason)))?;
+                parsed.map_err(|fault| Error::at(lines.place(), fault))?;
                 if first.names.is_some() {
                     first.join_later(&head);
                     first.join_absent(layout.model_columns.as_deref().unwrap_or_default());
@@ -65,7 +65,7 @@ impl Jsonl {
                 let keys: HashMap<String, usize> = names.iter().cloned().zip(0..).collect();
                 if keys.len() < names.len() {
                     let twice = (0..names.len()).find(|i| keys[&names[*i]] != *i).map_or("", |i| &names[i]);
-                    return Err(Error::at(lines.place(), Fault::TwiceKey(twice.to_owned())));
+                    return Err(Error::at(lines.place(), twice_key(twice)));
                 }
                 Some(keys)
             }
@@ -106,9 +106,7 @@ impl LineParser for Jsonl {
         self.cells.fault = None;
         let (keys, lenient) = (self.keys.as_ref(), self.lenient);
         let visitor = RowCells { cells: &mut self.cells, keys, lenient, outer: String::new() };
-        if let Err(reason) = parse(lines.line(), visitor) {
-            return Err(Error::at(lines.place(), Fault::NotJson(reason)));
-        }
+        parse(lines.line(), visitor).map_err(|fault| Error::at(lines.place(), fault))?;
         if let Some(fault) = self.cells.fault.take() {
             return Err(Error::at(lines.place(), fault));
         }

@@ -26,7 +26,10 @@ impl Libsvm {
     pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
         let dim = match layout.dim {
             Some(dim) => dim,
-            None if input.is_pipe() => return Err(input.fault(Fault::NeedsDim)),
+            None if input.is_pipe() => {
+                let reason = "the number of columns must be given with --dim when LIBSVM rows come through a pipe";
+                return Err(input.fault(Fault::Table(reason.to_owned())));
+            }
             None => largest_index(input)?,
         };
         allow_columns(input, dim as u128)?;
@@ -50,18 +53,20 @@ impl Libsvm {
         let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
         match words.next() {
             Some(label) if !label.contains(&b':') => {}
-            other => return Err((None, Fault::NotPair(shown(other.unwrap_or_default())))),
+            other => return Err((None, not_pair(other.unwrap_or_default()))),
         }
         let mut before = 0;
         for word in words.filter(|word| !word.starts_with(b"qid:")) {
             let (index, value) = pair(word).map_err(|fault| (None, fault))?;
             if index <= before {
-                return Err((None, Fault::IndexOrder { before, index }));
+                return Err((None, Fault::Row(format!("indices must increase, got {index} after {before}"))));
             }
             before = index;
             let column = index as usize - 1;
             let Some(cell) = self.dense.get_mut(column) else {
-                return Err((None, Fault::IndexRange { index, dim: self.dense.len() }));
+                let dim = self.dense.len();
+                let reason = format!("an index must not exceed the number of columns, {dim}, got {index}");
+                return Err((None, Fault::Row(reason)));
             };
             match number(value) {
                 Some(value) if value.is_finite() => *cell = value,
@@ -90,14 +95,18 @@ impl LineParser for Libsvm {
     }
 }
 
+fn not_pair(word: &[u8]) -> Fault {
+    Fault::Row(format!("must be a label and then INDEX:VALUE, got {}", shown(word)))
+}
+
 fn pair(word: &[u8]) -> Result<(u64, &[u8]), Fault> {
     let Some(colon) = word.iter().position(|byte| *byte == b':') else {
-        return Err(Fault::NotPair(shown(word)));
+        return Err(not_pair(word));
     };
     let index = std::str::from_utf8(&word[..colon]).ok().and_then(|text| text.parse::<u64>().ok());
     match index {
         Some(index @ 1..) => Ok((index, &word[colon + 1..])),
-        _ => Err(Fault::BadIndex(shown(&word[..colon]))),
+        _ => Err(Fault::Row(format!("an index must be a whole number from 1, got {}", shown(&word[..colon])))),
     }
 }
 

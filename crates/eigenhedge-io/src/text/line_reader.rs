@@ -1,7 +1,7 @@
 //! Reader of numbered lines that skips blank lines.
 
 use super::peek::Peeked;
-use crate::error::{Error, Fault, RowPlace};
+use crate::error::{Error, RowPlace};
 use crate::input_source::InputSource;
 use crate::reader::{Progress, ReadPosition, Reader};
 use crate::row::Row;
@@ -52,7 +52,7 @@ impl LineReader {
             }
             self.lines += 1;
             if read as u64 > longest {
-                return Err(Error::at(self.place(), Fault::LongLine { longest, limit: self.input.memory.line_rule() }));
+                return Err(Error::at(self.place(), self.input.memory.long_line()));
             }
             self.bytes += read as u64;
             if self.lines == 1 && self.line.starts_with(b"\xef\xbb\xbf") {

@@ -98,7 +98,7 @@ impl FirstLines<'_> {
                 Found::Ambiguous { cell, readings } if is_used && (given.is_some() || i == 0 || is_named) => {
                     let label = name.map_or(String::new(), |name| format!(" ({})", quoted(name)));
                     let place = format!("{}, column {position}{label}", self.input.name());
-                    return Err(Error::at(place, Fault::ambiguous(cell, readings)));
+                    return Err(Error::at(place, Fault::ambiguous(&cell, readings)));
                 }
                 Found::Nothing | Found::Ambiguous { .. } => {}
             }
