@@ -80,23 +80,20 @@ pub fn iso_time(seconds: f64) -> String {
 
 /// Parses a positive duration such as `90s`, `5min`, `2h` or `1w` to seconds, or returns `None`.
 pub fn duration(text: &str) -> Option<f64> {
-    const UNITS: [(&str, f64); 10] = [
-        ("ms", 1e-3),
-        ("s", 1.0),
-        ("sec", 1.0),
-        ("m", 60.0),
-        ("min", 60.0),
-        ("h", 3600.0),
-        ("hour", 3600.0),
-        ("d", 86400.0),
-        ("day", 86400.0),
-        ("w", 604_800.0),
+    const UNITS: [(f64, &[&str]); 6] = [
+        (1e-3, &["ms"]),
+        (1.0, &["s", "sec"]),
+        (60.0, &["m", "min"]),
+        (3600.0, &["h", "hour"]),
+        (86400.0, &["d", "day"]),
+        (604_800.0, &["w"]),
     ];
     let end = text.find(|sign: char| sign.is_ascii_alphabetic())?;
     let number: f64 = text[..end].trim().parse().ok()?;
     let unit = text[end..].trim();
-    let unit = UNITS.iter().find(|(name, _)| unit == *name || unit.strip_suffix('s') == Some(name))?;
-    Some(number * unit.1).filter(|seconds| seconds.is_finite() && *seconds > 0.0)
+    let is_unit = |name: &&str| unit == *name || unit.strip_suffix('s') == Some(name);
+    let (seconds, _) = UNITS.iter().find(|(_, names)| names.iter().any(is_unit))?;
+    Some(number * seconds).filter(|seconds| seconds.is_finite() && *seconds > 0.0)
 }
 
 #[cfg(test)]

@@ -32,33 +32,16 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 10] = [
-        Self::Csv,
-        Self::Tsv,
-        Self::Jsonl,
-        Self::Npy,
-        Self::Npz,
-        Self::Parquet,
-        Self::Arrow,
-        Self::Feather,
-        Self::Libsvm,
-        Self::Lines,
-    ];
+    pub const ALL: [Self; 10] = {
+        use Format::*;
+        [Csv, Tsv, Jsonl, Npy, Npz, Parquet, Arrow, Feather, Libsvm, Lines]
+    };
 
     /// Returns the name of the format on the command line.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Csv => "csv",
-            Self::Tsv => "tsv",
-            Self::Jsonl => "jsonl",
-            Self::Npy => "npy",
-            Self::Npz => "npz",
-            Self::Parquet => "parquet",
-            Self::Arrow => "arrow",
-            Self::Feather => "feather",
-            Self::Libsvm => "libsvm",
-            Self::Lines => "lines",
-        }
+        const NAMES: [&str; 10] =
+            ["csv", "tsv", "jsonl", "npy", "npz", "parquet", "arrow", "feather", "libsvm", "lines"];
+        NAMES[self as usize]
     }
 
     /// Returns the format with this name, or `None` if the name is unknown.
@@ -72,16 +55,14 @@ impl Format {
         let path = stem.unwrap_or(path);
         let end = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
         match end.as_str() {
-            "tsv" | "tab" => Self::Tsv,
-            "jsonl" | "ndjson" | "json" => Self::Jsonl,
-            "npy" => Self::Npy,
-            "npz" => Self::Npz,
-            "parquet" | "pq" => Self::Parquet,
-            "arrow" | "arrows" | "ipc" => Self::Arrow,
-            "feather" | "ftr" => Self::Feather,
-            "libsvm" | "svmlight" | "svm" => Self::Libsvm,
-            "lines" | "log" => Self::Lines,
-            _ => Self::Csv,
+            "tab" => Self::Tsv,
+            "ndjson" | "json" => Self::Jsonl,
+            "pq" => Self::Parquet,
+            "arrows" | "ipc" => Self::Arrow,
+            "ftr" => Self::Feather,
+            "svmlight" | "svm" => Self::Libsvm,
+            "log" => Self::Lines,
+            name => Self::from_name(name).unwrap_or_default(),
         }
     }
 

@@ -31,14 +31,7 @@ impl Form {
 
     /// Returns the name of the format on the command line.
     pub fn name(self) -> &'static str {
-        let format = match self {
-            Self::Csv => Format::Csv,
-            Self::Tsv => Format::Tsv,
-            Self::Jsonl => Format::Jsonl,
-            Self::Parquet => Format::Parquet,
-            Self::Npy => Format::Npy,
-        };
-        format.name()
+        ["csv", "tsv", "jsonl", "parquet", "npy"][self as usize]
     }
 
     /// Returns the format with this name, or `None` if the name is unknown.

@@ -15,33 +15,11 @@ pub(crate) struct CellStyle {
 }
 
 /// Cells that count as missing, in lower case, as written by spreadsheets and process historians.
-pub(crate) const MISSING: [&str; 26] = [
-    "na",
-    "n/a",
-    "#n/a",
-    "null",
-    "none",
-    "-",
-    "--",
-    "---",
-    "?",
-    "n.a.",
-    "bad",
-    "bad input",
-    "no data",
-    "i/o timeout",
-    "comm fail",
-    "calc failed",
-    "scan off",
-    "not connect",
-    "pt created",
-    "intf shut",
-    "#value!",
-    "#ref!",
-    "#div/0!",
-    "#name?",
-    "#num!",
-    "1.#qnan",
+const MISSING: [&[&str]; 4] = [
+    &["na", "n/a", "#n/a", "null", "none", "-", "--", "---", "?", "n.a."],
+    &["bad", "bad input", "no data", "i/o timeout", "comm fail", "calc failed", "scan off", "not connect"],
+    &["pt created", "intf shut"],
+    &["#value!", "#ref!", "#div/0!", "#name?", "#num!", "1.#qnan"],
 ];
 
 impl CellStyle {
@@ -122,8 +100,8 @@ impl CellStyle {
     pub fn is_missing(&self, cell: &[u8]) -> bool {
         let cell = cell.trim_ascii();
         let is = |sign: &str| cell.eq_ignore_ascii_case(sign.as_bytes());
-        let is_sign =
-            !self.only && MISSING.iter().any(|sign| is(sign)) || self.signs.iter().any(|sign| is(sign.trim()));
+        let is_sign = !self.only && MISSING.iter().copied().flatten().any(|sign| is(sign))
+            || self.signs.iter().any(|sign| is(sign.trim()));
         cell.is_empty() || is_sign || self.number(cell).is_some_and(f64::is_nan)
     }
 

@@ -9,30 +9,13 @@ use std::ops::RangeInclusive;
 pub const MOST_UNIT_LINES: usize = 3;
 /// Minimum number of rows for the first column to be a counter regardless of its name.
 const COUNTED_ROWS: usize = 20;
-const COUNTERS: [&str; 20] = [
-    "",
-    "unnamed: 0",
-    "id",
-    "index",
-    "idx",
-    "row",
-    "row_id",
-    "rowid",
-    "nr",
-    "nr.",
-    "no",
-    "no.",
-    "n",
-    "#",
-    "lfd. nr.",
-    "lfdnr",
-    "record",
-    "num",
-    "zeile",
+/// Names of columns that number the rows.
+const COUNTERS: &[&str] = &[
+    "", "row", "row_id", "rowid", "nr", "nr.", "no", "no.", "n", "#", "lfd. nr.", "lfdnr", "record", "num", "zeile",
     "ligne",
 ];
-/// Number of names in `COUNTERS`, after the empty one, whose numbers may have gaps.
-const IDENTIFIERS: usize = 4;
+/// Names of such columns whose numbers may have gaps.
+const IDENTIFIERS: &[&str] = &["unnamed: 0", "id", "index", "idx"];
 
 const DATE_PARTS: [(&[&str], RangeInclusive<f64>); 6] = [
     (&["year", "yyyy", "yr", "jahr", "année", "año", "ano", "anno"], 1900.0..=2100.0),
@@ -46,38 +29,17 @@ const DATE_PARTS: [(&[&str], RangeInclusive<f64>); 6] = [
 const DAY: usize = 3;
 
 /// Words for 0 and 1. They have this meaning even if the first rows contain only one of them.
-const CERTAIN: [[&str; 2]; 17] = [
-    ["off", "on"],
-    ["false", "true"],
-    ["no", "yes"],
-    ["closed", "open"],
-    ["stopped", "running"],
-    ["stop", "run"],
-    ["aus", "ein"],
-    ["aus", "an"],
-    ["zu", "auf"],
-    ["nein", "ja"],
-    ["falsch", "wahr"],
-    ["non", "oui"],
-    ["faux", "vrai"],
-    ["falso", "verdadero"],
-    ["falso", "verdadeiro"],
-    ["arrêt", "marche"],
-    ["desligado", "ligado"],
+const CERTAIN: [&[[&str; 2]]; 4] = [
+    &[["off", "on"], ["false", "true"], ["no", "yes"], ["closed", "open"], ["stopped", "running"], ["stop", "run"]],
+    &[["aus", "ein"], ["aus", "an"], ["zu", "auf"], ["nein", "ja"], ["falsch", "wahr"]],
+    &[["non", "oui"], ["faux", "vrai"], ["arrêt", "marche"]],
+    &[["falso", "verdadero"], ["falso", "verdadeiro"], ["desligado", "ligado"]],
 ];
 /// Words for 0 and 1 if the first rows contain both.
-const PAIRS: [[&str; 2]; 11] = [
-    ["close", "open"],
-    ["inactive", "active"],
-    ["disabled", "enabled"],
-    ["low", "high"],
-    ["manual", "auto"],
-    ["man", "auto"],
-    ["normal", "alarm"],
-    ["ok", "alarm"],
-    ["ok", "fault"],
-    ["non", "sim"],
-    ["no", "si"],
+const PAIRS: [&[[&str; 2]]; 3] = [
+    &[["close", "open"], ["inactive", "active"], ["disabled", "enabled"], ["low", "high"]],
+    &[["manual", "auto"], ["man", "auto"], ["normal", "alarm"], ["ok", "alarm"], ["ok", "fault"]],
+    &[["non", "sim"], ["no", "si"]],
 ];
 
 pub struct Contents<'a> {
@@ -120,14 +82,14 @@ impl Contents<'_> {
         let Some(numbers) = self.cells(column).map(number).collect::<Option<Vec<f64>>>() else { return false };
         let is_whole = self.cells(column).all(|cell| !cell.contains(&b'.')) && numbers.iter().all(|x| x.fract() == 0.0);
         let steps_by = |step: f64| is_whole && numbers.windows(2).all(|pair| pair[1] == pair[0] + step);
-        let place = COUNTERS.iter().position(|counter| name.eq_ignore_ascii_case(counter));
+        let has_name = |names: &[&str]| names.iter().any(|counter| name.eq_ignore_ascii_case(counter));
         numbers.len() >= FEWEST
-            && match place {
-                Some(place) if (1..=IDENTIFIERS).contains(&place) => {
+            && match () {
+                () if has_name(IDENTIFIERS) => {
                     is_whole && numbers.windows(2).all(|pair| pair[1] > pair[0]) || steps_by(-1.0)
                 }
-                Some(_) => steps_by(1.0) || steps_by(-1.0),
-                None => column == 0 && numbers.len() >= COUNTED_ROWS && (steps_by(1.0) || is_elapsed(&numbers)),
+                () if has_name(COUNTERS) => steps_by(1.0) || steps_by(-1.0),
+                () => column == 0 && numbers.len() >= COUNTED_ROWS && (steps_by(1.0) || is_elapsed(&numbers)),
             }
     }
 
@@ -154,8 +116,9 @@ impl Contents<'_> {
                 return None;
             }
         }
-        let known = |pairs: &[[&str; 2]]| {
-            let pair = pairs.iter().find(|pair| words.keys().all(|word| pair.contains(&word.as_str())));
+        let known = |pairs: &[&[[&str; 2]]]| {
+            let pair =
+                pairs.iter().copied().flatten().find(|pair| words.keys().all(|word| pair.contains(&word.as_str())));
             pair.map(|pair| pair.map(str::to_owned))
         };
         let is_plain =

@@ -9,49 +9,16 @@ use crate::dates;
 use std::sync::OnceLock;
 
 /// Date formats that are tried in addition to ISO 8601. A date may match two of them.
-const DATES: [&str; 26] = [
-    "%d.%m.%Y",
-    "%d/%m/%Y",
-    "%m/%d/%Y",
-    "%d-%m-%Y",
-    "%m-%d-%Y",
-    "%Y/%m/%d",
-    "%Y-%m-%d",
-    "%Y.%m.%d",
-    "%d.%m.%y",
-    "%d/%m/%y",
-    "%m/%d/%y",
-    "%d-%m-%y",
-    "%m-%d-%y",
-    "%d-%b-%y",
-    "%d-%b-%Y",
-    "%d %b %Y",
-    "%d %b %y",
-    "%d. %b %Y",
-    "%d.%b.%Y",
-    "%d/%b/%Y",
-    "%b %d %Y",
-    "%b %d, %Y",
-    "%Y-%b-%d",
-    "%d%b%Y",
-    "%Y%m%d",
-    "%b %d %H:%M:%S %Y",
+const DATES: [&[&str]; 4] = [
+    &["%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y-%m-%d", "%Y.%m.%d"],
+    &["%d.%m.%y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%y", "%m-%d-%y"],
+    &["%d-%b-%y", "%d-%b-%Y", "%d %b %Y", "%d %b %y", "%d. %b %Y", "%d.%b.%Y", "%d/%b/%Y"],
+    &["%b %d %Y", "%b %d, %Y", "%Y-%b-%d", "%d%b%Y", "%Y%m%d", "%b %d %H:%M:%S %Y"],
 ];
-
-const TIMES: [&str; 11] = [
-    "",
-    " %H:%M",
-    " %H:%M:%S%.f",
-    " %I:%M %p",
-    " %I:%M:%S%.f %p",
-    "T%H:%M:%S%.f",
-    "T%H:%M",
-    ":%H:%M:%S%.f",
-    ", %H:%M:%S%.f",
-    ", %H:%M",
-    " %H.%M.%S",
+const TIMES: [&[&str]; 2] = [
+    &["", " %H:%M", " %H:%M:%S%.f", " %I:%M %p", " %I:%M:%S%.f %p", "T%H:%M:%S%.f", "T%H:%M"],
+    &[":%H:%M:%S%.f", ", %H:%M:%S%.f", ", %H:%M", " %H.%M.%S"],
 ];
-
 /// Formats of dates with digits only, each with its number of characters.
 const COMPACT: [(&str, usize); 7] = [
     ("%Y%m%d", 8),
@@ -68,7 +35,8 @@ const EXCEL_DAYS: std::ops::Range<f64> = 36526.0..55153.0;
 
 fn candidates() -> &'static [TimeFormat] {
     static ALL: OnceLock<Vec<TimeFormat>> = OnceLock::new();
-    let texts = || DATES.iter().flat_map(|date| TIMES.iter().map(move |time| format!("{date}{time}")));
+    let times = || TIMES.into_iter().flatten();
+    let texts = || DATES.into_iter().flatten().flat_map(|date| times().map(move |time| format!("{date}{time}")));
     ALL.get_or_init(|| texts().filter_map(|text| TimeFormat::from_text(&text)).collect())
 }
 

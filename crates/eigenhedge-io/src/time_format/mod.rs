@@ -32,28 +32,18 @@ const UNITS: [(&str, f64, f64); 4] =
 /// Spreadsheet day of 1970-01-01.
 const EXCEL_EPOCH: f64 = 25569.0;
 
-/// Names of time zones at the end of a time, with their offset from UTC in hours.
-const ZONES: [(&str, i32); 20] = [
-    (" UTC", 0),
-    (" GMT", 0),
-    (" WET", 0),
-    (" WEST", 1),
-    (" BST", 1),
-    (" CET", 1),
-    (" MEZ", 1),
-    (" CEST", 2),
-    (" MESZ", 2),
-    (" EET", 2),
-    (" EEST", 3),
-    (" EST", -5),
-    (" EDT", -4),
-    (" CDT", -5),
-    (" MST", -7),
-    (" MDT", -6),
-    (" PST", -8),
-    (" PDT", -7),
-    ("Z", 0),
-    ("z", 0),
+/// Offsets from UTC in hours, with the names of time zones at the end of a time.
+const ZONES: [(i32, &[&str]); 10] = [
+    (0, &[" UTC", " GMT", " WET"]),
+    (1, &[" WEST", " BST", " CET", " MEZ"]),
+    (2, &[" CEST", " MESZ", " EET"]),
+    (3, &[" EEST"]),
+    (-4, &[" EDT"]),
+    (-5, &[" EST", " CDT"]),
+    (-6, &[" MDT"]),
+    (-7, &[" MST", " PDT"]),
+    (-8, &[" PST"]),
+    (0, &["Z", "z"]),
 ];
 
 /// Maximum offset of a time zone from UTC in seconds.
@@ -208,8 +198,8 @@ pub(crate) fn is_compact_time_of_day(cell: &str) -> bool {
 /// Returns a time without the name of a zone at its end, and the UTC offset of the zone in hours.
 fn without_zone(text: &str) -> (&str, i32) {
     let text = text.trim();
-    let zone = ZONES.iter().find_map(|(sign, hours)| Some((text.strip_suffix(sign)?, *hours)));
-    zone.unwrap_or((text, 0))
+    let without = |signs: &[&str]| signs.iter().find_map(|sign| text.strip_suffix(sign));
+    ZONES.iter().find_map(|(hours, signs)| Some((without(signs)?, *hours))).unwrap_or((text, 0))
 }
 
 fn has_zone(text: &str) -> bool {
