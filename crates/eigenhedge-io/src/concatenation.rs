@@ -3,13 +3,11 @@
 
 use crate::columns::Columns;
 use crate::error::{Error, Fault, RowPlace};
-use crate::format::Format;
+use crate::format::{Format, Source};
 use crate::input_source::InputSource;
 use crate::layout::Layout;
-use crate::reader::{Opened, Progress, ReadPosition, Reader};
+use crate::reader::{Opened, Progress, ReadPosition, Reader, Row};
 use crate::reading::Reading;
-use crate::row::Row;
-use crate::source::Source;
 use crate::{binary, columnar, text};
 
 /// Opens a single table. If `like` is given, the table must continue one with these columns.
@@ -22,9 +20,8 @@ fn open_one(input: &InputSource, layout: &Layout, like: Option<&Columns>) -> Res
             Some(like) => columnar::open(input, &like.layout_of_later(layout))?,
         },
         Format::Libsvm => text::Libsvm::open(input, layout)?,
-        Format::Lines => text::Lines::open(input, layout)?,
-        Format::Npy => binary::open_npy(input, layout)?,
-        Format::Npz => binary::open_npz(input, layout)?,
+        Format::Lines => text::PlainLines::open(input, layout)?,
+        Format::Npy | Format::Npz => binary::open(input, layout)?,
     };
     if let Some(like) = like {
         like.judge_later(&opened.columns, layout).map_err(|fault| input.fault(fault))?;

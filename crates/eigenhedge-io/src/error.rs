@@ -4,9 +4,8 @@
 use crate::recode::text_of;
 use crate::time_format::TimeFormat;
 use std::error::Error as _;
-use std::fmt;
-use std::io;
 use std::sync::Arc;
+use std::{fmt, io};
 
 /// Error in a table or a file, with its location.
 #[derive(Debug)]
@@ -234,5 +233,22 @@ pub(crate) fn shown(cell: &[u8]) -> String {
         _ if cell.is_empty() => "an empty cell".to_owned(),
         Some((end, _)) => format!("{:?}…", &cell[..end]),
         None => format!("{cell:?}"),
+    }
+}
+
+/// Returns the message for a row that a learner rejects. `label` describes the column at an index.
+pub fn refusal(error: &eigenhedge::Error, label: impl Fn(usize) -> String) -> String {
+    use eigenhedge::{Error, options::exact};
+    match error {
+        Error::Entry { what: "row", index, rule, value } => {
+            format!("{} must be {rule}, got {}", label(*index), exact(*value))
+        }
+        Error::Norm { norm, bound } => {
+            format!("the norm of the row must not exceed the norm bound {}, got {}", exact(*bound), exact(*norm))
+        }
+        Error::Overflow { largest } => {
+            format!("the squared norm of the row must be finite, got a largest entry of {}", exact(*largest))
+        }
+        other => other.to_string(),
     }
 }

@@ -2,11 +2,10 @@
 //! be converted (to UTF-8, or from JSON to JSON lines) can be opened only at their start.
 
 use crate::error::{Error, Fault, RowPlace, hint, quoted};
-use crate::format::{Format, signature};
+use crate::format::{Format, Source, signature};
 use crate::json_values::{self, JsonValues};
 use crate::layout::Layout;
 use crate::memory::MaxMemory;
-use crate::source::Source;
 use crate::stop::Stop;
 use crate::unpack::{Counted, Packing, UnpackedPipe, Utf8, is_utf16};
 use crate::workbook;

@@ -52,21 +52,15 @@ mod group_store;
 mod input_source;
 mod json_values;
 mod layout;
-mod layout_options;
 mod memory;
-mod month_names;
 mod pivot;
 mod read_ahead;
 mod read_as;
 mod reader;
 mod reading;
 mod recode;
-mod refusal;
-mod row;
 mod saved;
 mod scaled;
-mod selectors;
-mod source;
 mod staging;
 mod stop;
 mod stream;
@@ -80,9 +74,8 @@ mod workbook;
 #[cfg(not(feature = "workbook"))]
 mod workbook {
     //! Placeholder for the reader of workbooks in a build without it.
-    use crate::error::Fault;
+    use crate::format::Source;
     use crate::memory::MaxMemory;
-    use crate::source::Source;
     use std::io::Read;
 
     pub fn sheet_of(_: &Source, _: Option<&str>, _: MaxMemory) -> Result<(String, usize), Fault> {
@@ -101,24 +94,20 @@ pub use answers::{
 pub use binary::{Array, read_array};
 #[doc(hidden)]
 pub use catch_panics::guarded;
+pub use columns::matches_pattern;
 pub use dates::{duration, iso_time};
-pub use error::{Error, hint, printable, printable_path};
+pub use error::{Error, hint, printable, printable_path, refusal};
 pub use export::write_linear_map;
-pub use format::Format;
+pub use format::{Format, Source};
 #[doc(hidden)]
 pub use group_store::SavedBytes;
 pub use group_store::{GroupStore, fleet_of_bytes, open_fleet, save_fleet, scratch_file};
 pub use json_values::json_lines;
-pub use layout::{Layout, OnBadRow, Pivot, Selector};
-pub use layout_options::TABLE_OPTIONS;
+pub use layout::{Layout, OnBadRow, Pivot, Selector, TABLE_OPTIONS};
 pub use memory::MaxMemory;
-pub use reader::Progress;
+pub use reader::{Progress, Row};
 pub use reading::{Dialect, Reading};
-pub use refusal::refusal;
-pub use row::Row;
 pub use scaled::ScaledStream;
-pub use selectors::matches_pattern;
-pub use source::Source;
 pub use staging::{Reservation, write_private, write_whole};
 pub use stop::Stop;
 pub use stream::{Moment, Stream, StreamState};

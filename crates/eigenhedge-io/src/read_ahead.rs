@@ -3,12 +3,11 @@
 
 use crate::concatenation;
 use crate::error::{Error, RowPlace};
+use crate::format::Source;
 use crate::input_source::InputSource;
 use crate::layout::Layout;
-use crate::reader::{Opened, Progress, ReadPosition, Reader};
+use crate::reader::{Opened, Progress, ReadPosition, Reader, Row};
 use crate::reading::Reading;
-use crate::row::Row;
-use crate::source::Source;
 use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;

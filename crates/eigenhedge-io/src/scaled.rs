@@ -1,8 +1,8 @@
 //! Rows in standard units (deviations from the mean of the column, divided by its scale).
 
 use crate::error::Error as TableError;
-use crate::refusal::refusal;
-use crate::row::Row;
+use crate::error::refusal;
+use crate::reader::Row;
 use crate::stream::Stream;
 use eigenhedge::{Error, Standardize, Standardizer};
 use std::collections::VecDeque;

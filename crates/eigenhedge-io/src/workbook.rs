@@ -3,8 +3,8 @@
 
 use crate::catch_panics::guarded;
 use crate::error::{Fault, hint};
+use crate::format::Source;
 use crate::memory::MaxMemory;
-use crate::source::Source;
 use calamine::{Data, ExcelDateTime, Ods, Reader, SheetVisible, Sheets, Xls, Xlsb, Xlsx};
 use std::io::{self, Cursor, Read, Seek};
 use std::sync::mpsc::{Receiver, sync_channel};

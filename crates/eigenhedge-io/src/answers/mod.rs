@@ -6,15 +6,12 @@
 //! withdrawn.
 
 mod behind;
-mod cells;
 mod form;
-mod number;
 mod parquet;
 mod tables;
 
 pub use behind::Output;
-pub use cells::{Cell, CellKind, Column, number_cells, number_columns};
-pub use form::Form;
+pub use form::{Cell, CellKind, Column, Form, number_cells, number_columns};
 pub use tables::{
     CAUSES, answer_cells, answer_columns, cause_columns, filled_cells, filled_columns, filled_names, verdict_cells,
     verdict_columns,
@@ -24,7 +21,7 @@ use crate::binary::npy_bytes;
 use crate::error::{Error, Fault};
 use crate::reading::Dialect;
 use crate::staging::{Kind, Place, Staging, cut_from_target, unwritable};
-use cells::read_cell;
+use form::read_cell;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::HashMap;

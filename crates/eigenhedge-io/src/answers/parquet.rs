@@ -1,7 +1,7 @@
 //! Conversion of plain records to a Parquet file, which cannot be truncated at a row and continued. A row group is
 //! buffered in memory, so its size is limited.
 
-use super::cells::Column;
+use super::form::Column;
 use std::fs::File;
 use std::io::{self, Read};
 
@@ -12,7 +12,7 @@ pub fn convert(_: impl Read, _: &[Column], _: File) -> io::Result<File> {
 
 #[cfg(feature = "parquet")]
 pub fn convert(records: impl Read, columns: &[Column], out: File) -> io::Result<File> {
-    use super::cells::{Cell, CellKind, read_cell};
+    use super::form::{Cell, CellKind, read_cell};
     use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
     use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
     use parquet::errors::ParquetError;

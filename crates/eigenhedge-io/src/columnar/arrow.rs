@@ -4,7 +4,7 @@
 //! library `arrow-ipc` decodes them. Before anything is allocated, the stated lengths are compared with the length of
 //! the file, and the stated uncompressed length of a buffer with the most that its bytes can expand to.
 
-use super::batches::{Batches, Table, choose, unsound};
+use super::{Table, choose, unsound};
 use crate::error::{Error, Fault};
 use crate::input_source::InputSource;
 use crate::layout::Layout;
@@ -45,9 +45,7 @@ pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     let chosen = choose(input, layout, &schema)?;
     // Projection takes quadratic time in the number of columns, so it is skipped if all columns are selected.
     let projection = (chosen.1.len() < schema.fields().len()).then(|| chosen.1.clone());
-    let columns = chosen.0.clone();
-    let batches: Batches = Box::new(Decoder { messages, schema, projection });
-    Ok(Opened { reader: Box::new(Table::new(input, format, chosen, batches, None, None)?.filling(layout)), columns })
+    Table::open(input, layout, chosen, Box::new(Decoder { messages, schema, projection }), None)
 }
 
 struct Messages {

@@ -1,8 +1,8 @@
 //! Reader of Parquet files. To start at a later row, whole row groups and pages are skipped.
 
-use super::batches::{BATCH_CELLS, Batches, Reopen, Table, choose, unsound};
 use super::page_header::PageHeader;
 use super::parquet_columns::{leaves_of, pass_over, read_rows, schema_of};
+use super::{BATCH_CELLS, Batches, Reopen, Table, choose, unsound};
 use crate::error::{Error, Fault};
 use crate::input_source::InputSource;
 use crate::layout::Layout;
@@ -33,9 +33,8 @@ pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     }
     let schema = schema_of(metadata);
     let chosen = choose(input, layout, &schema)?;
-    let (columns, projection) = chosen.clone();
-    let leaves = leaves_of(metadata.schema_descr(), &projection);
-    let schema = Arc::new(schema.project(&projection).map_err(|error| unsound(input, FORMAT, error))?);
+    let leaves = leaves_of(metadata.schema_descr(), &chosen.1);
+    let schema = Arc::new(schema.project(&chosen.1).map_err(|error| unsound(input, FORMAT, error))?);
     let (input_there, file) = (input.clone(), Arc::new(file));
     let reopen: Reopen = Box::new(move |rows| {
         let groups = RowGroups {
@@ -51,8 +50,7 @@ pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
         Ok(Box::new(groups) as Batches)
     });
     let batches = reopen(0)?;
-    let table = Table::new(input, FORMAT, chosen, batches, Some(reopen), Some(total))?.filling(layout);
-    Ok(Opened { reader: Box::new(table), columns })
+    Table::open(input, layout, chosen, batches, Some((reopen, total)))
 }
 
 /// Batches of the row groups, in order. Each row group is checked before it is decoded.

@@ -8,6 +8,7 @@ use arrow_array::{
 };
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Field, Schema, TimeUnit};
+use base64::{Engine as _, engine::general_purpose::STANDARD_NO_PAD};
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit as ParquetUnit, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType as PhysicalType;
@@ -36,27 +37,8 @@ pub fn schema_of(file: &FileMetaData) -> Schema {
 /// Returns the embedded Arrow schema, if any. It identifies durations, which Parquet stores as integers.
 fn told_schema(file: &FileMetaData) -> Option<Schema> {
     let told = file.key_value_metadata()?.iter().find(|pair| pair.key == "ARROW:schema")?;
-    arrow_ipc::convert::try_schema_from_ipc_buffer(&from_base64(told.value.as_ref()?)?).ok()
-}
-
-fn from_base64(text: &str) -> Option<Vec<u8>> {
-    let digit = |byte: u8| {
-        Some(match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => return None,
-        })
-    };
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
-    for group in text.trim_end_matches('=').as_bytes().chunks(4) {
-        let digits = group.iter().map(|byte| digit(*byte).map(u32::from)).collect::<Option<Vec<u32>>>()?;
-        let bits = digits.iter().enumerate().map(|(i, digit)| digit << (18 - 6 * i)).sum::<u32>();
-        bytes.extend_from_slice(&bits.to_be_bytes()[1..digits.len()]);
-    }
-    Some(bytes)
+    let schema = STANDARD_NO_PAD.decode(told.value.as_ref()?.trim_end_matches('=')).ok()?;
+    arrow_ipc::convert::try_schema_from_ipc_buffer(&schema).ok()
 }
 
 pub fn leaves_of(descriptor: &SchemaDescriptor, columns: &[usize]) -> Vec<usize> {

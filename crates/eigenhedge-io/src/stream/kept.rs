@@ -2,7 +2,7 @@
 
 use super::Stream;
 use crate::error::{Error, Fault, shown};
-use crate::row::Row;
+use crate::reader::Row;
 use crate::time_format::{Found, TimeFormat};
 use crate::timezone::Timezone;
 use eigenhedge::kernel::{TextItems, item_number};

@@ -8,8 +8,7 @@ use crate::columns::{Columns, allow_columns};
 use crate::error::{Error, Fault};
 use crate::input_source::InputSource;
 use crate::layout::{Layout, OnBadRow};
-use crate::reader::Opened;
-use crate::row::Row;
+use crate::reader::{Opened, Row};
 use crate::time_format::{Found, TimeFormat, names_time};
 use std::collections::HashMap;
 

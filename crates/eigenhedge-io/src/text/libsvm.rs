@@ -7,8 +7,7 @@ use crate::columns::{Columns, allow_columns};
 use crate::error::{Error, Fault, shown};
 use crate::input_source::InputSource;
 use crate::layout::Layout;
-use crate::reader::Opened;
-use crate::row::Row;
+use crate::reader::{Opened, Row};
 
 pub struct Libsvm {
     columns: Columns,

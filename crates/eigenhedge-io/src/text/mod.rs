@@ -9,16 +9,13 @@ mod jsonl;
 mod libsvm;
 mod line_ends;
 mod line_reader;
-mod lines;
 mod peek;
-mod preamble;
 mod sniff;
-mod time_column;
 
 pub use csv::Csv;
 pub use jsonl::Jsonl;
 pub use libsvm::Libsvm;
-pub use lines::Lines;
+pub use line_reader::PlainLines;
 
 fn number(cell: &[u8]) -> Option<f64> {
     cells::CellStyle::default().number(cell)

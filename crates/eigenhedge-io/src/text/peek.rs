@@ -2,7 +2,7 @@
 //! arrived are inspected, once they contain a row, so that a row never waits for later rows.
 
 use super::cells::CellStyle;
-use super::preamble::after;
+use super::sniff::after;
 use crate::error::Error;
 use crate::input_source::InputSource;
 use crate::recode::text_of;

@@ -8,7 +8,6 @@
 use super::cells::{CellStyle, decimal_sign, group_sign, has_one_group, has_thousands, split_unit};
 use super::line_ends::Lines;
 use super::peek::LINES;
-use super::preamble;
 use crate::format::Format;
 use crate::layout::Layout;
 use crate::recode::text_of;
@@ -39,10 +38,10 @@ impl Look {
         let by_format = (layout.format == Format::Tsv).then_some(b'\t');
         let given = layout.delimiter.or(by_format).or_else(|| found.map(|found| found.signs.delimiter));
         let known = layout.skip_lines.or_else(|| found.map(|found| found.skipped)).map(|lines| lines.min(MOST_SKIPPED));
-        let (by_line, first) = preamble::separator_line(head);
+        let (by_line, first) = separator_line(head);
         let given = given.or(by_line.filter(|_| known.is_none_or(|lines| lines > 0)));
-        let skipped = known.unwrap_or_else(|| first + preamble::lines(preamble::after(head, first), given));
-        let head = preamble::after(head, skipped);
+        let skipped = known.unwrap_or_else(|| first + lines_before_header(after(head, first), given));
+        let head = after(head, skipped);
         let table = after_comments(head);
         let splits = |head: &[u8]| given.unwrap_or_else(|| delimiter(head, layout.decimal));
         let width = |head: &[u8]| records(head, splits(table)).first().map_or(0, ByteRecord::len);
@@ -214,8 +213,85 @@ fn has_groups(lines: &[ByteRecord], decimal: u8) -> bool {
         && cells().filter(has_other).all(has_one_group)
 }
 
+const MOST: usize = 60;
+
+/// Returns the delimiter of a first line such as `sep=;`, and the number of such lines (0 or 1).
+fn separator_line(head: &[u8]) -> (Option<u8>, u64) {
+    let head = head.strip_prefix("\u{feff}".as_bytes()).unwrap_or(head);
+    let line = head.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
+    let line = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\"")).unwrap_or(line);
+    match line {
+        [s, e, p, b'=', sign] if [*s, *e, *p].eq_ignore_ascii_case(b"sep") && sign.is_ascii() => (Some(*sign), 1),
+        _ => (None, 0),
+    }
+}
+
+pub fn after(head: &[u8], lines: u64) -> &[u8] {
+    let mut rest = head;
+    for _ in 0..lines.min(head.len() as u64) {
+        let end = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+        rest = match end.map(|end| rest.split_at(end)) {
+            Some((_, [b'\r', b'\n', rest @ ..] | [_, rest @ ..])) => rest,
+            _ => &[],
+        };
+    }
+    rest
+}
+
+fn lines_before_header(head: &[u8], delimiter: Option<u8>) -> u64 {
+    if head.starts_with(b"#") {
+        return 0;
+    }
+    let mut rest = head;
+    let mut lines = Vec::new();
+    while !rest.is_empty() && lines.len() < 2 * MOST {
+        let next = after(rest, 1);
+        lines.push(rest[..rest.len() - next.len()].trim_ascii_end());
+        rest = next;
+    }
+    let tried = delimiter.map_or_else(|| vec![b';', b'\t', b',', b'|'], |delimiter| vec![delimiter]);
+    tried.into_iter().filter_map(|delimiter| before_header(&lines, delimiter)).min().unwrap_or(0)
+}
+
+fn before_header(lines: &[&[u8]], delimiter: u8) -> Option<u64> {
+    // In most tables the first line has all cells, and no parsing is needed.
+    let signs = |line: &[u8]| line.iter().filter(|byte| **byte == delimiter).count();
+    let (first, last) = (lines.first()?, lines.last()?);
+    let has_gap = first.windows(2).any(|pair| pair == [delimiter, delimiter]);
+    match (signs(first), signs(last)) {
+        (0, _) if lines.iter().all(|line| signs(line) == 0) => return None,
+        (one, other) if one > 0 && one == other && !has_gap => return Some(0),
+        _ => {}
+    }
+    let cells = |line: &&[u8]| -> ByteRecord {
+        let mut reader = csv::ReaderBuilder::new();
+        let reader = reader.has_headers(false).flexible(true).delimiter(delimiter).from_reader(*line);
+        reader.into_byte_records().next().and_then(Result::ok).unwrap_or_default()
+    };
+    let records: Vec<ByteRecord> = lines.iter().map(cells).collect();
+    let there: Vec<usize> = records.iter().map(ByteRecord::len).filter(|width| *width > 0).collect();
+    let later = &there[there.len() / 2..];
+    let width = *later.iter().max_by_key(|width| later.iter().filter(|other| other == width).count())?;
+    if width < 2 || records.first().is_none_or(|first| first.len() == width && is_filled(first)) {
+        return (width > 1).then_some(0);
+    }
+    let style = CellStyle::default();
+    let has_numbers = |record: &ByteRecord| record.iter().any(|cell| style.looks_numeric(cell));
+    let start = records.iter().position(|record| record.len() == width && is_filled(record))?;
+    let rest: Vec<&ByteRecord> = records[start..].iter().filter(|record| !record.is_empty()).collect();
+    let same = rest.iter().filter(|record| record.len() == width).count();
+    let is_header = !has_numbers(&records[start]) && rest.len() > 1 && rest.iter().skip(1).any(|row| has_numbers(row));
+    (start <= MOST && same * 10 >= rest.len() * 9 && is_header).then_some(start as u64)
+}
+
+fn is_filled(record: &ByteRecord) -> bool {
+    2 * record.iter().filter(|cell| !cell.trim_ascii().is_empty()).count() > record.len()
+}
+
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
 
     #[test]
@@ -268,5 +344,27 @@ mod tests {
         for text in ["a;b\n1,500,030;2\n999,500;3\n", "a;b\n1.500.030;2\n999.500;3\n"] {
             assert!(Look::new(text.as_bytes(), &Layout::new(Format::Csv)).has_groups, "{text:?}");
         }
+    }
+
+    #[test]
+    fn lines_before_a_header_are_counted() {
+        let cases = [
+            ("a,b\n1,2\n3,4\n", 0),
+            ("Plant 7\n\na,b\n1,2\n3,4\n", 2),
+            ("Plant 7;;;\r\nfrom;2024-01-01;;\r\nt;a;b;c\r\n1;2;3;4\r\n1;2;3;4\r\n", 2),
+            ("Report, made by hand\ntime,a,b\n1,2,3\n4,5,6\n", 1),
+            ("Exported\n1,2\n3,4\n", 0),
+            // A header with too few names is not a preamble.
+            ("a,b\n1,2,3\n4,5,6\n", 0),
+            ("a\n1\n2\n", 0),
+            ("1,2\n3,4\n5,6\n", 0),
+            ("a,b,c\n1,,\n,2,\n", 0),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(lines_before_header(text.as_bytes(), None), wanted, "{text:?}");
+        }
+        assert_eq!(separator_line(b"sep=;\na;b\n"), (Some(b';'), 1));
+        assert_eq!(separator_line(b"sepal;b\n"), (None, 0));
+        assert_eq!(after(b"a\r\nb\nc", 2), b"c");
     }
 }

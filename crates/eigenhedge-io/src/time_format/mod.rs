@@ -5,7 +5,7 @@ mod find;
 pub(crate) use find::Found;
 
 use crate::dates;
-use crate::month_names::in_english;
+use crate::dates::in_english;
 use chrono::format::{Item, Parsed, StrftimeItems, parse};
 use chrono::{DateTime, NaiveTime};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
