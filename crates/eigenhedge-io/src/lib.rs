@@ -87,8 +87,8 @@ mod workbook {
 }
 
 pub use answers::{
-    Answers, CAUSES, Cell, CellKind, Column, Form, Output, Position, Target, answer_cells, answer_columns,
-    cause_columns, filled_cells, filled_columns, filled_names, json_cells, number_cells, number_columns, verdict_cells,
+    Answers, CAUSES, Cell, CellKind, Column, Form, Position, Target, answer_cells, answer_columns, cause_columns,
+    filled_cells, filled_columns, filled_names, json_cells, number_cells, number_columns, verdict_cells,
     verdict_columns,
 };
 pub use binary::{Array, read_array};

@@ -5,8 +5,8 @@
 use crate::common::{Matrix, matrix};
 use eigenhedge::Loss;
 use eigenhedge_io::{
-    Answers, Cell, Form, Format, Layout, Output, Position, Source, Stream, Target, answer_cells, answer_columns,
-    number_cells, number_columns,
+    Answers, Cell, Form, Format, Layout, Position, Source, Stream, Target, answer_cells, answer_columns, number_cells,
+    number_columns,
 };
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -99,7 +99,7 @@ fn another_thread_writes_the_same_bytes_and_says_the_same_positions() {
     let rows = matrix(3000, KEPT + 2);
     for form in Form::ALL {
         let (direct, behind) = (Place::new(), Place::new());
-        let outputs = [Output::direct(direct.open(form).unwrap()), Output::behind(behind.open(form).unwrap())];
+        let outputs = [direct.open(form).unwrap(), behind.open(form).unwrap().behind()];
         let positions = outputs.map(|mut output| {
             let mut positions = Vec::new();
             for (i, row) in rows.iter().enumerate() {
@@ -116,7 +116,7 @@ fn another_thread_writes_the_same_bytes_and_says_the_same_positions() {
         assert!(bytes(&direct) == bytes(&behind), "{form:?}");
         // A run that fails before its first sync leaves nothing.
         let failed = Place::new();
-        let mut output = Output::behind(failed.open(form).unwrap());
+        let mut output = failed.open(form).unwrap().behind();
         output.write(&cells(0, &rows[0])).unwrap();
         drop(output);
         assert_eq!(failed.files(), Vec::<String>::new(), "{form:?}");

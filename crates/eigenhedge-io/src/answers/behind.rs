@@ -1,7 +1,7 @@
 //! Output table that is written on a separate thread, which receives rows as records, in order. A write error is
-//! returned by a later call. Dropping an [`Output`] waits for its thread to remove an incomplete file.
+//! returned by a later call. Dropping the table waits for its thread to remove an incomplete file.
 
-use super::{Answers, Cell, Position};
+use super::{Answers, Cell, Position, Sink};
 use crate::error::{Error, Fault};
 use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -10,15 +10,7 @@ use std::thread::{self, JoinHandle};
 const LOT: usize = 1 << 15;
 const LOTS: usize = 4;
 
-/// Output that writes answers directly or on a separate thread.
-pub struct Output(Kind);
-
-enum Kind {
-    Direct(Box<Answers>),
-    Behind(Behind),
-}
-
-struct Behind {
+pub(super) struct Behind {
     messages: Option<SyncSender<Message>>,
     writer: Option<JoinHandle<Result<(), Error>>>,
     lot: Vec<u8>,
@@ -31,68 +23,44 @@ enum Message {
     Finish,
 }
 
-impl Output {
-    /// Creates an output that writes each answer immediately.
-    pub fn direct(answers: Answers) -> Self {
-        Self(Kind::Direct(Box::new(answers)))
-    }
-
-    /// Creates an output that writes on a separate thread. It writes directly if each row must be
-    /// flushed, if there is no target, or if no thread starts.
-    pub fn behind(answers: Answers) -> Self {
-        if answers.at_once || answers.is_nowhere() {
-            return Self::direct(answers);
+impl Answers {
+    /// Moves the writing to a separate thread, unless each row must be flushed, there is no target, or no thread starts.
+    #[must_use]
+    pub fn behind(self) -> Self {
+        if self.at_once || matches!(self.sink, Sink::Nowhere) {
+            return self;
         }
         let (messages, received) = sync_channel(LOTS);
         let work = move || write_all(&received);
-        let Ok(writer) = thread::Builder::new().name("writer".to_owned()).spawn(work) else {
-            return Self::direct(answers);
-        };
+        let Ok(writer) = thread::Builder::new().name("writer".to_owned()).spawn(work) else { return self };
+        let Self { form, at_once, is_safe, dialect, rows, .. } = self;
         // The thread waits for this message, so it cannot have ended.
-        let sent = messages.send(Message::Begin(Box::new(answers))).is_ok();
+        let sent = messages.send(Message::Begin(Box::new(self))).is_ok();
         debug_assert!(sent);
-        Self(Kind::Behind(Behind { messages: Some(messages), writer: Some(writer), lot: Vec::new() }))
-    }
-
-    /// Writes a row ([`Answers::write`]).
-    pub fn write(&mut self, row: &[Cell<'_>]) -> Result<(), Error> {
-        match &mut self.0 {
-            Kind::Direct(answers) => answers.write(row),
-            Kind::Behind(behind) => {
-                let written = row.iter().try_for_each(|cell| cell.to_record(&mut behind.lot));
-                written.map_err(unwritable)?;
-                if behind.lot.len() < LOT { Ok(()) } else { behind.send_lot() }
-            }
-        }
-    }
-
-    /// Flushes the output to disk and returns the number of rows and bytes written ([`Answers::sync`]).
-    pub fn sync(&mut self) -> Result<Position, Error> {
-        match &mut self.0 {
-            Kind::Direct(answers) => answers.sync(),
-            Kind::Behind(behind) => {
-                behind.send_lot()?;
-                let (reply, position) = sync_channel(1);
-                behind.send(Message::Sync(reply))?;
-                position.recv().map_err(|_| behind.failure())
-            }
-        }
-    }
-
-    /// Completes the output and renames a staging file to its target ([`Answers::finish`]).
-    pub fn finish(self) -> Result<(), Error> {
-        match self.0 {
-            Kind::Direct(answers) => answers.finish(),
-            Kind::Behind(mut behind) => {
-                behind.send_lot()?;
-                behind.send(Message::Finish)?;
-                behind.end()
-            }
-        }
+        let sink = Sink::Behind(Behind { messages: Some(messages), writer: Some(writer), lot: Vec::new() });
+        Self { sink, form, columns: Vec::new(), needs_header: false, at_once, is_safe, dialect, rows }
     }
 }
 
 impl Behind {
+    pub fn write(&mut self, row: &[Cell<'_>]) -> Result<(), Error> {
+        row.iter().try_for_each(|cell| cell.to_record(&mut self.lot)).map_err(unwritable)?;
+        if self.lot.len() < LOT { Ok(()) } else { self.send_lot() }
+    }
+
+    pub fn sync(&mut self) -> Result<Position, Error> {
+        self.send_lot()?;
+        let (reply, position) = sync_channel(1);
+        self.send(Message::Sync(reply))?;
+        position.recv().map_err(|_| self.failure())
+    }
+
+    pub fn finish(mut self) -> Result<(), Error> {
+        self.send_lot()?;
+        self.send(Message::Finish)?;
+        self.end()
+    }
+
     fn send_lot(&mut self) -> Result<(), Error> {
         let lot = std::mem::take(&mut self.lot);
         if lot.is_empty() { Ok(()) } else { self.send(Message::Lot(lot)) }
@@ -121,7 +89,7 @@ impl Drop for Behind {
     }
 }
 
-fn unwritable(error: io::Error) -> Error {
+pub(super) fn unwritable(error: io::Error) -> Error {
     Error::at("the answers", Fault::Unwritable(error))
 }
 

@@ -10,7 +10,6 @@ mod form;
 mod parquet;
 mod tables;
 
-pub use behind::Output;
 pub use form::{Cell, CellKind, Column, Form, number_cells, number_columns};
 pub use tables::{
     CAUSES, answer_cells, answer_columns, cause_columns, filled_cells, filled_columns, filled_names, verdict_cells,
@@ -21,6 +20,7 @@ use crate::binary::npy_bytes;
 use crate::error::{Error, Fault};
 use crate::reading::Dialect;
 use crate::staging::{Kind, Place, Staging, cut_from_target, unwritable};
+use behind::Behind;
 use form::read_cell;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -79,6 +79,8 @@ enum Sink {
     /// Device or other special file, which must not be replaced by a regular file.
     Device(BufWriter<File>, PathBuf),
     File(Staging),
+    /// Thread with the table.
+    Behind(Behind),
 }
 
 impl Answers {
@@ -126,6 +128,9 @@ impl Answers {
 
     /// Writes a row. Its numbers read back exactly, except that JSON Lines has null for infinity.
     pub fn write(&mut self, row: &[Cell<'_>]) -> Result<(), Error> {
+        if let Sink::Behind(behind) = &mut self.sink {
+            return behind.write(row);
+        }
         debug_assert_eq!(row.len(), self.columns.len());
         let (form, is_safe, at_once, dialect) = (self.form, self.is_safe, self.at_once, self.dialect);
         self.rows += 1;
@@ -147,7 +152,7 @@ impl Answers {
         while !records.is_empty() {
             let read = |(kind, text)| read_cell(kind, &mut records, text);
             let row = kinds.iter().copied().zip(&mut texts).map(read).collect::<io::Result<Vec<Cell<'_>>>>();
-            self.write(&row.map_err(|error| Error::at("the answers", Fault::Unwritable(error)))?)?;
+            self.write(&row.map_err(behind::unwritable)?)?;
         }
         Ok(())
     }
@@ -157,6 +162,7 @@ impl Answers {
         self.hand_over(|out, _| out.flush())?;
         let bytes = match &mut self.sink {
             Sink::File(staging) => staging.sync()?,
+            Sink::Behind(behind) => return behind.sync(),
             _ => 0,
         };
         Ok(Position { rows: self.rows, bytes })
@@ -175,6 +181,7 @@ impl Answers {
                 io::copy(&mut numbers, &mut out).map(|_| out)
             }),
             Sink::File(staging) => staging.finish(),
+            Sink::Behind(behind) => behind.finish(),
             _ => Ok(()),
         }
     }
@@ -183,10 +190,6 @@ impl Answers {
     pub fn into_bytes(mut self) -> Result<Vec<u8>, Error> {
         self.hand_over(|out, _| out.flush())?;
         Ok(if let Sink::Memory(bytes) = self.sink { bytes } else { Vec::new() })
-    }
-
-    fn is_nowhere(&self) -> bool {
-        matches!(self.sink, Sink::Nowhere)
     }
 
     fn hand_over(&mut self, write: impl FnOnce(&mut dyn Write, &[Column]) -> io::Result<()>) -> Result<(), Error> {
@@ -199,7 +202,7 @@ impl Answers {
             write(out, columns)
         };
         match &mut self.sink {
-            Sink::Nowhere => Ok(()),
+            Sink::Nowhere | Sink::Behind(_) => Ok(()),
             Sink::Memory(out) => write(out).map_err(|error| Error::at("memory", Fault::Unwritable(error))),
             Sink::Standard(out) => write(out).map_err(|error| Error::at("standard output", Fault::Unwritable(error))),
             Sink::Device(out, path) => write(out).map_err(|error| unwritable(path, error)),

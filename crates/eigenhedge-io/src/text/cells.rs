@@ -1,5 +1,6 @@
 //! Parsing of the cells of a text table: numbers with a decimal point or comma, markers for missing values, and texts.
 
+use crate::reading::Reading;
 use crate::recode::text_of;
 
 /// Notation of the cells of a text table.
@@ -24,20 +25,14 @@ const MISSING: [&[&str]; 4] = [
 
 impl CellStyle {
     /// Creates a style. Cells in `na_values` count as missing, and so do those in [`MISSING`] unless `only` is true.
-    pub fn new(decimal: u8, has_groups: bool, na_values: &[String], only: bool) -> Self {
-        let (has_comma, signs) = (decimal == b',', na_values.to_vec());
-        let mut style = Self { has_comma, has_groups, signs, only, ..Self::default() };
+    pub fn new(reading: &Reading, na_values: &[String], only: bool) -> Self {
+        let mut units: Vec<String> = reading.cell_units.iter().filter(|unit| !unit.is_empty()).cloned().collect();
+        units.sort_unstable();
+        units.dedup();
+        let (has_comma, has_groups, signs) = (reading.signs.decimal == b',', reading.has_groups, na_values.to_vec());
+        let mut style = Self { has_comma, has_groups, signs, only, units, codes: Vec::new() };
         style.codes = na_values.iter().filter_map(|sign| style.parse(sign)).filter(|x| !x.is_nan()).collect();
         style
-    }
-
-    /// Adds units that may follow a number.
-    #[must_use]
-    pub fn with_units(mut self, units: &[String]) -> Self {
-        self.units = units.iter().filter(|unit| !unit.is_empty()).cloned().collect();
-        self.units.sort_unstable();
-        self.units.dedup();
-        self
     }
 
     /// Parses a number, including NaN and infinity. Returns `None` for text. A number that counts as missing gives NaN.
@@ -216,10 +211,16 @@ fn digits(cell: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reading::Dialect;
+
+    fn style(decimal: u8, has_groups: bool) -> CellStyle {
+        let signs = Dialect { delimiter: b';', decimal };
+        CellStyle::new(&Reading { signs, has_groups, ..Reading::default() }, &[], false)
+    }
 
     #[test]
     fn numbers_have_one_decimal_sign_and_no_thousands_sign() {
-        let (point, comma) = (CellStyle::new(b'.', false, &[], false), CellStyle::new(b',', false, &[], false));
+        let (point, comma) = (style(b'.', false), style(b',', false));
         let cases: [(&str, Option<f64>, Option<f64>, bool); 17] = [
             ("1", Some(1.0), Some(1.0), false),
             (" 1.5 ", Some(1.5), None, false),
@@ -264,7 +265,9 @@ mod tests {
             ("0x1F", None),
         ];
         cases.into_iter().for_each(|(cell, wanted)| assert_eq!(split_unit(cell), wanted, "{cell}"));
-        let style = CellStyle::new(b',', false, &[], false).with_units(&["°C".to_owned(), String::new()]);
+        let cell_units = vec!["°C".to_owned(), String::new()];
+        let signs = Dialect { delimiter: b';', decimal: b',' };
+        let style = CellStyle::new(&Reading { signs, cell_units, ..Reading::default() }, &[], false);
         assert_eq!(style.number("62,1°C".as_bytes()), Some(62.1));
         assert_eq!(style.number(b"62,1 \xb0C"), Some(62.1));
         assert_eq!(style.number(b"62,1 bar"), None);
@@ -279,12 +282,12 @@ mod tests {
         }
         let signs = ["-999".to_owned(), "off".to_owned()];
         for only in [false, true] {
-            let own = CellStyle::new(b'.', false, &signs, only);
+            let own = CellStyle::new(&Reading::default(), &signs, only);
             for (cell, wanted) in [("-999.0", true), ("OFF", true), ("", true), ("NA", !only), ("999", false)] {
                 assert_eq!(own.is_missing(cell.as_bytes()), wanted, "{cell}");
             }
         }
-        let grouped = CellStyle::new(b'.', true, &[], false);
+        let grouped = style(b'.', true);
         let cases = [
             ("1,234", Some(1234.0)),
             ("1.234", Some(1.234)),

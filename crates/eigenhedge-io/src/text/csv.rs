@@ -14,7 +14,7 @@ use crate::input_source::InputSource;
 use crate::layout::{Layout, OnBadRow};
 use crate::read_as::spelled;
 use crate::reader::{Opened, Progress, ReadPosition, Reader, Row};
-use crate::reading::{Dialect, Reading};
+use crate::reading::Reading;
 use crate::recode::text_of;
 use crate::time_format::{Found, TimeFormat};
 use csv::ByteRecord;
@@ -58,17 +58,14 @@ impl Csv {
             return Err(input.fault(Fault::OtherFormat { wanted: layout.format.name(), found: "JSON (jsonl)" }));
         }
         let look = Look::new(source.lines(), layout);
-        let style = CellStyle::new(look.decimal, look.has_groups, &layout.na_values, layout.na_values_only)
-            .with_units(&look.cell_units);
+        let delimiter = look.reading.signs.delimiter;
+        let style = CellStyle::new(&look.reading, &layout.na_values, layout.na_values_only);
         let is_recoded = std::str::from_utf8(source.lines()).is_err();
-        let bytes_before = source.skip_lines(look.skipped);
+        let bytes_before = source.skip_lines(look.reading.skipped);
         let delimiter_hint = match (layout.delimiter, layout.format) {
             (Some(_), _) | (_, Format::Tsv) => String::new(),
-            _ => format!(" (is the delimiter right? {} was assumed)", spelled(look.delimiter)),
+            _ => format!(" (is the delimiter right? {} was assumed)", spelled(delimiter)),
         };
-        let Look { delimiter, decimal, has_groups, skipped, .. } = look;
-        let cell_units = look.cell_units.clone();
-        let signs = Dialect { delimiter, decimal };
         let mut table = Self {
             input: input.clone(),
             records: records(Box::new(source), delimiter, look.has_comments),
@@ -80,12 +77,12 @@ impl Csv {
             fills: layout.fills(),
             columns: Columns::default(),
             style,
-            reading: Reading { signs, has_groups, skipped, cell_units, is_recoded, ..Reading::default() },
+            reading: Reading::default(),
             wordy: Vec::new(),
             has_comments: look.has_comments,
             delimiter_hint,
             rows: 0,
-            lines_before: skipped,
+            lines_before: look.reading.skipped,
             bytes_before,
         };
         if !table.advance()? {
@@ -94,26 +91,20 @@ impl Csv {
         table.cells = table.record.len();
         allow_columns(input, table.cells as u128)?;
         let lines = FirstLines { input, layout, first: &table.record, look: &look, style: &table.style };
-        let settled = lines.settle(like)?;
-        let columns = settled.columns.clone();
-        table.reading.has_header = settled.has_header;
-        table.held = !settled.has_header;
-        if settled.has_header && table.record.iter().any(|cell| table.style.is_word(cell)) {
+        let (columns, reading, wordy) = lines.settle(like)?;
+        table.held = !reading.has_header;
+        if reading.has_header && table.record.iter().any(|cell| table.style.is_word(cell)) {
             table.headers.push(table.record.clone());
         }
-        for _ in 0..settled.unit_lines {
+        for _ in 0..reading.unit_lines {
             table.advance()?;
             table.headers.push(table.record.clone());
         }
-        table.columns = settled.columns;
-        table.reading.sheet = input.sheet.clone().filter(|(_, count)| *count > 1).map(|(name, _)| name);
-        table.reading.unit_lines = settled.unit_lines;
-        table.reading.step = settled.step;
+        let sheet = input.sheet.clone().filter(|(_, count)| *count > 1).map(|(name, _)| name);
         // If the first line is a row, it has been read already.
-        let line = table.records.position().line() - u64::from(table.held);
-        table.reading.first_line = table.lines_before + line;
-        table.reading.time_format = settled.time_format;
-        table.wordy = settled.wordy;
+        let first_line = table.lines_before + table.records.position().line() - u64::from(table.held);
+        table.reading = Reading { is_recoded, sheet, first_line, ..reading };
+        (table.columns, table.wordy) = (columns.clone(), wordy);
         Ok(Opened { reader: Box::new(table), columns })
     }
 

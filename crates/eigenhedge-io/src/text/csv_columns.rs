@@ -16,23 +16,17 @@ use crate::columns::{Columns, free_columns, select};
 use crate::error::{Error, Fault, quoted};
 use crate::input_source::InputSource;
 use crate::layout::{Layout, Selector};
-use crate::reading::TwoStates;
+use crate::reading::{Reading, TwoStates};
 use crate::recode::text_of;
 use crate::time_format::{Found, TimeFormat, is_compact_time_of_day, is_time_of_day, names_time};
 use csv::ByteRecord;
 use std::cmp::Ordering;
 
-pub(super) const LIST: &str = " in the header";
+const LIST: &str = " in the header";
 const EMPTY_ROWS: usize = 5;
 
-pub struct Settled {
-    pub columns: Columns,
-    pub has_header: bool,
-    pub time_format: Option<TimeFormat>,
-    pub unit_lines: u64,
-    pub step: Option<f64>,
-    pub wordy: Vec<usize>,
-}
+/// Selected columns, properties of the table, and selected columns without numbers in the first lines.
+type Settled = (Columns, Reading, Vec<usize>);
 
 pub struct FirstLines<'a> {
     pub input: &'a InputSource,
@@ -70,7 +64,7 @@ impl FirstLines<'_> {
             like.clone()
         };
         let unit_lines = if has_header { self.unit_lines() as u64 } else { 0 };
-        Ok(Settled { columns, has_header, time_format: None, unit_lines, step: None, wordy: Vec::new() })
+        Ok((columns, Reading { has_header, unit_lines, ..self.look.reading.clone() }, Vec::new()))
     }
 
     fn contents(&self, first: usize) -> Contents<'_> {
@@ -142,7 +136,7 @@ impl FirstLines<'_> {
         let is_state = |column: usize| states.iter().any(|state| state.position == column);
         let holds_text = |column: usize| match found {
             Some(found) => found.left_out.contains(&column),
-            None if counters.contains(&column) || times.left_out == Some(column) => true,
+            None if counters.contains(&column) || !times.is_used && times.position == Some(column) => true,
             None => {
                 let mut cells = rows.iter().filter_map(|row| row.get(column));
                 match cells.all(|cell| style.is_missing(cell)) {
@@ -158,19 +152,14 @@ impl FirstLines<'_> {
         let lines = &self.look.lines[usize::from(has_header).min(self.look.lines.len())..];
         let units = lines.iter().take(unit_lines).min_by_key(|line| line.as_slice().len());
         let units = units.map(|line| line.iter().map(|cell| text_of(cell.trim_ascii()).into_owned()).collect());
-        let own = || self.look.cell_units.iter().any(|unit| !unit.is_empty()).then(|| self.look.cell_units.clone());
-        columns.units = units.or_else(own);
-        Ok(Settled {
-            columns,
-            has_header,
-            time_format: times.format,
-            unit_lines: unit_lines as u64,
-            step: times.step,
-            wordy,
-        })
+        let own = &self.look.reading.cell_units;
+        columns.units = units.or_else(|| own.iter().any(|unit| !unit.is_empty()).then(|| own.clone()));
+        let (time_format, unit_lines) = (times.format, unit_lines as u64);
+        let reading = Reading { has_header, time_format, unit_lines, step: times.step, ..self.look.reading.clone() };
+        Ok((columns, reading, wordy))
     }
 
-    pub(super) fn is_own(&self, name: &str) -> bool {
+    fn is_own(&self, name: &str) -> bool {
         !self.layout.model_columns.as_ref().is_some_and(|columns| columns.iter().any(|column| column == name))
     }
 
@@ -232,7 +221,7 @@ impl FirstLines<'_> {
     }
 
     /// Returns the time format of these cells: that of the layout if all cells match it, or a detected one.
-    pub(super) fn form(&self, cells: &[&str]) -> Found {
+    fn form(&self, cells: &[&str]) -> Found {
         match &self.layout.time_format {
             None => TimeFormat::find(cells),
             Some(format) if !cells.is_empty() && cells.iter().all(|cell| format.seconds(cell).is_some()) => {
@@ -246,33 +235,26 @@ impl FirstLines<'_> {
 /// Number of leading free columns that are searched regardless of their names.
 const SEARCHED: usize = 8;
 
-pub struct TimeColumn {
-    pub layout: Layout,
-    pub format: Option<TimeFormat>,
-    /// Position of the time column, even if it is not used.
-    pub position: Option<usize>,
-    pub clock: Option<usize>,
-    pub left_out: Option<usize>,
-    pub step: Option<f64>,
+#[derive(Default)]
+struct TimeColumn {
+    layout: Layout,
+    format: Option<TimeFormat>,
+    position: Option<usize>,
+    is_used: bool,
+    clock: Option<usize>,
+    step: Option<f64>,
 }
 
 impl FirstLines<'_> {
-    pub fn time_column(
-        &self,
-        rows: &[ByteRecord],
-        names: Option<&[String]>,
-        free: &[usize],
-    ) -> Result<TimeColumn, Error> {
+    fn time_column(&self, rows: &[ByteRecord], names: Option<&[String]>, free: &[usize]) -> Result<TimeColumn, Error> {
         let mut layout = self.layout.clone();
-        let nothing =
-            |layout| TimeColumn { layout, format: None, position: None, clock: None, left_out: None, step: None };
         if let Some(found) = &layout.found {
             let time = found.time.filter(|_| layout.time.is_none()).map(Selector::Position);
             let format = layout.time_format.clone().or_else(|| found.time_format.clone());
             layout.clock =
                 layout.clock.take().or(found.clock.filter(|_| layout.time.is_none()).map(Selector::Position));
             layout.time = layout.time.take().or(time);
-            return Ok(TimeColumn { format, ..nothing(layout) });
+            return Ok(TimeColumn { layout, format, ..TimeColumn::default() });
         }
         let given = self.position(names, layout.time.as_ref())?;
         let tried: Vec<usize> = match given {
@@ -320,15 +302,8 @@ impl FirstLines<'_> {
                         layout.time.get_or_insert(Selector::Position(position));
                         layout.clock = layout.clock.take().or(clock.map(Selector::Position));
                     }
-                    let left_out = Some(position).filter(|_| !is_used);
-                    return Ok(TimeColumn {
-                        layout,
-                        format: Some(format),
-                        position: Some(position),
-                        clock,
-                        left_out,
-                        step,
-                    });
+                    let (position, format) = (Some(position), Some(format));
+                    return Ok(TimeColumn { layout, format, position, is_used, clock, step });
                 }
                 Found::Ambiguous { cell, readings } if is_used && (given.is_some() || i == 0 || is_named) => {
                     let label = name.map_or(String::new(), |name| format!(" ({})", quoted(name)));
@@ -338,11 +313,11 @@ impl FirstLines<'_> {
                 Found::Nothing | Found::Ambiguous { .. } => {}
             }
         }
-        Ok(nothing(layout))
+        Ok(TimeColumn { layout, ..TimeColumn::default() })
     }
 
     /// Splits a time column `DATE CLOCK` that the table does not have if it has the columns `DATE` and `CLOCK`.
-    pub(super) fn with_clock(&self, names: &[String]) -> Layout {
+    fn with_clock(&self, names: &[String]) -> Layout {
         let mut layout = self.layout.clone();
         let has = |name: &str| names.iter().any(|own| own == name);
         let Some(Selector::Name(both)) = layout.time.clone().filter(|_| layout.clock.is_none()) else { return layout };

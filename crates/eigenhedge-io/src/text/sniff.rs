@@ -10,6 +10,7 @@ use super::line_ends::Lines;
 use super::peek::LINES;
 use crate::format::Format;
 use crate::layout::Layout;
+use crate::reading::{Dialect, Reading};
 use crate::recode::text_of;
 use csv::ByteRecord;
 
@@ -21,14 +22,10 @@ const MOST_SKIPPED: u64 = 1 << 48;
 const AGREEING: f64 = 0.9;
 
 pub struct Look {
-    pub delimiter: u8,
-    pub decimal: u8,
-    /// True if thousands are grouped, as in `1,234`, by the sign that is not the decimal separator.
-    pub has_groups: bool,
-    pub cell_units: Vec<String>,
+    /// Signs, units in the cells and skipped lines.
+    pub reading: Reading,
     /// True if lines that start with `#` are comments.
     pub has_comments: bool,
-    pub skipped: u64,
     pub lines: Vec<ByteRecord>,
 }
 
@@ -65,7 +62,8 @@ impl Look {
             (None, Some(found)) => found.has_groups,
             (None, None) => has_groups(&lines, decimal),
         };
-        Self { delimiter, decimal, has_groups, cell_units, has_comments, skipped, lines }
+        let signs = Dialect { delimiter, decimal };
+        Self { reading: Reading { signs, has_groups, cell_units, skipped, ..Reading::default() }, has_comments, lines }
     }
 }
 
@@ -103,7 +101,8 @@ fn delimiter(head: &[u8], decimal: Option<u8>) -> u8 {
 /// Returns true for one column of numbers, most with a decimal comma, below a header without one if `decimal` is
 /// unknown.
 fn is_one_column(head: &[u8], decimal: Option<u8>) -> bool {
-    let style = CellStyle::new(b',', false, &[], false);
+    let signs = Dialect { delimiter: b';', decimal: b',' };
+    let style = CellStyle::new(&Reading { signs, ..Reading::default() }, &[], false);
     let (lines, with_comma) = (records(head, b';'), records(head, b','));
     let (Some(first), Some(header)) = (lines.first().and_then(|line| line.get(0)), with_comma.first()) else {
         return false;
@@ -327,7 +326,8 @@ mod tests {
         ];
         for (text, delimiter, decimal) in cases {
             let look = Look::new(text.as_bytes(), &Layout::new(Format::Csv));
-            let found = (char::from(look.delimiter), char::from(look.decimal));
+            let signs = look.reading.signs;
+            let found = (char::from(signs.delimiter), char::from(signs.decimal));
             assert_eq!(found, (delimiter, decimal), "{text:?}");
         }
         let one = [
@@ -339,10 +339,10 @@ mod tests {
         ];
         for (text, delimiter) in one {
             let layout = Layout { decimal: Some(b','), ..Layout::new(Format::Csv) };
-            assert_eq!(char::from(Look::new(text.as_bytes(), &layout).delimiter), delimiter, "{text:?}");
+            assert_eq!(char::from(Look::new(text.as_bytes(), &layout).reading.signs.delimiter), delimiter, "{text:?}");
         }
         for text in ["a;b\n1,500,030;2\n999,500;3\n", "a;b\n1.500.030;2\n999.500;3\n"] {
-            assert!(Look::new(text.as_bytes(), &Layout::new(Format::Csv)).has_groups, "{text:?}");
+            assert!(Look::new(text.as_bytes(), &Layout::new(Format::Csv)).reading.has_groups, "{text:?}");
         }
     }
 

@@ -11,7 +11,7 @@ use crate::stop::StopSignal;
 use anyhow::{Result, anyhow};
 use eigenhedge::{Loss, Model};
 use eigenhedge_io::{
-    Answers, Column, Layout, Output, Position, Row, Source, Stream, Target, answer_cells, answer_columns, filled_cells,
+    Answers, Column, Layout, Position, Row, Source, Stream, Target, answer_cells, answer_columns, filled_cells,
     filled_columns, filled_names, number_cells, number_columns, write_private,
 };
 use eigenhedge_pages::number::readable;
@@ -25,9 +25,9 @@ use std::time::{Duration, Instant};
 pub struct OneModel<'a> {
     plan: &'a Plan,
     learned: Arc<Shared<Learned>>,
-    answers: Output,
-    reconstructions: Output,
-    filled: Output,
+    answers: Answers,
+    reconstructions: Answers,
+    filled: Answers,
     lot: BlockSizes,
     /// Only a plot needs coordinates.
     samples_coordinates: bool,
@@ -61,7 +61,7 @@ impl<'a> OneModel<'a> {
             let answers = answers
                 .with_safe_cells(plan.args.beside.safe_cells)
                 .with_dialect(plan.args.answers_as.dialect(&stream));
-            anyhow::Ok(if has_threads(plan) { Output::behind(answers) } else { Output::direct(answers) })
+            anyhow::Ok(if has_threads(plan) { answers.behind() } else { answers })
         };
         let texts = stream.kept_columns();
         let answers = open(&plan.out, answer_columns(&texts, kept), |saved| &saved.answers)?;
