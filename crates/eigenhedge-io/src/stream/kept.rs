@@ -32,7 +32,7 @@ impl Stream {
             let place = || format!("{}, {}", self.reader.place(), self.selection.label(self.selection.kept[0]));
             outcome.map_err(|fault| Error::at(place(), fault))?;
         }
-        let (Some(items), Some(column)) = (self.items, self.selection.text) else { return Ok(()) };
+        let (Some(items), Some(column)) = (self.layout.items, self.selection.text) else { return Ok(()) };
         let text = std::mem::take(&mut self.row.kept[column.place]);
         let outcome = match append_items(items, &text, self.row.cells_mut()) {
             Ok(()) if self.row.numbers().is_empty() => Err(Fault::NoValue("item, got none")),
@@ -47,47 +47,47 @@ impl Stream {
 
     fn take_time(&mut self) -> Result<(), Fault> {
         let text = self.row.kept.first().map_or("", String::as_str);
-        if self.time_format.is_none() {
-            self.time_format = match TimeFormat::find(&[text]) {
+        if self.layout.time_format.is_none() {
+            self.layout.time_format = match TimeFormat::find(&[text]) {
                 Found::Format(format) => Some(format),
                 Found::Ambiguous { cell, readings } => return Err(Fault::ambiguous(&cell, readings)),
                 Found::Nothing => None,
             };
         }
-        self.row.time = self.time_format.as_ref().and_then(|format| format.seconds(text));
+        self.row.time = self.layout.time_format.as_ref().and_then(|format| format.seconds(text));
         if let Some(time) = self.row.time {
-            let is_local = self.time_format.as_ref().is_some_and(|format| format.is_local(text));
-            if let Some(zone) = self.timezone.filter(|_| is_local) {
+            let is_local = self.layout.time_format.as_ref().is_some_and(|format| format.is_local(text));
+            if let Some(zone) = self.layout.timezone.filter(|_| is_local) {
                 self.take_local_time(zone, time);
             }
             return Ok(());
         }
-        let rule = self.time_format.as_ref().map_or_else(TimeFormat::usual_rule, TimeFormat::rule);
+        let rule = self.layout.time_format.as_ref().map_or_else(TimeFormat::usual_rule, TimeFormat::rule);
         Err(Fault::Row(format!("must be {rule}, got {}", shown(text.as_bytes()))))
     }
 
     /// Parses a time, in the format of the table or as ISO 8601, if the table has a time column.
     pub fn moment(&self, text: &str) -> Option<Moment> {
         let (reading, iso) = (self.reading(), TimeFormat::from_text("iso"));
-        let formats = [self.time_format.as_ref().or(reading.time_format()), iso.as_ref()];
+        let formats = [self.layout.time_format.as_ref().or(reading.time_format()), iso.as_ref()];
         let parsed = |format: &TimeFormat| Some((format.seconds(text)?, format.is_local(text)));
         let (seconds, is_local) = formats.into_iter().flatten().find_map(parsed).filter(|_| self.has_time())?;
         Some(Moment { seconds, is_local })
     }
 
     pub(crate) fn local_offset(&self) -> Option<i32> {
-        self.times.offset
+        self.state.times.offset
     }
 
     /// Returns true if a row of this table is at the moment or later.
     pub fn is_reached(&self, moment: Moment, row: &Row) -> bool {
         let Some(time) = row.time else { return false };
-        let utc = time - self.times.offset.map_or(0.0, f64::from);
+        let utc = time - self.state.times.offset.map_or(0.0, f64::from);
         let on_clock = || {
             let text = row.kept.first().map_or("", String::as_str);
-            self.time_format.as_ref().and_then(|format| format.clock_seconds(text)).unwrap_or(time)
+            self.layout.time_format.as_ref().and_then(|format| format.clock_seconds(text)).unwrap_or(time)
         };
-        let now = match self.timezone.filter(|_| self.times.offset.is_some()) {
+        let now = match self.layout.timezone.filter(|_| self.state.times.offset.is_some()) {
             _ if !moment.is_local => utc,
             Some(zone) => utc + f64::from(zone.offset(utc)),
             None => on_clock(),
@@ -98,12 +98,13 @@ impl Stream {
     /// Interprets `time` as local time in `zone`. [`Row::time`](crate::Row::time) gets the UTC offset of the first row.
     fn take_local_time(&mut self, zone: Timezone, time: f64) {
         let last = self
+            .state
             .times
             .last(self.row.key(self.key))
-            .zip(self.times.offset)
+            .zip(self.state.times.offset)
             .map(|(last, offset)| last - f64::from(offset));
-        let utc = zone.utc(time, last, self.times.is_newest_first());
-        let offset = *self.times.offset.get_or_insert_with(|| zone.offset(utc));
+        let utc = zone.utc(time, last, self.state.times.is_newest_first());
+        let offset = *self.state.times.offset.get_or_insert_with(|| zone.offset(utc));
         self.row.time = Some(utc + f64::from(offset));
         self.row.kept[0] = zone.text(utc);
     }

@@ -1,13 +1,11 @@
 //! Stream of rows in any supported format.
 //!
 //! A bad row (text or infinity instead of a number, a wrong number of cells) either ends the stream with an error that
-//! gives its location, or is counted and skipped. The caller can reject further rows. Missing cells have their own
-//! rule.
+//! gives its location, or is counted and skipped. The caller can reject further rows.
 //!
 //! [`Stream::resume`] with an earlier [`Stream::state`] returns exactly the remaining rows. NPY, Parquet and
 //! uncompressed text files are resumed in place, except CSV and TSV files with carriage returns, UTF-16 text, and JSON
-//! that is not one row per line. Any other file is read again up to the row. A pipe must send its rows again from the
-//! first one.
+//! that is not one row per line. Other files are read again up to the row. A pipe must send all its rows again.
 
 mod kept;
 
@@ -23,18 +21,15 @@ use crate::read_as::read_as;
 use crate::reader::{Opened, Progress, ReadPosition, Reader, Row};
 use crate::reading::Reading;
 use crate::saved::count;
-use crate::time_format::TimeFormat;
 use crate::time_order::TimeOrder;
-use crate::timezone::Timezone;
 use eigenhedge::Missing;
-use eigenhedge::kernel::TextItems;
 use serde::{Deserialize, Serialize};
 
 /// Maximum number of stored messages about bad rows.
 pub const REMEMBERED: usize = 5;
 
 /// State of a stream between two rows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct StreamState {
     columns: Vec<usize>,
     position: ReadPosition,
@@ -42,6 +37,7 @@ pub struct StreamState {
     delivered: u64,
     #[serde(deserialize_with = "count")]
     skipped: u64,
+    /// First few messages about bad rows, with their row numbers.
     messages: Vec<(u64, String)>,
     reading: Option<Reading>,
     #[serde(default)]
@@ -61,29 +57,21 @@ impl StreamState {
 pub struct Stream {
     input: InputSource,
     more: usize,
-    format: Format,
+    /// Layout, with the detected format of times.
+    layout: Layout,
     reader: Box<dyn Reader>,
-    time_format: Option<TimeFormat>,
-    timezone: Option<Timezone>,
-    times: TimeOrder,
     /// Index of the key among the copied columns, if times are compared within each key.
     key: Option<usize>,
     compares_times: bool,
     reading: Reading,
     read_as: Option<String>,
-    items: Option<TextItems>,
     selection: Selection,
     names: Vec<String>,
-    on_bad_row: OnBadRow,
-    missing: Option<Missing>,
     row: Row,
-    position: ReadPosition,
-    unread: u64,
-    delivered: u64,
-    bad: u64,
-    refused: u64,
-    incomplete: u64,
-    messages: Vec<(u64, String)>,
+    /// State after the most recently returned row. Its reading is filled in when it is returned.
+    state: StreamState,
+    /// Number of bad rows after that row.
+    bad_since: u64,
 }
 
 impl Stream {
@@ -96,36 +84,25 @@ impl Stream {
         let (clock, states) = (columns.clock, columns.states.clone());
         let reading = Reading { time, clock, states, left_out, ..reader.reading() };
         if layout.time_format.is_some() && time.is_none() {
-            return Err(
-                input.fault(Fault::Table("has no column of times for --time-format; --time names one".to_owned()))
-            );
+            let rule = "has no column of times for --time-format; --time names one";
+            return Err(input.fault(Fault::Table(rule.to_owned())));
         }
+        let time_format = layout.time_format.clone().or_else(|| reading.time_format.clone());
         Ok(Self {
             input,
             more: source.parts().len().saturating_sub(1),
-            format: layout.format,
-            time_format: layout.time_format.clone().or_else(|| reading.time_format.clone()),
-            timezone: layout.timezone,
-            times: TimeOrder::default(),
             key: columns.first_kept.filter(|_| layout.has_key),
             // If the times are the key, they are not compared.
             compares_times: !(columns.has_time && layout.has_key && columns.first_kept == Some(0)),
             read_as: read_as(layout, &reading, &columns),
+            layout: Layout { time_format, found: None, ..layout.clone() },
             reading,
-            items: layout.items,
-            position: reader.position(),
+            state: StreamState { position: reader.position(), columns: columns.features(), ..StreamState::default() },
+            bad_since: 0,
             reader,
             names: columns.selected_names(),
             selection: columns,
-            on_bad_row: layout.on_bad_row,
-            missing: layout.missing,
             row: Row::default(),
-            unread: 0,
-            delivered: 0,
-            bad: 0,
-            refused: 0,
-            incomplete: 0,
-            messages: Vec::new(),
         })
     }
 
@@ -137,7 +114,6 @@ impl Stream {
         names: Option<&[String]>,
     ) -> Result<Self, Error> {
         let mut stream = Self::open(source, &Layout { found: state.reading.clone(), ..layout.clone() })?;
-        stream.times = state.times.clone();
         let then: Vec<String> = match names {
             Some(names) => names.to_vec(),
             None => state.columns.iter().map(|position| stream.typed(*position)).collect(),
@@ -157,17 +133,14 @@ impl Stream {
                 format!("must still hold the {} rows that were read before the run was stopped", state.position.rows);
             return Err(stream.input.fault(Fault::Table(format!("{rule}, got {found}"))));
         }
-        stream.position = state.position;
-        (stream.delivered, stream.bad, stream.unread) = (state.delivered, state.skipped, state.skipped);
-        stream.messages.clone_from(&state.messages);
-        stream.incomplete = state.incomplete;
+        stream.state = StreamState { columns: stream.state.columns, ..state.clone() };
         Ok(stream)
     }
 
     /// Reads the following rows ahead on a second thread, if possible. Rows and errors do not change. `source` and
     /// `layout` must be those with which the stream was opened.
     pub fn read_ahead(&mut self, source: &Source, layout: &Layout) -> Result<bool, Error> {
-        if !source.is_regular() || layout.pivot.is_some() || self.reader.position() != self.position {
+        if !source.is_regular() || layout.pivot.is_some() || self.reader.position() != self.state.position {
             return Ok(false);
         }
         let layout = Layout { found: Some(self.reading()), ..layout.clone() };
@@ -183,17 +156,9 @@ impl Stream {
 
     /// Returns the state after the most recently returned row.
     pub fn state(&self) -> StreamState {
-        let before = |message: &&(u64, String)| message.0 < self.position.rows;
-        StreamState {
-            columns: self.selection.features(),
-            position: self.position,
-            delivered: self.delivered,
-            skipped: self.unread + self.refused,
-            messages: self.messages.iter().filter(before).cloned().collect(),
-            reading: Some(self.reading()),
-            times: self.times.clone(),
-            incomplete: self.incomplete,
-        }
+        let before = |message: &&(u64, String)| message.0 < self.state.position.rows;
+        let messages = self.state.messages.iter().filter(before).cloned().collect();
+        StreamState { messages, reading: Some(self.reading()), ..self.state.clone() }
     }
 
     /// Returns the name of the first source, and the number of further files if there are any.
@@ -222,7 +187,7 @@ impl Stream {
 
     /// Returns the detected properties, for [`Layout::found`] of another stream over this table.
     pub fn reading(&self) -> Reading {
-        Reading { time_format: self.time_format.clone(), ..self.reading.clone() }
+        Reading { time_format: self.layout.time_format.clone(), ..self.reading.clone() }
     }
 
     /// Returns a line that describes how the table was read, or `None` for plain CSV numbers.
@@ -232,7 +197,7 @@ impl Stream {
 
     /// Describes irregular times, a possible table in long format, and values that were left out, if there are any.
     pub fn times(&self) -> Option<String> {
-        let parts = [self.times.sentence(), self.long_table(), self.reader.remarks()];
+        let parts = [self.state.times.sentence(), self.long_table(), self.reader.remarks()];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         (!parts.is_empty()).then(|| parts.join(", "))
     }
@@ -241,7 +206,7 @@ impl Stream {
     fn long_table(&self) -> Option<String> {
         let (left_out, [value]) = (self.left_out(), &self.names[..]) else { return None };
         let (time, tag) = (self.kept_columns().into_iter().next()?, left_out.first()?);
-        (self.has_time() && self.times.goes_back()).then(|| {
+        (self.has_time() && self.state.times.goes_back()).then(|| {
             format!("if {tag} names what {value} is, --pivot {time},{tag},{value} makes a column of each name")
         })
     }
@@ -278,7 +243,7 @@ impl Stream {
 
     /// Returns the line number (from 1) of the first row, or `None` unless the table is CSV or TSV.
     pub fn first_line(&self) -> Option<u64> {
-        let is_text = matches!(self.format, Format::Csv | Format::Tsv);
+        let is_text = matches!(self.layout.format, Format::Csv | Format::Tsv);
         Some(self.reading.first_line).filter(|line| is_text && *line > 0)
     }
 
@@ -289,12 +254,12 @@ impl Stream {
 
     /// Returns the number of rows that were returned and not rejected.
     pub fn rows(&self) -> u64 {
-        self.delivered
+        self.state.delivered
     }
 
     /// Returns the index (from 0) of the most recently returned row. Bad rows are included.
     pub fn row_number(&self) -> u64 {
-        self.position.rows.saturating_sub(1)
+        self.state.position.rows.saturating_sub(1)
     }
 
     /// Returns the number of rows read, including bad rows.
@@ -304,17 +269,17 @@ impl Stream {
 
     /// Returns the number of skipped rows.
     pub fn skipped(&self) -> u64 {
-        self.bad + self.refused
+        self.state.skipped + self.bad_since
     }
 
     /// Returns the number of rows skipped as bad, without those skipped for missing cells.
     pub fn bad_rows(&self) -> u64 {
-        self.skipped().saturating_sub(self.incomplete)
+        self.skipped().saturating_sub(self.state.incomplete)
     }
 
     /// Returns the messages about the first few skipped rows.
     pub fn messages(&self) -> impl Iterator<Item = &str> {
-        self.messages.iter().map(|(_, message)| message.as_str())
+        self.state.messages.iter().map(|(_, message)| message.as_str())
     }
 
     /// Returns the number of rows or bytes read, and the total if it is known.
@@ -330,15 +295,16 @@ impl Stream {
     /// Returns the next good row, or `None` after the last. A table without good rows is an error.
     pub fn next_row(&mut self) -> Result<Option<&[f64]>, Error> {
         let found = self.pull()?;
-        (self.position, self.unread) = (self.reader.position(), self.bad);
+        self.state.position = self.reader.position();
+        self.state.skipped += std::mem::take(&mut self.bad_since);
         if !found {
             return self.end();
         }
         self.row.number = self.row_number();
         if let Some(time) = self.row.time.filter(|_| self.compares_times) {
-            self.row.time = Some(self.times.enter(self.row.key(self.key), time, self.row.number));
+            self.row.time = Some(self.state.times.enter(self.row.key(self.key), time, self.row.number));
         }
-        self.delivered += 1;
+        self.state.delivered += 1;
         Ok(Some(self.row.numbers()))
     }
 
@@ -364,9 +330,9 @@ impl Stream {
     }
 
     fn reject(&mut self, place: RowPlace, row: u64, reason: String) -> Result<(), Error> {
-        self.delivered = self.delivered.saturating_sub(1);
+        self.state.delivered = self.state.delivered.saturating_sub(1);
         self.remember(Error::at(place, Fault::Row(reason)), row)?;
-        self.refused += 1;
+        self.state.skipped += 1;
         Ok(())
     }
 
@@ -375,19 +341,15 @@ impl Stream {
             let read = self.reader.read(&mut self.row);
             // A row without values needs no time: spreadsheets end with lines of delimiters.
             let has_values = self.row.numbers().is_empty() || !self.row.numbers().iter().all(|x| x.is_nan());
-            match read.and_then(|found| if found && has_values { self.take_kept().map(|()| true) } else { Ok(found) }) {
+            let outcome = match read {
+                Ok(true) if has_values => self.take_kept().map(|()| true),
+                Ok(true) => Err(Error::at(self.reader.place(), Fault::NoValue("number, got missing cells only"))),
+                outcome => outcome,
+            };
+            match outcome {
                 Err(error) if error.is_row() => {
-                    let row = self.reader.position().rows.saturating_sub(1);
-                    self.remember(error, row)?;
-                    self.bad += 1;
-                }
-                Ok(true) if !has_values => {
-                    let row = self.reader.position().rows.saturating_sub(1);
-                    self.remember(
-                        Error::at(self.reader.place(), Fault::NoValue("number, got missing cells only")),
-                        row,
-                    )?;
-                    self.bad += 1;
+                    self.remember(error, self.rows_read().saturating_sub(1))?;
+                    self.bad_since += 1;
                 }
                 outcome => return outcome,
             }
@@ -421,12 +383,12 @@ impl Stream {
 
     /// Returns the UTC offset in seconds of [`Row::time`] in a table with a time zone: that of the first row.
     pub fn time_offset(&self) -> Option<i32> {
-        self.times.offset
+        self.state.times.offset
     }
 
     /// Continues an earlier part of the table with its UTC offset in seconds and the last [`Row::time`].
     pub fn continue_times(&mut self, offset: i32, last: Option<f64>) {
-        self.times.continue_from(offset, last);
+        self.state.times.continue_from(offset, last);
     }
 
     fn typed(&self, position: usize) -> String {
@@ -435,24 +397,25 @@ impl Stream {
     }
 
     fn remember(&mut self, error: Error, row: u64) -> Result<(), Error> {
-        let passes_over = error.is_missing() && matches!(self.missing, Some(Missing::Skip | Missing::Fill));
-        if self.on_bad_row == OnBadRow::Fail && !passes_over {
-            return Err(if self.missing.is_some() { error.advised() } else { error });
+        let passes_over = error.is_missing() && matches!(self.layout.missing, Some(Missing::Skip | Missing::Fill));
+        if self.layout.on_bad_row == OnBadRow::Fail && !passes_over {
+            return Err(if self.layout.missing.is_some() { error.advised() } else { error });
         }
-        self.incomplete += u64::from(passes_over);
-        let place = self.messages.partition_point(|(before, _)| *before <= row);
+        self.state.incomplete += u64::from(passes_over);
+        let messages = &mut self.state.messages;
+        let place = messages.partition_point(|(before, _)| *before <= row);
         if place < REMEMBERED {
-            self.messages.insert(place, (row, error.to_string()));
-            self.messages.truncate(REMEMBERED);
+            messages.insert(place, (row, error.to_string()));
+            messages.truncate(REMEMBERED);
         }
         Ok(())
     }
 
     fn end(&self) -> Result<Option<&[f64]>, Error> {
-        if self.delivered > 0 {
+        if self.state.delivered > 0 {
             return Ok(None);
         }
-        Err(self.input.fault(match self.messages.first() {
+        Err(self.input.fault(match self.state.messages.first() {
             Some((_, first)) => Fault::AllBad { rows: self.skipped(), first: first.clone() },
             None if self.reading.has_header => Fault::HeaderOnly,
             None => Fault::Empty,
