@@ -5,6 +5,7 @@ use crate::input_source::InputSource;
 use crate::layout::{Layout, Selector};
 use crate::reading::TwoStates;
 use std::collections::HashMap;
+use std::fmt;
 use std::str::Chars;
 
 #[derive(Debug, Clone, Default)]
@@ -50,10 +51,10 @@ impl Columns {
         holds_text: impl Fn(usize) -> bool,
     ) -> Result<Self, Error> {
         if count == 0 {
-            return Err(Error::at(input.name(), Fault::ZeroColumns));
+            return Err(input.fault(Fault::ZeroColumns));
         }
         allow_columns(input, count as u128)?;
-        select(names, count, layout, "", holds_text).map_err(|fault| Error::at(input.name(), fault))
+        select(names, count, layout, "", holds_text).map_err(|fault| input.fault(fault))
     }
 
     /// Selects like [`Self::choose`], with the first free column for which `is_time` is true as the time column.
@@ -122,15 +123,6 @@ impl Columns {
         &self.kept[..self.text.map_or(kept, |text| text.kept)]
     }
 
-    fn states_of_later(&self, later: &Self) -> Vec<TwoStates> {
-        let place =
-            |state: &TwoStates| later.selected.iter().position(|at| later.typed(*at) == self.typed(state.position));
-        let moved = |state: &TwoStates| {
-            place(state).map(|place| TwoStates { position: later.selected[place], ..state.clone() })
-        };
-        self.states.iter().filter_map(moved).collect()
-    }
-
     pub fn layout_of_later(&self, layout: &Layout) -> Layout {
         let named = |positions: &[usize]| positions.iter().map(|i| Selector::Name(self.typed(*i))).collect();
         Layout {
@@ -155,7 +147,10 @@ impl Columns {
         let count = names.len();
         let later = select(Some(names), count, &self.layout_of_later(layout), list, |_| false)?;
         self.judge_later(&later, layout)?;
-        Ok(Self { states: self.states_of_later(&later), has_time: self.has_time, ..later })
+        let place = |name: String| later.selected.iter().copied().find(|at| later.typed(*at) == name);
+        let moved =
+            |state: &TwoStates| Some(TwoStates { position: place(self.typed(state.position))?, ..state.clone() });
+        Ok(Self { states: self.states.iter().filter_map(moved).collect(), has_time: self.has_time, ..later })
     }
 
     /// Returns an error if a later table has a column that the first one lacks, unless columns were selected.
@@ -200,6 +195,11 @@ impl Columns {
         }
     }
 
+    /// Creates an error in a column of a row.
+    pub fn at(&self, row: impl fmt::Display, position: usize, fault: Fault) -> Error {
+        Error::at(format!("{row}, {}", self.label(position)), fault)
+    }
+
     pub fn typed(&self, position: usize) -> String {
         self.names.as_ref().map_or_else(|| position.to_string(), |names| names[position].clone())
     }
@@ -219,19 +219,14 @@ impl Columns {
         further: &str,
     ) -> Error {
         const LONGEST_LIST: usize = 8;
-        let few = &bad[..bad.len().min(LONGEST_LIST)];
-        let more = bad.len() - few.len();
-        let mut labels: Vec<String> = few.iter().map(|(position, _)| self.label(*position)).collect();
-        let mut found: Vec<String> = few.iter().map(|(_, what)| what.clone()).collect();
-        if more > 0 {
-            labels.push(format!("{more} more"));
-            found.push("the like".to_owned());
-        }
+        let more = bad.len().saturating_sub(LONGEST_LIST);
+        let list = |each: &dyn Fn(&(usize, String)) -> String, last: String| -> Vec<String> {
+            bad.iter().take(LONGEST_LIST).map(each).chain((more > 0).then_some(last)).collect()
+        };
         let typed = |position: usize| if by_position { position.to_string() } else { self.typed(position) };
-        let mut list: Vec<String> = few.iter().map(|(position, _)| typed(*position)).collect();
-        if more > 0 {
-            list.push("…".to_owned());
-        }
+        let labels = list(&|(position, _)| self.label(*position), format!("{more} more")).join(", ");
+        let found = list(&|(_, what)| what.clone(), "the like".to_owned()).join(", ");
+        let list = list(&|(position, _)| typed(*position), "…".to_owned()).join(",");
         let them = if bad.len() == 1 { "it" } else { "they" };
         // Advice to leave out every column would not help.
         let advice = match (time, bad.len() == self.selected.len()) {
@@ -239,16 +234,17 @@ impl Columns {
             (_, true) if is_line => "; --on-bad-row skip passes over the line".to_owned(),
             (_, true) => String::new(),
             (Some(position), false) => {
-                let list = list.join(",");
                 format!("; --time {} takes one as the time, --exclude {list} leaves them out", typed(position))
             }
             (None, false) => {
                 let line = if is_line { "; --on-bad-row skip passes over the line" } else { "" };
-                format!("; {them} can be left out with --exclude {}{line}", list.join(","))
+                format!("; {them} can be left out with --exclude {list}{line}")
             }
         };
-        let reason = format!("must hold numbers, got {}{advice}{further}", found.join(", "));
-        Error::at(format!("{place}, {}", labels.join(", ")), Fault::Table(reason))
+        Error::at(
+            format!("{place}, {labels}"),
+            Fault::Table(format!("must hold numbers, got {found}{advice}{further}")),
+        )
     }
 }
 
@@ -273,10 +269,8 @@ pub(crate) fn select(
             }
         }
     }
-    let clock = match &layout.clock {
-        None => None,
-        Some(selector) => find(selector, known, count, list)?.first().copied(),
-    };
+    let clock = layout.clock.as_ref().map(|selector| find(selector, known, count, list)).transpose()?;
+    let clock = clock.and_then(|found| found.first().copied());
     // A copied column is a feature only if `columns` names it. A pattern that matches it is not enough.
     let mut unwanted = vec![false; count];
     kept.iter().chain(&clock).for_each(|position| unwanted[*position] = true);
@@ -306,7 +300,8 @@ pub(crate) fn select(
     }
     let mut left_out = Vec::new();
     if layout.leaves_out() {
-        let is_wanted = |position: &usize| wanted(layout, &names, *position);
+        let model = layout.model_columns.as_ref().zip(names.as_ref());
+        let is_wanted = |position: &usize| model.is_some_and(|(model, names)| model.contains(&names[*position]));
         (left_out, selected) = selected.into_iter().partition(|i| holds_text(*i) && !is_wanted(i));
         // If no column is numeric, all stay selected, and the first bad cell is reported.
         if selected.is_empty() {
@@ -318,13 +313,6 @@ pub(crate) fn select(
     let mut columns = columns.like_model(layout)?.of_texts(layout)?;
     columns.kept.extend(clock);
     Ok(Columns { clock, ..columns })
-}
-
-fn wanted(layout: &Layout, names: &Option<Vec<String>>, position: usize) -> bool {
-    match (&layout.model_columns, names) {
-        (Some(model), Some(names)) => model.contains(&names[position]),
-        _ => false,
-    }
 }
 
 /// Returns the columns that no option names, among which the time column is detected, or none if it is known.

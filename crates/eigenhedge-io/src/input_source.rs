@@ -3,11 +3,11 @@
 
 use crate::error::{Error, Fault, RowPlace, hint, quoted};
 use crate::format::{Format, Source, signature};
-use crate::json_values::{self, JsonValues};
+use crate::json_values::{is_spread, json_values};
 use crate::layout::Layout;
 use crate::memory::MaxMemory;
 use crate::stop::Stop;
-use crate::unpack::{Counted, Packing, UnpackedPipe, Utf8, is_utf16};
+use crate::unpack::{Counted, Packing, is_utf16, unpacked_pipe, utf8};
 use crate::workbook;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -101,7 +101,7 @@ impl InputSource {
                     input.raw()?.take(8).read_to_end(&mut start).map_err(|error| input.unreadable(error))?;
                 }
             }
-            input.recoded = is_utf16(&start) || input.is_json && json_values::is_spread(&start);
+            input.recoded = is_utf16(&start) || input.is_json && is_spread(&start);
             if let Some(found) = signature(&start) {
                 if let (true, Some(path)) = (start.starts_with(b"PK\x03\x04"), source.path()) {
                     return Err(input.fault(Fault::Table(archive_advice(path).to_owned())));
@@ -157,8 +157,8 @@ impl InputSource {
     pub fn open(&self) -> Result<Box<dyn Read>, Error> {
         let raw = self.raw()?;
         Ok(match (self.recoded, self.is_json) {
-            (true, true) => Box::new(JsonValues::new(Utf8::new(raw))),
-            (true, false) => Box::new(Utf8::new(raw)),
+            (true, true) => json_values(utf8(raw)),
+            (true, false) => utf8(raw),
             (false, _) => raw,
         })
     }
@@ -187,7 +187,7 @@ impl InputSource {
         self.read.store(0, Ordering::Relaxed);
         let counted = Box::new(Counted { inner: bytes, count: Arc::clone(&self.read) });
         if self.is_pipe() && self.packing == Packing::Plain {
-            return Ok(Box::new(UnpackedPipe::new(counted, self.memory)));
+            return Ok(unpacked_pipe(counted, self.memory));
         }
         self.packing.unpack(counted, self.memory).map_err(|fault| self.fault(fault))
     }

@@ -1,5 +1,6 @@
 //! Conversion of JSON to JSON lines: arrays of rows, also as the first value of an object, or rows over several lines.
 
+use crate::unpack::late;
 use std::io::{self, Read};
 
 const LOOK: usize = 1 << 12;
@@ -126,49 +127,36 @@ impl Values {
     }
 }
 
-pub(crate) struct JsonValues<R> {
-    inner: R,
-    layout: Layout,
-    start: io::Cursor<Vec<u8>>,
-    values: Values,
-}
-
-impl<R: Read> JsonValues<R> {
-    pub fn new(inner: R) -> Self {
-        Self { inner, layout: Layout::Unknown, start: io::Cursor::default(), values: Values::default() }
-    }
-
-    fn look(&mut self) -> io::Result<()> {
-        let start = self.start.get_mut();
-        while Layout::of(start) == Layout::Unknown && start.len() < LOOK {
-            if self.inner.by_ref().take(1).read_to_end(start)? == 0 {
+/// Returns a reader that converts JSON in any layout to JSON lines. Text that has one row per line passes unchanged.
+pub(crate) fn json_values<'a>(mut source: impl Read + 'a) -> Box<dyn Read + 'a> {
+    late(move || {
+        let mut start = Vec::new();
+        while Layout::of(&start) == Layout::Unknown && start.len() < LOOK {
+            if source.by_ref().take(1).read_to_end(&mut start)? == 0 {
                 break;
             }
         }
-        self.layout = Layout::of(start);
-        self.values = Values::of(self.layout);
-        if self.layout == Layout::Unknown {
-            self.layout = Layout::Lines;
+        let layout = Layout::of(&start);
+        let inner = io::Cursor::new(start).chain(source);
+        match layout {
+            Layout::Lines | Layout::Unknown => Ok(Box::new(inner)),
+            layout => Ok(Box::new(JsonValues { inner, values: Values::of(layout) })),
         }
-        Ok(())
-    }
+    })
+}
+
+struct JsonValues<R> {
+    inner: R,
+    values: Values,
 }
 
 impl<R: Read> Read for JsonValues<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.layout == Layout::Unknown {
-            self.look()?;
+        let count = self.inner.read(buffer)?;
+        if count == 0 && !buffer.is_empty() && self.values.is_open() {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "its JSON ends before the last bracket"));
         }
-        let mut count = self.start.read(buffer)?;
-        if count == 0 {
-            count = self.inner.read(buffer)?;
-        }
-        if self.layout != Layout::Lines {
-            if count == 0 && !buffer.is_empty() && self.values.is_open() {
-                return Err(io::Error::new(io::ErrorKind::InvalidData, "its JSON ends before the last bracket"));
-            }
-            self.values.split(&mut buffer[..count]);
-        }
+        self.values.split(&mut buffer[..count]);
         Ok(count)
     }
 }
@@ -198,7 +186,7 @@ mod tests {
         for text in &texts {
             for size in [1, 2, 3, 7, 1000] {
                 let mut read = String::new();
-                JsonValues::new(Drops(text.as_bytes(), size)).read_to_string(&mut read).unwrap();
+                json_values(Drops(text.as_bytes(), size)).read_to_string(&mut read).unwrap();
                 assert_eq!(values(&read), values(&texts[0]), "{text}");
             }
         }
@@ -210,12 +198,12 @@ mod tests {
     #[test]
     fn a_cut_array_is_an_error_and_lines_pass_unchanged() {
         for text in ["[{\"a\":1},{\"a\":2}", "[{\"a\":1},{\"a\"", "{\n\"a\": 1"] {
-            let error = JsonValues::new(text.as_bytes()).read_to_end(&mut Vec::new()).unwrap_err();
+            let error = json_values(text.as_bytes()).read_to_end(&mut Vec::new()).unwrap_err();
             assert_eq!(error.to_string(), "its JSON ends before the last bracket", "{text}");
         }
         for text in ["", "[1,2]\n[3,4]\n", "{\"a\":1}\n", "x,y\n1,2\n", "\n\n{\"a\":1", "[", "\""] {
             let mut read = String::new();
-            JsonValues::new(text.as_bytes()).read_to_string(&mut read).unwrap();
+            json_values(text.as_bytes()).read_to_string(&mut read).unwrap();
             assert_eq!(read, text);
         }
     }

@@ -95,40 +95,37 @@ impl Read for Unpacked {
     }
 }
 
-pub(crate) struct UnpackedPipe {
-    inner: Box<dyn Read>,
-    memory: MaxMemory,
-    is_known: bool,
+/// Reader that is opened when it is first read, because the first bytes decide how the others are read.
+struct Late<'a, F> {
+    open: Option<F>,
+    inner: Box<dyn Read + 'a>,
 }
 
-impl UnpackedPipe {
-    pub fn new(inner: Box<dyn Read>, memory: MaxMemory) -> Self {
-        Self { inner, memory, is_known: false }
-    }
-
-    fn look(&mut self) -> io::Result<()> {
-        let mut start = Vec::new();
-        self.inner.by_ref().take(2).read_to_end(&mut start)?;
-        if start.starts_with(b"BZ") {
-            self.inner.by_ref().take(4).read_to_end(&mut start)?;
-        }
-        let fail = |fault: Fault| io::Error::new(io::ErrorKind::InvalidData, fault.to_string());
-        let packing = Packing::of_start(&start).map_err(fail)?;
-        let inner = std::mem::replace(&mut self.inner, Box::new(io::empty()));
-        let inner = Box::new(io::Cursor::new(start).chain(inner));
-        self.inner = packing.unpack(inner, self.memory).map_err(fail)?;
-        self.is_known = true;
-        Ok(())
-    }
-}
-
-impl Read for UnpackedPipe {
+impl<'a, F: FnOnce() -> io::Result<Box<dyn Read + 'a>>> Read for Late<'a, F> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if !self.is_known {
-            self.look()?;
+        if let Some(open) = self.open.take() {
+            self.inner = open()?;
         }
         self.inner.read(buffer)
     }
+}
+
+pub(crate) fn late<'a>(open: impl FnOnce() -> io::Result<Box<dyn Read + 'a>> + 'a) -> Box<dyn Read + 'a> {
+    Box::new(Late { open: Some(open), inner: Box::new(io::empty()) })
+}
+
+/// Returns a reader of a pipe that is decompressed if its first bytes mark compressed data.
+pub(crate) fn unpacked_pipe(mut source: Box<dyn Read>, memory: MaxMemory) -> Box<dyn Read> {
+    late(move || {
+        let mut start = Vec::new();
+        source.by_ref().take(2).read_to_end(&mut start)?;
+        if start.starts_with(b"BZ") {
+            source.by_ref().take(4).read_to_end(&mut start)?;
+        }
+        let fail = |fault: Fault| io::Error::new(io::ErrorKind::InvalidData, fault.to_string());
+        let packing = Packing::of_start(&start).map_err(fail)?;
+        packing.unpack(Box::new(io::Cursor::new(start).chain(source)), memory).map_err(fail)
+    })
 }
 
 pub(crate) struct Counted<R> {
@@ -148,42 +145,31 @@ pub(crate) fn is_utf16(start: &[u8]) -> bool {
     start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff])
 }
 
-pub(crate) struct Utf8<R> {
+/// Returns a reader that converts text to UTF-8 according to its byte-order mark.
+pub(crate) fn utf8<'a>(mut source: impl Read + 'a) -> Box<dyn Read + 'a> {
+    late(move || {
+        let mut start = Vec::new();
+        source.by_ref().take(2).read_to_end(&mut start)?;
+        let unit: fn([u8; 2]) -> u16 = match start[..] {
+            [0xff, 0xfe] => u16::from_le_bytes,
+            [0xfe, 0xff] => u16::from_be_bytes,
+            _ => return Ok(Box::new(io::Cursor::new(start).chain(source))),
+        };
+        Ok(Box::new(Utf16 { inner: source, unit, ready: io::Cursor::default(), high: None, byte: None }))
+    })
+}
+
+struct Utf16<R> {
     inner: R,
-    coding: Coding,
+    unit: fn([u8; 2]) -> u16,
     ready: io::Cursor<Vec<u8>>,
     /// First unit of a surrogate pair, if the second unit has not arrived yet.
-    unit: Option<u16>,
+    high: Option<u16>,
     byte: Option<u8>,
 }
 
-#[derive(Clone, Copy)]
-enum Coding {
-    Unknown,
-    Utf8,
-    Utf16(fn([u8; 2]) -> u16),
-}
-
-impl<R: Read> Utf8<R> {
-    pub fn new(inner: R) -> Self {
-        Self { inner, coding: Coding::Unknown, ready: io::Cursor::default(), unit: None, byte: None }
-    }
-
-    fn look(&mut self) -> io::Result<()> {
-        let start = self.ready.get_mut();
-        self.inner.by_ref().take(2).read_to_end(start)?;
-        self.coding = match start[..] {
-            [0xff, 0xfe] => Coding::Utf16(u16::from_le_bytes),
-            [0xfe, 0xff] => Coding::Utf16(u16::from_be_bytes),
-            _ => Coding::Utf8,
-        };
-        if is_utf16(start) {
-            start.clear();
-        }
-        Ok(())
-    }
-
-    fn decode(&mut self, unit: fn([u8; 2]) -> u16) -> io::Result<bool> {
+impl<R: Read> Utf16<R> {
+    fn decode(&mut self) -> io::Result<bool> {
         let mut bytes = [0; 1 << 13];
         let found = self.inner.read(&mut bytes)?;
         self.ready.set_position(0);
@@ -193,16 +179,16 @@ impl<R: Read> Utf8<R> {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "its UTF-16 text ends within a character"));
         }
         let mut units = Vec::with_capacity(found / 2 + 2);
-        units.extend(self.unit.take());
+        units.extend(self.high.take());
         for byte in &bytes[..found] {
             match self.byte.take() {
-                Some(first) => units.push(unit([first, *byte])),
+                Some(first) => units.push((self.unit)([first, *byte])),
                 None => self.byte = Some(*byte),
             }
         }
         // The second half of a pair may not have arrived yet.
         if found > 0 && units.last().is_some_and(|unit| (0xd800..0xdc00).contains(unit)) {
-            self.unit = units.pop();
+            self.high = units.pop();
         }
         let mut text = [0; 4];
         for c in char::decode_utf16(units) {
@@ -213,19 +199,12 @@ impl<R: Read> Utf8<R> {
     }
 }
 
-impl<R: Read> Read for Utf8<R> {
+impl<R: Read> Read for Utf16<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if matches!(self.coding, Coding::Unknown) {
-            self.look()?;
-        }
         loop {
             let count = self.ready.read(buffer)?;
-            if count > 0 || buffer.is_empty() {
+            if count > 0 || buffer.is_empty() || !self.decode()? {
                 return Ok(count);
-            }
-            let Coding::Utf16(unit) = self.coding else { return self.inner.read(buffer) };
-            if !self.decode(unit)? {
-                return Ok(0);
             }
         }
     }
@@ -253,13 +232,13 @@ pub(crate) mod tests {
             for bytes in [text.as_bytes(), &little, &big] {
                 for size in 1..=bytes.len().max(1) {
                     let mut read = String::new();
-                    Utf8::new(Drops(bytes, size)).read_to_string(&mut read).unwrap();
+                    utf8(Drops(bytes, size)).read_to_string(&mut read).unwrap();
                     assert_eq!(read, text, "by {size}");
                 }
             }
         }
         let mut read = Vec::new();
-        let error = Utf8::new(&[0xff, 0xfe, b'a', 0, b'b'][..]).read_to_end(&mut read).unwrap_err();
+        let error = utf8(&[0xff, 0xfe, b'a', 0, b'b'][..]).read_to_end(&mut read).unwrap_err();
         assert!(error.to_string().contains("within a character"), "{error}");
     }
 }

@@ -224,8 +224,8 @@ impl Reader for Npy {
         match bad_number(row, self.fills) {
             None => Ok(true),
             Some(bad) => {
-                let place = format!("{}, {}", self.place(), self.columns.label(selected[bad]));
-                Err(Error::at(place, Fault::cell(row[bad].to_string(), row[bad].is_nan())))
+                let fault = Fault::cell(row[bad].to_string(), row[bad].is_nan());
+                Err(self.columns.at(self.place(), selected[bad], fault))
             }
         }
     }

@@ -161,8 +161,7 @@ impl Table {
             Some(array) if array.is_null(self.at - 1) => "a missing cell".to_owned(),
             _ => value.to_string(),
         };
-        let place = format!("{}, {}", self.place(), self.columns.label(self.columns.selected[place]));
-        Error::at(place, Fault::cell(found, value.is_nan()))
+        self.columns.at(self.place(), self.columns.selected[place], Fault::cell(found, value.is_nan()))
     }
 }
 

@@ -29,8 +29,7 @@ impl Stream {
         }
         if self.has_time() {
             let outcome = self.take_time();
-            let place = || format!("{}, {}", self.reader.place(), self.selection.label(self.selection.kept[0]));
-            outcome.map_err(|fault| Error::at(place(), fault))?;
+            outcome.map_err(|fault| self.selection.at(self.reader.place(), self.selection.kept[0], fault))?;
         }
         let (Some(items), Some(column)) = (self.layout.items, self.selection.text) else { return Ok(()) };
         let text = std::mem::take(&mut self.row.kept[column.place]);
@@ -41,8 +40,7 @@ impl Stream {
         };
         self.row.kept[column.place] = text;
         self.row.kept.truncate(column.kept);
-        let place = || format!("{}, {}", self.reader.place(), self.selection.label(column.position));
-        outcome.map_err(|fault| Error::at(place(), fault))
+        outcome.map_err(|fault| self.selection.at(self.reader.place(), column.position, fault))
     }
 
     fn take_time(&mut self) -> Result<(), Fault> {

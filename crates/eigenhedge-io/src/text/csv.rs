@@ -14,7 +14,7 @@ use crate::input_source::InputSource;
 use crate::layout::{Layout, OnBadRow};
 use crate::read_as::spelled;
 use crate::reader::{Opened, Progress, ReadPosition, Reader, Row};
-use crate::reading::Reading;
+use crate::reading::{Reading, TwoStates};
 use crate::recode::text_of;
 use crate::time_format::{Found, TimeFormat};
 use csv::ByteRecord;
@@ -49,7 +49,7 @@ impl Csv {
     pub fn open(input: &InputSource, layout: &Layout, like: Option<&Columns>) -> Result<Opened, Error> {
         let before =
             layout.skip_lines.map_or(0, |lines| usize::try_from(lines).unwrap_or(usize::MAX)).min(usize::MAX / 2);
-        let mut source = Peeked::new(input, before.saturating_add(2))?;
+        let source = Peeked::new(input, before.saturating_add(2))?;
         if source.is_blank() {
             return Err(input.fault(Fault::Empty));
         }
@@ -61,14 +61,14 @@ impl Csv {
         let delimiter = look.reading.signs.delimiter;
         let style = CellStyle::new(&look.reading, &layout.na_values, layout.na_values_only);
         let is_recoded = std::str::from_utf8(source.lines()).is_err();
-        let bytes_before = source.skip_lines(look.reading.skipped);
+        let (source, bytes_before) = source.after_lines(look.reading.skipped);
         let delimiter_hint = match (layout.delimiter, layout.format) {
             (Some(_), _) | (_, Format::Tsv) => String::new(),
             _ => format!(" (is the delimiter right? {} was assumed)", spelled(delimiter)),
         };
         let mut table = Self {
             input: input.clone(),
-            records: records(Box::new(source), delimiter, look.has_comments),
+            records: records(source, delimiter, look.has_comments),
             record: ByteRecord::new(),
             held: true,
             cells: 0,
@@ -160,26 +160,19 @@ impl Csv {
     fn other_cell(&self, column: usize) -> Result<f64, Error> {
         let cell = &self.record[column];
         let states = self.columns.states.iter().find(|state| state.position == column);
-        match states.and_then(|states| states.value(cell)) {
-            Some(value) => Ok(value),
-            None if self.fills && (states.is_some() || self.style.is_missing(cell)) => Ok(f64::NAN),
-            None => match states.filter(|_| !self.style.is_missing(cell)) {
-                Some(states) => {
-                    let place = format!("{}, {}", self.place(), self.columns.label(column));
-                    let [off, on] = &states.words;
-                    Err(Error::at(
-                        place,
-                        Fault::Row(format!(
-                            "must be {} or {}, as in the first rows, got {}; --exclude leaves the column out",
-                            quoted(off),
-                            quoted(on),
-                            shown(cell)
-                        )),
-                    ))
-                }
-                None => Err(self.bad_cell(column)),
-            },
+        if let Some(value) = states.and_then(|states| states.value(cell)) {
+            return Ok(value);
         }
+        let is_missing = self.style.is_missing(cell);
+        if self.fills && (states.is_some() || is_missing) {
+            return Ok(f64::NAN);
+        }
+        let Some(TwoStates { words: [off, on], .. }) = states.filter(|_| !is_missing) else {
+            return Err(self.bad_cell(column));
+        };
+        let rule = format!("must be {} or {}, as in the first rows", quoted(off), quoted(on));
+        let reason = format!("{rule}, got {}; --exclude leaves the column out", shown(cell));
+        Err(self.columns.at(self.place(), column, Fault::Row(reason)))
     }
 
     fn bad_cell(&self, column: usize) -> Error {
@@ -188,9 +181,9 @@ impl Csv {
         let is_number = |part: &[u8]| style.number(part).is_some();
         let parts = cell.split(u8::is_ascii_whitespace).filter(|part| !part.is_empty());
         if self.rows == 1 && self.cells == 1 && parts.filter(|part| is_number(part)).count() > 1 {
-            let reason = "must have commas, semicolons, tabs or bars between its cells, got spaces; awk '{$1=$1} 1' OFS=, \
-                          writes commas";
-            return Error::at(self.place(), Fault::Table(reason.to_owned()));
+            let rule = "must have commas, semicolons, tabs or bars between its cells, got spaces;";
+            let reason = format!("{rule} awk '{{$1=$1}} 1' OFS=, writes commas");
+            return Error::at(self.place(), Fault::Table(reason));
         }
         if self.rows == 1 && self.judges_columns && style.is_word(cell) {
             let words = self.columns.selected.iter().filter(|column| style.is_word(&record[**column]));
@@ -204,13 +197,13 @@ impl Csv {
             let header = if self.reading.has_header { "" } else { "; --header reads the line as a header" };
             return self.columns.not_numeric(&self.place().to_string(), &bad, (doubtful, is_line), time, header);
         }
-        let place = format!("{}, {}", self.place(), self.columns.label(column));
-        if style.number(cell).is_none() && has_thousands(cell) {
-            let reason =
-                format!("must be a number with one decimal sign, got {}; --decimal names the sign", shown(cell));
-            return Error::at(place, Fault::Row(reason));
-        }
-        Error::at(place, Fault::text_cell(shown(cell) + style.hint(cell), style.is_missing(cell)))
+        let fault = if style.number(cell).is_none() && has_thousands(cell) {
+            let rule = "must be a number with one decimal sign, got";
+            Fault::Row(format!("{rule} {}; --decimal names the sign", shown(cell)))
+        } else {
+            Fault::text_cell(shown(cell) + style.hint(cell), style.is_missing(cell))
+        };
+        self.columns.at(self.place(), column, fault)
     }
 
     fn bytes(&self) -> u64 {

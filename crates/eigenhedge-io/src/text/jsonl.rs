@@ -92,8 +92,8 @@ impl Jsonl {
             let bad: Vec<(usize, String)> = others.map(|column| (*column, cells[*column].describe())).collect();
             return self.columns.not_numeric(&lines.place().to_string(), &bad, (false, false), None, "");
         }
-        let place = format!("{}, {}", lines.place(), self.columns.label(column));
-        Error::at(place, Fault::cell(cells[column].describe(), cells[column].is_missing()))
+        let fault = Fault::cell(cells[column].describe(), cells[column].is_missing());
+        self.columns.at(lines.place(), column, fault)
     }
 }
 

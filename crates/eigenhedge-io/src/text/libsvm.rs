@@ -80,9 +80,9 @@ impl Libsvm {
 
 impl LineParser for Libsvm {
     fn parse(&mut self, lines: &LineReader, row: &mut Row) -> Result<(), Error> {
-        self.fill(lines.line()).map_err(|(column, fault)| {
-            let column = column.map_or(String::new(), |column| format!(", {}", self.columns.label(column)));
-            Error::at(lines.place().to_string() + &column, fault)
+        self.fill(lines.line()).map_err(|(column, fault)| match column {
+            Some(column) => self.columns.at(lines.place(), column, fault),
+            None => Error::at(lines.place(), fault),
         })?;
         if self.takes_all && self.set.len() <= self.dense.len() / SPARSITY {
             let cells = self.set.iter().map(|i| (*i as u32, self.dense[*i]));

@@ -29,7 +29,7 @@ impl LineReader {
     pub fn open_peeked(input: &InputSource) -> Result<(Self, Vec<u8>), Error> {
         let source = Peeked::new(input, 1)?;
         let lines = source.lines().to_vec();
-        Ok((Self::new(input, Box::new(source)), lines))
+        Ok((Self::new(input, source.after_lines(0).0), lines))
     }
 
     fn new(input: &InputSource, source: Box<dyn Read>) -> Self {

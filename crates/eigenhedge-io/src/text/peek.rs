@@ -18,16 +18,15 @@ const PIECE: usize = 1 << 16;
 
 pub struct Peeked {
     head: Vec<u8>,
-    given: usize,
     inner: Box<dyn Read>,
     is_whole: bool,
-    fewest: usize,
 }
 
 impl Peeked {
+    /// Opens the source and reads its first lines, if possible at least `fewest` of them.
     pub fn new(input: &InputSource, fewest: usize) -> Result<Self, Error> {
-        let mut peeked = Self { head: Vec::new(), given: 0, inner: input.open()?, is_whole: false, fewest };
-        peeked.look(input).map_err(|error| input.unreadable(error))?;
+        let mut peeked = Self { head: Vec::new(), inner: input.open()?, is_whole: false };
+        peeked.look(input, fewest).map_err(|error| input.unreadable(error))?;
         Ok(peeked)
     }
 
@@ -44,19 +43,25 @@ impl Peeked {
         self.is_whole && start.trim_ascii().is_empty()
     }
 
-    /// Skips the first lines, which must have been inspected. Returns the number of skipped bytes.
-    pub fn skip_lines(&mut self, lines: u64) -> u64 {
-        self.given = self.head.len() - after(&self.head, lines).len();
-        self.given as u64
+    /// Returns a reader that skips the first lines, which must have been inspected, and the number of skipped bytes.
+    pub fn after_lines(self, lines: u64) -> (Box<dyn Read>, u64) {
+        let skipped = (self.head.len() - after(&self.head, lines).len()) as u64;
+        let mut head = io::Cursor::new(self.head);
+        head.set_position(skipped);
+        (Box::new(head.chain(self.inner)), skipped)
     }
 
-    fn look(&mut self, input: &InputSource) -> io::Result<()> {
+    fn look(&mut self, input: &InputSource, fewest: usize) -> io::Result<()> {
         let (mut lines, mut counted) = (0, 0);
         loop {
             let start = self.head.len();
             self.head.resize(start + PIECE, 0);
-            let found = read(&mut self.inner, &mut self.head[start..])?;
-            self.head.truncate(start + found);
+            let read = self.inner.read(&mut self.head[start..]);
+            self.head.truncate(start + read.as_ref().map_or(0, |found| *found));
+            let found = match read {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                outcome => outcome?,
+            };
             if found == 0 {
                 self.is_whole = true;
                 return Ok(());
@@ -65,37 +70,13 @@ impl Peeked {
                 lines += usize::from(is_line_end(self.head[at]) && !is_line_end(self.head[at - 1]));
             }
             counted = self.head.len();
-            let has_row = lines >= self.fewest || lines + 1 == self.fewest && input.is_pipe() && is_row(&self.head);
+            let has_row = lines >= fewest || lines + 1 == fewest && input.is_pipe() && is_row(&self.head);
             // A line of words after the header may hold units. The line after it decides this.
-            let has_row = has_row && !(input.is_pipe() && lines == self.fewest && !ends_in_numbers(self.lines()));
-            let is_enough = lines > LINES + self.fewest || counted >= BYTES;
+            let has_row = has_row && !(input.is_pipe() && lines == fewest && !ends_in_numbers(self.lines()));
+            let is_enough = lines > LINES + fewest || counted >= BYTES;
             if counted >= MOST_BYTES || has_row && (is_enough || input.is_pipe() && !input.has_more()) {
                 return Ok(());
             }
-        }
-    }
-}
-
-impl Read for Peeked {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.given == self.head.len() {
-            return self.inner.read(buffer);
-        }
-        let count = (self.head.len() - self.given).min(buffer.len());
-        buffer[..count].copy_from_slice(&self.head[self.given..self.given + count]);
-        self.given += count;
-        if self.given == self.head.len() {
-            (self.head, self.given) = (Vec::new(), 0);
-        }
-        Ok(count)
-    }
-}
-
-fn read(source: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
-    loop {
-        match source.read(buffer) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            outcome => return outcome,
         }
     }
 }

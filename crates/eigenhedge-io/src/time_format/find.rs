@@ -108,17 +108,21 @@ impl TimeFormat {
     }
 
     pub(crate) fn usual_step(&self, cells: &[&str]) -> Option<f64> {
-        let times: Vec<f64> = cells.iter().filter_map(|cell| self.seconds(cell)).collect();
-        let mut steps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step > 0.0).collect();
-        steps.sort_by(f64::total_cmp);
+        let mut steps = self.sorted_steps(cells);
+        steps.retain(|step| *step > 0.0);
         steps.get(steps.len() / 2).copied().filter(|_| steps.len() > 1)
+    }
+
+    fn sorted_steps(&self, cells: &[&str]) -> Vec<f64> {
+        let times: Vec<f64> = cells.iter().filter_map(|cell| self.seconds(cell)).collect();
+        let mut steps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        steps.sort_by(f64::total_cmp);
+        steps
     }
 
     fn steps(&self, cells: &[&str]) -> Steps {
         const FEWEST: usize = 3;
-        let times: Vec<f64> = cells.iter().filter_map(|cell| self.seconds(cell)).collect();
-        let mut steps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        steps.sort_by(f64::total_cmp);
+        let steps = self.sorted_steps(cells);
         if steps.len() < FEWEST {
             return Steps::Unknown;
         }

@@ -120,20 +120,11 @@ impl TimeFormat {
             Kind::Epoch(name, _) => format!("{name} since 1970"),
             Kind::Excel => "days of a spreadsheet".to_owned(),
             Kind::Pattern(pattern, _) => {
-                const SIGNS: [(&str, &str); 11] = [
-                    ("%b", "mon"),
-                    ("%d", "dd"),
-                    ("%m", "mm"),
-                    ("%Y", "yyyy"),
-                    ("%y", "yy"),
-                    ("%H", "hh"),
-                    ("%I", "hh"),
-                    ("%M", "mm"),
-                    ("%S", "ss"),
-                    ("%.f", ""),
-                    ("%p", "AM/PM"),
+                const SIGNS: [&[(&str, &str)]; 2] = [
+                    &[("%b", "mon"), ("%d", "dd"), ("%m", "mm"), ("%Y", "yyyy"), ("%y", "yy")],
+                    &[("%H", "hh"), ("%I", "hh"), ("%M", "mm"), ("%S", "ss"), ("%.f", ""), ("%p", "AM/PM")],
                 ];
-                SIGNS.iter().fold(pattern.clone(), |words, (sign, word)| words.replace(sign, word))
+                SIGNS.iter().copied().flatten().fold(pattern.clone(), |words, (sign, word)| words.replace(sign, word))
             }
         }
     }
