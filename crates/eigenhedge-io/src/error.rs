@@ -50,15 +50,9 @@ impl fmt::Display for RowPlace {
     }
 }
 
-impl From<RowPlace> for String {
-    fn from(place: RowPlace) -> Self {
-        place.to_string()
-    }
-}
-
 impl Error {
-    pub(crate) fn at(place: impl Into<String>, fault: Fault) -> Self {
-        Self { place: place.into(), fault }
+    pub(crate) fn at(place: impl ToString, fault: Fault) -> Self {
+        Self { place: place.to_string(), fault }
     }
 
     pub(crate) fn moved_to(self, place: String) -> Self {

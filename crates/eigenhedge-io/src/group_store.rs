@@ -84,20 +84,11 @@ impl GroupStore {
 impl Store for GroupStore {
     fn put(&mut self, bytes: &[u8]) -> io::Result<u64> {
         let size = (bytes.len() as u64 + HEAD).next_power_of_two().trailing_zeros().max(SMALLEST);
-        let place = match self.free[size as usize].pop() {
-            Some(place) => place,
-            None => {
-                let place = self.end;
-                self.end += 1 << size;
-                place
-            }
-        };
+        let end = self.end + (1 << size);
+        let place = self.free[size as usize].pop().unwrap_or_else(|| std::mem::replace(&mut self.end, end));
         let scratch = self.scratch()?;
         scratch.seek(SeekFrom::Start(place))?;
-        let mut head = [0; HEAD as usize];
-        head[..8].copy_from_slice(&u64::from(size).to_le_bytes());
-        head[8..].copy_from_slice(&(bytes.len() as u64).to_le_bytes());
-        scratch.write_all(&head)?;
+        scratch.write_all([u64::from(size), bytes.len() as u64].map(u64::to_le_bytes).as_flattened())?;
         scratch.write_all(bytes)?;
         Ok(place)
     }
@@ -135,10 +126,9 @@ impl GroupStore {
     fn head(&mut self, place: u64) -> io::Result<(u64, u64)> {
         let scratch = self.scratch()?;
         scratch.seek(SeekFrom::Start(place))?;
-        let mut head = [0; HEAD as usize];
-        scratch.read_exact(&mut head)?;
-        let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |sum: u64, byte| sum << 8 | u64::from(*byte));
-        Ok((number(&head[..8]), number(&head[8..])))
+        let mut head = [[0; 8]; 2];
+        scratch.read_exact(head.as_flattened_mut())?;
+        Ok(head.map(u64::from_le_bytes).into())
     }
 }
 
@@ -166,9 +156,7 @@ pub fn scratch_file(folder: &Path) -> io::Result<File> {
             }
             // Another store has just created this file, or a killed program has left it.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < MOST_TRIES => number += 1,
-            Err(error) => {
-                return Err(io::Error::new(error.kind(), format!("{}: {error}", printable_path(folder))));
-            }
+            Err(error) => return Err(io::Error::new(error.kind(), format!("{}: {error}", printable_path(folder)))),
         }
     }
 }

@@ -20,6 +20,7 @@ use crate::time_format::TimeFormat;
 use crate::timezone::Timezone;
 use eigenhedge::Missing;
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
 /// Number of values of a pipe whose tags become columns.
 const FIRST_VALUES: usize = 1000;
@@ -30,12 +31,8 @@ type Value = (f64, usize, f64);
 
 enum Values {
     Stream(Box<Stream>, VecDeque<Value>),
-    Sorted(Box<Sorted>),
-}
-
-struct Sorted {
-    values: std::vec::IntoIter<Value>,
-    reading: Reading,
+    /// All values in the order of time.
+    Sorted(std::vec::IntoIter<Value>),
 }
 
 #[derive(Clone, Copy)]
@@ -73,6 +70,8 @@ struct PivotReader {
     pivot: Pivot,
     clock: Clock,
     values: Values,
+    name: Arc<str>,
+    reading: Reading,
     tags: HashMap<String, usize>,
     selected: Vec<usize>,
     next: Option<Value>,
@@ -146,7 +145,9 @@ impl PivotReader {
                 first.push_back((time, number, value));
             }
         }
-        let width = names.len();
+        let (width, name, reading) = (names.len(), stream.source().into(), stream.reading());
+        let time_format = TimeFormat::from_text("iso");
+        let reading = Reading { time_format, step: pivot.every, first_line: 0, ..reading };
         let time = Some(Selector::Position(0));
         let outer = Layout { time, clock: None, keep: Vec::new(), found: None, ..layout.clone() };
         let columns =
@@ -155,7 +156,7 @@ impl PivotReader {
             true if 10 * late > count => {
                 let size = size_of::<Value>() as u128;
                 stream.allow("the values, which are not in the order of time", size * u128::from(count))?;
-                Values::Sorted(sorted(source, &values, &tags)?)
+                sorted(source, &values, &tags)?
             }
             true => Values::Stream(Box::new(Stream::open(source, &values)?), VecDeque::new()),
             false => Values::Stream(Box::new(stream), first),
@@ -166,6 +167,8 @@ impl PivotReader {
             pivot: pivot.clone(),
             clock,
             values,
+            name,
+            reading,
             selected: columns.selected.iter().map(|position| position - 1).collect(),
             next: None,
             time: None,
@@ -185,7 +188,7 @@ impl PivotReader {
             return Ok(Some(value));
         }
         match &mut self.values {
-            Values::Sorted(sorted) => Ok(sorted.values.next()),
+            Values::Sorted(values) => Ok(values.next()),
             Values::Stream(stream, first) => {
                 if let Some(value) = first.pop_front() {
                     return Ok(Some(value));
@@ -219,15 +222,14 @@ impl PivotReader {
     }
 }
 
-fn sorted(source: &Source, layout: &Layout, tags: &HashMap<String, usize>) -> Result<Box<Sorted>, Error> {
+fn sorted(source: &Source, layout: &Layout, tags: &HashMap<String, usize>) -> Result<Values, Error> {
     let mut stream = Stream::open(source, layout)?;
-    let reading = stream.reading();
     let mut values = Vec::new();
     while let Some((time, tag, value)) = stream.next_value()? {
         values.extend(tags.get(tag).map(|tag| (time, *tag, value)));
     }
     values.sort_by(|a, b| a.0.total_cmp(&b.0));
-    Ok(Box::new(Sorted { values: values.into_iter(), reading }))
+    Ok(Values::Sorted(values.into_iter()))
 }
 
 impl Reader for PivotReader {
@@ -263,11 +265,7 @@ impl Reader for PivotReader {
     }
 
     fn place(&self) -> RowPlace {
-        let source = match &self.values {
-            Values::Stream(stream, _) => stream.source(),
-            Values::Sorted(_) => String::new(),
-        };
-        RowPlace { source: source.into(), unit: "row", number: self.rows.saturating_sub(1) }
+        RowPlace { source: Arc::clone(&self.name), unit: "row", number: self.rows.saturating_sub(1) }
     }
 
     fn position(&self) -> ReadPosition {
@@ -279,7 +277,7 @@ impl Reader for PivotReader {
             let layout = layout_of_values(&self.layout, &self.pivot);
             self.values = match self.values {
                 Values::Stream(..) => Values::Stream(Box::new(Stream::open(&self.source, &layout)?), VecDeque::new()),
-                Values::Sorted(_) => Values::Sorted(sorted(&self.source, &layout, &self.tags)?),
+                Values::Sorted(_) => sorted(&self.source, &layout, &self.tags)?,
             };
             (self.rows, self.time, self.next, self.late, self.unknown) = (0, None, None, 0, 0);
             self.row.fill(f64::NAN);
@@ -304,11 +302,7 @@ impl Reader for PivotReader {
     }
 
     fn reading(&self) -> Reading {
-        let found = match &self.values {
-            Values::Stream(stream, _) => stream.reading(),
-            Values::Sorted(sorted) => sorted.reading.clone(),
-        };
-        Reading { time_format: TimeFormat::from_text("iso"), step: self.pivot.every, first_line: 0, ..found }
+        self.reading.clone()
     }
 
     fn remarks(&self) -> Option<String> {

@@ -9,36 +9,25 @@ const LISTED: usize = 8;
 
 /// Describes the detected properties of a table, or returns `None` for plain comma-separated numbers.
 pub(crate) fn read_as(layout: &Layout, reading: &Reading, columns: &Columns) -> Option<String> {
-    let mut parts = Vec::new();
+    let signs = reading.signs;
     let is_split = layout.format == Format::Csv && columns.count > 1;
-    if is_split && layout.delimiter.is_none() && reading.signs.delimiter != b',' {
-        parts.push(format!("delimiter {}", spelled(reading.signs.delimiter)));
-    }
-    if layout.decimal.is_none() && reading.signs.decimal == b',' {
-        parts.push("decimal comma".to_owned());
-    }
-    if let (None, Some(sheet)) = (&layout.sheet, &reading.sheet) {
-        parts.insert(0, format!("sheet {sheet}"));
-    }
-    if layout.thousands.is_none() && reading.has_groups {
-        parts.push(format!("thousands {}", if reading.signs.decimal == b',' { "points" } else { "commas" }));
-    }
-    if layout.skip_lines.is_none() && reading.skipped > 0 {
-        parts.push(format!("the first {} before the header skipped", counted(reading.skipped, "line")));
-    }
-    if reading.unit_lines > 0 {
-        let line = reading.first_line.saturating_sub(reading.unit_lines);
-        parts.push(format!("units in line {line}"));
-    }
-    if reading.cell_units.iter().any(|unit| !unit.is_empty()) {
-        parts.push("units in the cells".to_owned());
-    }
-    if reading.is_recoded {
-        parts.push("Windows-1252".to_owned());
-    }
-    if let Some(pivot) = &layout.pivot {
-        parts.push(format!("long, a column of each {}", pivot.tag));
-    }
+    let has_delimiter = is_split && layout.delimiter.is_none() && signs.delimiter != b',';
+    let groups = if signs.decimal == b',' { "points" } else { "commas" };
+    let skipped = || format!("the first {} before the header skipped", counted(reading.skipped, "line"));
+    let units = || format!("units in line {}", reading.first_line.saturating_sub(reading.unit_lines));
+    let has_units = reading.cell_units.iter().any(|unit| !unit.is_empty());
+    let parts = [
+        reading.sheet.as_ref().filter(|_| layout.sheet.is_none()).map(|sheet| format!("sheet {sheet}")),
+        has_delimiter.then(|| format!("delimiter {}", spelled(signs.delimiter))),
+        (layout.decimal.is_none() && signs.decimal == b',').then(|| "decimal comma".to_owned()),
+        (layout.thousands.is_none() && reading.has_groups).then(|| format!("thousands {groups}")),
+        (layout.skip_lines.is_none() && reading.skipped > 0).then(skipped),
+        (reading.unit_lines > 0).then(units),
+        has_units.then(|| "units in the cells".to_owned()),
+        reading.is_recoded.then(|| "Windows-1252".to_owned()),
+        layout.pivot.as_ref().map(|pivot| format!("long, a column of each {}", pivot.tag)),
+    ];
+    let mut parts: Vec<String> = parts.into_iter().flatten().collect();
     if let Some(position) = reading.time {
         let format = reading.time_format.as_ref().filter(|_| layout.time_format.is_none());
         let form = format.map_or(String::new(), |format| format!(" ({})", format.words()));

@@ -91,10 +91,8 @@ fn allow(source: &Source, memory: MaxMemory) -> Result<(), Fault> {
 /// Returns a reader of a sheet as CSV. Without threads (WebAssembly), the whole text is in memory.
 pub(crate) fn open(source: &Source, sheet: &str) -> Result<Box<dyn Read>, Fault> {
     let (source, sheet) = (source.clone(), sheet.to_owned());
-    let convert = move |send: &mut dyn FnMut(Vec<u8>) -> bool| match guarded(|| send_sheet(&source, &sheet, send)) {
-        Ok(outcome) => outcome,
-        Err(reason) => Err(reason),
-    };
+    let convert =
+        move |send: &mut dyn FnMut(Vec<u8>) -> bool| guarded(|| send_sheet(&source, &sheet, send)).unwrap_or_else(Err);
     if cfg!(target_family = "wasm") {
         let mut text = Vec::new();
         let mut collect = |piece: Vec<u8>| {
@@ -111,27 +109,18 @@ pub(crate) fn open(source: &Source, sheet: &str) -> Result<Box<dyn Read>, Fault>
         outcome.err().into_iter().for_each(|reason| drop(sender.send(Err(reason))));
     };
     thread::Builder::new().spawn(read).map_err(Fault::Unreadable)?;
-    Ok(Box::new(Pieces { receiver, piece: Vec::new(), given: 0 }))
+    Ok(Box::new(Pieces(receiver, Cursor::default())))
 }
 
-struct Pieces {
-    receiver: Receiver<Result<Vec<u8>, String>>,
-    piece: Vec<u8>,
-    given: usize,
-}
+struct Pieces(Receiver<Result<Vec<u8>, String>>, Cursor<Vec<u8>>);
 
 impl Read for Pieces {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.given == self.piece.len() {
-            match self.receiver.recv() {
-                Ok(piece) => (self.piece, self.given) = (piece.map_err(io::Error::other)?, 0),
-                Err(_) => return Ok(0),
-            }
+        if self.1.position() == self.1.get_ref().len() as u64 {
+            let Ok(piece) = self.0.recv() else { return Ok(0) };
+            self.1 = Cursor::new(piece.map_err(io::Error::other)?);
         }
-        let count = buffer.len().min(self.piece.len() - self.given);
-        buffer[..count].copy_from_slice(&self.piece[self.given..self.given + count]);
-        self.given += count;
-        Ok(count)
+        self.1.read(buffer)
     }
 }
 

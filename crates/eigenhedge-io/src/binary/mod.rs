@@ -64,7 +64,7 @@ pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     let element = Element::of(&header).map_err(|fault| input.fault(fault))?;
     let too_large =
         || input.fault(Fault::Unsound { format, reason: format!("{rows} x {width} elements are too many") });
-    let row_bytes = width.checked_mul(element.size() as u64).ok_or_else(too_large)?;
+    let row_bytes = width.checked_mul(element.size as u64).ok_or_else(too_large)?;
     let data = row_bytes.checked_mul(rows).ok_or_else(too_large)?;
     if width == 0 {
         return Err(input.fault(Fault::ZeroColumns));
@@ -117,7 +117,7 @@ pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
 impl Npy {
     fn fill(&mut self) -> Result<(), Error> {
         let (first, rows) = (self.next, self.most_block_rows.min(self.rows - self.next));
-        let (size, row_bytes) = (self.element.size() as u64, (self.width * self.element.size()) as u64);
+        let (size, row_bytes) = (self.element.size as u64, (self.width * self.element.size) as u64);
         self.block.clear();
         let read = match &mut self.feed {
             Feed::Forward(source) => read_onto(source, rows * row_bytes, &mut self.block),
@@ -169,13 +169,13 @@ pub fn read_array(path: &Path, name: Option<&str>) -> Result<Array, Error> {
         return Err(unsound("its numbers are in Fortran order".to_owned()));
     }
     let count = header.shape.iter().try_fold(1u64, |count, axis| count.checked_mul(*axis));
-    let bytes = count.and_then(|count| count.checked_mul(element.size() as u64));
+    let bytes = count.and_then(|count| count.checked_mul(element.size as u64));
     let bytes = bytes.ok_or_else(|| unsound(format!("{:?} elements are too many", header.shape)))?;
     input.allow("the array", 9 * u128::from(bytes))?;
     let mut data = Vec::new();
     read_onto(&mut source, bytes, &mut data).map_err(|error| broken(&input, format, error))?;
     let mut numbers = Vec::new();
-    element.decode(&data, (0..data.len()).step_by(element.size()), &mut numbers);
+    element.decode(&data, (0..data.len()).step_by(element.size), &mut numbers);
     Ok(Array { shape: header.shape, numbers })
 }
 
@@ -209,7 +209,7 @@ impl Reader for Npy {
             self.fill()?;
         }
         let at = (self.next - self.block_first) as usize;
-        let (size, rows, width) = (self.element.size(), self.block_rows as usize, self.width);
+        let (size, rows, width) = (self.element.size, self.block_rows as usize, self.width);
         let selected = &self.columns.selected;
         match &self.feed {
             Feed::Anywhere(_) if self.by_column => {

@@ -97,24 +97,11 @@ fn quoted(text: &str) -> Option<(&str, &str)> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Kind {
-    I8,
-    I16,
-    I32,
-    I64,
-    U8,
-    U16,
-    U32,
-    U64,
-    F16,
-    F32,
-    F64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Element {
-    pub kind: Kind,
-    pub big: bool,
+    /// `i`, `u` or `f`.
+    kind: u8,
+    pub size: usize,
+    is_big: bool,
 }
 
 impl Element {
@@ -124,37 +111,16 @@ impl Element {
     }
 
     fn from_name(name: &str) -> Option<Self> {
-        let (order, kind) = name.split_at_checked(1)?;
-        let kind = match kind {
-            "i1" => Kind::I8,
-            "i2" => Kind::I16,
-            "i4" => Kind::I32,
-            "i8" => Kind::I64,
-            "u1" => Kind::U8,
-            "u2" => Kind::U16,
-            "u4" => Kind::U32,
-            "u8" => Kind::U64,
-            "f2" => Kind::F16,
-            "f4" => Kind::F32,
-            "f8" => Kind::F64,
+        let [order, kind, digit] = *name.as_bytes() else { return None };
+        let size = usize::from(digit.checked_sub(b'0')?);
+        let is_known = matches!((kind, size), (b'i' | b'u', 1 | 2 | 4 | 8) | (b'f', 2 | 4 | 8));
+        let is_big = match order {
+            b'<' | b'|' => false,
+            b'>' => true,
+            b'=' => cfg!(target_endian = "big"),
             _ => return None,
         };
-        let big = match order {
-            "<" | "|" => false,
-            ">" => true,
-            "=" => cfg!(target_endian = "big"),
-            _ => return None,
-        };
-        Some(Self { kind, big })
-    }
-
-    pub fn size(self) -> usize {
-        match self.kind {
-            Kind::I8 | Kind::U8 => 1,
-            Kind::I16 | Kind::U16 | Kind::F16 => 2,
-            Kind::I32 | Kind::U32 | Kind::F32 => 4,
-            Kind::I64 | Kind::U64 | Kind::F64 => 8,
-        }
+        is_known.then_some(Self { kind, size, is_big })
     }
 
     pub fn decode(self, bytes: &[u8], starts: impl Iterator<Item = usize>, row: &mut Vec<f64>) {
@@ -167,22 +133,22 @@ impl Element {
                     let mut element = [0; size_of::<$type>()];
                     element.copy_from_slice(&bytes[start..start + size_of::<$type>()]);
                     let convert: fn($type) -> f64 = $convert;
-                    convert(if self.big { <$type>::from_be_bytes(element) } else { <$type>::from_le_bytes(element) })
+                    convert(if self.is_big { <$type>::from_be_bytes(element) } else { <$type>::from_le_bytes(element) })
                 }))
             };
         }
-        match self.kind {
-            Kind::I8 => all!(i8),
-            Kind::I16 => all!(i16),
-            Kind::I32 => all!(i32),
-            Kind::I64 => all!(i64),
-            Kind::U8 => all!(u8),
-            Kind::U16 => all!(u16),
-            Kind::U32 => all!(u32),
-            Kind::U64 => all!(u64),
-            Kind::F16 => all!(u16, half),
-            Kind::F32 => all!(f32),
-            Kind::F64 => all!(f64),
+        match (self.kind, self.size) {
+            (b'i', 1) => all!(i8),
+            (b'i', 2) => all!(i16),
+            (b'i', 4) => all!(i32),
+            (b'i', _) => all!(i64),
+            (b'u', 1) => all!(u8),
+            (b'u', 2) => all!(u16),
+            (b'u', 4) => all!(u32),
+            (b'u', _) => all!(u64),
+            (_, 2) => all!(u16, half),
+            (_, 4) => all!(f32),
+            _ => all!(f64),
         }
     }
 }

@@ -55,19 +55,9 @@ struct Messages {
 }
 
 enum Source {
-    File(File, std::vec::IntoIter<Place>),
+    /// Start of each message, and the lengths of its metadata and body.
+    File(File, std::vec::IntoIter<[u64; 3]>),
     Stream(BufReader<Box<dyn Read>>),
-}
-
-struct Place {
-    start: u64,
-    metadata: u64,
-    body: u64,
-}
-
-struct Parts {
-    metadata: Vec<u8>,
-    body: Vec<u8>,
 }
 
 impl Messages {
@@ -90,15 +80,12 @@ impl Messages {
         let schema = footer.schema().ok_or_else(|| broken("its footer has no schema"))?;
         let schema = understood(input, format, schema)?;
         let place = |block: &arrow_ipc::Block| {
-            let place = Place {
-                start: u64::try_from(block.offset()).ok()?,
-                metadata: u64::try_from(block.metaDataLength()).ok()?,
-                body: u64::try_from(block.bodyLength()).ok()?,
-            };
-            let end = place.start.checked_add(place.metadata)?.checked_add(place.body)?;
-            (end <= size).then_some(place)
+            let start = u64::try_from(block.offset()).ok()?;
+            let (metadata, body) = (block.metaDataLength().try_into().ok()?, block.bodyLength().try_into().ok()?);
+            let end = start.checked_add(metadata)?.checked_add(body)?;
+            (end <= size).then_some([start, metadata, body])
         };
-        let places = footer.recordBatches().into_iter().flatten().map(place).collect::<Option<Vec<Place>>>();
+        let places = footer.recordBatches().into_iter().flatten().map(place).collect::<Option<Vec<[u64; 3]>>>();
         let places = places.ok_or_else(|| broken("its footer names batches that lie outside of it"))?;
         Ok((schema, Self { input: input.clone(), format, source: Source::File(file, places.into_iter()) }))
     }
@@ -107,7 +94,7 @@ impl Messages {
         let source = Source::Stream(BufReader::new(input.open()?));
         let mut messages = Self { input: input.clone(), format, source };
         let broken = |reason: &str| unsound(input, format, reason);
-        let Some(Parts { metadata, .. }) = messages.advance()? else {
+        let Some((metadata, _)) = messages.advance()? else {
             return Err(input.fault(Fault::Empty));
         };
         let message = messages.parse(&metadata)?;
@@ -115,17 +102,18 @@ impl Messages {
         Ok((understood(input, format, schema)?, messages))
     }
 
-    fn advance(&mut self) -> Result<Option<Parts>, Error> {
+    /// Returns the metadata and the body of the next message.
+    fn advance(&mut self) -> Result<Option<(Vec<u8>, Vec<u8>)>, Error> {
         let Self { input, format, source } = self;
         match source {
             Source::File(file, places) => {
-                let Some(Place { start, metadata, body }) = places.next() else { return Ok(None) };
+                let Some([start, metadata, body]) = places.next() else { return Ok(None) };
                 file.seek(SeekFrom::Start(start)).map_err(|error| input.unreadable(error))?;
                 let mut message = read_bounded(input, format, file, metadata)?;
                 // A message starts with its length, after a marker of 4 bytes in newer files.
                 let prefix = if message.starts_with(&[0xff; 4]) { 8 } else { 4 };
                 message.drain(..prefix.min(message.len()));
-                Ok(Some(Parts { metadata: message, body: read_bounded(input, format, file, body)? }))
+                Ok(Some((message, read_bounded(input, format, file, body)?)))
             }
             Source::Stream(stream) => {
                 let Some(length) = message_length(stream).map_err(|error| input.unreadable(error))? else {
@@ -136,7 +124,7 @@ impl Messages {
                 let body = root_as_message(&message).map_err(|error| unsound(input, format, error))?.bodyLength();
                 let body = u64::try_from(body).map_err(|_| unsound(input, format, "a batch has no length"))?;
                 let body = read_bounded(input, format, stream, body)?;
-                Ok(Some(Parts { metadata: message, body }))
+                Ok(Some((message, body)))
             }
         }
     }
@@ -199,7 +187,7 @@ struct Decoder {
 
 impl Decoder {
     fn decode(&mut self) -> Result<Option<RecordBatch>, Error> {
-        while let Some(Parts { metadata, body }) = self.messages.advance()? {
+        while let Some((metadata, body)) = self.messages.advance()? {
             let (input, format) = (&self.messages.input, self.messages.format);
             let message = self.messages.parse(&metadata)?;
             if message.header_type() == MessageHeader::DictionaryBatch {

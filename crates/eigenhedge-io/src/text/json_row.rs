@@ -28,14 +28,15 @@ pub enum Cell {
 
 impl Cell {
     pub fn describe(self) -> String {
-        match self {
-            Self::Number(value) => format!("{value}"),
-            Self::Absent => "nothing".to_owned(),
-            Self::Null => "null".to_owned(),
-            Self::Sign => "a sign for a missing number".to_owned(),
-            Self::Text => "a text".to_owned(),
-            Self::Nested => "an array or object".to_owned(),
-        }
+        let text = match self {
+            Self::Number(value) => return format!("{value}"),
+            Self::Absent => "nothing",
+            Self::Null => "null",
+            Self::Sign => "a sign for a missing number",
+            Self::Text => "a text",
+            Self::Nested => "an array or object",
+        };
+        text.to_owned()
     }
 
     pub fn is_missing(self) -> bool {
@@ -138,7 +139,7 @@ impl<'de> Visitor<'de> for FirstRow<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut cells: A) -> Result<(), A::Error> {
         let mut text = String::new();
-        while let Some(cell) = cells.next_element_seed(AnyCell(Some(&mut text), Skipped))? {
+        while let Some(cell) = cells.next_element_seed(AnyCell(Some(&mut text), None::<Self>))? {
             self.0.push(cell, std::mem::take(&mut text));
         }
         Ok(())
@@ -150,33 +151,13 @@ impl<'de> Visitor<'de> for FirstRow<'_> {
             let name = self.1.clone() + &name;
             let mut text = String::new();
             let inner = FirstRow(self.0, name.clone() + ".");
-            let cell = cells.next_value_seed(AnyCell(Some(&mut text), inner))?;
+            let cell = cells.next_value_seed(AnyCell(Some(&mut text), Some(inner)))?;
             if cell != Cell::Absent {
                 self.0.names.get_or_insert_default().push(name);
                 self.0.push(cell, text);
             }
         }
         Ok(())
-    }
-}
-
-trait Inner {
-    /// Reads the object. Returns [`Cell::Absent`] if its keys are columns.
-    fn read<'de, A: MapAccess<'de>>(self, cells: A) -> Result<Cell, A::Error>;
-}
-
-impl<T: for<'de> Visitor<'de, Value = ()>> Inner for T {
-    fn read<'de, A: MapAccess<'de>>(self, cells: A) -> Result<Cell, A::Error> {
-        self.visit_map(cells).map(|()| Cell::Absent)
-    }
-}
-
-struct Skipped;
-
-impl Inner for Skipped {
-    fn read<'de, A: MapAccess<'de>>(self, mut cells: A) -> Result<Cell, A::Error> {
-        while cells.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Cell::Nested)
     }
 }
 
@@ -200,7 +181,7 @@ impl<'de> Visitor<'de> for RowCells<'_> {
             self.cells.fault = Some(Fault::Row("must be an object like the first row, got an array".to_owned()));
         }
         let mut found = 0;
-        while let Some(cell) = cells.next_element_seed(AnyCell(self.cells.text(Some(found)), Skipped))? {
+        while let Some(cell) = cells.next_element_seed(AnyCell(self.cells.text(Some(found)), None::<RowCells<'_>>))? {
             if let Some(value) = self.cells.values.get_mut(found) {
                 *value = cell;
             }
@@ -221,7 +202,7 @@ impl<'de> Visitor<'de> for RowCells<'_> {
         while let Some(position) = cells.next_key_seed(Key(self.keys, &self.outer))? {
             match position {
                 Ok(position) => {
-                    let cell = cells.next_value_seed(AnyCell(self.cells.text(Some(position)), Skipped))?;
+                    let cell = cells.next_value_seed(AnyCell(self.cells.text(Some(position)), None::<RowCells<'_>>))?;
                     if self.cells.values[position] != Cell::Absent {
                         let key = self.keys.and_then(|keys| keys.iter().find(|(_, at)| **at == position));
                         self.cells.fault.get_or_insert(twice_key(key.map_or("", |(key, _)| key)));
@@ -231,7 +212,7 @@ impl<'de> Visitor<'de> for RowCells<'_> {
                 Err(key) => {
                     let (keys, lenient) = (self.keys, self.lenient);
                     let inner = RowCells { cells: &mut *self.cells, keys, lenient, outer: key.clone() + "." };
-                    let cell = cells.next_value_seed(AnyCell(None, inner))?;
+                    let cell = cells.next_value_seed(AnyCell(None, Some(inner)))?;
                     if cell != Cell::Absent && !lenient {
                         let rest = "must be in one of the first rows too; --columns would leave it out";
                         self.cells.fault.get_or_insert(Fault::Row(format!("the key {} {rest}", quoted(&key))));
@@ -267,10 +248,11 @@ impl Visitor<'_> for Key<'_> {
     }
 }
 
-/// Deserializer of a cell. It also stores the text of the cell if the column is copied.
-struct AnyCell<'a, N>(Option<&'a mut String>, N);
+/// Deserializer of a cell. It also stores the text of the cell if the column is copied. The visitor, if any, reads the
+/// keys of an object as columns.
+struct AnyCell<'a, V>(Option<&'a mut String>, Option<V>);
 
-impl<N> AnyCell<'_, N> {
+impl<V> AnyCell<'_, V> {
     fn write(self, text: impl fmt::Display) {
         if let Some(out) = self.0 {
             *out = text.to_string();
@@ -278,7 +260,7 @@ impl<N> AnyCell<'_, N> {
     }
 }
 
-impl<'de, N: Inner> DeserializeSeed<'de> for AnyCell<'_, N> {
+impl<'de, V: Visitor<'de, Value = ()>> DeserializeSeed<'de> for AnyCell<'_, V> {
     type Value = Cell;
 
     fn deserialize<D: de::Deserializer<'de>>(self, source: D) -> Result<Cell, D::Error> {
@@ -286,7 +268,7 @@ impl<'de, N: Inner> DeserializeSeed<'de> for AnyCell<'_, N> {
     }
 }
 
-impl<'de, N: Inner> Visitor<'de> for AnyCell<'_, N> {
+impl<'de, V: Visitor<'de, Value = ()>> Visitor<'de> for AnyCell<'_, V> {
     type Value = Cell;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -337,7 +319,11 @@ impl<'de, N: Inner> Visitor<'de> for AnyCell<'_, N> {
         Ok(Cell::Nested)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, cells: A) -> Result<Cell, A::Error> {
-        self.1.read(cells)
+    fn visit_map<A: MapAccess<'de>>(self, mut cells: A) -> Result<Cell, A::Error> {
+        if let Some(columns) = self.1 {
+            return columns.visit_map(cells).map(|()| Cell::Absent);
+        }
+        while cells.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Cell::Nested)
     }
 }
