@@ -195,7 +195,6 @@ impl Columns {
         }
     }
 
-    /// Creates an error in a column of a row.
     pub fn at(&self, row: impl fmt::Display, position: usize, fault: Fault) -> Error {
         Error::at(format!("{row}, {}", self.label(position)), fault)
     }
@@ -208,8 +207,7 @@ impl Columns {
         self.features().iter().map(|position| self.typed(*position)).collect()
     }
 
-    /// Creates the error for the columns `bad`, each with an example. `by_position`: the advice refers to positions.
-    /// `is_line`: other lines may hold numbers there. `time` may contain times. The advice ends with `further`.
+    /// Creates the error for the columns `bad`, each with an example. `is_line`: other lines may hold numbers there.
     pub fn not_numeric(
         &self,
         place: &str,
@@ -381,7 +379,6 @@ fn hint_or_list(name: &str, names: &[String]) -> String {
 /// Returns true if a name matches the pattern, in which `*` matches any number of characters and `?` one character.
 pub fn matches_pattern(pattern: &str, name: &str) -> bool {
     let (mut pattern, mut rest) = (pattern.chars(), name.chars());
-    // Positions to resume from when the last star must match one more character.
     let mut retry: Option<(Chars<'_>, Chars<'_>)> = None;
     while let Some(character) = rest.clone().next() {
         let mut after = pattern.clone();

@@ -10,7 +10,6 @@ use crate::reader::{Opened, Progress, ReadPosition, Reader, Row};
 use crate::reading::Reading;
 use crate::{binary, columnar, text};
 
-/// Opens a single table. If `like` is given, the table must continue one with these columns.
 fn open_one(input: &InputSource, layout: &Layout, like: Option<&Columns>) -> Result<Opened, Error> {
     let opened = match layout.format {
         Format::Csv | Format::Tsv => return text::Csv::open(input, layout, like),
@@ -43,7 +42,6 @@ struct Concatenation {
     sources: Vec<Source>,
     layout: Layout,
     columns: Columns,
-    /// Reader of the current table, or `None` if this table is empty.
     reader: Option<Box<dyn Reader>>,
     file: usize,
     rows_before: u64,

@@ -51,7 +51,6 @@ pub struct GroupStore {
     folder: PathBuf,
     scratch: Option<File>,
     end: u64,
-    /// Offsets of the free blocks. The index is the logarithm of the block size to base 2.
     free: Vec<Vec<u64>>,
     saved: Option<Box<dyn SavedBytes>>,
     parts: Vec<(u64, u64)>,
@@ -108,7 +107,6 @@ impl Store for GroupStore {
         if place >= SAVED {
             return;
         }
-        // A block with an unreadable header is not reused.
         if let Ok((size @ 0..64, _)) = self.head(place) {
             self.free[size as usize].push(place);
         }

@@ -48,7 +48,6 @@ impl MaxMemory {
         self.bytes
     }
 
-    /// Creates the error for a line that is too long.
     pub(crate) fn long_line(self) -> Fault {
         let limit = match self == Self::of_bytes(self.bytes) {
             true => format!(", a sixteenth of --max-memory, {self}"),
@@ -112,7 +111,6 @@ fn system_memory() -> Option<u64> {
 
 #[cfg(feature = "parquet")]
 pub(crate) fn most_unpacked(packed: u64, ratio: Ratio) -> u64 {
-    // Bytes allowed for a header or a single symbol.
     const SLACK: u64 = 1 << 10;
     packed.saturating_mul(ratio as u64).saturating_add(SLACK)
 }

@@ -22,7 +22,6 @@ use eigenhedge::Missing;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-/// Number of values of a pipe whose tags become columns.
 const FIRST_VALUES: usize = 1000;
 const TAG: u128 = 512;
 
@@ -31,7 +30,6 @@ type Value = (f64, usize, f64);
 
 enum Values {
     Stream(Box<Stream>, VecDeque<Value>),
-    /// All values in the order of time.
     Sorted(std::vec::IntoIter<Value>),
 }
 
@@ -54,7 +52,6 @@ impl Clock {
         }
     }
 
-    /// Formats the time of a row. A local time has no offset, which [`Stream`] appends.
     fn text(self, time: f64) -> String {
         match (self.zone, self.offset) {
             (None, _) => iso_time(time),
@@ -106,7 +103,6 @@ impl Stream {
         let Some(pivot) = &layout.pivot else { return Self::of(source, layout, concatenation::open(source, layout)?) };
         let input = InputSource::new(source.parts().first().unwrap_or(source), layout)?;
         let opened = PivotReader::open(source, layout, pivot)?;
-        // The times have been parsed already.
         Self::of(source, &Layout { time_format: None, ..layout.clone() }, (input, opened))
     }
 

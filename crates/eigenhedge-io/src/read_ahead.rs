@@ -13,7 +13,6 @@ use std::io;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 
-/// Number of values after which a batch is complete.
 const NUMBERS: usize = 1 << 14;
 const ROWS: usize = 256;
 /// Maximum number of values in waiting batches, unless [`FEWEST`] batches have more.
@@ -42,7 +41,6 @@ pub(crate) struct ReadAhead {
     given: usize,
     is_over: bool,
     progress: Progress,
-    /// Position and place before the first batch.
     start: (ReadPosition, RowPlace),
     reading: Reading,
 }
@@ -87,7 +85,6 @@ impl Reader for ReadAhead {
         if self.given == self.rows.len() {
             let ended = || self.input.unreadable(io::Error::other("the thread that reads it has ended"));
             let (rows, progress) = self.batches.recv().map_err(|_| ended())??;
-            // The thread may have ended.
             let _ = self.used.send(std::mem::replace(&mut self.rows, rows));
             (self.given, self.progress) = (0, progress);
         }
@@ -130,8 +127,7 @@ fn is_last(outcome: &Result<bool, Error>) -> bool {
     outcome.as_ref().map_or_else(|error| !error.is_row(), |found| !found)
 }
 
-/// Starts the reader thread. Returns the receiver of its batches, of which at most `most` wait, and the sender of used
-/// ones.
+/// Starts the reader thread. Returns the receiver of batches, of which `most` wait, and the sender of used ones.
 fn begin(
     source: Source,
     layout: Layout,
@@ -142,7 +138,6 @@ fn begin(
     let (used, unused) = channel();
     let work = move || {
         if let Err(error) = read_all(&source, &layout, &start, &sender, &unused) {
-            // The receiver may have been dropped.
             let _ = sender.send(Err(error));
         }
     };

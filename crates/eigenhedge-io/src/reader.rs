@@ -49,7 +49,6 @@ impl Row {
         &mut self.numbers
     }
 
-    /// Removes all cells and returns the list of numbers, which the caller fills as a dense row.
     pub(crate) fn cleared(&mut self) -> &mut Vec<f64> {
         self.kept.clear();
         let numbers = self.cells_mut();
@@ -57,7 +56,6 @@ impl Row {
         numbers
     }
 
-    /// Makes this a sparse row of `length` cells with these values. The positions must ascend.
     pub(crate) fn set_sparse(&mut self, length: usize, cells: impl Iterator<Item = (u32, f64)>) {
         if self.is_sparse && self.numbers.len() == length {
             self.filled.iter().for_each(|i| self.numbers[*i as usize] = 0.0);
@@ -103,7 +101,6 @@ pub(crate) trait Reader {
     /// Moves to a position. Returns the number of rows before it, which is less than wanted if the table is too short.
     fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error>;
     fn progress(&self) -> Progress;
-    /// Returns a remark about values that were left out, or `None` if there were none.
     fn remarks(&self) -> Option<String> {
         None
     }

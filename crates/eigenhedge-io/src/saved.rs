@@ -2,7 +2,6 @@
 
 use serde::Deserialize;
 
-/// Deserializes a number of rows or lines, at most 2^53.
 pub(crate) fn count<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     let count = u64::deserialize(deserializer)?;
     if count <= 1 << 53 { Ok(count) } else { Err(serde::de::Error::custom("a count must be at most 2^53")) }

@@ -15,7 +15,6 @@ pub struct ScaledStream {
     standardizer: Standardizer,
     on_short_warm_up: fn(Standardize, u64),
     waiting: VecDeque<Row>,
-    /// Most recently returned row, in the units of the table.
     delivered: Option<Row>,
     /// True if the row in `delivered` is included in the statistics, or was rejected.
     is_counted: bool,
@@ -131,7 +130,6 @@ impl ScaledStream {
     }
 }
 
-/// Returns the error for a number that is not finite in standard units.
 fn cannot_standardize(raw: &[f64], index: usize) -> Error {
     Error::Entry { what: "row", index, rule: "finite once standardized", value: raw[index] }
 }

@@ -60,7 +60,6 @@ impl Place {
         self.sync_folder()
     }
 
-    /// Syncs the folder. Does nothing on systems that cannot open or sync a folder.
     fn sync_folder(&self) -> io::Result<()> {
         let Ok(folder) = File::open(folder_of(&self.target)) else { return Ok(()) };
         match folder.sync_all() {
@@ -140,7 +139,6 @@ impl Staging {
             self.out.flush()?;
             keep_rights(self.out.get_ref(), &self.place.target)?;
             self.out.get_ref().sync_all()?;
-            // Keeps the staging file if renaming fails.
             self.synced = true;
             self.place.replace(&self.part)
         };

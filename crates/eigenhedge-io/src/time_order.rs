@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 
 /// Maximum number of keys whose last times are stored. Times of further keys are not compared.
 const MOST_KEYS: usize = 10_000;
-/// Maximum number of steps forward from which the usual step, their median, is computed.
 const STEPS: usize = 101;
 const LONG: f64 = 10.0;
 
@@ -19,7 +18,6 @@ pub(crate) struct TimeOrder {
     back: u64,
     #[serde(deserialize_with = "count")]
     doubled: u64,
-    /// Longest step forward in seconds, and the index of the row after it. `None` without a step.
     longest: Option<(f64, u64)>,
     steps: Vec<f64>,
     /// Latest time for charts, in a table without keys (see [`Self::in_order`]).

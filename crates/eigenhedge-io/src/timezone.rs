@@ -18,9 +18,9 @@ impl Timezone {
         chrono_tz::TZ_VARIANTS.iter().map(|zone| zone.name())
     }
 
-    /// Returns the seconds since 1970 of a local time, given as if it were UTC. If the local hour is repeated, a time
-    /// that is not after `last` (or before it, if the newest come first) is in the second pass. A skipped hour has the
-    /// offset of the day before.
+    /// Returns the seconds since 1970 of a local time, given as if it were UTC. In a repeated hour, a time that is not
+    /// after `last` (or before it, if the newest come first) is in the second pass. A skipped hour has the offset of
+    /// the day before.
     pub(crate) fn utc(self, local: f64, last: Option<f64>, is_newest_first: bool) -> f64 {
         let shift = |offset: i32| local - f64::from(offset);
         let Some(naive) = naive(local) else { return local };
@@ -49,7 +49,6 @@ impl Timezone {
     pub(crate) fn start_of(self, utc: f64, length: f64) -> f64 {
         let local = utc + f64::from(self.offset(utc));
         let start = (local / length).floor() * length;
-        // A short interval is within an hour, also within the one that is repeated.
         if length <= 3600.0 { utc - (local - start) } else { self.utc(start, None, false) }
     }
 

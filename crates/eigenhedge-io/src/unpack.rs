@@ -77,7 +77,6 @@ fn zstd(_: Box<dyn Read>, _: MaxMemory) -> Result<Box<dyn Read>, Fault> {
     Err(Fault::NotBuilt("zstd"))
 }
 
-/// Reader that reports every error as damaged data, except system errors.
 struct Unpacked {
     inner: Box<dyn Read>,
     packing: Packing,
@@ -145,7 +144,6 @@ pub(crate) fn is_utf16(start: &[u8]) -> bool {
     start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff])
 }
 
-/// Returns a reader that converts text to UTF-8 according to its byte-order mark.
 pub(crate) fn utf8<'a>(mut source: impl Read + 'a) -> Box<dyn Read + 'a> {
     late(move || {
         let mut start = Vec::new();

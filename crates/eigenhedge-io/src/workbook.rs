@@ -64,7 +64,6 @@ pub(crate) fn sheet_of(source: &Source, wanted: Option<&str>, memory: MaxMemory)
     }
 }
 
-/// Returns true if at least two of the first lines of a sheet have several cells.
 fn holds_table(source: &Source, sheet: &str) -> bool {
     let mut lines = 0;
     let mut look = |piece: Vec<u8>| {
@@ -105,7 +104,6 @@ pub(crate) fn open(source: &Source, sheet: &str) -> Result<Box<dyn Read>, Fault>
     let (sender, receiver) = sync_channel(WAITING);
     let read = move || {
         let outcome = convert(&mut |piece| sender.send(Ok(piece)).is_ok());
-        // If the receiver is gone, the error needs no report.
         outcome.err().into_iter().for_each(|reason| drop(sender.send(Err(reason))));
     };
     thread::Builder::new().spawn(read).map_err(Fault::Unreadable)?;
@@ -129,7 +127,6 @@ struct Lines<'a> {
     text: Vec<u8>,
     row: u32,
     cells: Vec<String>,
-    /// Largest number of cells in a row so far. Shorter rows are padded.
     width: usize,
 }
 
@@ -183,7 +180,6 @@ fn send_sheet(source: &Source, sheet: &str, send: &mut dyn FnMut(Vec<u8>) -> boo
         }
     }
     lines.end_row();
-    // The receiver may be gone.
     let _ = (lines.send)(lines.text);
     Ok(())
 }
@@ -200,7 +196,6 @@ fn text_of(value: &Data) -> String {
     }
 }
 
-/// Formats a date, a time of day, or both. The time of day is left out at midnight.
 fn time_text(time: &ExcelDateTime) -> String {
     let days = time.as_f64();
     let (year, month, day, hour, minute, second, milli) = time.to_ymd_hms_milli();

@@ -105,7 +105,6 @@ fn write_all(messages: &Receiver<Message>) -> Result<(), Error> {
             Message::Lot(lot) => answers.write_records(&lot)?,
             Message::Sync(reply) => {
                 let position = answers.sync()?;
-                // The caller may have stopped waiting.
                 let _ = reply.send(position);
             }
             Message::Finish => return answers.finish(),

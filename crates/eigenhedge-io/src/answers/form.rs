@@ -227,7 +227,6 @@ fn read_bytes<const N: usize>(source: &mut impl Read) -> io::Result<[u8; N]> {
     Ok(bytes)
 }
 
-/// Range of absolute values for the fast formatter. It writes other values with exponents in another form than `{:?}`.
 const PLAIN: std::ops::Range<f64> = 1e-4..1e16;
 
 pub(super) fn write_number(number: f64, out: &mut dyn Write) -> io::Result<()> {

@@ -12,7 +12,6 @@ pub struct Header {
     pub size: u64,
 }
 
-/// Maximum length of a header in bytes. A plain array has a header of about a hundred bytes.
 const LONGEST: u64 = 1 << 16;
 
 impl Header {
@@ -63,7 +62,6 @@ fn parse(text: &str, size: u64) -> Option<Header> {
         let value = after.trim_start().strip_prefix(':')?.trim_start();
         rest = match key {
             "descr" if value.starts_with('[') => {
-                // A record type is not numeric. Its name is kept for the error message.
                 let end = value.rfind(']')? + 1;
                 element = Some(value[..end].to_owned());
                 &value[end..]

@@ -102,7 +102,6 @@ impl Messages {
         Ok((understood(input, format, schema)?, messages))
     }
 
-    /// Returns the metadata and the body of the next message.
     fn advance(&mut self) -> Result<Option<(Vec<u8>, Vec<u8>)>, Error> {
         let Self { input, format, source } = self;
         match source {
@@ -146,7 +145,6 @@ fn read_at(file: &mut File, start: u64, bytes: &mut [u8]) -> io::Result<()> {
     file.read_exact(bytes)
 }
 
-/// Returns the length of the next message in bytes, or `None` at the end, with or without a marker.
 fn message_length(stream: &mut impl Read) -> io::Result<Option<i32>> {
     let mut length = [0; 4];
     let mut next = || match stream.read_exact(&mut length) {

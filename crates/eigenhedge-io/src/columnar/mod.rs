@@ -40,10 +40,8 @@ pub struct Table {
     input: InputSource,
     format: &'static str,
     batches: Batches,
-    /// Function that opens the batches again, and the total number of rows.
     reopen: Option<(Reopen, u64)>,
     columns: Columns,
-    /// Index of each selected column in a batch. The columns of a batch are in file order.
     order: Vec<usize>,
     kept: Vec<usize>,
     batch: Option<RecordBatch>,

@@ -75,7 +75,6 @@ impl<R: Read> Thrift<R> {
         Ok((coded >> 1) as i64 ^ -((coded & 1) as i64))
     }
 
-    /// Reads the start of a field: sets its ID and returns its type code, or `None` at the end.
     fn field(&mut self, field: &mut i16) -> io::Result<Option<u8>> {
         let byte = self.byte()?;
         let (step, kind) = (i16::from(byte >> 4), byte & 0x0f);

@@ -53,12 +53,10 @@ pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     Table::open(input, layout, chosen, batches, Some((reopen, total)))
 }
 
-/// Batches of the row groups, in order. Each row group is checked before it is decoded.
 struct RowGroups {
     input: InputSource,
     file: Arc<SerializedFileReader<File>>,
     schema: SchemaRef,
-    /// Index of each selected or copied column among the leaves of the Parquet schema.
     leaves: Vec<usize>,
     next: usize,
     to_skip: u64,
@@ -135,7 +133,6 @@ fn judge_pages<'a>(
 }
 
 fn largest_page(mut file: &File, range: std::ops::Range<u64>, ratio: Ratio) -> io::Result<u64> {
-    /// Memory that a dictionary value takes, in bytes.
     const VALUE: u64 = 24;
     /// Minimum size of a dictionary value in the file, in bytes. A 16-bit number has this size.
     const LEAST: u64 = 2;

@@ -34,7 +34,6 @@ pub fn schema_of(file: &FileMetaData) -> Schema {
     Schema::new(file.schema_descr().root_schema().get_fields().iter().map(field).collect::<Vec<_>>())
 }
 
-/// Returns the embedded Arrow schema, if any. It identifies durations, which Parquet stores as integers.
 fn told_schema(file: &FileMetaData) -> Option<Schema> {
     let told = file.key_value_metadata()?.iter().find(|pair| pair.key == "ARROW:schema")?;
     let schema = STANDARD_NO_PAD.decode(told.value.as_ref()?.trim_end_matches('=')).ok()?;
@@ -47,7 +46,6 @@ pub fn leaves_of(descriptor: &SchemaDescriptor, columns: &[usize]) -> Vec<usize>
     columns.iter().map(|column| leaf_of[*column]).collect()
 }
 
-/// Returns the array type of a column. Integers of less than 32 bits are stored in 32 bits.
 fn kind_of(column: &Type) -> DataType {
     let info = column.get_basic_info();
     let is_repeated = info.has_repetition() && info.repetition() == parquet::basic::Repetition::REPEATED;

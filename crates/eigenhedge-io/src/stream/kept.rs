@@ -1,5 +1,3 @@
-//! Copied cells, time and items of a row, from the texts that its reader returned.
-
 use super::Stream;
 use crate::error::{Error, Fault, shown};
 use crate::reader::Row;

@@ -60,7 +60,6 @@ pub struct Stream {
     /// Layout, with the detected format of times.
     layout: Layout,
     reader: Box<dyn Reader>,
-    /// Index of the key among the copied columns, if times are compared within each key.
     key: Option<usize>,
     compares_times: bool,
     reading: Reading,
@@ -70,7 +69,6 @@ pub struct Stream {
     row: Row,
     /// State after the most recently returned row. Its reading is filled in when it is returned.
     state: StreamState,
-    /// Number of bad rows after that row.
     bad_since: u64,
 }
 
@@ -202,7 +200,6 @@ impl Stream {
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 
-    /// Returns advice if the times go back, and there are a text column and a single column of numbers.
     fn long_table(&self) -> Option<String> {
         let (left_out, [value]) = (self.left_out(), &self.names[..]) else { return None };
         let (time, tag) = (self.kept_columns().into_iter().next()?, left_out.first()?);

@@ -15,7 +15,6 @@ pub(crate) struct CellStyle {
     units: Vec<String>,
 }
 
-/// Cells that count as missing, in lower case, as written by spreadsheets and process historians.
 const MISSING: [&[&str]; 4] = [
     &["na", "n/a", "#n/a", "null", "none", "-", "--", "---", "?", "n.a."],
     &["bad", "bad input", "no data", "i/o timeout", "comm fail", "calc failed", "scan off", "not connect"],
@@ -147,8 +146,7 @@ pub(crate) fn unquoted(text: &str) -> &str {
     text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
 }
 
-/// Returns true if the digits before the decimal separator are in groups of three, as in `1.234,5` or `1 234`.
-/// A single group after a point or comma without a decimal part, as in `1,234`, is a decimal number.
+/// Returns true if the digits before the decimal separator are in groups of three. A single group can be decimals.
 pub(crate) fn has_thousands(cell: &[u8]) -> bool {
     let cell = unsigned(cell);
     let first = digits(cell);

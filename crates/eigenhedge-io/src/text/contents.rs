@@ -7,9 +7,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 pub const MOST_UNIT_LINES: usize = 3;
-/// Minimum number of rows for the first column to be a counter regardless of its name.
 const COUNTED_ROWS: usize = 20;
-/// Names of columns that number the rows.
 const COUNTERS: &[&str] = &[
     "", "row", "row_id", "rowid", "nr", "nr.", "no", "no.", "n", "#", "lfd. nr.", "lfdnr", "record", "num", "zeile",
     "ligne",
@@ -52,8 +50,7 @@ impl Contents<'_> {
         self.rows.iter().filter_map(move |row| row.get(column))
     }
 
-    /// Returns the number of lines of units: words above most columns of numbers, and neither a number nor a time,
-    /// except in a column of numbers, where a time can be a date of calibration.
+    /// Returns the number of lines of units: words above most columns of numbers, and neither a number nor a time.
     pub fn unit_lines(&self, is_time: impl Fn(&[u8]) -> bool) -> usize {
         let Self { rows, style } = self;
         let lines = rows.len().saturating_sub(2).min(MOST_UNIT_LINES);
@@ -73,9 +70,9 @@ impl Contents<'_> {
         rows[..lines].iter().take_while(holds_units).count()
     }
 
-    /// Returns true if a column numbers the rows. With a name in `COUNTERS`, its numbers must go up or down by one, or
-    /// ascend if the name is that of an identifier. The first column of at least `COUNTED_ROWS` rows may have another
-    /// name if its numbers go up by one, or in equal steps from near 0, such as the seconds since the start.
+    /// Returns true if a column numbers the rows: by one, or ascending if it is named as an identifier. With another
+    /// name, it must be the first one, and go up by one or in equal steps from near 0, such as the seconds since the
+    /// start.
     pub fn is_counter(&self, column: usize, name: &str) -> bool {
         const FEWEST: usize = 3;
         let number = |cell: &[u8]| self.style.number(cell).filter(|x| x.abs() < 1e9);

@@ -26,7 +26,6 @@ pub struct Csv {
     input: InputSource,
     records: Records,
     record: ByteRecord,
-    /// True if the record is the first line and has not been returned as a row yet.
     held: bool,
     cells: usize,
     /// Header, if it contains a word, and lines of units. Later lines that repeat one of them are skipped.
@@ -36,7 +35,6 @@ pub struct Csv {
     columns: Columns,
     style: CellStyle,
     reading: Reading,
-    /// Selected columns without numbers in the first lines.
     wordy: Vec<usize>,
     has_comments: bool,
     delimiter_hint: String,

@@ -196,8 +196,7 @@ impl FirstLines<'_> {
         self.style.looks_numeric(cell) && cell.iter().any(u8::is_ascii_digit)
     }
 
-    /// Returns true if the numbers ascend or descend, and each is whole above fractions or far outside the range below
-    /// it.
+    /// Returns true if the numbers are in order, and each is whole above fractions or far outside the range below it.
     fn are_labels(&self, columns: &[usize]) -> bool {
         const FEWEST_ROWS: usize = 3;
         const FAR: f64 = 20.0;
@@ -232,7 +231,6 @@ impl FirstLines<'_> {
     }
 }
 
-/// Number of leading free columns that are searched regardless of their names.
 const SEARCHED: usize = 8;
 
 #[derive(Default)]
@@ -350,8 +348,7 @@ impl FirstLines<'_> {
         is_date.then_some(beside)
     }
 
-    /// Returns the free column of times of day such as `080000` next to a column of dates. Such digits can be other
-    /// numbers, so the column must have the name of a time, and both columns together must hold times.
+    /// Returns the column of times of day such as `080000`, with the name of a time, next to a column of dates.
     fn compact_clock(&self, rows: &[ByteRecord], names: &[String], position: usize, free: &[usize]) -> Option<usize> {
         let is_clock = |column: &usize| {
             let mut cells = rows.iter().filter_map(|row| row.get(*column)).map(text_of);

@@ -58,12 +58,10 @@ pub fn twice_key(key: &str) -> Fault {
     Fault::Row(format!("the key {} must stand in an object once, not twice", quoted(key)))
 }
 
-/// Parses a value that takes up the whole line.
 pub fn parse<'a>(line: &'a [u8], visitor: impl Visitor<'a, Value = ()>) -> Result<(), Fault> {
     let mut source = serde_json::Deserializer::from_slice(line);
     let outcome = source.deserialize_any(visitor).and_then(|()| source.end());
     outcome.map_err(|error| {
-        // The line number is already part of the location.
         let text = error.to_string();
         let end = text.find(" at line ").unwrap_or(text.len());
         let reason = format!("{} after {} characters, got {}", &text[..end], error.column(), shown(line));
@@ -75,7 +73,6 @@ pub fn parse<'a>(line: &'a [u8], visitor: impl Visitor<'a, Value = ()>) -> Resul
 pub struct First {
     pub names: Option<Vec<String>>,
     pub cells: Vec<Cell>,
-    /// Texts of the cells of each column in the first lines. Missing cells are left out.
     pub texts: Vec<Vec<String>>,
 }
 
@@ -165,7 +162,6 @@ pub struct RowCells<'a> {
     pub cells: &'a mut Cells,
     pub keys: Option<&'a HashMap<String, usize>>,
     pub lenient: bool,
-    /// Keys of the enclosing objects, each followed by a dot.
     pub outer: String,
 }
 
@@ -224,7 +220,6 @@ impl<'de> Visitor<'de> for RowCells<'_> {
     }
 }
 
-/// Deserializer of a key. Returns the position of its column, or the full key if it is unknown.
 struct Key<'a>(Option<&'a HashMap<String, usize>>, &'a str);
 
 impl<'de> DeserializeSeed<'de> for Key<'_> {
@@ -248,8 +243,7 @@ impl Visitor<'_> for Key<'_> {
     }
 }
 
-/// Deserializer of a cell. It also stores the text of the cell if the column is copied. The visitor, if any, reads the
-/// keys of an object as columns.
+/// Deserializer of a cell, and of its text if the column is copied. The visitor, if any, reads keys as columns.
 struct AnyCell<'a, V>(Option<&'a mut String>, Option<V>);
 
 impl<V> AnyCell<'_, V> {

@@ -38,8 +38,7 @@ impl Jsonl {
                     first.join_absent(layout.model_columns.as_deref().unwrap_or_default());
                 }
                 allow_columns(input, first.cells.len() as u128)?;
-                // A column with texts for missing numbers such as `NaN` and no number in its first lines is a text
-                // column.
+                // A column with only texts for missing numbers such as `NaN` in its first lines is a text column.
                 let holds_text =
                     |column: usize| first.cells[column].is_other_type() || first.cells[column] == Cell::Sign;
                 let is_time = |column: usize| {

@@ -12,7 +12,6 @@ use crate::reader::{Opened, Row};
 pub struct Libsvm {
     columns: Columns,
     dense: Vec<f64>,
-    /// Columns listed in the most recently read row.
     set: Vec<usize>,
     fills: bool,
     takes_all: bool,
@@ -109,7 +108,6 @@ fn pair(word: &[u8]) -> Result<(u64, &[u8]), Fault> {
     }
 }
 
-/// Returns the largest index in a file. Invalid lines are ignored and reported later as rows.
 fn largest_index(input: &InputSource) -> Result<usize, Error> {
     let mut lines = LineReader::open(input)?;
     let mut largest = 0;

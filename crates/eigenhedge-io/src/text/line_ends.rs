@@ -9,11 +9,9 @@ pub struct Lines<R> {
     after_return: bool,
     /// True if no `\r` has been read, so that byte offsets are those of the source.
     exact: bool,
-    /// Most recently returned byte that is not a line end.
     last_inside: u8,
     given: u64,
     is_over: bool,
-    /// Number of bytes that may be returned before [`Lines::allow`] is called again.
     left: u64,
     /// Delimiter, if cells are counted. Each adds [`CELL`] bytes to a line longer than [`LONG`].
     delimiter: Option<u8>,
@@ -52,7 +50,6 @@ impl<R: Read> Lines<R> {
         self.is_over && position == self.given && self.last_inside != b'"'
     }
 
-    /// Sets the number of bytes that may still be read. More is an error of kind `FileTooLarge`.
     pub fn allow(&mut self, bytes: u64) {
         (self.left, self.since_allowed) = (bytes, 0);
     }

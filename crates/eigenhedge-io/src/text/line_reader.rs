@@ -14,7 +14,6 @@ pub struct LineReader {
     input: InputSource,
     source: BufReader<Box<dyn Read>>,
     line: Vec<u8>,
-    /// True if the line has been inspected but not returned as a row yet.
     held: bool,
     pub rows: u64,
     lines: u64,

@@ -12,7 +12,6 @@ use std::io::{self, Read};
 pub(crate) const LINES: usize = 200;
 /// Maximum number of bytes inspected, unless the required lines take more bytes.
 const BYTES: usize = 1 << 18;
-/// Maximum number of bytes inspected to find the required number of lines.
 const MOST_BYTES: usize = 1 << 23;
 const PIECE: usize = 1 << 16;
 
@@ -43,7 +42,6 @@ impl Peeked {
         self.is_whole && start.trim_ascii().is_empty()
     }
 
-    /// Returns a reader that skips the first lines, which must have been inspected, and the number of skipped bytes.
     pub fn after_lines(self, lines: u64) -> (Box<dyn Read>, u64) {
         let skipped = (self.head.len() - after(&self.head, lines).len()) as u64;
         let mut head = io::Cursor::new(self.head);

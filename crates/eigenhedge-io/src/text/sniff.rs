@@ -18,13 +18,10 @@ const DELIMITERS: [u8; 3] = [b'\t', b';', b'|'];
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// Maximum number of lines before a table, which prevents an overflow of line numbers.
 const MOST_SKIPPED: u64 = 1 << 48;
-/// Minimum share of lines that must have as many cells as the first line.
 const AGREEING: f64 = 0.9;
 
 pub struct Look {
-    /// Signs, units in the cells and skipped lines.
     pub reading: Reading,
-    /// True if lines that start with `#` are comments.
     pub has_comments: bool,
     pub lines: Vec<ByteRecord>,
 }
@@ -98,8 +95,7 @@ fn delimiter(head: &[u8], decimal: Option<u8>) -> u8 {
     found.unwrap_or_else(|| if is_one_column(head, decimal) { b';' } else { b',' })
 }
 
-/// Returns true for one column of numbers, most with a decimal comma, below a header without one if `decimal` is
-/// unknown.
+/// Returns true for one column of numbers, most with a decimal comma, below a header without one.
 fn is_one_column(head: &[u8], decimal: Option<u8>) -> bool {
     let signs = Dialect { delimiter: b';', decimal: b',' };
     let style = CellStyle::new(&Reading { signs, ..Reading::default() }, &[], false);

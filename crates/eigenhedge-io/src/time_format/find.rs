@@ -30,7 +30,6 @@ const COMPACT: [(&str, usize); 7] = [
     ("%Y%m%dT%H%M%S", 15),
 ];
 
-/// Spreadsheet days from 2000 to 2050.
 const EXCEL_DAYS: std::ops::Range<f64> = 36526.0..55153.0;
 
 fn candidates() -> &'static [TimeFormat] {
@@ -144,9 +143,9 @@ impl TimeFormat {
         UNITS.iter().find(|(.., next)| largest < *next).map(|(name, in_second, _)| Self(Kind::Epoch(name, *in_second)))
     }
 
-    /// Returns true if these numbers are surely times: from the years 2001 to 2099, nearly all steps of one sign, and
-    /// at least five unless the column has the name of a time. Spreadsheet days need such a name, or regular steps of
-    /// whole seconds that are shorter than a day.
+    /// Returns true if these numbers are surely times, in the years 2001 to 2099 and in order. Fewer than five need the
+    /// name of a time. Spreadsheet days need such a name, or regular steps of whole seconds that are shorter than a
+    /// day.
     pub(crate) fn is_clock(&self, cells: &[&str], name: Option<&str>) -> bool {
         const FEWEST: usize = 5;
         let times: Vec<f64> = cells.iter().filter_map(|cell| self.seconds(cell)).collect();

@@ -29,7 +29,6 @@ enum Kind {
 const UNITS: [(&str, f64, f64); 4] =
     [("s", 1.0, 1e11), ("ms", 1e3, 1e14), ("us", 1e6, 1e17), ("ns", 1e9, f64::INFINITY)];
 
-/// Spreadsheet day of 1970-01-01.
 const EXCEL_EPOCH: f64 = 25569.0;
 
 /// Offsets from UTC in hours, with the names of time zones at the end of a time.
@@ -46,7 +45,6 @@ const ZONES: [(i32, &[&str]); 10] = [
     (0, &["Z", "z"]),
 ];
 
-/// Maximum offset of a time zone from UTC in seconds.
 const LARGEST_OFFSET: i32 = 14 * 3600;
 
 impl TimeFormat {
@@ -113,7 +111,6 @@ impl TimeFormat {
         "a date such as 2024-02-29 or 2024-02-29T12:30:00, or seconds since 1970".to_owned()
     }
 
-    /// Describes the format in words, such as `dd.mm.yyyy hh:mm`.
     pub(crate) fn words(&self) -> String {
         match &self.0 {
             Kind::Iso => "ISO 8601".to_owned(),
