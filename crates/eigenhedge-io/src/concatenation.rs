@@ -7,7 +7,6 @@ use crate::format::{Format, Source};
 use crate::input_source::InputSource;
 use crate::layout::Layout;
 use crate::reader::{Opened, Progress, ReadPosition, Reader, Row};
-use crate::reading::Reading;
 use crate::{binary, columnar, text};
 
 fn open_one(input: &InputSource, layout: &Layout, like: Option<&Columns>) -> Result<Opened, Error> {
@@ -55,8 +54,7 @@ impl Concatenation {
         if layout.format == Format::Libsvm && layout.dim.is_none() {
             return Err(input.fault(Fault::Table("several LIBSVM files need the number of columns, --dim".to_owned())));
         }
-        let Opened { reader, columns } = open_one(&input, layout, None)?;
-        let reading = reader.reading();
+        let Opened { reader, columns, reading } = open_one(&input, layout, None)?;
         let signs = reading.signs;
         let groups = if signs.decimal == b',' { b'.' } else { b',' };
         let layout = Layout {
@@ -68,7 +66,7 @@ impl Concatenation {
         let sizes = inputs.iter().map(|input| input.file_size.unwrap_or(0)).collect();
         let (reader, all_columns) = (Some(reader), columns.clone());
         let all = Self { sources, layout, columns: all_columns, reader, file: 0, rows_before: 0, sizes };
-        Ok((input, Opened { reader: Box::new(all), columns }))
+        Ok((input, Opened { reading, ..Opened::new(all, columns) }))
     }
 
     fn advance(&mut self) -> Result<bool, Error> {
@@ -131,10 +129,6 @@ impl Reader for Concatenation {
         let share = self.reader.as_ref().and_then(|reader| reader.progress().share()).unwrap_or(0.0);
         let done = self.sizes[..self.file].iter().sum::<u64>() + (share * self.sizes[self.file] as f64) as u64;
         Progress::Bytes(done, self.sizes.iter().sum())
-    }
-
-    fn reading(&self) -> Reading {
-        self.reader.as_ref().map_or_else(Reading::default, |reader| reader.reading())
     }
 }
 

@@ -68,7 +68,6 @@ struct PivotReader {
     clock: Clock,
     values: Values,
     name: Arc<str>,
-    reading: Reading,
     tags: HashMap<String, usize>,
     selected: Vec<usize>,
     next: Option<Value>,
@@ -164,7 +163,6 @@ impl PivotReader {
             clock,
             values,
             name,
-            reading,
             selected: columns.selected.iter().map(|position| position - 1).collect(),
             next: None,
             time: None,
@@ -176,7 +174,7 @@ impl PivotReader {
             late: 0,
             unknown: 0,
         };
-        Ok(Opened { reader: Box::new(reader), columns })
+        Ok(Opened { reading, ..Opened::new(reader, columns) })
     }
 
     fn next_value(&mut self) -> Result<Option<Value>, Error> {
@@ -295,10 +293,6 @@ impl Reader for PivotReader {
             Values::Stream(stream, _) => stream.progress(),
             Values::Sorted(_) => Progress::Unknown(self.rows),
         }
-    }
-
-    fn reading(&self) -> Reading {
-        self.reading.clone()
     }
 
     fn remarks(&self) -> Option<String> {

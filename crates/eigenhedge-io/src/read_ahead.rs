@@ -8,7 +8,6 @@ use crate::format::Source;
 use crate::input_source::InputSource;
 use crate::layout::Layout;
 use crate::reader::{Opened, Progress, ReadPosition, Reader, Row};
-use crate::reading::Reading;
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
@@ -42,7 +41,6 @@ pub(crate) struct ReadAhead {
     is_over: bool,
     progress: Progress,
     start: (ReadPosition, RowPlace),
-    reading: Reading,
 }
 
 impl ReadAhead {
@@ -68,7 +66,6 @@ impl ReadAhead {
             is_over: false,
             progress: reader.progress(),
             start: (start, reader.place()),
-            reading: reader.reading(),
         })
     }
 
@@ -116,10 +113,6 @@ impl Reader for ReadAhead {
 
     fn progress(&self) -> Progress {
         self.progress
-    }
-
-    fn reading(&self) -> Reading {
-        self.reading.clone()
     }
 }
 

@@ -104,14 +104,19 @@ pub(crate) trait Reader {
     fn remarks(&self) -> Option<String> {
         None
     }
-    fn reading(&self) -> Reading {
-        Reading::default()
-    }
 }
 
 pub(crate) struct Opened {
     pub reader: Box<dyn Reader>,
     pub columns: Columns,
+    /// Detected properties of a CSV, TSV or long table.
+    pub reading: Reading,
+}
+
+impl Opened {
+    pub fn new(reader: impl Reader + 'static, columns: Columns) -> Self {
+        Self { reader: Box::new(reader), columns, reading: Reading::default() }
+    }
 }
 
 #[cfg(test)]

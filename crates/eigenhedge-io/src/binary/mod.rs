@@ -111,7 +111,7 @@ pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     }
     array.columns = Columns::choose(input, layout, None, array.width, |_| false)?;
     let columns = array.columns.clone();
-    Ok(Opened { reader: Box::new(array), columns })
+    Ok(Opened::new(array, columns))
 }
 
 impl Npy {

@@ -116,7 +116,7 @@ impl Table {
         if !table.advance()? {
             return Err(input.fault(Fault::Empty));
         }
-        Ok(Opened { reader: Box::new(table), columns })
+        Ok(Opened::new(table, columns))
     }
 
     fn advance(&mut self) -> Result<bool, Error> {

@@ -76,11 +76,11 @@ impl Stream {
     pub(crate) fn of(
         source: &Source,
         layout: &Layout,
-        (input, Opened { reader, columns }): (InputSource, Opened),
+        (input, Opened { reader, columns, reading }): (InputSource, Opened),
     ) -> Result<Self, Error> {
         let (time, left_out) = (columns.has_time.then(|| columns.kept[0]), columns.left_out.clone());
         let (clock, states) = (columns.clock, columns.states.clone());
-        let reading = Reading { time, clock, states, left_out, ..reader.reading() };
+        let reading = Reading { time, clock, states, left_out, ..reading };
         if layout.time_format.is_some() && time.is_none() {
             let rule = "has no column of times for --time-format; --time names one";
             return Err(input.fault(Fault::Table(rule.to_owned())));

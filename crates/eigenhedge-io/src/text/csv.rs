@@ -4,8 +4,7 @@
 
 use super::cells::{CellStyle, has_thousands};
 use super::csv_columns::FirstLines;
-use super::line_ends::Lines;
-use super::peek::Peeked;
+use super::first_lines::{Lines, Peeked};
 use super::sniff::Look;
 use crate::columns::{Columns, allow_columns};
 use crate::error::{Error, Fault, RowPlace, quoted, shown};
@@ -103,7 +102,8 @@ impl Csv {
         let first_line = table.lines_before + table.records.position().line() - u64::from(table.held);
         table.reading = Reading { is_recoded, sheet, first_line, ..reading };
         (table.columns, table.wordy) = (columns.clone(), wordy);
-        Ok(Opened { reader: Box::new(table), columns })
+        let reading = table.reading.clone();
+        Ok(Opened { reading, ..Opened::new(table, columns) })
     }
 
     fn advance(&mut self) -> Result<bool, Error> {
@@ -270,10 +270,6 @@ impl Reader for Csv {
 
     fn progress(&self) -> Progress {
         self.input.progress(self.bytes(), self.rows)
-    }
-
-    fn reading(&self) -> Reading {
-        self.reading.clone()
     }
 }
 

@@ -6,8 +6,7 @@
 //! with `#` are comments if the first line does, and has another number of cells than the table.
 
 use super::cells::{CellStyle, decimal_sign, group_sign, has_one_group, has_thousands, split_unit};
-use super::line_ends::Lines;
-use super::peek::LINES;
+use super::first_lines::{LINES, Lines};
 use crate::format::Format;
 use crate::layout::Layout;
 use crate::reading::{Dialect, Reading};
