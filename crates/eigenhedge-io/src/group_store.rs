@@ -3,7 +3,7 @@
 //! blocks are powers of two, and freed blocks are reused.
 
 use crate::error::{Error, Fault, printable_path};
-use crate::staging::{WholeFile, folder_of};
+use crate::staging::{Out, folder_of};
 use eigenhedge::{Fleet, FleetMember, Store};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// Saves a fleet and the resume state of the calling program. On an error, the file is unchanged.
 pub fn save_fleet<T: FleetMember>(path: &Path, fleet: &mut Fleet<T>, resume_state: &[u8]) -> Result<(), Error> {
-    let mut file = WholeFile::create(path)?;
+    let mut file = Out::private(path)?;
     let written = fleet.write(resume_state, &mut file);
     written.map_err(|error| Error::at(printable_path(path), Fault::Table(error.to_string())))?;
     file.finish()

@@ -10,7 +10,7 @@
 
 use crate::error::{Error, Fault, printable_path};
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -44,8 +44,12 @@ impl Place {
         }
     }
 
+    /// Creates the error for this file. The kind `WouldBlock` comes from a lock of another run.
     pub fn refuse(&self, error: io::Error) -> Error {
-        unwritable(&self.typed, error)
+        match error.kind() {
+            io::ErrorKind::WouldBlock => Error::at(printable_path(&self.typed), Fault::Busy),
+            _ => unwritable(&self.typed, error),
+        }
     }
 
     fn beside(&self, what: &str) -> PathBuf {
@@ -70,14 +74,7 @@ impl Place {
 
     fn create(&self, what: &str, wait: bool) -> Result<(PathBuf, File), Error> {
         let path = self.beside(what);
-        create_locked(&path, self, wait).map(|file| (path, file)).map_err(|error| self.refuse_lock(error))
-    }
-
-    fn refuse_lock(&self, error: TryLockError) -> Error {
-        match error {
-            TryLockError::WouldBlock => Error::at(printable_path(&self.typed), Fault::Busy),
-            TryLockError::Error(error) => self.refuse(error),
-        }
+        create_locked(&path, self, wait).map(|file| (path, file)).map_err(|error| self.refuse(error))
     }
 }
 
@@ -103,8 +100,8 @@ impl Staging {
             Error::at(printable_path(&part), Fault::Table(rule))
         };
         let mut file = open_locked(&part, false).map_err(|error| match error {
-            TryLockError::Error(error) if error.kind() == io::ErrorKind::NotFound => shrunk(0),
-            error => place.refuse_lock(error),
+            error if error.kind() == io::ErrorKind::NotFound => shrunk(0),
+            error => place.refuse(error),
         })?;
         let found = file.metadata().map_err(|error| place.refuse(error))?.len();
         if found < wanted {
@@ -112,10 +109,6 @@ impl Staging {
         }
         file.set_len(wanted).and_then(|()| file.seek(SeekFrom::End(0))).map_err(|error| place.refuse(error))?;
         Ok(Self { out: BufWriter::with_capacity(1 << 16, file), place, part, synced: true })
-    }
-
-    pub fn hand_over(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
-        write(&mut self.out).map_err(|error| self.place.refuse(error))
     }
 
     /// Syncs the file and its folder, and returns its size. The file is then kept even on failure.
@@ -209,37 +202,42 @@ pub(crate) fn cut_from_target(place: &Place, bytes: u64, lines: u64, with_quotes
     cut().map_err(|error| place.refuse(error))
 }
 
-/// Private file that is written in pieces and replaces its target at the end. A device is written in place.
-pub(crate) struct WholeFile(Sink);
-
-enum Sink {
+/// File that is written in pieces and replaces its target at the end, or a device, which is written in place.
+pub(crate) enum Out {
     Staged(Staging),
     Device(BufWriter<File>, PathBuf),
 }
 
-impl WholeFile {
-    pub fn create(path: &Path) -> Result<Self, Error> {
-        Ok(Self(match Place::look(path)? {
-            Kind::File(place) => Sink::Staged(Staging::create(Place { is_private: true, ..place })?),
-            Kind::Device(device) => Sink::Device(BufWriter::new(device), path.to_owned()),
-        }))
+impl Out {
+    pub fn open(path: &Path, staged: impl FnOnce(Place) -> Result<Staging, Error>) -> Result<Self, Error> {
+        match Place::look(path)? {
+            Kind::File(place) => staged(place).map(Self::Staged),
+            Kind::Device(device) => Ok(Self::Device(BufWriter::new(device), path.to_owned())),
+        }
     }
 
-    pub fn finish(self) -> Result<(), Error> {
-        match self.0 {
-            Sink::Staged(staging) => staging.finish(),
-            Sink::Device(mut out, path) => out.flush().map_err(|error| unwritable(&path, error)),
+    pub fn private(path: &Path) -> Result<Self, Error> {
+        Self::open(path, |place| Staging::create(Place { is_private: true, ..place }))
+    }
+
+    pub fn hand_over(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
+        match self {
+            Self::Staged(staging) => write(&mut staging.out).map_err(|error| staging.place.refuse(error)),
+            Self::Device(out, path) => write(out).map_err(|error| unwritable(path, error)),
+        }
+    }
+
+    pub fn finish(mut self) -> Result<(), Error> {
+        match self {
+            Self::Staged(staging) => staging.finish(),
+            Self::Device(..) => self.hand_over(|out| out.flush()),
         }
     }
 }
 
-impl Write for WholeFile {
+impl Write for Out {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = match &mut self.0 {
-            Sink::Staged(staging) => staging.hand_over(|out| out.write_all(bytes)),
-            Sink::Device(out, path) => out.write_all(bytes).map_err(|error| unwritable(path, error)),
-        };
-        written.map(|()| bytes.len()).map_err(io::Error::other)
+        self.hand_over(|out| out.write_all(bytes)).map(|()| bytes.len()).map_err(io::Error::other)
     }
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
@@ -283,7 +281,7 @@ impl Reservation {
             Kind::Device(_) => Ok(None),
             Kind::File(place) => {
                 let lock = place.beside("lock");
-                let file = open_locked(&lock, true).map_err(|error| place.refuse_lock(error))?;
+                let file = open_locked(&lock, true).map_err(|error| place.refuse(error))?;
                 Ok(Some(Self { lock, _file: file }))
             }
         }
@@ -307,7 +305,7 @@ pub(crate) fn folder_of(target: &Path) -> &Path {
     }
 }
 
-fn create_locked(path: &Path, place: &Place, wait: bool) -> Result<File, TryLockError> {
+fn create_locked(path: &Path, place: &Place, wait: bool) -> io::Result<File> {
     loop {
         // The old file stays locked until the new file exists, so that two runs do not remove each other's file.
         let left = match fs::symlink_metadata(path) {
@@ -326,7 +324,7 @@ fn create_locked(path: &Path, place: &Place, wait: bool) -> Result<File, TryLock
             _ => None,
         };
         match fs::remove_file(path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(TryLockError::Error(error)),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
         let mut options = File::options();
@@ -334,28 +332,28 @@ fn create_locked(path: &Path, place: &Place, wait: bool) -> Result<File, TryLock
         restrict(&mut options, place);
         let file = match options.open(path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-            outcome => outcome.map_err(TryLockError::Error)?,
+            outcome => outcome?,
         };
         lock(&file, wait)?;
         drop(left);
         if is_at(&file, path) {
-            keep_rights(&file, &place.target).map_err(TryLockError::Error)?;
+            keep_rights(&file, &place.target)?;
             return Ok(file);
         }
     }
 }
 
 /// Opens and locks a file of an earlier run, or creates it. Tries again if another run renames it in the meantime.
-fn open_locked(path: &Path, create: bool) -> Result<File, TryLockError> {
+fn open_locked(path: &Path, create: bool) -> io::Result<File> {
     loop {
         let file = match open_existing(path) {
             Err(error) if create && error.kind() == io::ErrorKind::NotFound => {
                 match File::options().read(true).write(true).create_new(true).open(path) {
                     Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-                    outcome => outcome.map_err(TryLockError::Error)?,
+                    outcome => outcome?,
                 }
             }
-            outcome => outcome.map_err(TryLockError::Error)?,
+            outcome => outcome?,
         };
         lock(&file, false)?;
         if is_at(&file, path) {
@@ -364,8 +362,8 @@ fn open_locked(path: &Path, create: bool) -> Result<File, TryLockError> {
     }
 }
 
-fn lock(file: &File, wait: bool) -> Result<(), TryLockError> {
-    if wait { file.lock().map_err(TryLockError::Error) } else { file.try_lock() }
+fn lock(file: &File, wait: bool) -> io::Result<()> {
+    if wait { file.lock() } else { Ok(file.try_lock()?) }
 }
 
 /// Opens a regular file without other hard links. Symbolic links are not followed.

@@ -19,15 +19,14 @@ pub use tables::{
 use crate::binary::npy_bytes;
 use crate::error::{Error, Fault};
 use crate::reading::Dialect;
-use crate::staging::{Kind, Place, Staging, cut_from_target, unwritable};
+use crate::staging::{Out, Place, Staging, cut_from_target};
 use behind::Behind;
 use form::read_cell;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{self, BufWriter, Stdout, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Destination of an output table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,9 +75,7 @@ enum Sink {
     Nowhere,
     Memory(Vec<u8>),
     Standard(BufWriter<Stdout>),
-    /// Device or other special file, which must not be replaced by a regular file.
-    Device(BufWriter<File>, PathBuf),
-    File(Staging),
+    File(Out),
     /// Thread with the table.
     Behind(Behind),
 }
@@ -99,7 +96,7 @@ impl Answers {
             Target::Nowhere => Sink::Nowhere,
             Target::Memory => Sink::Memory(Vec::new()),
             Target::Standard => Sink::Standard(BufWriter::new(io::stdout())),
-            Target::File(path) => open_file(path, position, form)?,
+            Target::File(path) => Sink::File(Out::open(path, |place| staging(place, position, form))?),
         };
         let rows = position.map_or(0, |position| position.rows);
         Ok(Self {
@@ -161,7 +158,7 @@ impl Answers {
     pub fn sync(&mut self) -> Result<Position, Error> {
         self.hand_over(|out, _| out.flush())?;
         let bytes = match &mut self.sink {
-            Sink::File(staging) => staging.sync()?,
+            Sink::File(Out::Staged(staging)) => staging.sync()?,
             Sink::Behind(behind) => return behind.sync(),
             _ => 0,
         };
@@ -173,14 +170,16 @@ impl Answers {
         self.hand_over(|out, _| out.flush())?;
         let columns = self.columns;
         match self.sink {
-            Sink::File(staging) if self.form == Form::Parquet => {
+            Sink::File(Out::Staged(staging)) if self.form == Form::Parquet => {
                 staging.finish_through(|records, out| parquet::convert(records, &columns, out))
             }
-            Sink::File(staging) if self.form == Form::Npy => staging.finish_through(|mut numbers, mut out| {
-                out.write_all(&npy_bytes("<f8", &format!("({}, {})", self.rows, columns.len()), &[]))?;
-                io::copy(&mut numbers, &mut out).map(|_| out)
-            }),
-            Sink::File(staging) => staging.finish(),
+            Sink::File(Out::Staged(staging)) if self.form == Form::Npy => {
+                staging.finish_through(|mut numbers, mut out| {
+                    out.write_all(&npy_bytes("<f8", &format!("({}, {})", self.rows, columns.len()), &[]))?;
+                    io::copy(&mut numbers, &mut out).map(|_| out)
+                })
+            }
+            Sink::File(out) => out.finish(),
             Sink::Behind(behind) => behind.finish(),
             _ => Ok(()),
         }
@@ -205,8 +204,7 @@ impl Answers {
             Sink::Nowhere | Sink::Behind(_) => Ok(()),
             Sink::Memory(out) => write(out).map_err(|error| Error::at("memory", Fault::Unwritable(error))),
             Sink::Standard(out) => write(out).map_err(|error| Error::at("standard output", Fault::Unwritable(error))),
-            Sink::Device(out, path) => write(out).map_err(|error| unwritable(path, error)),
-            Sink::File(staging) => staging.hand_over(write),
+            Sink::File(out) => out.hand_over(write),
         }
     }
 }
@@ -234,14 +232,10 @@ fn safe_cell(text: &str) -> Cow<'_, str> {
     }
 }
 
-fn open_file(typed: &Path, written: Option<&Position>, form: Form) -> Result<Sink, Error> {
-    let place = match Place::look(typed)? {
-        Kind::Device(device) => return Ok(Sink::Device(BufWriter::new(device), typed.to_owned())),
-        Kind::File(place) => place,
-    };
-    let Some(Position { bytes, rows, .. }) = written else { return Staging::create(place).map(Sink::File) };
+fn staging(place: Place, written: Option<&Position>, form: Form) -> Result<Staging, Error> {
+    let Some(Position { bytes, rows }) = written else { return Staging::create(place) };
     if let Some(lines) = form.lines(*rows) {
         cut_from_target(&place, *bytes, lines, form != Form::Jsonl)?;
     }
-    Staging::resume(place, *bytes).map(Sink::File)
+    Staging::resume(place, *bytes)
 }
