@@ -298,8 +298,7 @@ pub(crate) fn select(
     }
     let mut left_out = Vec::new();
     if layout.leaves_out() {
-        let model = layout.model_columns.as_ref().zip(names.as_ref());
-        let is_wanted = |position: &usize| model.is_some_and(|(model, names)| model.contains(&names[*position]));
+        let is_wanted = |i: &usize| names.as_ref().is_some_and(|names| layout.is_of_model(&names[*i]));
         (left_out, selected) = selected.into_iter().partition(|i| holds_text(*i) && !is_wanted(i));
         // If no column is numeric, all stay selected, and the first bad cell is reported.
         if selected.is_empty() {

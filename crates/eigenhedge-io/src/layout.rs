@@ -103,6 +103,10 @@ impl Layout {
         Self { format, ..Self::default() }
     }
 
+    pub(crate) fn is_of_model(&self, name: &str) -> bool {
+        self.model_columns.as_ref().is_some_and(|columns| columns.iter().any(|column| column == name))
+    }
+
     pub(crate) fn leaves_out(&self) -> bool {
         self.items.is_none() && (self.only_numeric || !self.keeps_text && self.columns.is_empty())
     }

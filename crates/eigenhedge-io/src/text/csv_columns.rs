@@ -100,13 +100,13 @@ impl FirstLines<'_> {
             found.is_none()
                 && has_header
                 && !is_selected
-                && self.is_own(&names[*column])
+                && !layout.is_of_model(&names[*column])
                 && contents.is_counter(*column, &names[*column])
         };
         let mut counters: Vec<usize> = (0..count).filter(is_counter).collect();
         if found.is_none() && has_header && !is_selected && layout.time.is_none() {
             let parts = contents.date_parts(&names);
-            counters.extend(parts.into_iter().filter(|column| self.is_own(&names[*column])));
+            counters.extend(parts.into_iter().filter(|column| !layout.is_of_model(&names[*column])));
         }
         let free: Vec<usize> = free.into_iter().filter(|column| !counters.contains(column)).collect();
         let known = has_header.then_some(names);
@@ -157,10 +157,6 @@ impl FirstLines<'_> {
         let (time_format, unit_lines) = (times.format, unit_lines as u64);
         let reading = Reading { has_header, time_format, unit_lines, step: times.step, ..self.look.reading.clone() };
         Ok((columns, reading, wordy))
-    }
-
-    fn is_own(&self, name: &str) -> bool {
-        !self.layout.model_columns.as_ref().is_some_and(|columns| columns.iter().any(|column| column == name))
     }
 
     fn has_header(&self, names: &[String], free: Option<usize>) -> Result<bool, Error> {
@@ -286,7 +282,7 @@ impl FirstLines<'_> {
                 form = self.form(&times);
             }
             let is_used = given.is_some() || layout.find_time;
-            let is_of_model = name.is_some_and(|name| !self.is_own(name));
+            let is_of_model = name.is_some_and(|name| layout.is_of_model(name));
             match form {
                 // Numbers are times only if the user says so, or if they can only be times.
                 Found::Format(format)

@@ -37,41 +37,36 @@ impl Jsonl {
                 let mut first = First::default();
                 let parsed = parse(lines.line(), FirstRow(&mut first, String::new()));
                 parsed.map_err(|fault| Error::at(lines.place(), fault))?;
-                if first.names.is_some() {
+                if first.is_object {
                     first.join_later(&head);
                     first.join_absent(layout.model_columns.as_deref().unwrap_or_default());
                 }
-                allow_columns(input, first.cells.len() as u128)?;
+                allow_columns(input, first.columns.len() as u128)?;
+                let names: Option<Vec<String>> =
+                    first.is_object.then(|| first.columns.iter().map(|(name, ..)| name.clone()).collect());
                 // A column with only texts for missing numbers such as `NaN` in its first lines is a text column.
                 let holds_text =
-                    |column: usize| first.cells[column].is_other_type() || first.cells[column] == Cell::Sign;
+                    |column: usize| matches!(first.columns[column].1, Cell::Text | Cell::Nested | Cell::Sign);
                 let is_time = |column: usize| {
-                    let texts: Vec<&str> = first.texts[column].iter().map(String::as_str).collect();
-                    let name = first.names.as_ref().map(|names| names[column].as_str());
+                    let (name, _, texts) = &first.columns[column];
+                    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
                     match TimeFormat::find(&texts) {
                         Found::Format(format) if format.is_number() => {
-                            let is_of_model = layout.model_columns.as_ref().zip(name);
-                            let is_of_model =
-                                is_of_model.is_some_and(|(model, name)| model.iter().any(|one| one == name));
-                            name.is_some_and(names_time) && format.is_clock(&texts, name) && !is_of_model
+                            names_time(name) && format.is_clock(&texts, Some(name)) && !layout.is_of_model(name)
                         }
                         found => holds_text(column) && found != Found::Nothing,
                     }
                 };
-                Columns::choose_with_time(input, layout, first.names.clone(), first.cells.len(), holds_text, is_time)?
+                Columns::choose_with_time(input, layout, names, first.columns.len(), holds_text, is_time)?
             }
         };
-        let keys = match &columns.names {
-            None => None,
-            Some(names) => {
-                let keys: HashMap<String, usize> = names.iter().cloned().zip(0..).collect();
-                if keys.len() < names.len() {
-                    let twice = (0..names.len()).find(|i| keys[&names[*i]] != *i).map_or("", |i| &names[i]);
-                    return Err(Error::at(lines.place(), twice_key(twice)));
-                }
-                Some(keys)
-            }
-        };
+        let keys_of = |names: &Vec<String>| names.iter().cloned().zip(0..).collect::<HashMap<String, usize>>();
+        let keys = columns.names.as_ref().map(keys_of);
+        if let (Some(keys), Some(names)) = (&keys, &columns.names)
+            && let Some((name, _)) = names.iter().zip(0..).find(|(name, i)| keys[*name] != *i)
+        {
+            return Err(Error::at(lines.place(), twice_key(name)));
+        }
         lines.hold();
         let parser = Self {
             columns: columns.clone(),
@@ -125,14 +120,14 @@ impl LineParser for Jsonl {
 }
 
 #[derive(Default)]
-pub struct Cells {
-    pub values: Vec<Cell>,
-    pub texts: Vec<(usize, String)>,
-    pub fault: Option<Fault>,
+struct Cells {
+    values: Vec<Cell>,
+    texts: Vec<(usize, String)>,
+    fault: Option<Fault>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Cell {
+enum Cell {
     Number(f64),
     Absent,
     Null,
@@ -143,7 +138,7 @@ pub enum Cell {
 }
 
 impl Cell {
-    pub fn describe(self) -> String {
+    fn describe(self) -> String {
         let text = match self {
             Self::Number(value) => return format!("{value}"),
             Self::Absent => "nothing",
@@ -155,11 +150,11 @@ impl Cell {
         text.to_owned()
     }
 
-    pub fn is_missing(self) -> bool {
+    fn is_missing(self) -> bool {
         matches!(self, Self::Absent | Self::Null | Self::Sign)
     }
 
-    pub fn is_other_type(self) -> bool {
+    fn is_other_type(self) -> bool {
         matches!(self, Self::Text | Self::Nested)
     }
 }
@@ -170,11 +165,11 @@ impl Cells {
     }
 }
 
-pub fn twice_key(key: &str) -> Fault {
+fn twice_key(key: &str) -> Fault {
     Fault::Row(format!("the key {} must stand in an object once, not twice", quoted(key)))
 }
 
-pub fn parse<'a>(line: &'a [u8], visitor: impl Visitor<'a, Value = ()>) -> Result<(), Fault> {
+fn parse<'a>(line: &'a [u8], visitor: impl Visitor<'a, Value = ()>) -> Result<(), Fault> {
     let mut source = serde_json::Deserializer::from_slice(line);
     let outcome = source.deserialize_any(visitor).and_then(|()| source.end());
     outcome.map_err(|error| {
@@ -185,63 +180,51 @@ pub fn parse<'a>(line: &'a [u8], visitor: impl Visitor<'a, Value = ()>) -> Resul
     })
 }
 
+/// Names, cells and texts of the columns in the first lines. Missing cells have no texts, and arrays no names.
 #[derive(Default)]
-pub struct First {
-    pub names: Option<Vec<String>>,
-    pub cells: Vec<Cell>,
-    pub texts: Vec<Vec<String>>,
+struct First {
+    is_object: bool,
+    columns: Vec<(String, Cell, Vec<String>)>,
 }
 
 impl First {
-    fn push(&mut self, cell: Cell, text: String) {
-        self.cells.push(cell);
-        self.texts.push(if cell.is_missing() { Vec::new() } else { vec![text] });
+    fn push(&mut self, name: String, cell: Cell, text: String) {
+        self.columns.push((name, cell, if cell.is_missing() { Vec::new() } else { vec![text] }));
     }
 
-    pub fn join_later(&mut self, head: &[u8]) {
-        let mut places: HashMap<String, usize> = self.names.iter().flatten().cloned().zip(0..).collect();
+    fn join_later(&mut self, head: &[u8]) {
+        let mut places: HashMap<String, usize> = self.columns.iter().map(|(name, ..)| name.clone()).zip(0..).collect();
         let lines = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
         for line in lines.skip(1) {
             let mut later = Self::default();
-            if parse(line, FirstRow(&mut later, String::new())).is_err() {
+            if parse(line, FirstRow(&mut later, String::new())).is_err() || !later.is_object {
                 continue;
             }
-            for ((name, cell), texts) in later.names.into_iter().flatten().zip(later.cells).zip(later.texts) {
-                match places.get(&name) {
-                    Some(place) => {
-                        if self.cells[*place].is_missing() {
-                            self.cells[*place] = cell;
-                        }
-                        self.texts[*place].extend(texts);
+            for (name, cell, texts) in later.columns {
+                let place = *places.entry(name.clone()).or_insert(self.columns.len());
+                match self.columns.get_mut(place) {
+                    Some((_, known, all)) => {
+                        *known = if known.is_missing() { cell } else { *known };
+                        all.extend(texts);
                     }
-                    None => {
-                        places.insert(name.clone(), self.cells.len());
-                        self.names.iter_mut().for_each(|names| names.push(name.clone()));
-                        self.cells.push(cell);
-                        self.texts.push(texts);
-                    }
+                    None => self.columns.push((name, cell, texts)),
                 }
             }
         }
     }
 
     /// Adds the columns of a model that are not keys in the first lines, unless none of them is a key.
-    pub fn join_absent(&mut self, model: &[String]) {
-        let found: HashSet<String> = self.names.iter().flatten().cloned().collect();
-        let (named, absent): (Vec<&String>, Vec<&String>) = model.iter().partition(|name| found.contains(*name));
-        if named.is_empty() {
-            return;
-        }
-        for name in absent {
-            self.names.iter_mut().for_each(|names| names.push(name.clone()));
-            self.cells.push(Cell::Absent);
-            self.texts.push(Vec::new());
+    fn join_absent(&mut self, model: &[String]) {
+        let found: HashSet<String> = self.columns.iter().map(|(name, ..)| name.clone()).collect();
+        let absent = model.iter().filter(|name| !found.contains(*name)).cloned();
+        if model.iter().any(|name| found.contains(name)) {
+            self.columns.extend(absent.map(|name| (name, Cell::Absent, Vec::new())));
         }
     }
 }
 
 /// Visitor of the first row, or of an object in it whose keys have a prefix such as `pump.`.
-pub struct FirstRow<'a>(pub &'a mut First, pub String);
+struct FirstRow<'a>(&'a mut First, String);
 
 impl<'de> Visitor<'de> for FirstRow<'_> {
     type Value = ();
@@ -253,32 +236,31 @@ impl<'de> Visitor<'de> for FirstRow<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut cells: A) -> Result<(), A::Error> {
         let mut text = String::new();
         while let Some(cell) = cells.next_element_seed(AnyCell(Some(&mut text), None::<Self>))? {
-            self.0.push(cell, std::mem::take(&mut text));
+            self.0.push(String::new(), cell, std::mem::take(&mut text));
         }
         Ok(())
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut cells: A) -> Result<(), A::Error> {
-        self.0.names.get_or_insert_default();
+        self.0.is_object = true;
         while let Some(name) = cells.next_key::<String>()? {
             let name = self.1.clone() + &name;
             let mut text = String::new();
             let inner = FirstRow(self.0, name.clone() + ".");
             let cell = cells.next_value_seed(AnyCell(Some(&mut text), Some(inner)))?;
             if cell != Cell::Absent {
-                self.0.names.get_or_insert_default().push(name);
-                self.0.push(cell, text);
+                self.0.push(name, cell, text);
             }
         }
         Ok(())
     }
 }
 
-pub struct RowCells<'a> {
-    pub cells: &'a mut Cells,
-    pub keys: Option<&'a HashMap<String, usize>>,
-    pub lenient: bool,
-    pub outer: String,
+struct RowCells<'a> {
+    cells: &'a mut Cells,
+    keys: Option<&'a HashMap<String, usize>>,
+    lenient: bool,
+    outer: String,
 }
 
 impl<'de> Visitor<'de> for RowCells<'_> {
