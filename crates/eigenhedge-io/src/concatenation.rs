@@ -1,12 +1,10 @@
 //! Reader of several tables as one table. Later tables must have the columns of the first. Named columns are matched in
 //! any order. A later table without a header, such as a piece of a split file, must have the order of the first.
 
-use crate::columns::Columns;
-use crate::error::{Error, Fault, RowPlace};
 use crate::format::{Format, Source};
-use crate::input_source::InputSource;
-use crate::layout::Layout;
-use crate::reader::{Opened, Progress, ReadPosition, Reader, Row};
+use crate::reader::{
+    Columns, Error, Fault, InputSource, Layout, Opened, Progress, ReadPosition, Reader, Row, RowPlace,
+};
 use crate::{binary, columnar, text};
 
 fn open_one(input: &InputSource, layout: &Layout, like: Option<&Columns>) -> Result<Opened, Error> {

@@ -9,11 +9,9 @@
 use crate::columns::select;
 use crate::concatenation;
 use crate::dates::iso_time;
-use crate::error::{Error, Fault, RowPlace};
 use crate::format::Source;
-use crate::input_source::InputSource;
-use crate::layout::{Layout, Pivot, Selector};
-use crate::reader::{Opened, Progress, ReadPosition, Reader, Row};
+use crate::layout::{Pivot, Selector};
+use crate::reader::{Error, Fault, InputSource, Layout, Opened, Progress, ReadPosition, Reader, Row, RowPlace};
 use crate::reading::Reading;
 use crate::stream::Stream;
 use crate::time_format::TimeFormat;

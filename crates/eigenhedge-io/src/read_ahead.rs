@@ -3,11 +3,8 @@
 //! those of the replaced reader.
 
 use crate::concatenation;
-use crate::error::{Error, RowPlace};
 use crate::format::Source;
-use crate::input_source::InputSource;
-use crate::layout::Layout;
-use crate::reader::{Opened, Progress, ReadPosition, Reader, Row};
+use crate::reader::{Error, InputSource, Layout, Opened, Progress, ReadPosition, Reader, Row, RowPlace};
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;

@@ -1,8 +1,10 @@
-//! Rows, and the interface that the reader of each format implements.
+//! Rows, and the interface that the reader of each format implements, with the types that it needs.
 
-use crate::columns::Columns;
-use crate::error::{Error, RowPlace};
+pub(crate) use crate::columns::{Columns, allow_columns};
+pub(crate) use crate::error::{Error, Fault, RowPlace, quoted, shown};
+pub(crate) use crate::input_source::InputSource;
 pub use crate::input_source::Progress;
+pub(crate) use crate::layout::{Layout, OnBadRow};
 use crate::reading::Reading;
 use crate::saved::count;
 use serde::{Deserialize, Serialize};

@@ -36,8 +36,10 @@ pub struct Reading {
     pub(crate) is_recoded: bool,
     pub(crate) time: Option<usize>,
     pub(crate) clock: Option<usize>,
-    pub(crate) time_format: Option<TimeFormat>,
-    pub(crate) step: Option<f64>,
+    /// Format of the time column, or `None` if it is unknown.
+    pub time_format: Option<TimeFormat>,
+    /// Usual step between two times in seconds, or `None` if it is unknown.
+    pub step: Option<f64>,
     pub(crate) states: Vec<TwoStates>,
     pub(crate) left_out: Vec<usize>,
 }
@@ -65,15 +67,5 @@ impl Reading {
             (b';', decimal) | (_, decimal @ b',') => Dialect { delimiter: b';', decimal },
             _ => Dialect::default(),
         }
-    }
-
-    /// Returns the usual step between two times in seconds, or `None` if it is unknown.
-    pub fn step(&self) -> Option<f64> {
-        self.step
-    }
-
-    /// Returns the format of the time column, or `None` if it is unknown.
-    pub fn time_format(&self) -> Option<&TimeFormat> {
-        self.time_format.as_ref()
     }
 }

@@ -7,12 +7,11 @@
 mod npy_header;
 mod npz_member;
 
-use crate::columns::{Columns, allow_columns};
-use crate::error::{Error, Fault, RowPlace};
 use crate::format::{Format, Source};
-use crate::input_source::InputSource;
-use crate::layout::Layout;
-use crate::reader::{Opened, Progress, ReadPosition, Reader, Row, bad_number};
+use crate::reader::{
+    Columns, Error, Fault, InputSource, Layout, Opened, Progress, ReadPosition, Reader, Row, RowPlace, allow_columns,
+    bad_number,
+};
 use npy_header::{Element, Header};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};

@@ -5,11 +5,8 @@
 //! the file, and the stated uncompressed length of a buffer with the most that its bytes can expand to.
 
 use super::{Table, choose, unsound};
-use crate::error::{Error, Fault};
-use crate::input_source::InputSource;
-use crate::layout::Layout;
 use crate::memory::{Ratio, most_unpacked};
-use crate::reader::Opened;
+use crate::reader::{Error, Fault, InputSource, Layout, Opened};
 use arrow_array::RecordBatch;
 use arrow_buffer::Buffer;
 use arrow_ipc::convert::try_fb_to_schema;

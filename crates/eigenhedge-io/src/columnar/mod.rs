@@ -6,13 +6,11 @@ mod parquet;
 mod parquet_columns;
 
 use crate::catch_panics::guarded;
-use crate::columns::Columns;
 use crate::dates;
-use crate::error::{Error, Fault, RowPlace};
 use crate::format::Format;
-use crate::input_source::InputSource;
-use crate::layout::Layout;
-use crate::reader::{Opened, Progress, ReadPosition, Reader, Row, bad_number};
+use crate::reader::{
+    Columns, Error, Fault, InputSource, Layout, Opened, Progress, ReadPosition, Reader, Row, RowPlace, bad_number,
+};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Date32Type, Date64Type, Decimal128Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,

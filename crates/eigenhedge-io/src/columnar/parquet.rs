@@ -3,11 +3,8 @@
 use super::page_header::PageHeader;
 use super::parquet_columns::{leaves_of, pass_over, read_rows, schema_of};
 use super::{BATCH_CELLS, Batches, Reopen, Table, choose, unsound};
-use crate::error::{Error, Fault};
-use crate::input_source::InputSource;
-use crate::layout::Layout;
 use crate::memory::{Ratio, most_unpacked};
-use crate::reader::Opened;
+use crate::reader::{Error, Fault, InputSource, Layout, Opened};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use parquet::basic::Compression;

@@ -65,7 +65,7 @@ impl Stream {
     /// Parses a time, in the format of the table or as ISO 8601, if the table has a time column.
     pub fn moment(&self, text: &str) -> Option<Moment> {
         let (reading, iso) = (self.reading(), TimeFormat::from_text("iso"));
-        let formats = [self.layout.time_format.as_ref().or(reading.time_format()), iso.as_ref()];
+        let formats = [self.layout.time_format.as_ref().or(reading.time_format.as_ref()), iso.as_ref()];
         let parsed = |format: &TimeFormat| Some((format.seconds(text)?, format.is_local(text)));
         let (seconds, is_local) = formats.into_iter().flatten().find_map(parsed).filter(|_| self.has_time())?;
         Some(Moment { seconds, is_local })

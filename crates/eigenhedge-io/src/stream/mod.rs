@@ -12,13 +12,13 @@ mod kept;
 pub use kept::Moment;
 
 use crate::columns::Columns as Selection;
-use crate::error::{Error, Fault, RowPlace, refusal};
+use crate::error::refusal;
 use crate::format::{Format, Source};
-use crate::input_source::InputSource;
-use crate::layout::{Layout, OnBadRow};
 use crate::read_ahead::ReadAhead;
 use crate::read_as::read_as;
-use crate::reader::{Opened, Progress, ReadPosition, Reader, Row};
+use crate::reader::{
+    Error, Fault, InputSource, Layout, OnBadRow, Opened, Progress, ReadPosition, Reader, Row, RowPlace,
+};
 use crate::reading::Reading;
 use crate::saved::count;
 use crate::time_order::TimeOrder;

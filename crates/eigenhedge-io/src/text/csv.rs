@@ -6,13 +6,12 @@ use super::cells::{CellStyle, has_thousands};
 use super::csv_columns::FirstLines;
 use super::first_lines::{Lines, Peeked};
 use super::sniff::Look;
-use crate::columns::{Columns, allow_columns};
-use crate::error::{Error, Fault, RowPlace, quoted, shown};
 use crate::format::Format;
-use crate::input_source::InputSource;
-use crate::layout::{Layout, OnBadRow};
 use crate::read_as::spelled;
-use crate::reader::{Opened, Progress, ReadPosition, Reader, Row};
+use crate::reader::{
+    Columns, Error, Fault, InputSource, Layout, OnBadRow, Opened, Progress, ReadPosition, Reader, Row, RowPlace,
+    allow_columns, quoted, shown,
+};
 use crate::reading::{Reading, TwoStates};
 use crate::recode::text_of;
 use crate::time_format::{Found, TimeFormat};

@@ -12,10 +12,9 @@
 use super::cells::{CellStyle, decimal_sign, unquoted};
 use super::contents::{Contents, MOST_UNIT_LINES};
 use super::sniff::Look;
-use crate::columns::{Columns, free_columns, select};
-use crate::error::{Error, Fault, quoted};
-use crate::input_source::InputSource;
-use crate::layout::{Layout, Selector};
+use crate::columns::{free_columns, select};
+use crate::layout::Selector;
+use crate::reader::{Columns, Error, Fault, InputSource, Layout, quoted};
 use crate::reading::{Reading, TwoStates};
 use crate::recode::text_of;
 use crate::time_format::{Found, TimeFormat, is_compact_time_of_day, is_time_of_day, names_time};

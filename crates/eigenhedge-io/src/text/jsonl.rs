@@ -4,11 +4,7 @@
 
 use super::cells::CellStyle;
 use super::line_reader::{LineParser, LineReader, LineTable};
-use crate::columns::{Columns, allow_columns};
-use crate::error::{Error, Fault, quoted, shown};
-use crate::input_source::InputSource;
-use crate::layout::{Layout, OnBadRow};
-use crate::reader::{Opened, Row};
+use crate::reader::{Columns, Error, Fault, InputSource, Layout, OnBadRow, Opened, Row, allow_columns, quoted, shown};
 use crate::time_format::{Found, TimeFormat, names_time};
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{self, DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};

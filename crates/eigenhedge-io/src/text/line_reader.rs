@@ -4,11 +4,10 @@
 
 use super::cells::CellStyle;
 use super::first_lines::Peeked;
-use crate::columns::{Columns, allow_columns};
-use crate::error::{Error, Fault, RowPlace, shown};
-use crate::input_source::InputSource;
-use crate::layout::Layout;
-use crate::reader::{Opened, Progress, ReadPosition, Reader, Row};
+use crate::reader::{
+    Columns, Error, Fault, InputSource, Layout, Opened, Progress, ReadPosition, Reader, Row, RowPlace, allow_columns,
+    shown,
+};
 use crate::recode::text_of;
 use std::io::{BufRead, BufReader, Read};
 

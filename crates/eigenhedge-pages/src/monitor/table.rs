@@ -219,7 +219,7 @@ pub fn in_rows(option: &MonitorOption, text: &str, step: f64) -> Option<String> 
 /// times. An error for a table without times names `option`.
 pub fn usual_step(mut stream: Stream, option: &str) -> Result<f64, TableError> {
     const FIRST: usize = 200;
-    if let Some(step) = stream.reading().step() {
+    if let Some(step) = stream.reading().step {
         return Ok(step);
     }
     let mut times = Vec::new();

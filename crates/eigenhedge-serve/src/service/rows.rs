@@ -159,7 +159,7 @@ impl Rows {
         }
         // Without a good row, the columns are left to the next request.
         if shape.is_none_or(|shape| shape.is_open) && rows.count() > 0 {
-            let (time_format, time_offset) = (stream.reading().time_format().cloned(), stream.time_offset());
+            let (time_format, time_offset) = (stream.reading().time_format, stream.time_offset());
             rows.shape = Some(Shape { time_format, time_offset, ..found });
         }
         Ok(rows)
