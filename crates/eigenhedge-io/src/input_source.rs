@@ -67,21 +67,22 @@ impl InputSource {
             memory: layout.max_memory,
         };
         let format = layout.format;
-        if let Source::File(path) = source {
-            let there = std::fs::metadata(path).map_err(|error| match error.kind() {
-                io::ErrorKind::NotFound => {
-                    input.fault(Fault::Table(format!("there is no such file{}", near_file(path))))
+        input.file_size = match source {
+            Source::File(path) => {
+                let there = std::fs::metadata(path).map_err(|error| match error.kind() {
+                    io::ErrorKind::NotFound => {
+                        input.fault(Fault::Table(format!("there is no such file{}", near_file(path))))
+                    }
+                    _ => input.unreadable(error),
+                })?;
+                if there.is_dir() {
+                    return Err(input.fault(Fault::Table("is a folder: name a file in it".to_owned())));
                 }
-                _ => input.unreadable(error),
-            })?;
-            if there.is_dir() {
-                return Err(input.fault(Fault::Table("is a folder: name a file in it".to_owned())));
+                there.is_file().then_some(there.len())
             }
-            input.file_size = there.is_file().then_some(there.len());
-        }
-        if let Source::Bytes(_, bytes) = source {
-            input.file_size = Some(bytes.len() as u64);
-        }
+            Source::Bytes(_, bytes) => Some(bytes.len() as u64),
+            _ => None,
+        };
         // A file of 0 bytes is an empty table, whatever its extension.
         let is_filled = input.file_size != Some(0);
         input.packing = source.path().filter(|_| is_filled).map_or(Packing::Plain, Packing::of_path);
@@ -92,13 +93,16 @@ impl InputSource {
             return Ok(input);
         }
         if format.is_text() && input.file_size.is_some() {
-            let mut start = Vec::new();
-            input.raw()?.take(8).read_to_end(&mut start).map_err(|error| input.unreadable(error))?;
+            let start_of = |input: &Self| {
+                let mut start = Vec::new();
+                let read = input.raw()?.take(8).read_to_end(&mut start);
+                read.map(|_| start).map_err(|error| input.unreadable(error))
+            };
+            let mut start = start_of(&input)?;
             if input.packing == Packing::Plain {
                 input.packing = Packing::of_start(&start).map_err(|fault| input.fault(fault))?;
                 if input.packing != Packing::Plain {
-                    start.clear();
-                    input.raw()?.take(8).read_to_end(&mut start).map_err(|error| input.unreadable(error))?;
+                    start = start_of(&input)?;
                 }
             }
             input.recoded = is_utf16(&start) || input.is_json && is_spread(&start);

@@ -104,26 +104,23 @@ impl TimeOrder {
 
     pub fn sentence(&self) -> Option<String> {
         let usual = self.usual();
-        let mut parts = Vec::new();
-        if let Some(row) = self.summer_end {
-            parts.push(format!("the clock goes back an hour before row {row}, the end of summer time"));
-        }
-        match self.back {
-            0 => {}
-            back if self.is_newest_first() && back > 10 * self.steps.len() as u64 => {
-                parts.push("the newest come first; the first rows in the file are the reference".to_owned());
-            }
-            1 => parts.push("1 goes back".to_owned()),
-            back => parts.push(format!("{back} go back")),
-        }
-        match self.doubled {
-            0 => {}
-            1 => parts.push("1 is doubled".to_owned()),
-            doubled => parts.push(format!("{doubled} are doubled")),
-        }
-        if let Some((gap, row)) = self.longest.filter(|(gap, _)| *gap > LONG * usual) {
-            parts.push(format!("longest gap {} before row {row}", spoken(gap)));
-        }
+        let counted = |count: u64, one: &str, more: &str| match count {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            _ => Some(format!("{count} {more}")),
+        };
+        let is_reversed = self.is_newest_first() && self.back > 10 * self.steps.len() as u64;
+        let parts = [
+            self.summer_end.map(|row| format!("the clock goes back an hour before row {row}, the end of summer time")),
+            match is_reversed {
+                true => Some("the newest come first; the first rows in the file are the reference".to_owned()),
+                false => counted(self.back, "goes back", "go back"),
+            },
+            counted(self.doubled, "is doubled", "are doubled"),
+            (self.longest.filter(|(gap, _)| *gap > LONG * usual))
+                .map(|(gap, row)| format!("longest gap {} before row {row}", spoken(gap))),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 }

@@ -137,16 +137,12 @@ impl Contents<'_> {
     pub fn tags(&self, time: usize, tag: usize) -> Option<usize> {
         const FEWEST_ROWS: usize = 8;
         let mut tags: Vec<&[u8]> = self.cells(tag).collect();
-        let pairs = self.rows.windows(2).filter(|pair| pair[0].get(tag) != pair[1].get(tag));
-        let (mut changes, mut same) = (0, 0);
-        for pair in pairs {
-            changes += 1;
-            same += usize::from(pair[0].get(time) == pair[1].get(time));
-        }
+        let is_change = |pair: &&[ByteRecord]| pair[0].get(tag) != pair[1].get(tag);
+        let pairs: Vec<&[ByteRecord]> = self.rows.windows(2).filter(is_change).collect();
         let first = self.rows.first().and_then(|row| row.get(time));
-        let restarts =
-            self.rows.windows(2).filter(|pair| pair[0].get(tag) != pair[1].get(tag) && pair[1].get(time) == first);
-        let restarts = restarts.count();
+        let changes = pairs.len();
+        let same = pairs.iter().filter(|pair| pair[0].get(time) == pair[1].get(time)).count();
+        let restarts = pairs.iter().filter(|pair| pair[1].get(time) == first).count();
         tags.sort_unstable();
         tags.dedup();
         let is_long = 3 * same >= changes && 4 * changes >= self.rows.len() || restarts > 0 && restarts == changes;

@@ -250,10 +250,7 @@ impl FirstLines<'_> {
             return Ok(TimeColumn { layout, format, ..TimeColumn::default() });
         }
         let given = self.position(names, layout.time.as_ref())?;
-        let tried: Vec<usize> = match given {
-            Some(position) => vec![position],
-            None => free.to_vec(),
-        };
+        let tried = given.as_ref().map_or(free, std::slice::from_ref);
         for (i, &position) in tried.iter().enumerate() {
             let name = names.map(|names| names[position].as_str());
             let is_named = name.is_some_and(names_time);
@@ -261,9 +258,8 @@ impl FirstLines<'_> {
                 continue;
             }
             let cells: Vec<_> = rows.iter().filter_map(|row| row.get(position)).map(text_of).collect();
-            let cells: Vec<&str> = cells.iter().map(AsRef::as_ref).collect();
-            let there: Vec<&str> =
-                cells.iter().copied().filter(|cell| !self.style.is_missing(cell.as_bytes())).collect();
+            let is_there = |cell: &&str| !self.style.is_missing(cell.as_bytes());
+            let there: Vec<&str> = cells.iter().map(AsRef::as_ref).filter(is_there).collect();
             let clock = match given {
                 Some(_) => self.position(names, layout.clock.as_ref())?,
                 None => self

@@ -169,24 +169,15 @@ fn decimal_by_groups(lines: &[ByteRecord]) -> Option<u8> {
 
 /// Returns the decimal separator that groups of thousands settle, or else the more frequent one.
 fn decimal_of(lines: &[ByteRecord]) -> u8 {
-    decimal_by_groups(lines).unwrap_or_else(|| more_frequent(lines))
-}
-
-fn more_frequent(lines: &[ByteRecord]) -> u8 {
-    let (mut points, mut commas) = (0, 0);
-    for cell in lines.iter().flatten() {
-        match decimal_sign(cell) {
-            Some(b',') => commas += 1,
-            Some(_) => points += 1,
-            // In a number with groups of digits, the last point or comma is counted.
-            None if has_thousands(cell) => match cell.iter().rev().find(|byte| matches!(byte, b'.' | b',')) {
-                Some(b',') => commas += 1,
-                _ => points += 1,
-            },
-            None => {}
-        }
+    if let Some(sign) = decimal_by_groups(lines) {
+        return sign;
     }
-    if commas > points { b',' } else { b'.' }
+    // In a number with groups of digits, the last point or comma is counted.
+    let last = |cell: &[u8]| cell.iter().copied().rfind(|byte| matches!(byte, b'.' | b',')).unwrap_or(b'.');
+    let sign = |cell: &[u8]| decimal_sign(cell).or_else(|| has_thousands(cell).then(|| last(cell)));
+    let signs: Vec<u8> = lines.iter().flatten().filter_map(sign).collect();
+    let commas = signs.iter().filter(|sign| **sign == b',').count();
+    if 2 * commas > signs.len() { b',' } else { b'.' }
 }
 
 /// Returns a comma if some number in quotes must have a decimal comma and no number has a point.
