@@ -58,7 +58,9 @@ pub fn open_with_missing(
     let source = source(paths)?;
     let stream = Stream::open(&source, &Layout { missing, ..layout(args, &source)? })?;
     say_reading(&stream);
-    Ok(ScaledStream::new(stream, args.standardize.unwrap_or_default()).with_short_warm_up(say_short_warm_up))
+    let mut stream = ScaledStream::new(stream, args.standardize.unwrap_or_default());
+    stream.on_short_warm_up = say_short_warm_up;
+    Ok(stream)
 }
 
 pub fn say_reading(stream: &Stream) {

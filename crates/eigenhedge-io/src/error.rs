@@ -163,10 +163,6 @@ impl Fault {
         if is_missing { Self::Missing { found, advised: false } } else { Self::Cell(found) }
     }
 
-    pub fn text_cell(found: String, is_missing: bool) -> Self {
-        if is_missing { Self::Missing { found, advised: false } } else { Self::TextCell(found) }
-    }
-
     pub fn ambiguous_name(name: &str, list: &str) -> Self {
         Self::Table(format!(
             "the column name {name:?} must be unique, but {list} has it more than once; use its position"

@@ -130,7 +130,7 @@ impl PivotReader {
                     number
                 }
             };
-            clock.offset = stream.local_offset();
+            clock.offset = stream.time_offset();
             let stamp = clock.stamp(time);
             (late, count) = (late + u64::from(stamp < latest), count + 1);
             latest = latest.max(stamp);

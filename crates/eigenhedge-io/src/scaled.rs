@@ -13,7 +13,8 @@ type Result<T> = std::result::Result<T, TableError>;
 pub struct ScaledStream {
     stream: Stream,
     standardizer: Standardizer,
-    on_short_warm_up: fn(Standardize, u64),
+    /// Function that is called after the warm-up with the number of its rows, possibly fewer than requested.
+    pub on_short_warm_up: fn(Standardize, u64),
     waiting: VecDeque<Row>,
     delivered: Option<Row>,
     /// True if the row in `delivered` is included in the statistics, or was rejected.
@@ -27,12 +28,6 @@ impl ScaledStream {
         let (standardizer, waiting) = (Standardizer::new(how, stream.columns().len()), VecDeque::new());
         let on_short_warm_up = |_, _| ();
         Self { stream, standardizer, on_short_warm_up, waiting, delivered: None, is_counted: true, row: Vec::new() }
-    }
-
-    /// Sets a function that is called after the warm-up with the number of its rows, possibly fewer than requested.
-    #[must_use]
-    pub fn with_short_warm_up(self, on_short_warm_up: fn(Standardize, u64)) -> Self {
-        Self { on_short_warm_up, ..self }
     }
 
     /// Returns the stream of unscaled rows. It may be ahead of the scaled rows.

@@ -41,23 +41,16 @@ impl Packing {
         }
     }
 
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Plain => "plain",
-            Self::Gzip => "gzip",
-            Self::Zstd => "zstd",
-            Self::Workbook => "workbook",
-        }
-    }
-
     /// Returns a reader of the decompressed bytes, including all members or frames of the file.
     pub fn unpack(self, packed: Box<dyn Read>, memory: MaxMemory) -> Result<Box<dyn Read>, Fault> {
-        let inner: Box<dyn Read> = match self {
+        let (inner, name): (Box<dyn Read>, _) = match self {
             Self::Plain | Self::Workbook => return Ok(packed),
-            Self::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(1 << 16, packed))),
-            Self::Zstd => zstd(packed, memory)?,
+            Self::Gzip => {
+                (Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(1 << 16, packed))), "gzip")
+            }
+            Self::Zstd => (zstd(packed, memory)?, "zstd"),
         };
-        Ok(Box::new(Unpacked { inner, packing: self }))
+        Ok(Box::new(Unpacked { inner, name }))
     }
 }
 
@@ -79,7 +72,7 @@ fn zstd(_: Box<dyn Read>, _: MaxMemory) -> Result<Box<dyn Read>, Fault> {
 
 struct Unpacked {
     inner: Box<dyn Read>,
-    packing: Packing,
+    name: &'static str,
 }
 
 impl Read for Unpacked {
@@ -88,7 +81,7 @@ impl Read for Unpacked {
             if error.raw_os_error().is_some() || error.kind() == io::ErrorKind::Interrupted {
                 return error;
             }
-            let name = self.packing.name();
+            let name = self.name;
             io::Error::new(io::ErrorKind::InvalidData, format!("its {name} data are damaged or end too early: {error}"))
         })
     }

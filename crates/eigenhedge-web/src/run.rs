@@ -47,7 +47,7 @@ impl Run {
         let (texts, dialect) = (stream.kept_columns(), stream.reading().dialect());
         let open = |columns: Vec<Column>| {
             let answers = Answers::open(&Target::Memory, Form::Csv, columns, false, None);
-            answers.map(|answers| answers.with_dialect(dialect)).map_err(sentence)
+            answers.map(|answers| answers.styled(dialect, false)).map_err(sentence)
         };
         let fills = model.spec().missing == Missing::Fill;
         Ok(Self {

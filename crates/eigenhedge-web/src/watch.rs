@@ -55,7 +55,7 @@ impl Watch {
         let events = Answers::open(&Target::Memory, Form::Csv, columns, false, None).map_err(sentence)?;
         Ok(Self {
             journal: Journal::new(monitors.fleet.keys()).with_charts(stream.columns().len(), by_key),
-            events: Some(events.with_dialect(stream.reading().dialect())),
+            events: Some(events.styled(stream.reading().dialect(), false)),
             row: Row::default(),
             results: None,
             source,

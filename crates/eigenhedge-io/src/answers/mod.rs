@@ -111,16 +111,11 @@ impl Answers {
         })
     }
 
-    /// Sets whether a text cell that a spreadsheet would interpret as a formula gets a leading
-    /// apostrophe in CSV and TSV. Such a cell starts with `=`, `+`, `-` or `@` and is not a number.
-    pub fn with_safe_cells(self, is_safe: bool) -> Self {
-        let is_safe = is_safe && matches!(self.form, Form::Csv | Form::Tsv);
-        Self { is_safe, ..self }
-    }
-
-    /// Sets the delimiter and the decimal sign of a CSV table.
-    pub fn with_dialect(self, dialect: Dialect) -> Self {
-        Self { dialect, ..self }
+    /// Sets the delimiter and the decimal sign of a CSV table. In CSV and TSV, if `is_safe`, a text that a spreadsheet
+    /// would interpret as a formula gets a leading apostrophe: one with `=`, `+`, `-` or `@` that is not a number.
+    #[must_use]
+    pub fn styled(self, dialect: Dialect, is_safe: bool) -> Self {
+        Self { dialect, is_safe: is_safe && matches!(self.form, Form::Csv | Form::Tsv), ..self }
     }
 
     /// Writes a row. Its numbers read back exactly, except that JSON Lines has null for infinity.

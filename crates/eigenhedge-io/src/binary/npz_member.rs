@@ -38,11 +38,13 @@ pub fn find(input: &InputSource, array: Option<&str>) -> Result<Member, Error> {
     let (index, name) = match (array, arrays.as_slice()) {
         (_, []) => return Err(input.fault(Fault::Table("holds no arrays".to_owned()))),
         (None, [only]) => only.clone(),
-        (None, _) => return Err(input.fault(no_array(&arrays, "nothing".to_owned()))),
-        (Some(wanted), _) => {
-            let plain = wanted.strip_suffix(".npy").unwrap_or(wanted);
-            let found = arrays.iter().find(|(_, name)| name == wanted || name == plain);
-            found.cloned().ok_or_else(|| input.fault(no_array(&arrays, format!("{wanted:?}"))))?
+        (wanted, _) => {
+            let plain = wanted.map(|wanted| wanted.strip_suffix(".npy").unwrap_or(wanted));
+            let found = arrays.iter().find(|(_, name)| [wanted, plain].contains(&Some(name)));
+            let got = wanted.map_or("nothing".to_owned(), |wanted| format!("{wanted:?}"));
+            let names = arrays.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(", ");
+            let rule = Fault::Table(format!("--array must be one of {names}, got {got}"));
+            found.cloned().ok_or_else(|| input.fault(rule))?
         }
     };
     let member = archive.by_index_raw(index).map_err(sound)?;
@@ -63,11 +65,6 @@ pub fn find(input: &InputSource, array: Option<&str>) -> Result<Member, Error> {
         deflated,
         checksum: member.crc32(),
     })
-}
-
-fn no_array(arrays: &[(usize, String)], got: String) -> Fault {
-    let names: Vec<&str> = arrays.iter().map(|(_, name)| name.as_str()).collect();
-    Fault::Table(format!("--array must be one of {}, got {got}", names.join(", ")))
 }
 
 impl Member {

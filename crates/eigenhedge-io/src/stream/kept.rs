@@ -64,15 +64,11 @@ impl Stream {
 
     /// Parses a time, in the format of the table or as ISO 8601, if the table has a time column.
     pub fn moment(&self, text: &str) -> Option<Moment> {
-        let (reading, iso) = (self.reading(), TimeFormat::from_text("iso"));
-        let formats = [self.layout.time_format.as_ref().or(reading.time_format.as_ref()), iso.as_ref()];
+        let iso = TimeFormat::from_text("iso");
+        let formats = [self.layout.time_format.as_ref(), iso.as_ref()];
         let parsed = |format: &TimeFormat| Some((format.seconds(text)?, format.is_local(text)));
         let (seconds, is_local) = formats.into_iter().flatten().find_map(parsed).filter(|_| self.has_time())?;
         Some(Moment { seconds, is_local })
-    }
-
-    pub(crate) fn local_offset(&self) -> Option<i32> {
-        self.state.times.offset
     }
 
     /// Returns true if a row of this table is at the moment or later.
@@ -93,14 +89,11 @@ impl Stream {
 
     /// Interprets `time` as local time in `zone`. [`Row::time`](crate::Row::time) gets the UTC offset of the first row.
     fn take_local_time(&mut self, zone: Timezone, time: f64) {
-        let last = self
-            .state
-            .times
-            .last(self.row.key(self.key))
-            .zip(self.state.times.offset)
-            .map(|(last, offset)| last - f64::from(offset));
-        let utc = zone.utc(time, last, self.state.times.is_newest_first());
-        let offset = *self.state.times.offset.get_or_insert_with(|| zone.offset(utc));
+        let times = &mut self.state.times;
+        let last = times.last(self.row.key(self.key)).zip(times.offset);
+        let last = last.map(|(last, offset)| last - f64::from(offset));
+        let utc = zone.utc(time, last, times.is_newest_first());
+        let offset = *times.offset.get_or_insert_with(|| zone.offset(utc));
         self.row.time = Some(utc + f64::from(offset));
         self.row.kept[0] = zone.text(utc);
     }

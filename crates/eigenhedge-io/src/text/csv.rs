@@ -198,7 +198,8 @@ impl Csv {
             let rule = "must be a number with one decimal sign, got";
             Fault::Row(format!("{rule} {}; --decimal names the sign", shown(cell)))
         } else {
-            Fault::text_cell(shown(cell) + style.hint(cell), style.is_missing(cell))
+            let found = shown(cell) + style.hint(cell);
+            if style.is_missing(cell) { Fault::cell(found, true) } else { Fault::TextCell(found) }
         };
         self.columns.at(self.place(), column, fault)
     }

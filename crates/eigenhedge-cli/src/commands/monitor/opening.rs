@@ -171,10 +171,10 @@ impl<'a> Monitors<'a> {
             }
         };
         let engine = Self {
-            answers: answers.with_safe_cells(args.beside.safe_cells).with_dialect(args.answers_as.dialect(&stream)),
+            answers: answers.styled(args.answers_as.dialect(&stream), args.beside.safe_cells),
             holds: keys.is_none() && can_read_again(args) && outputs.answers.target == Target::Standard,
             held: Vec::new(),
-            events: events.with_safe_cells(args.beside.safe_cells).with_dialect(args.answers_as.dialect(&stream)),
+            events: events.styled(args.answers_as.dialect(&stream), args.beside.safe_cells),
             watched: Arc::new(Shared::new(Watched { journal, ..Watched::default() })),
             block_rows: if source.is_regular() { BLOCK_ROWS } else { 1 },
             args,

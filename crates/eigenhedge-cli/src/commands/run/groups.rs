@@ -44,9 +44,7 @@ impl<'a> ModelsByKey<'a> {
             (answer_columns(&stream.kept_columns(), kept), saved.as_ref().map(|saved| &saved.answers));
         let answers = Answers::open(&plan.out.target, plan.out.form, columns, at_once(plan), position)?;
         let engine = Self {
-            answers: answers
-                .with_safe_cells(plan.args.beside.safe_cells)
-                .with_dialect(plan.args.answers_as.dialect(&stream)),
+            answers: answers.styled(plan.args.answers_as.dialect(&stream), plan.args.beside.safe_cells),
             key: stream.first_kept().context("--group-by names a column that is kept")?,
             rows: stream.rows(),
             lost: 0.0,

@@ -58,9 +58,7 @@ impl<'a> OneModel<'a> {
                 Answers::open(target, to.form, columns.clone(), at_once(plan), position)
             })?;
             closed |= is_closed;
-            let answers = answers
-                .with_safe_cells(plan.args.beside.safe_cells)
-                .with_dialect(plan.args.answers_as.dialect(&stream));
+            let answers = answers.styled(plan.args.answers_as.dialect(&stream), plan.args.beside.safe_cells);
             anyhow::Ok(if has_threads(plan) { answers.behind() } else { answers })
         };
         let texts = stream.kept_columns();
