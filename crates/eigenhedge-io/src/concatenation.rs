@@ -67,17 +67,6 @@ impl Concatenation {
         Ok((input, Opened { reading, ..Opened::new(all, columns) }))
     }
 
-    fn advance(&mut self) -> Result<bool, Error> {
-        while self.file + 1 < self.sources.len() {
-            let rows_before = self.position().rows;
-            self.move_to(self.file + 1, rows_before)?;
-            if self.reader.is_some() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
     fn move_to(&mut self, file: usize, rows_before: u64) -> Result<(), Error> {
         (self.file, self.rows_before) = (file, rows_before);
         let input = InputSource::new(&self.sources[file], &self.layout)?;
@@ -97,9 +86,11 @@ impl Reader for Concatenation {
             {
                 return Ok(true);
             }
-            if !self.advance()? {
+            if self.file + 1 >= self.sources.len() {
                 return Ok(false);
             }
+            let rows_before = self.position().rows;
+            self.move_to(self.file + 1, rows_before)?;
         }
     }
 

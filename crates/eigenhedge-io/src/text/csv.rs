@@ -112,7 +112,7 @@ impl Csv {
         let outcome = self.records.read_byte_record(&mut self.record);
         let found = outcome.map_err(|error| match error.into_kind() {
             csv::ErrorKind::Io(error) if error.kind() == io::ErrorKind::FileTooLarge => {
-                let place = format!("{}, line {}", self.input.name(), self.lines_before + line);
+                let place = self.input.line(self.lines_before + line);
                 // A record continues after a line end only within quotes.
                 let is_open = self.records.position().line() > line + 1;
                 let quote = format!("a quote is opened here and not closed within {longest} bytes");
@@ -130,17 +130,14 @@ impl Csv {
             let end = self.lines_before + self.records.position().line();
             let line = (end + before).saturating_sub(inside);
             let unclosed = Fault::Row("a quote is opened here and not closed".to_owned());
-            return Err(Error::at(format!("{}, line {line}", self.input.name()), unclosed));
+            return Err(Error::at(self.input.line(line), unclosed));
         }
         Ok(found)
     }
 
     fn next_row(&mut self) -> Result<bool, Error> {
         const MARK: &[u8] = "\u{feff}".as_bytes();
-        loop {
-            if !self.advance()? {
-                return Ok(false);
-            }
+        while self.advance()? {
             let cells = self.record.as_slice();
             let is_header = |header: &ByteRecord| {
                 let cells = cells.strip_prefix(MARK).unwrap_or(cells);
@@ -150,6 +147,7 @@ impl Csv {
                 return Ok(true);
             }
         }
+        Ok(false)
     }
 
     /// Returns 0 or 1 for a cell of a two-word column, or NaN if missing cells are filled in, or an error.

@@ -50,11 +50,10 @@ const LARGEST_OFFSET: i32 = 14 * 3600;
 impl TimeFormat {
     /// Parses `iso`, a unit since 1970 (`s`, `ms`, `us` or `ns`), `excel`, or a `strftime` pattern.
     pub fn from_text(text: &str) -> Option<Self> {
-        if text == "iso" {
-            return Some(Self(Kind::Iso));
-        }
-        if text == "excel" {
-            return Some(Self(Kind::Excel));
+        match text {
+            "iso" => return Some(Self(Kind::Iso)),
+            "excel" => return Some(Self(Kind::Excel)),
+            _ => {}
         }
         if let Some((name, in_second, _)) = UNITS.iter().find(|(name, ..)| *name == text) {
             return Some(Self(Kind::Epoch(name, *in_second)));
