@@ -200,7 +200,8 @@ impl Columns {
     }
 
     pub fn typed(&self, position: usize) -> String {
-        self.names.as_ref().map_or_else(|| position.to_string(), |names| names[position].clone())
+        let name = self.names.as_ref().and_then(|names| names.get(position));
+        name.cloned().unwrap_or_else(|| position.to_string())
     }
 
     pub fn selected_names(&self) -> Vec<String> {

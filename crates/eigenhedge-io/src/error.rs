@@ -171,8 +171,10 @@ impl Fault {
 
     /// `readings` contains two formats and the date that each gives.
     pub fn ambiguous(cell: &str, readings: [(TimeFormat, String); 2]) -> Self {
-        let reading =
-            |(format, date): (TimeFormat, String)| format!("{date} with --time-format {}", typed(&format.to_string()));
+        let reading = |(format, date): (TimeFormat, String)| match format.to_string() {
+            spaced if spaced.contains(' ') => format!("{date} with --time-format \"{spaced}\""),
+            format => format!("{date} with --time-format {format}"),
+        };
         Self::Table(format!("{} can be two dates: {}", shown(cell.as_bytes()), readings.map(reading).join(", ")))
     }
 }
@@ -209,10 +211,6 @@ pub(crate) fn quoted(name: &str) -> String {
         Some((end, _)) => format!("{:?}…", &name[..end]),
         None => format!("{name:?}"),
     }
-}
-
-fn typed(word: &str) -> String {
-    if word.contains(' ') { format!("\"{word}\"") } else { word.to_owned() }
 }
 
 const LONGEST_SHOWN: usize = 40;

@@ -120,17 +120,11 @@ impl Table {
     fn advance(&mut self) -> Result<bool, Error> {
         loop {
             let next = guarded(|| self.batches.next()).map_err(|reason| unsound(&self.input, self.format, reason))?;
-            let Some(batch) = next else {
-                self.batch = None;
-                return Ok(false);
-            };
-            let batch = batch?;
-            self.at = 0;
-            if batch.num_rows() > 0 {
-                self.batch = Some(batch);
-                self.block.clear();
-                self.block_first = 0;
-                return Ok(true);
+            self.batch = next.transpose()?;
+            (self.at, self.block_first) = (0, 0);
+            self.block.clear();
+            if self.batch.as_ref().is_none_or(|batch| batch.num_rows() > 0) {
+                return Ok(self.batch.is_some());
             }
         }
     }

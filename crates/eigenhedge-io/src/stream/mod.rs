@@ -114,7 +114,7 @@ impl Stream {
         let mut stream = Self::open(source, &Layout { found: state.reading.clone(), ..layout.clone() })?;
         let then: Vec<String> = match names {
             Some(names) => names.to_vec(),
-            None => state.columns.iter().map(|position| stream.typed(*position)).collect(),
+            None => state.columns.iter().map(|position| stream.selection.typed(*position)).collect(),
         };
         if stream.names != then {
             let differ = stream.names.iter().zip(&then).find(|(now, then)| now != then);
@@ -386,11 +386,6 @@ impl Stream {
     /// Continues an earlier part of the table with its UTC offset in seconds and the last [`Row::time`].
     pub fn continue_times(&mut self, offset: i32, last: Option<f64>) {
         self.state.times.continue_from(offset, last);
-    }
-
-    fn typed(&self, position: usize) -> String {
-        let name = self.selection.names.as_ref().and_then(|names| names.get(position));
-        name.cloned().unwrap_or_else(|| position.to_string())
     }
 
     fn remember(&mut self, error: Error, row: u64) -> Result<(), Error> {
