@@ -21,11 +21,13 @@ pub fn convert(records: impl Read, columns: &[Column], out: File) -> io::Result<
     use parquet::schema::types::Type;
     use std::sync::Arc;
 
-    /// Values of a column in a row group. Missing integers have definition level 0.
-    enum Values {
-        Whole(Vec<i64>, Vec<i16>),
-        Number(Vec<f64>),
-        Text(Vec<ByteArray>),
+    /// Values of a column in a row group, in the list of its type. Missing integers have definition level 0.
+    #[derive(Default)]
+    struct Values {
+        whole: Vec<i64>,
+        levels: Vec<i16>,
+        numbers: Vec<f64>,
+        texts: Vec<ByteArray>,
     }
 
     const GROUP_CELLS: usize = 1 << 20;
@@ -49,23 +51,17 @@ pub fn convert(records: impl Read, columns: &[Column], out: File) -> io::Result<
     let (mut records, mut text) = (io::BufReader::with_capacity(1 << 16, records), Vec::new());
     loop {
         let mut count = 0;
-        let empty = |(_, kind): &Column| match kind {
-            CellKind::Whole => Values::Whole(Vec::new(), Vec::new()),
-            CellKind::Number => Values::Number(Vec::new()),
-            CellKind::Text => Values::Text(Vec::new()),
-        };
-        let mut values: Vec<Values> = columns.iter().map(empty).collect();
+        let mut values: Vec<Values> = columns.iter().map(|_| Values::default()).collect();
         while count < group && !is_at_end(&mut records)? {
             count += 1;
             for ((_, kind), column) in columns.iter().zip(&mut values) {
-                match (column, read_cell(*kind, &mut records, &mut text)?) {
-                    (Values::Whole(column, levels), Cell::Whole(number)) => {
-                        levels.push(i16::from(number.is_some()));
-                        column.extend(number.map(|number| number as i64));
+                match read_cell(*kind, &mut records, &mut text)? {
+                    Cell::Whole(number) => {
+                        column.levels.push(i16::from(number.is_some()));
+                        column.whole.extend(number.map(|number| number as i64));
                     }
-                    (Values::Number(column), Cell::Number(number)) => column.push(number),
-                    (Values::Text(column), Cell::Text(text)) => column.push(ByteArray::from(text)),
-                    _ => return Err(io::ErrorKind::InvalidData.into()),
+                    Cell::Number(number) => column.numbers.push(number),
+                    Cell::Text(text) => column.texts.push(ByteArray::from(text)),
                 }
             }
         }
@@ -74,18 +70,14 @@ pub fn convert(records: impl Read, columns: &[Column], out: File) -> io::Result<
         }
         let mut write = || -> Result<(), ParquetError> {
             let mut group = writer.next_row_group()?;
-            for values in &values {
+            for (values, (_, kind)) in values.iter().zip(columns) {
                 let Some(mut column) = group.next_column()? else { break };
-                match values {
-                    Values::Whole(column_values, levels) => {
-                        column.typed::<Int64Type>().write_batch(column_values, Some(levels), None)?
+                match kind {
+                    CellKind::Whole => {
+                        column.typed::<Int64Type>().write_batch(&values.whole, Some(&values.levels), None)?
                     }
-                    Values::Number(column_values) => {
-                        column.typed::<DoubleType>().write_batch(column_values, None, None)?
-                    }
-                    Values::Text(column_values) => {
-                        column.typed::<ByteArrayType>().write_batch(column_values, None, None)?
-                    }
+                    CellKind::Number => column.typed::<DoubleType>().write_batch(&values.numbers, None, None)?,
+                    CellKind::Text => column.typed::<ByteArrayType>().write_batch(&values.texts, None, None)?,
                 };
                 column.close()?;
             }

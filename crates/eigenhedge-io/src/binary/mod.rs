@@ -55,7 +55,7 @@ pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
         Some(member) => member.open(input)?,
         None => input.open()?,
     };
-    let header = read_header(input, format, &mut source)?;
+    let header = Header::read(&mut source).map_err(|error| broken(input, format, error))?;
     let [rows, width] = header.shape[..] else {
         let reason = format!("must have 2 dimensions, rows and columns, got {}", header.shape.len());
         return Err(input.fault(Fault::Table(reason)));
@@ -162,7 +162,7 @@ pub fn read_array(path: &Path, name: Option<&str>) -> Result<Array, Error> {
         _ => input.open()?,
     };
     let unsound = |reason: String| input.fault(Fault::Unsound { format, reason });
-    let header = read_header(&input, format, &mut source)?;
+    let header = Header::read(&mut source).map_err(|error| broken(&input, format, error))?;
     let element = Element::of(&header).map_err(|fault| input.fault(fault))?;
     if header.by_column && header.shape.len() > 1 {
         return Err(unsound("its numbers are in Fortran order".to_owned()));
@@ -176,11 +176,6 @@ pub fn read_array(path: &Path, name: Option<&str>) -> Result<Array, Error> {
     let mut numbers = Vec::new();
     element.decode(&data, (0..data.len()).step_by(element.size), &mut numbers);
     Ok(Array { shape: header.shape, numbers })
-}
-
-fn read_header(input: &InputSource, format: &'static str, source: &mut dyn Read) -> Result<Header, Error> {
-    let header = Header::read(source).map_err(|error| broken(input, format, error))?;
-    header.map_err(|reason| input.fault(Fault::Unsound { format, reason }))
 }
 
 /// Reads `size` bytes and appends them. Memory grows with the bytes received, not with the stated size.

@@ -15,43 +15,37 @@ pub struct Header {
 const LONGEST: u64 = 1 << 16;
 
 impl Header {
-    /// Reads the header. The outer error is an I/O error. The inner error is the reason why the header is invalid.
-    pub fn read(source: &mut dyn Read) -> io::Result<Result<Self, String>> {
+    /// Reads the header. An invalid header is an error of kind `InvalidData`.
+    pub fn read(source: &mut dyn Read) -> io::Result<Self> {
         let mut start = [0; 8];
-        if let Err(error) = source.read_exact(&mut start) {
-            return too_short(error);
-        }
+        source.read_exact(&mut start).map_err(too_short)?;
         if !start.starts_with(b"\x93NUMPY") {
-            return Ok(Err("it does not start like one".to_owned()));
+            return Err(invalid("it does not start like one"));
         }
-        let wide = match start[6] {
-            1 => false,
-            2 | 3 => true,
-            version => return Ok(Err(format!("its version is {version}, and 1 to 3 are known"))),
+        let width = match start[6] {
+            1 => 2,
+            2 | 3 => 4,
+            version => return Err(invalid(format!("its version is {version}, and 1 to 3 are known"))),
         };
         let mut length = [0; 4];
-        let width = if wide { 4 } else { 2 };
-        if let Err(error) = source.read_exact(&mut length[..width]) {
-            return too_short(error);
-        }
+        source.read_exact(&mut length[..width]).map_err(too_short)?;
         let length = u64::from(u32::from_le_bytes(length));
         if length > LONGEST {
-            return Ok(Err(format!("its header is {length} bytes long, and at most {LONGEST} are read")));
+            return Err(invalid(format!("its header is {length} bytes long, and at most {LONGEST} are read")));
         }
         let mut text = vec![0; length as usize];
-        if let Err(error) = source.read_exact(&mut text) {
-            return too_short(error);
-        }
+        source.read_exact(&mut text).map_err(too_short)?;
         let size = 8 + width as u64 + length;
-        Ok(parse(&String::from_utf8_lossy(&text), size).ok_or_else(|| "its header cannot be understood".to_owned()))
+        parse(&String::from_utf8_lossy(&text), size).ok_or_else(|| invalid("its header cannot be understood"))
     }
 }
 
-fn too_short(error: io::Error) -> io::Result<Result<Header, String>> {
-    match error.kind() {
-        io::ErrorKind::UnexpectedEof => Ok(Err("it ends within its header".to_owned())),
-        _ => Err(error),
-    }
+fn invalid(reason: impl Into<String>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, reason.into())
+}
+
+fn too_short(error: io::Error) -> io::Error {
+    if error.kind() == io::ErrorKind::UnexpectedEof { invalid("it ends within its header") } else { error }
 }
 
 fn parse(text: &str, size: u64) -> Option<Header> {
