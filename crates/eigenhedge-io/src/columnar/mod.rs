@@ -60,13 +60,11 @@ pub fn choose(input: &InputSource, layout: &Layout, schema: &Schema) -> Result<(
     };
     let columns = Columns::choose_with_time(input, layout, Some(names), schema.fields().len(), holds_text, is_time)?;
     let types = columns.selected.iter().map(|position| (*position, schema.field(*position).data_type()));
-    let bad: Vec<(usize, String)> = types
-        .filter(|(_, kind)| !is_number(kind))
-        .map(|(position, kind)| match kind.is_nested() {
-            true => (position, "the type of lists or structures".to_owned()),
-            false => (position, format!("the type {kind}")),
-        })
-        .collect();
+    let named = |(position, kind): (usize, &DataType)| match kind.is_nested() {
+        true => (position, "the type of lists or structures".to_owned()),
+        false => (position, format!("the type {kind}")),
+    };
+    let bad: Vec<(usize, String)> = types.filter(|(_, kind)| !is_number(kind)).map(named).collect();
     if !bad.is_empty() {
         return Err(columns.not_numeric(&input.name(), &bad, (false, false), None, ""));
     }

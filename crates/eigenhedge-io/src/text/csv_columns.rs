@@ -95,17 +95,12 @@ impl FirstLines<'_> {
         // The key alone does not say which other columns are meant.
         let beside_key = layout.keep.len().saturating_sub(usize::from(layout.has_key));
         let is_selected = beside_key + layout.columns.len() + layout.exclude.len() > 0;
-        let is_counter = |column: &usize| {
-            found.is_none()
-                && has_header
-                && !is_selected
-                && !layout.is_of_model(&names[*column])
-                && contents.is_counter(*column, &names[*column])
-        };
+        let may_leave_out = found.is_none() && has_header && !is_selected;
+        let is_free = |column: &usize| may_leave_out && !layout.is_of_model(&names[*column]);
+        let is_counter = |column: &usize| is_free(column) && contents.is_counter(*column, &names[*column]);
         let mut counters: Vec<usize> = (0..count).filter(is_counter).collect();
-        if found.is_none() && has_header && !is_selected && layout.time.is_none() {
-            let parts = contents.date_parts(&names);
-            counters.extend(parts.into_iter().filter(|column| !layout.is_of_model(&names[*column])));
+        if layout.time.is_none() {
+            counters.extend(contents.date_parts(&names).into_iter().filter(is_free));
         }
         let free: Vec<usize> = free.into_iter().filter(|column| !counters.contains(column)).collect();
         let known = has_header.then_some(names);
