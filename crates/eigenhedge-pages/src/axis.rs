@@ -1,8 +1,5 @@
-//! Axes: range, ticks and positions of values.
-//!
-//! Ticks are evenly spaced multiples of 1, 2 or 5 times a power of ten. On a logarithmic axis,
-//! ticks are powers of ten. If at most three decades are shown and there is room, 2 and 5 times
-//! each power are added. A logarithmic axis over less than a factor of two has evenly spaced ticks.
+//! Axes. Ticks are multiples of 1, 2 or 5 times a power of ten. On a logarithmic axis, they are powers of ten, with 2
+//! and 5 times each over at most three decades; over less than a factor of two, they are evenly spaced.
 
 use crate::calendar;
 use crate::number;
@@ -26,7 +23,6 @@ impl Extent {
         Self { log, low: f64::INFINITY, high: f64::NEG_INFINITY }
     }
 
-    /// Returns true if `value` can be drawn on this axis.
     pub fn admits(&self, value: f64) -> bool {
         value.abs() <= LARGEST && (!self.log || value >= SMALLEST)
     }
@@ -97,7 +93,6 @@ impl Axis {
         Self { log: extent.log, low, high, ticks, labels }
     }
 
-    /// Creates an axis over times in seconds since 1970, with about `wanted` ticks or fewer.
     pub fn dated(extent: &Extent, wanted: usize) -> Self {
         let (low, high) = widened(extent);
         let (ticks, labels) = calendar::ticks(low, high, wanted.max(2));
@@ -108,7 +103,6 @@ impl Axis {
         self.ticks.iter().copied().zip(self.labels.iter().map(String::as_str))
     }
 
-    /// Returns the position of a value, from 0 to 1, or `None` if it is not on the axis.
     pub fn place(&self, value: f64) -> Option<f64> {
         (self.low..=self.high).contains(&value).then(|| self.part(value).clamp(0.0, 1.0))
     }
@@ -127,7 +121,6 @@ impl Axis {
     }
 }
 
-/// Returns the range of the extent, widened if it is empty or too narrow for an axis.
 fn widened(extent: &Extent) -> (f64, f64) {
     match extent.range() {
         None if extent.log => (1.0, 10.0),
@@ -166,7 +159,6 @@ fn even_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
     ticks.iter().map(|&tick| if tick == 0.0 { 0.0 } else { tick }).collect()
 }
 
-/// Returns a correctly rounded power of ten. Repeated multiplication would accumulate errors.
 fn power_of_ten(power: i32) -> f64 {
     format!("1e{power}").parse().unwrap_or(f64::NAN)
 }

@@ -9,11 +9,10 @@ const STEPS: [f64; 16] = [
 ];
 const DAY: f64 = 86400.0;
 const MONTHS: [i64; 12] = [1, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 6000, 12000];
-/// Times below this absolute value, in seconds since 1970, are shown as dates (years -6000 to
-/// 9900).
+/// Times beyond this absolute value (years -6000 to 9900) have no date.
 const LAST: f64 = 2.5e11;
 
-/// Returns about `wanted` ticks or fewer, with labels. Returns no ticks if an end is beyond `LAST`.
+/// Returns at most about `wanted` ticks with labels, and none beyond `LAST`.
 pub fn ticks(low: f64, high: f64, wanted: usize) -> (Vec<f64>, Vec<String>) {
     if !(low.abs() < LAST && high.abs() < LAST) {
         return (vec![], vec![]);
@@ -44,8 +43,7 @@ pub fn moment(seconds: f64) -> String {
     if seconds.abs() < LAST { label(seconds, 1.0, f64::INFINITY) } else { short(seconds) }
 }
 
-/// Returns the date for steps of a day or more. Otherwise returns the time of day, with the date if
-/// the axis spans more than a day.
+/// Returns the date for steps of a day or more, else the time of day, with the date if `span` is more than a day.
 fn label(seconds: f64, step: f64, span: f64) -> String {
     let time = if step < 60.0 { "%H:%M:%S" } else { "%H:%M" };
     let format = match step >= DAY {
@@ -60,7 +58,6 @@ fn at(seconds: f64) -> Option<DateTime<Utc>> {
     DateTime::from_timestamp(seconds.floor() as i64, 0)
 }
 
-/// Returns the start of a month in seconds since 1970. `month` counts from January of the year 0.
 fn beginning(month: i64) -> f64 {
     let (year, month) = (month.div_euclid(12) as i32, month.rem_euclid(12) as u32 + 1);
     let first = NaiveDate::from_ymd_opt(year, month, 1).map(|date| date.and_time(NaiveTime::MIN).and_utc());

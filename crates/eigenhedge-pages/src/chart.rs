@@ -1,6 +1,5 @@
-//! Charts as data, independent of how they are drawn.
-//!
-//! Values leave a gap in a line if they are not finite, beyond ±10³⁰⁰, or below 10⁻³⁰⁰ on a logarithmic axis.
+//! Charts as data. Values that are not finite, beyond ±10³⁰⁰, or below 10⁻³⁰⁰ on a logarithmic axis leave a gap in a
+//! line.
 
 use crate::axis::Extent;
 use crate::number::{grouped, short};
@@ -14,19 +13,16 @@ pub struct Chart {
     /// True if the horizontal axis shows times, in seconds since 1970.
     pub dated_x: bool,
     pub log_y: bool,
-    /// True if the page can switch the vertical axis between linear and logarithmic. Charts with
-    /// `log_y` always have this switch.
+    /// True for a switch between a linear and a logarithmic axis. Charts with `log_y` always have it.
     pub scale_switch: bool,
-    /// Initial horizontal range, or `None` for the whole range.
+    /// Initial ranges, or `None` for the whole range.
     pub focus_x: Option<(f64, f64)>,
-    /// Initial vertical range, such as the range without outliers, or `None` for the whole range.
     pub focus_y: Option<(f64, f64)>,
     /// Initial vertical range after the page has switched to the linear axis, or `None` for `focus_y`.
     pub focus_plain: Option<(f64, f64)>,
     /// Alternative horizontal axis. All series must then have the same number of points.
     pub other_x: Option<OtherAxis>,
     pub series: Vec<Series>,
-    /// Marked positions on the horizontal axis, e.g. the boundaries of segments.
     pub marks: Vec<Mark>,
     pub annotations: Vec<Annotation>,
     pub caption: String,
@@ -60,9 +56,7 @@ pub struct Point {
 /// Drawing style of a series. A spread is drawn as error bars, except in a band.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Line, with the dash pattern and the color of its series.
     Line,
-    /// Dashed line, for a reference such as a bound.
     Dashed,
     Points,
     /// Area between `low` and `high`. `y` is not drawn.
@@ -71,9 +65,7 @@ pub enum Kind {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tint {
-    /// Color that depends on the position of the series in the chart.
     Position,
-    /// Color of the series with this index, for example to match a band to its line.
     Slot(usize),
     /// Color at this step of the time scale [`crate::palette::TIMES`], from early to late.
     Time(usize),
@@ -84,7 +76,6 @@ pub enum Tint {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mark {
     pub x: f64,
-    /// Text at the top of the line. It may be empty.
     pub label: String,
 }
 
@@ -96,7 +87,6 @@ pub struct Annotation {
 }
 
 impl Chart {
-    /// Swaps the horizontal axis with the alternative one, if there is one.
     pub(crate) fn flip(&mut self) {
         let Some(other) = self.other_x.take() else { return };
         let places = self.series.first().map(|series| series.points.iter().map(|point| point.x).collect());
@@ -122,7 +112,6 @@ impl Point {
 }
 
 impl Series {
-    /// Creates a series from parallel slices. Extra values of the longer slice are ignored.
     pub fn new(kind: Kind, name: impl Into<String>, x: &[f64], y: &[f64]) -> Self {
         let points = x.iter().zip(y).map(|(&x, &y)| Point::new(x, y)).collect();
         Self { name: name.into(), points, kind, tint: Tint::Position }
@@ -158,7 +147,6 @@ impl Series {
     }
 }
 
-/// Returns the vertical values at which a point is drawn. A band ignores `y`.
 fn drawn(kind: Kind, point: &Point) -> [f64; 3] {
     [if kind == Kind::Band { point.low } else { point.y }, point.low, point.high]
 }
@@ -173,7 +161,6 @@ impl Chart {
         self
     }
 
-    /// Returns the horizontal and vertical ranges of series and annotations, without marks.
     pub fn extents(&self) -> (Extent, Extent) {
         let (mut horizontal, mut vertical) = (Extent::empty(self.log_x), Extent::empty(self.log_y));
         let places = self.annotations.iter().map(|place| Point::new(place.x, place.y));
@@ -203,8 +190,7 @@ impl Chart {
         (focused(horizontal, self.focus_x), focused(vertical, self.focus_y))
     }
 
-    /// Returns a sentence with the number of points outside `focus_x` or `focus_y` and the range of their values, or
-    /// `None` if there are none.
+    /// Returns the number of points outside the initial ranges and the range of their values, in words.
     pub fn left_out(&self) -> Option<String> {
         let (horizontal, vertical) = self.extents();
         let beyond =
@@ -223,7 +209,7 @@ impl Chart {
         (count > 0).then(|| format!("{} {verb} outside the range that is shown first: {ends}.", grouped(count)))
     }
 
-    /// Returns the number of points that cannot be drawn. NaN does not count, because it marks a gap.
+    /// NaN does not count, because it marks a gap.
     pub fn undrawable(&self) -> usize {
         let (horizontal, vertical) = (Extent::empty(self.log_x), Extent::empty(self.log_y));
         let lost = |extent: &Extent, value: f64| !value.is_nan() && !extent.admits(value);
@@ -240,8 +226,7 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// Interpolates linearly at `row`, with constant values beyond the ends. The rows must
-    /// increase. Returns NaN for fewer than two rows.
+    /// Interpolates linearly, with constant values beyond the ends. Returns NaN for fewer than two rows.
     pub fn at(&self, row: f64) -> f64 {
         let after = self.rows.partition_point(|known| *known < row).clamp(1, self.rows.len().max(2) - 1);
         let (Some(&[x0, x1]), Some(&[y0, y1])) =

@@ -4,14 +4,11 @@ use eigenhedge::batch::{Center, Pca};
 use eigenhedge::{Missing, Standardize};
 use eigenhedge_io::{Layout, OnBadRow, Source, Stream};
 
-/// Default share of the energy that the directions must explain.
 const SHARE: f64 = 0.9;
-/// Maximum number of first rows used for the choice, and maximum number of values in them.
+/// Maximum numbers of rows and of values used for the choice.
 const FIRST: (usize, usize) = (1000, 1 << 20);
-/// Maximum number of directions chosen automatically.
 const MOST: usize = 64;
 
-/// Number of directions as the user specified it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Directions {
     Number(usize),
@@ -23,15 +20,13 @@ pub enum Directions {
 pub type Chosen = (usize, Option<String>);
 
 impl Directions {
-    /// Parses a whole number, or a share strictly between 0 and 1.
     pub fn from_text(text: &str) -> Result<Self, String> {
         let share = text.parse().ok().filter(|share: &f64| *share > 0.0 && *share < 1.0).map(Self::Share);
         let number = text.parse().ok().map(Self::Number);
         number.or(share).ok_or_else(|| "must be a whole number, or a share between 0 and 1".to_owned())
     }
 
-    /// Chooses the number of directions for a table, unless the user gave it. Returns 1 for an unreadable table,
-    /// because the caller reports the error. Rows of texts or sets need a given number.
+    /// Returns 1 for an unreadable table, because the caller reports the error.
     pub fn of_table(
         asked: Option<Self>,
         source: &Source,
@@ -57,7 +52,6 @@ impl Directions {
         Ok(Self::of_rows(asked, &rows, center))
     }
 
-    /// Chooses the number of directions for these rows around this center, unless the user gave it.
     pub fn of_rows(asked: Option<Self>, rows: &[Vec<f64>], center: Center) -> Chosen {
         if let Some(Self::Number(k)) = asked {
             return (k, None);
@@ -70,8 +64,7 @@ impl Directions {
         }
     }
 
-    /// Returns the smallest number of directions whose energy `shares` add up to the wanted share, or the number of
-    /// all shares if they do not. `rows` is only for the sentence.
+    /// Returns the smallest number of directions whose energy `shares` add up to the wanted share, or all.
     pub fn of_shares(asked: Option<Self>, shares: &[f64], rows: usize) -> Chosen {
         let wanted = if let Some(Self::Share(share)) = asked { share } else { SHARE };
         let mut sum = 0.0;

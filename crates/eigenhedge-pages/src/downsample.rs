@@ -1,36 +1,28 @@
 //! Downsampling of curves over streams of any length, in bounded memory.
 //!
-//! Update: rows are assigned to buckets of 2^s consecutive row numbers, with s = 0 at first. A
-//! bucket stores its first row, its largest row or the extremes of its rows ([`Keep`]). If there
-//! would be too many buckets, s grows by one and neighboring buckets are merged.
+//! Update: a bucket of 2^s consecutive row numbers keeps one row ([`Keep`]). If there would be too many buckets, s
+//! grows by one and neighboring buckets are merged.
 //!
-//! Guarantee: at most `capacity` rows are returned, in increasing order. They include the first and
-//! the last row and, with [`Keep::Largest`], the row with the largest first value. The result
-//! depends only on the rows, so a saved and restored recorder continues identically.
+//! Guarantee: at most `capacity` rows, in increasing order, with the first, the last and, with [`Keep::Largest`], the
+//! largest. The result depends only on the rows, so a restored recorder continues identically.
 //!
 //! Cost: amortized O(width) per row; memory `capacity × width`; no allocation after warm-up.
-//!
-//! Curves are not smoothed or averaged: every value occurs in a row.
 
 use crate::chart::Curve;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Rule for the row that represents a bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Keep {
-    /// First row of the bucket, for values that change slowly, such as totals.
+    /// First row, for values that change slowly, such as totals.
     First,
-    /// Row with the largest first value, for values whose peaks matter, such as the loss of a row.
+    /// Row with the largest first value, such as the loss of a row.
     Largest,
-    /// First row of the bucket, with the smallest value in the bucket for each curve of the first half, and the
-    /// largest for each curve of the second half.
+    /// Smallest value of each curve of the first half, and largest of each curve of the second half.
     Extremes,
 }
 
-/// Recorder of one or more curves over the same rows, with a limited number of points.
-///
-/// A value may be NaN, for a curve that does not exist yet. Postcard can save NaN, but JSON cannot.
+/// Recorder of curves over the same rows. A value may be NaN, for a curve that does not exist yet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub struct Downsampler {
@@ -39,7 +31,6 @@ pub struct Downsampler {
     width: usize,
     shift: u32,
     rows: Vec<u64>,
-    /// Values of the kept rows, concatenated.
     values: Vec<f64>,
     /// Numbers of the first and last recorded row, or `None` before the first.
     ends: Option<(u64, u64)>,
@@ -51,15 +42,13 @@ const LEAST: usize = 4;
 const MOST: usize = 1 << 20;
 
 impl Downsampler {
-    /// Creates a recorder of `width` curves with at most `capacity` points each. A capacity below 4 becomes 4, and
-    /// values above 2^20 become 2^20.
+    /// The capacity is clamped to 4 to 2^20.
     pub fn new(keep: Keep, capacity: usize, width: usize) -> Self {
         let (capacity, width) = (capacity.clamp(LEAST, MOST), width.clamp(1, MOST));
         let (rows, values) = (Vec::new(), Vec::new());
         Self { keep, capacity, width, shift: 0, rows, values, ends: None, first: vec![], last: vec![] }
     }
 
-    /// Returns true if the other recorder has the same rule, capacity and number of curves.
     pub fn is_like(&self, other: &Self) -> bool {
         (self.keep, self.capacity, self.width) == (other.keep, other.capacity, other.width)
     }
@@ -68,8 +57,7 @@ impl Downsampler {
         self.width
     }
 
-    /// Records a row. Missing values become NaN, and values beyond the width are ignored. Rows
-    /// whose numbers do not increase are ignored.
+    /// Missing values become NaN. Rows whose numbers do not increase are ignored.
     pub fn push(&mut self, row: u64, values: &[f64]) {
         let first = match self.ends {
             Some((_, last)) if row <= last => return,
@@ -106,7 +94,7 @@ impl Downsampler {
         }
     }
 
-    /// Returns true if this row would start a bucket. [`Keep::First`] needs only such rows and the last.
+    /// [`Keep::First`] needs only such rows and the last.
     pub fn would_keep(&self, row: u64) -> bool {
         let Some((first, last)) = self.ends else { return true };
         let bucket = |row: u64| (row - first) >> self.shift;
@@ -149,7 +137,6 @@ impl Downsampler {
         points
     }
 
-    /// Returns the curve with this index. An index beyond the width gives a curve of NaN.
     pub fn curve(&self, name: impl Into<String>, index: usize) -> Curve {
         let value = |values: &[f64]| values.get(index).copied().unwrap_or(f64::NAN);
         let (rows, values) = self.points().into_iter().map(|(row, values)| (row as f64, value(values))).unzip();
@@ -157,7 +144,6 @@ impl Downsampler {
     }
 }
 
-/// Keeps the smaller values in the first half and the larger values in the second half.
 fn widen(kept: &mut [f64], values: &[f64]) {
     let half = kept.len() / 2;
     for (i, (kept, value)) in kept.iter_mut().zip(values).enumerate() {
@@ -188,7 +174,6 @@ impl<'de> Deserialize<'de> for Downsampler {
 }
 
 impl Downsampler {
-    /// Returns `Err` with the first rule that the state breaks.
     fn check(&self) -> Result<(), &'static str> {
         let Self { capacity, width, shift, ref rows, ref values, ends, ref first, ref last, .. } = *self;
         let require = |rule, holds| if holds { Ok(()) } else { Err(rule) };

@@ -1,9 +1,7 @@
 //! Escaping of untrusted text.
 
-/// Escapes text for the content of an element or a quoted attribute, in HTML and SVG.
-///
-/// Tabs, line ends and line separators become spaces. Other control characters become U+FFFD, because XML does not
-/// allow all of them. So do characters that would reorder the surrounding text (direction overrides and isolates).
+/// Escapes text for HTML and SVG, in elements and quoted attributes. Line ends and tabs become spaces. Control
+/// characters, which XML does not allow, and those that reorder the surrounding text become U+FFFD.
 pub fn markup(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {

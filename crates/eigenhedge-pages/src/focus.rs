@@ -1,14 +1,12 @@
 //! Ranges of values without outliers, which would flatten the rest of a plot.
 
-/// Maximum share of outliers at each end. The number of outliers is rounded up.
+/// Maximum share of outliers at each end, rounded up.
 const TAIL: f64 = 0.01;
-/// Distance from the other values, as a multiple of their range, above which a value is an outlier.
+/// Distance of an outlier from the other values, as a multiple of their range.
 const FAR: f64 = 2.0;
-/// Minimum number of values. Fewer values have no outliers.
 const FEWEST: usize = 20;
 
-/// Returns the range of the finite values without outliers. Returns `None` if there are no outliers, or if the values
-/// without the tails at both ends are all equal.
+/// Returns `None` if there are no outliers, or if the values without the tails are all equal.
 pub fn without_outliers(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
     let mut sorted: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);

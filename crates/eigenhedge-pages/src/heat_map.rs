@@ -14,7 +14,6 @@ const NARROW: f64 = 380.0;
 const TEXT_SIZE: f64 = 12.0;
 const MARGIN: f64 = 12.0;
 const LINE: f64 = 16.0;
-/// Maximum width of the line names, as a share of the width of the picture.
 const NAMES: f64 = 0.36;
 const SHADES: usize = 8;
 const KEY: f64 = 12.0;
@@ -23,21 +22,20 @@ const KEY: f64 = 12.0;
 pub struct HeatMap {
     pub title: String,
     pub x_label: String,
-    /// True if the horizontal axis shows times, in seconds since 1970.
     pub dated_x: bool,
-    /// Increasing start positions of the cells. A cell ends at the start of the next. The last is one pixel wide.
+    /// Increasing start positions of the cells. The last cell is one pixel wide.
     pub places: Vec<f64>,
     pub lines: Vec<(String, Vec<f64>)>,
-    /// Ends of the scale of shades. Values at or below the low end are blank, and on a linear scale also those in the
-    /// first sixteenth of the range. Values above the high end have the darkest shade.
+    /// Ends of the scale of shades. Values up to the low end are blank, on a linear scale the first sixteenth of the
+    /// range.
     pub range: (f64, f64),
-    /// True if shades are linear in the value. Otherwise they are logarithmic.
+    /// True if shades are linear in the value, else logarithmic.
     pub linear: bool,
     pub caption: String,
 }
 
 impl HeatMap {
-    /// Returns HTML with the picture in two widths. The page shows the picture that fits the screen.
+    /// The page shows the picture that fits the screen.
     pub(crate) fn html(&self) -> String {
         let picture = |class: &str, page_width: f64| {
             let Panel { body, height, description } = self.panel(page_width, false);
@@ -120,7 +118,6 @@ impl HeatMap {
         (3..=8).rev().map(axis).find(fits).unwrap_or_else(|| axis(2))
     }
 
-    /// Draws the legend of shades, aligned to the right, with the values at both ends.
     fn key(&self, right: f64, y: f64) -> String {
         let (low, high) = (short(self.range.0), short(self.range.1));
         let end = right - text_layout::width(&high, TEXT_SIZE) - 6.0;
@@ -133,7 +130,7 @@ impl HeatMap {
         body + &label(FAINT, (right, y), TEXT_SIZE, "text-anchor=\"end\"", &high)
     }
 
-    /// Returns the cells of each shade as SVG paths. Adjacent cells of the same shade are merged.
+    /// Returns the cells of each shade as SVG paths.
     fn cells(&self, place: impl Fn(f64) -> f64, top: f64) -> [String; SHADES] {
         let mut paths = [const { String::new() }; SHADES];
         for (i, (_, values)) in self.lines.iter().enumerate() {
@@ -158,7 +155,6 @@ impl HeatMap {
         let (low, high) = self.range;
         let part = if self.linear { (value - low) / (high - low) } else { (value / low).ln() / (high / low).ln() };
         let depth = SHADES as f64 * part;
-        // On a linear scale, values near the low end have no shade.
         let least = if self.linear { 0.5 } else { 0.0 };
         (depth > least).then(|| (depth as usize).min(SHADES - 1))
     }

@@ -1,15 +1,13 @@
-//! Records, plots and HTML pages of models and monitors. Records are made in bounded memory.
+//! Records, plots and HTML pages of models and monitors.
 //!
-//! [`run::Recorder`] records a model. [`monitor::Journal`] records one monitor, or one monitor per key. [`run::page`]
-//! and [`monitor::page`] turn records into a [`Page`]: charts, sentences and tables in a self-contained HTML file.
-//! [`svg`] draws a [`Chart`] as a self-contained picture. The command line, the service, Python and the page for
-//! browsers make their pages with this crate.
+//! [`run::Recorder`] records a model, [`monitor::Journal`] one monitor or one per key, in bounded memory. [`run::page`]
+//! and [`monitor::page`] turn records into a [`Page`], a self-contained HTML file. [`svg`] draws a [`Chart`] as a
+//! picture.
 //!
-//! Equal data gives equal bytes, except for the times in a comparison. Names, labels and titles may
-//! contain any text, such as `</script>`, because all output passes through [`escape`].
+//! Equal data gives equal bytes, except for the times in a comparison. Names may contain any text, such as
+//! `</script>`, because all output passes through [`escape`].
 
 #![forbid(unsafe_code)]
-// Items with clear names need no comment: this crate is not part of the stable interface.
 #![allow(missing_docs)]
 
 mod axis;

@@ -20,9 +20,8 @@ pub struct Multiples {
     pub curves: Vec<Curve>,
     pub notes: Vec<String>,
     pub reference: Option<Curve>,
-    /// Upper end of the vertical axis. Curves are clipped there. The lower end is zero.
+    /// Upper end of the vertical axis, at which curves are clipped.
     pub top: f64,
-    /// True if the horizontal axis shows times, in seconds since 1970.
     pub dated: bool,
 }
 

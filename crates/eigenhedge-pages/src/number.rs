@@ -6,8 +6,7 @@ pub fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Formats a number with five digits, or with all digits before the point if there are more. From
-/// 1e7 on, and below 1e-4 except for zero, the number has an exponent.
+/// Formats five digits, or all before the point. From 1e7 on, and below 1e-4, with an exponent.
 pub fn readable(value: f64) -> String {
     let size = value.abs();
     if size != 0.0 && !(1e-4..1e7).contains(&size) {
@@ -17,8 +16,7 @@ pub fn readable(value: f64) -> String {
     format!("{value:.*}", 5usize.saturating_sub(whole))
 }
 
-/// Formats a number with at most `digits` significant digits, but with all digits before the decimal point. Numbers
-/// below 1e-4 and from 1e15 have an exponent.
+/// Formats at most `digits` significant digits, but all before the point. Below 1e-4 and from 1e15, with an exponent.
 pub fn significant(value: f64, digits: usize) -> String {
     if !value.is_finite() || value == 0.0 {
         return if value == 0.0 { "0".into() } else { value.to_string() };
@@ -63,7 +61,7 @@ pub fn ticks(values: &[f64]) -> Vec<String> {
         s if s >= 1e4 && step >= 1e1 => (1e3, "k"),
         _ => (1.0, ""),
     };
-    // At a clipped end of the axis, the step is not round. Use the fewest decimals that show it.
+    // At a clipped end of the axis, the step is not round.
     let decimals = (0..=8).find(|&decimals| {
         let scaled = step / unit * 10f64.powi(decimals);
         (scaled - scaled.round()).abs() < 1e-6 * scaled.max(1.0) && scaled.round() >= 1.0
@@ -75,7 +73,7 @@ pub fn ticks(values: &[f64]) -> Vec<String> {
     values.iter().map(|&value| label(value)).collect()
 }
 
-/// Formats an integer in groups of three digits, with narrow no-break spaces: `1 234 567`.
+/// Groups three digits by narrow no-break spaces.
 pub fn grouped(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::new();

@@ -1,8 +1,6 @@
 //! Colors and dash patterns that are distinct with red-green color blindness, on dark screens and on paper.
 //!
-//! There are eight series colors, each with a dash pattern. From the ninth series on, the colors
-//! repeat with other dashes, so that 64 series have distinct combinations. Series colors have a
-//! contrast of at least 3:1 with the background.
+//! Colors have a contrast of at least 3:1. 64 series have distinct combinations of color and dashes.
 
 use crate::chart::{Kind, Tint};
 
@@ -20,7 +18,6 @@ const fn colour(class: &'static str, light: &'static str, dark: &'static str) ->
 
 pub const PAPER: Colour = colour("paper", "#ffffff", "#14171c");
 pub const INK: Colour = colour("ink", "#1f2328", "#e4e7eb");
-/// Color of tick labels and captions.
 pub const FAINT: Colour = colour("faint", "#57606a", "#a4adb8");
 pub const GRID: Colour = colour("grid", "#e3e6ea", "#2c323a");
 
@@ -35,7 +32,7 @@ pub const SERIES: [Colour; 8] = [
     colour("s7", "#882255", "#f27fa5"),
 ];
 
-/// Color of alarms. Only alarms are red.
+/// Only alarms are red.
 pub const ALARM: Colour = colour("alarm", "#cf1020", "#ff6b6b");
 pub const DRIFT: Colour = colour("drift", "#b35c00", "#ffb454");
 
@@ -47,7 +44,7 @@ pub const TIMES: [Colour; 5] = [
     colour("t4", "#2b9a5f", "#fde725"),
 ];
 
-/// Dash patterns of series, in pixels: lengths of dashes and gaps. The first is solid.
+/// Lengths of dashes and gaps in pixels.
 pub const DASHES: [&[u8]; 8] =
     [&[], &[8, 3], &[2, 3], &[9, 3, 2, 3], &[14, 4], &[5, 2, 1, 2, 1, 2], &[4, 4], &[14, 3, 4, 3]];
 const COMPARED: &[u8] = &[6, 4];
@@ -56,7 +53,6 @@ const COMPARED: &[u8] = &[6, 4];
 pub struct SeriesLook {
     pub colour: Colour,
     pub dash: &'static [u8],
-    /// Index of the point shape, taken modulo the number of shapes.
     pub shape: usize,
 }
 
@@ -75,7 +71,7 @@ pub fn look(position: usize, tint: Tint, kind: Kind) -> SeriesLook {
     SeriesLook { colour: SERIES[slot % 8], dash, shape: slot }
 }
 
-/// Returns style rules for SVG pictures on a dark screen. Printed pages stay light.
+/// Printed pages stay light.
 pub fn dark_rules() -> String {
     let mut rules = String::from("@media screen and (prefers-color-scheme:dark){");
     for colour in [PAPER, INK, FAINT, GRID, ALARM, DRIFT].into_iter().chain(SERIES).chain(TIMES) {

@@ -9,7 +9,6 @@ pub fn to_text(record: &impl Serialize) -> String {
     BASE64_STANDARD.encode(bytes)
 }
 
-/// Reads a record written by [`to_text`]. Returns `None` if the text is invalid.
 pub fn from_text<T: DeserializeOwned>(text: &str) -> Option<T> {
     postcard::from_bytes(&BASE64_STANDARD.decode(text).ok()?).ok()
 }

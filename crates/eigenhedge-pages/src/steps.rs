@@ -9,23 +9,21 @@ const FRAMES: usize = 4;
 const WIDTH: f64 = 260.0;
 const HEIGHT: f64 = 290.0;
 const SEEN: usize = 40;
-/// Pixels per unit of the coordinates.
 const UNIT: f64 = 100.0;
 
-/// Animation of points in the plane, one per row, with an adaptive line and a fixed line.
+/// Points in the plane, one per row, with an adaptive line and a fixed line.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Steps {
     #[serde(skip)]
     pub title: String,
     #[serde(skip)]
     pub caption: String,
-    /// Points with coordinates between -1 and 1.
+    /// Coordinates are between -1 and 1.
     pub points: Vec<(f64, f64)>,
-    /// Angle of the adaptive line before each point, in radians.
+    /// Adaptive line before each point, in radians.
     pub angles: Vec<f64>,
-    /// Angle of the best fixed line, in radians.
     pub fixed: f64,
-    /// Cumulative losses of the adaptive line and of the best fixed line, after each point.
+    /// Cumulative losses of both lines after each point.
     pub lost: Vec<(f64, f64)>,
 }
 
@@ -34,7 +32,6 @@ impl Steps {
         let count = self.points.len().min(self.angles.len()).min(self.lost.len());
         let frames: String =
             (1..=FRAMES).filter_map(|i| (i * count / FRAMES).checked_sub(1)).map(|step| self.frame(step)).collect();
-        // Serializing finite numbers cannot fail.
         let data = serde_json::to_string(self).unwrap_or_default();
         format!(
             "<div class=\"steps\" data-steps=\"{}\"></div><div class=\"multiples steps-static\">{frames}</div>",

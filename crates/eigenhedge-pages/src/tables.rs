@@ -2,7 +2,7 @@
 
 use eigenhedge_io::{Error, Layout, Source, Stream};
 
-/// Returns an error unless the stream has `width` columns, like `of`: a model, a monitor or another table.
+/// `of` is a model, a monitor or another table.
 pub fn check_width(width: usize, of: &str, stream: &Stream) -> Result<(), Error> {
     match stream.columns().len() {
         found if found == width => Ok(()),
@@ -10,7 +10,7 @@ pub fn check_width(width: usize, of: &str, stream: &Stream) -> Result<(), Error>
     }
 }
 
-/// Returns at most 1000 first rows of a table, from which γ of a kernel is computed.
+/// Returns the rows from which γ of a kernel is computed.
 pub fn first_rows(source: &Source, layout: &Layout) -> Result<Vec<Vec<f64>>, Error> {
     const MOST: usize = 1000;
     let mut stream = Stream::open(source, layout)?;

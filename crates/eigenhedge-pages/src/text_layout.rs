@@ -2,7 +2,6 @@
 
 fn character_width(character: char) -> f64 {
     match character {
-        // Escaped to a replacement character, which is wide.
         '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => 1.1,
         'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | 'I' | ' ' => 0.34,
         'f' | 't' | 'r' | '(' | ')' | '[' | ']' | '-' | '/' => 0.44,
@@ -34,7 +33,7 @@ pub fn fit(text: &str, size: f64, room: f64) -> String {
     fitted.trim_end().to_string() + "…"
 }
 
-/// Shortens a text to its first letters and its end, because names often have a common start.
+/// Keeps the first letters and the end, because names often have a common start.
 pub fn fit_ends(text: &str, size: f64, room: f64) -> String {
     const FIRST: usize = 4;
     if width(text, size) <= room {
@@ -50,7 +49,7 @@ pub fn fit_ends(text: &str, size: f64, room: f64) -> String {
     start + "…" + end.into_iter().rev().collect::<String>().trim_start()
 }
 
-/// Wraps a text between words into at most `most` lines. A line that is still too wide ends with an ellipsis.
+/// Wraps between words. A line that is still too wide ends with an ellipsis.
 pub fn wrap(text: &str, size: f64, room: f64, most: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

@@ -1,6 +1,4 @@
-//! Selection of the rows with the largest values in a stream of any length.
-//!
-//! Cost: one comparison for most rows, and memory for `capacity` entries. Earlier rows win ties.
+//! Rows with the largest values in a stream. One comparison for most rows; earlier rows win ties.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +9,7 @@ pub struct Entry {
     pub label: String,
 }
 
-/// List of the rows with the largest values so far, in descending order.
+/// In descending order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct TopK {
@@ -41,7 +39,7 @@ impl TopK {
         Self { capacity, entries: vec![] }
     }
 
-    /// Adds a row if its value is among the largest. `label` is called only then. Ignores NaN.
+    /// `label` is called only for a row that is kept. Ignores NaN.
     pub fn offer(&mut self, row: u64, value: f64, label: impl FnOnce() -> String) {
         let full = self.entries.len() >= self.capacity;
         if value.is_nan() || (full && self.entries.last().is_none_or(|least| value <= least.value)) {

@@ -1,4 +1,4 @@
-//! Comparison of learners on a table in memory, in steps, like `eigenhedge compare --report`.
+//! Comparison of learners, like `eigenhedge compare --report`.
 
 use crate::options::{LearnerOptions, setup, typed};
 use crate::reply::read;
@@ -11,7 +11,6 @@ use eigenhedge_pages::compare::{Comparison, LEARNERS, Read, RowLot, WARM_UP};
 use eigenhedge_pages::directions::Directions;
 use serde_json::Value;
 
-/// Options of a comparison, in addition to `k`, `standardize` and the options of tables.
 const OWN: [&str; 6] = ["learners", "center", "warm-up", "norm-bound", "seed", "missing"];
 
 pub struct Compare {

@@ -7,22 +7,19 @@ use eigenhedge::{Error, Fleet, FleetMember, Model, Monitor, POOL_PARTS};
 use eigenhedge_pages::monitor::{Journal, RowAt, column_names, incident_json};
 use serde_json::{Value, json};
 
-/// Members of a fleet. Monitors have a journal of their reports.
 #[expect(clippy::large_enum_variant, reason = "a fleet is boxed as a whole")]
 pub enum Members {
     Models(Fleet<Model>),
     Monitors(Fleet<Monitor>, Journal),
 }
 
-/// Fleet, with the number of rows since it was created or loaded.
 pub struct Group {
     members: Members,
-    /// Names of the columns. Empty for models.
+    /// Empty for models.
     names: Vec<String>,
     rows: u64,
 }
 
-/// Evaluates an expression for the fleet of models or of monitors.
 macro_rules! either {
     ($members:expr, $fleet:ident => $result:expr) => {
         match $members {
@@ -43,8 +40,7 @@ impl Group {
         Self { names: column_names(fleet.fresh()), members: Members::Monitors(fleet, journal), rows: 0 }
     }
 
-    /// Learns rows with the members of their keys. The input is the number of bytes of the keys (`u32`, little-endian),
-    /// the keys as JSON, and the rows. On an error, earlier rows have been learned.
+    /// The input is the number of bytes of the keys (`u32`, little-endian), the keys as JSON, and the rows.
     pub fn update(&mut self, input: &[u8]) -> Reply {
         let (length, rest) = input.split_first_chunk().ok_or("the keys are missing")?;
         let (keys, cells) =
@@ -103,7 +99,6 @@ impl Group {
         state
     }
 
-    /// Returns a copy of the member of a key, or `None` if the key is unknown.
     pub fn get(&mut self, key: &[u8]) -> Result<Option<Object>, String> {
         let key = String::from_utf8_lossy(key);
         Ok(match &mut self.members {
@@ -114,7 +109,7 @@ impl Group {
         })
     }
 
-    /// Returns the page of all keys. The input is a JSON array of the title and the name of the key column.
+    /// The input is a JSON array of the title and the name of the key column.
     pub fn report(&mut self, input: &[u8]) -> Reply {
         let Members::Monitors(fleet, journal) = &self.members else {
             return Err("report needs a fleet of monitors".into());

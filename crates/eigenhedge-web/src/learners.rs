@@ -7,14 +7,13 @@ use eigenhedge::{Error, Kind, MONITOR_OPTIONS, Model, Monitor, MonitorOption, Mo
 use eigenhedge_pages::monitor::{Facts, Inside, Journal, RowAt, column_names, incident_json, page};
 use serde_json::{Value, json};
 
-/// Returns the name of an option in camel case.
 fn spelling(name: &str) -> String {
     let mut parts = name.split('-');
     let first = parts.next().unwrap_or_default().to_owned();
     parts.fold(first, |name, part| name + &part[..1].to_uppercase() + &part[1..])
 }
 
-/// Returns the rows of an input, which are `float64` numbers in little-endian order.
+/// The input has `float64` numbers in little-endian order.
 pub fn rows(input: &[u8], width: usize) -> Result<Vec<Vec<f64>>, String> {
     let numbers: Vec<f64> =
         input.chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().unwrap_or_default())).collect();
@@ -24,7 +23,6 @@ pub fn rows(input: &[u8], width: usize) -> Result<Vec<Vec<f64>>, String> {
     Ok(numbers.chunks(width).map(<[f64]>::to_vec).collect())
 }
 
-/// Returns numbers as bytes, column after column.
 pub fn columns(columns: &[Vec<f64>]) -> Vec<u8> {
     columns.iter().flatten().flat_map(|x| x.to_le_bytes()).collect()
 }
@@ -35,7 +33,7 @@ fn whole(options: &Value, name: &str) -> Result<usize, String> {
     number.filter(|number| *number > 0).ok_or_else(|| format!("{name} must be at least 1, got {value}"))
 }
 
-/// Returns an error for the first unknown option. `own` are valid names outside the tables.
+/// `own` are valid names outside the tables.
 fn check_names(
     texts: &[(String, String)],
     own: &[&str],
@@ -48,13 +46,12 @@ fn check_names(
     }
 }
 
-/// Returns the score, the limit, the alarm (0 or 1) and the number of the incident (NaN for none).
+/// Returns the score, the limit, the alarm and the number of the incident (NaN for none).
 pub fn verdict_numbers(verdict: &Verdict) -> [f64; 4] {
     let incident = verdict.incident.map_or(f64::NAN, |number| number as f64);
     [verdict.score, verdict.limit, f64::from(u8::from(verdict.alarm)), incident]
 }
 
-/// Returns the page of a journal. `by` is the name of the key, or `None` for a single monitor.
 pub fn page_of(journal: &Journal, monitor: &Monitor, source: String, by: Option<String>) -> Vec<u8> {
     let facts = Facts { in_memory: journal.tracks.len(), ..Facts::of_stream(source, by, monitor) };
     page(journal, &facts, &Inside::All).html().into_bytes()
@@ -98,7 +95,6 @@ impl Watcher {
         Ok(Vec::new())
     }
 
-    /// Scores rows and learns from them. On an error, earlier rows have been learned.
     pub fn update(&mut self, input: &[u8]) -> Reply {
         let Self { monitor, journal, names } = self;
         let mut results = vec![Vec::new(); 4];
@@ -137,7 +133,7 @@ impl Watcher {
     }
 }
 
-/// Returns the message of an error. Names of options are in camel case.
+/// Names of options are in camel case.
 pub fn sentence(error: &Error) -> String {
     match error {
         Error::Parameter { name, .. } | Error::Name { what: name, .. } if MonitorOption::find(name).is_some() => {

@@ -1,11 +1,11 @@
 //! Monitors and models for JavaScript, as plain exports of a WebAssembly module.
 //!
-//! A call has at most one object and one input, and returns bytes. The caller writes the input to
-//! the address that [`input`] returns, calls an export with the number of the object, and reads the
-//! result at [`output`]. The export returns 0, or 1 if the result is an error message. Numbers are
-//! float64 in little-endian order. Everything else is JSON or text.
-//!
-//! wasm-bindgen would add a build tool and generated code for some twenty similar exports.
+//! The caller writes an input to the address that [`input`] returns, calls an export with the number of an object, and
+//! reads the result at [`output`]. The export returns 0, or 1 if the result is an error message. Numbers are
+//! little-endian float64; everything else is JSON or text. wasm-bindgen would add a build tool and generated code for
+//! some twenty exports.
+
+#![allow(missing_docs)]
 
 mod compare;
 mod fleet;
@@ -27,7 +27,6 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use table::Table;
 
-/// Object to which a caller refers by its number.
 enum Object {
     Table(Box<dyn Table>),
     Monitor(Box<Watcher>),
@@ -35,7 +34,6 @@ enum Object {
     Fleet(Box<Group>),
 }
 
-/// Files, objects, and the bytes of the current input and output.
 #[derive(Default)]
 struct Module {
     input: Vec<u8>,
@@ -48,7 +46,6 @@ thread_local! {
     static MODULE: RefCell<Module> = RefCell::default();
 }
 
-/// Defines a method for each kind of object. It calls `work` with the object of this number and the input.
 macro_rules! with_object {
     ($($name:ident: $kind:ident($object:ty)),*) => { $(
         fn $name(&mut self, number: u32, work: impl FnOnce(&mut $object, &[u8]) -> Reply) -> Reply {
@@ -72,7 +69,6 @@ impl Module {
 
     with_object! { table: Table(dyn Table), monitor: Monitor(Watcher), model: Model(Learner), fleet: Fleet(Group) }
 
-    /// Adds an object. Returns its kind and its number as JSON.
     fn added(&mut self, object: Object) -> Vec<u8> {
         let kind = match &object {
             Object::Table(_) => "table",
@@ -83,7 +79,6 @@ impl Module {
         bytes(&json!({ "kind": kind, "object": self.add(object) }))
     }
 
-    /// Creates a fleet whose members start as copies of the model or monitor with this number.
     fn fleet_of(&mut self, number: u32) -> Reply {
         let fleet = match self.objects.get(number as usize) {
             Some(Some(Object::Monitor(monitor))) => {
@@ -95,7 +90,6 @@ impl Module {
         Ok(self.added(Object::Fleet(Box::new(fleet))))
     }
 
-    /// Loads a saved model, monitor or fleet. Returns its kind and its number as JSON.
     fn load(&mut self) -> Reply {
         let kind = SavedKind::of(&self.input).map_err(|refusal| refusal.to_string())?;
         let fleet = |group| Object::Fleet(Box::new(group));
@@ -109,7 +103,6 @@ impl Module {
     }
 }
 
-/// Allocates an input of `length` bytes. Returns its address.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn input(length: usize) -> *mut u8 {
     MODULE.with_borrow_mut(|module| {
@@ -119,19 +112,17 @@ pub extern "C" fn input(length: usize) -> *mut u8 {
     })
 }
 
-/// Returns the address of the result of the last call.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn output() -> *const u8 {
     MODULE.with_borrow(|module| module.output.as_ptr())
 }
 
-/// Returns the length in bytes of the result of the last call.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn output_length() -> usize {
     MODULE.with_borrow(|module| module.output.len())
 }
 
-/// Adds a file with the input as its name. Returns the address for its bytes, or null without memory.
+/// The input is the name. Returns the address for the bytes, or null without memory.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn add_file(size: usize) -> *mut u8 {
     MODULE.with_borrow_mut(|module| {
@@ -146,20 +137,17 @@ pub extern "C" fn add_file(size: usize) -> *mut u8 {
     })
 }
 
-/// Removes all files. Objects that read them keep their own reference.
+/// Objects that read files keep their own reference.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn clear_files() {
     MODULE.with_borrow_mut(|module| module.files.clear());
 }
 
-/// Removes the object with this number, if it exists.
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn remove(number: u32) {
     MODULE.with_borrow_mut(|module| module.objects.get_mut(number as usize).map(Option::take));
 }
 
-/// Defines exports with one signature. The argument is the number of an object, or ignored. The
-/// export returns 0, or 1 for an error.
 macro_rules! exports {
     ($($(#[$doc:meta])* $name:ident = $work:expr;)*) => { $(
         $(#[$doc])*
@@ -177,58 +165,40 @@ macro_rules! exports {
 }
 
 exports! {
-    /// Opens the files as one table. The input is a JSON array of the task and its options by name.
-    /// The result has the number of the table and how the table is read.
+    /// The input is a JSON array of the task and its options by name.
     table_open = |module, _| {
         let (task, options): (String, Value) = read(serde_json::from_slice(&module.input))?;
         let table = open::open(&module.files, &task, &options)?;
         let (description, object) = (table.description(), module.add(Object::Table(table)));
         Ok(bytes(&json!({ "object": object, "table": description })))
     };
-    /// Reads about as many rows as the input states. The result is the progress. After the last
-    /// row, it also has the names of the results.
+    /// The input is the number of rows, about.
     table_step = |module, number| module.table(number, table::step);
-    /// Returns the result of a table whose name is the input.
     table_result = |module, number| module.table(number, |table, name| table::result(table, &String::from_utf8_lossy(name)));
-    /// Creates a monitor from `dim`, `names` and options by name.
     monitor_new = |module, _| {
         let monitor = Watcher::create(&module.json()?)?;
         Ok(module.added(Object::Monitor(Box::new(monitor))))
     };
-    /// Scores rows and learns from them. Returns the columns score, limit, alarm and incident.
     monitor_update = |module, number| module.monitor(number, Watcher::update);
-    /// Adds rows to the warm-up, and ends the warm-up if there are enough.
+    /// Ends the warm-up if there are enough rows.
     monitor_fit = |module, number| module.monitor(number, Watcher::fit);
-    /// Returns the state of a monitor, such as its rows and incidents.
     monitor_state = |module, number| module.monitor(number, |monitor, _| Ok(bytes(&monitor.state())));
-    /// Returns the page of a monitor. The input is its title.
     monitor_report = |module, number| module.monitor(number, Watcher::report);
-    /// Returns a monitor as the bytes of a file.
     monitor_save = |module, number| module.monitor(number, |monitor, _| monitor.save());
-    /// Creates a model from `dim`, `k`, `learner` and options by name.
     model_new = |module, _| {
         let model = Learner::create(&module.json()?)?;
         Ok(module.added(Object::Model(Box::new(model))))
     };
-    /// Learns rows. Returns the columns expected loss and loss.
     model_update = |module, number| module.model(number, Learner::update);
-    /// Returns the coordinates of rows, k numbers per row.
     model_transform = |module, number| module.model(number, Learner::transform);
-    /// Returns the directions of a model, one after the other.
     model_components = |module, number| module.model(number, |model, _| model.components());
-    /// Returns the state of a model, such as its rows and columns.
     model_state = |module, number| module.model(number, |model, _| Ok(bytes(&model.state())));
-    /// Returns a model as the bytes of a file.
     model_save = |module, number| module.model(number, |model, _| read(model.0.to_bytes()));
-    /// Creates a fleet in which every key starts with a copy of a monitor.
     monitor_fleet = |module, number| module.fleet_of(number);
-    /// Creates a fleet in which every key starts with a copy of a model.
     model_fleet = |module, number| module.fleet_of(number);
-    /// Learns rows with the members of their keys. See `Group::update` for the input.
     fleet_update = |module, number| module.fleet(number, Group::update);
-    /// Returns the state of a fleet, such as its keys and incidents.
     fleet_state = |module, number| module.fleet(number, |fleet, _| Ok(bytes(&fleet.state())));
-    /// Returns the kind and the number of a copy of the member whose key is the input, or null.
+    /// Adds a copy of the member whose key is the input. Returns null for an unknown key.
     fleet_get = |module, number| {
         let mut found = None;
         module.fleet(number, |fleet, key| {
@@ -237,10 +207,7 @@ exports! {
         })?;
         Ok(found.map_or_else(|| bytes(&Value::Null), |object| module.added(object)))
     };
-    /// Returns the page of a fleet of monitors. See `Group::report` for the input.
     fleet_report = |module, number| module.fleet(number, Group::report);
-    /// Returns a fleet as the bytes of a file.
     fleet_save = |module, number| module.fleet(number, |fleet, _| fleet.save());
-    /// Loads a saved model, monitor or fleet. Returns its kind and its number.
     load = |module, _| module.load();
 }

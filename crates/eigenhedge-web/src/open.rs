@@ -7,8 +7,7 @@ use crate::watch::Watch;
 use eigenhedge_io::{Source, printable};
 use serde_json::Value;
 
-/// Opens files as one table for a task: `monitor`, `run` or `compare`. An `.eh` file contains the model or the monitors
-/// to continue. `compare` ignores it.
+/// The task is `monitor`, `run` or `compare`. An `.eh` file has the model or monitors to continue.
 pub fn open(files: &Files, task: &str, options: &Value) -> Result<Box<dyn Table>, String> {
     let (saved, mut tables): (Vec<_>, Vec<_>) = files.iter().partition(|(name, _)| name.ends_with(".eh"));
     tables.sort_by(|a, b| a.0.cmp(&b.0));

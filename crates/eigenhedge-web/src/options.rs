@@ -8,7 +8,7 @@ use eigenhedge_pages::directions::Directions;
 use eigenhedge_pages::monitor::{in_rows, usual_step};
 use serde_json::Value;
 
-/// Returns the options of a JSON object as text. Nulls are left out.
+/// Nulls are left out.
 pub fn texts(options: &Value) -> Vec<(String, String)> {
     let text = |value: &Value| match value {
         Value::Null => None,
@@ -19,12 +19,10 @@ pub fn texts(options: &Value) -> Vec<(String, String)> {
     options.filter_map(|(name, value)| Some((name.clone(), text(value)?))).collect()
 }
 
-/// Returns the name of an option with its leading hyphens.
 pub fn typed(name: &str) -> String {
     if name == "k" { "-k".into() } else { format!("--{name}") }
 }
 
-/// Returns the message of an error, with the name of the option as on the command line.
 pub fn misfit(error: &Error) -> String {
     match error {
         Error::Parameter { name, .. } | Error::Name { what: name, .. } if MonitorOption::find(name).is_some() => {
@@ -34,7 +32,7 @@ pub fn misfit(error: &Error) -> String {
     }
 }
 
-/// Returns the layout of a table. `is_own` returns true for valid options of other kinds.
+/// `is_own` returns true for valid options of other kinds.
 fn layout(source: &Source, texts: &[(String, String)], is_own: impl Fn(&str) -> bool) -> Result<Layout, String> {
     let mut layout = Layout { find_time: true, ..Layout::new(source.format()?) };
     if let Some((name, _)) = texts.iter().find(|(name, _)| !TABLE_OPTIONS.contains(&name.as_str()) && !is_own(name)) {
@@ -49,7 +47,6 @@ fn layout(source: &Source, texts: &[(String, String)], is_own: impl Fn(&str) -> 
     Ok(layout)
 }
 
-/// Options of a table and of its learners.
 pub struct LearnerOptions {
     pub layout: Layout,
     pub k: Option<Directions>,
@@ -58,7 +55,7 @@ pub struct LearnerOptions {
 }
 
 impl LearnerOptions {
-    /// Reads options by name. `is_own` returns true for valid options that are not read here.
+    /// `is_own` returns true for valid options that are not read here.
     pub fn new(source: &Source, options: &Value, is_own: impl Fn(&str) -> bool) -> Result<Self, String> {
         let texts = texts(options);
         let known = |name: &str| is_own(name) || ["k", "standardize"].contains(&name);
@@ -77,18 +74,16 @@ impl LearnerOptions {
         self.texts.iter().find(|(given, _)| given == name).map(|(_, text)| &text[..])
     }
 
-    /// Returns the names, with hyphens, of the given options that are not options of tables.
     pub fn of_learner(&self) -> impl Iterator<Item = String> {
         self.texts.iter().filter(|(name, _)| !TABLE_OPTIONS.contains(&name.as_str())).map(|(name, _)| typed(name))
     }
 
-    /// Returns the options of a learner that keeps k directions.
     pub fn of(&self, learner: Kind, k: usize) -> Result<Options, String> {
         given_options(Options::new(learner, k), &self.texts, |name| name.into(), typed)
     }
 }
 
-/// Adds the options that are given as text. `spelling` returns the names in `texts`, and `typed` the names in messages.
+/// `spelling` returns the names in `texts`, and `typed` the names in messages.
 pub fn given_options(
     options: Options,
     texts: &[(String, String)],
@@ -102,18 +97,15 @@ pub fn given_options(
     })
 }
 
-/// Resolves options to settings, which are checked as far as possible without data.
 pub fn setup(options: &Options) -> Result<Setup, String> {
     let setup = read(options.resolve(typed))?;
     AnyLearner::try_out(&setup).map_err(|error| spelled(&error, typed))?;
     Ok(setup)
 }
 
-/// Options of a table and of its monitors.
 pub struct TableOptions {
     pub layout: Layout,
     pub monitor: MonitorOptions,
-    /// Name of the key column, or `None` for a single monitor.
     pub by: Option<String>,
 }
 

@@ -2,10 +2,8 @@
 
 use serde_json::Value;
 
-/// Result of a call, or an error message.
 pub type Reply = Result<Vec<u8>, String>;
 
-/// Converts an error to its message.
 pub fn read<T>(outcome: Result<T, impl ToString>) -> Result<T, String> {
     outcome.map_err(|error| error.to_string())
 }

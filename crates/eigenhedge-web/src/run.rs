@@ -24,13 +24,11 @@ pub struct Run {
     recorder: Recorder,
     coordinates: Answers,
     filled: Option<Answers>,
-    /// Rows that have set the scale of the columns but have not been learned yet.
+    /// Rows that have set the scale of the columns, to be learned.
     waiting: VecDeque<Row>,
     row: Row,
     rows_before: u64,
-    /// Time of the first step in seconds. Only differences are meaningful.
     began: Option<f64>,
-    /// Sentence about an automatically chosen number of directions.
     chosen: Option<String>,
     results: Option<Results>,
 }
@@ -66,7 +64,6 @@ impl Run {
     }
 
     fn afresh(source: &Source, options: LearnerOptions) -> Result<(Model, Stream, Option<String>), String> {
-        // Check the options before reading the table.
         let tried = setup(&options.of(Kind::Auto, 1)?)?;
         let (items, missing, how) = (tried.text_items(), Some(tried.spec.missing), options.standardize);
         let layout = Layout { items, missing, ..options.layout.clone() };
@@ -84,7 +81,7 @@ impl Run {
         Ok((model.map_err(misfit)?.with_columns(columns), stream, chosen))
     }
 
-    /// Continues a saved model. Only the handling of missing cells can be changed.
+    /// Only the handling of missing cells can be changed.
     fn going_on(
         source: &Source,
         (name, saved): (String, Vec<u8>),
@@ -108,7 +105,7 @@ impl Run {
         Ok((model, stream, None))
     }
 
-    /// Reads the next row. Returns false after the last row.
+    /// Returns false after the last row.
     fn next_row(&mut self) -> Result<bool, Error> {
         if self.model.columns().standardizer.is_warming_up() {
             let model = &mut self.model;

@@ -8,28 +8,24 @@ use std::sync::Arc;
 
 pub type Files = [(Arc<str>, Arc<[u8]>)];
 
-/// Name and bytes of a saved model or of saved monitors, if any.
 pub type Saved = Option<(String, Vec<u8>)>;
 
 pub type Results = BTreeMap<&'static str, Vec<u8>>;
 
 pub trait Table {
-    /// Returns how the table is read, as a JSON object.
     fn description(&self) -> Value;
 
-    /// Reads about `most` rows.
     fn step(&mut self, most: u64) -> Result<(), String>;
 
-    /// Returns the progress as a sentence.
     fn progress(&self) -> String;
 
     fn stream(&self) -> &Stream;
 
-    /// Returns the results, or `None` before the end of the table.
+    /// `None` before the end of the table.
     fn results(&self) -> Option<&Results>;
 }
 
-/// Reads about as many rows as the input states in decimal digits. Returns the progress as JSON.
+/// Returns the progress as JSON.
 pub fn step(table: &mut dyn Table, input: &[u8]) -> Result<Vec<u8>, String> {
     table.step(String::from_utf8_lossy(input).parse().unwrap_or(1))?;
     let share = table.stream().progress().share().unwrap_or(0.0);
@@ -42,7 +38,6 @@ pub fn result(table: &dyn Table, name: &str) -> Result<Vec<u8>, String> {
     results.get(name).cloned().ok_or_else(|| format!("there is no result {name}"))
 }
 
-/// Returns how a table is read, as a JSON object.
 pub fn detected(stream: &Stream) -> Value {
     json!({
         "source": stream.source(),
@@ -54,7 +49,7 @@ pub fn detected(stream: &Stream) -> Value {
     })
 }
 
-/// Returns the message of an error in a table, with options that avoid it.
+/// Names options that avoid the error.
 pub fn sentence(error: Error) -> String {
     let hint = if error.is_row() && !error.is_advised() { "; --on-bad-row skip passes over bad rows" } else { "" };
     let word = error.word().map(|word| format!("; --na-values {word} reads it as a missing cell"));
@@ -64,7 +59,7 @@ pub fn sentence(error: Error) -> String {
 #[cfg(target_family = "wasm")]
 #[link(wasm_import_module = "env")]
 unsafe extern "C" {
-    /// Returns a time in milliseconds since an arbitrary start.
+    /// Milliseconds since an arbitrary start.
     safe fn now() -> f64;
 }
 
@@ -73,7 +68,7 @@ fn now() -> f64 {
     0.0
 }
 
-/// Returns a time in seconds since an arbitrary start. It is always 0 outside WebAssembly.
+/// It is always 0 outside WebAssembly.
 pub fn seconds() -> f64 {
     now() / 1000.0
 }

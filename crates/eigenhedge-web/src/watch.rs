@@ -12,9 +12,8 @@ use serde_json::Value;
 pub struct Watch {
     source: Source,
     options: TableOptions,
-    /// Name and bytes of the saved monitors to continue, if any.
     start: Saved,
-    /// Number of keys, known only in a second pass over the table.
+    /// Known only in a second pass over the table.
     keys: Option<u64>,
     stream: Stream,
     monitors: TableMonitors,
@@ -30,7 +29,6 @@ impl Watch {
         Self::begin(source, options, saved, None)
     }
 
-    /// Opens the table at its first row, with new or saved monitors.
     fn begin(source: Source, options: TableOptions, start: Saved, keys: Option<u64>) -> Result<Self, String> {
         let by_key = options.by.is_some();
         let open = |layout: &Layout| Stream::open(&source, layout).map_err(sentence);
@@ -73,7 +71,7 @@ impl Watch {
         events.write(&cells).map_err(sentence)
     }
 
-    /// Completes the results, or starts again if the table has ended during the warm-up.
+    /// Starts again if the table has ended during the warm-up.
     fn end(&mut self) -> Result<(), String> {
         if self.journal.is_too_short() {
             let Some(rows) = self.monitors.shorter_warm_up(self.journal.rows, self.keys.is_some()) else {
@@ -99,7 +97,6 @@ impl Watch {
         Ok(())
     }
 
-    /// Returns the monitors as the bytes of a file: one monitor, or a fleet.
     fn saved(&mut self) -> Result<Vec<u8>, eigenhedge::Error> {
         let TableMonitors { fleet, key, .. } = &mut self.monitors;
         if key.is_some() {

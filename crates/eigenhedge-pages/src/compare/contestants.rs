@@ -12,7 +12,6 @@ pub struct Contestant {
     pub run: Model,
     pub total: f64,
     pub curve: Downsampler,
-    /// Time spent on learning, in seconds.
     pub spent: f64,
 }
 

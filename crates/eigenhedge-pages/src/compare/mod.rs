@@ -15,12 +15,10 @@ use eigenhedge::{Error, Model};
 use eigenhedge_io::ScaledStream;
 use serde_json::{Value, json};
 
-/// Default learners of `compare`, separated by commas.
 pub const LEARNERS: &str = "auto,tracking,anchored,leader,forgetting-leader,additive";
 /// Default number of first rows to which PCA is fitted.
 pub const WARM_UP: usize = 100;
 
-/// Learners of one stream, the PCA of its first rows, and the best subspace in hindsight.
 pub struct Comparison {
     contestants: Vec<Contestant>,
     frozen: FrozenPca,
@@ -38,7 +36,6 @@ pub struct Ranking<'a> {
     comparison: &'a Comparison,
 }
 
-/// PCA of the first rows, fixed after its fit, with its cumulative loss.
 struct FrozenPca {
     rows: Vec<Vec<f64>>,
     wanted: usize,
@@ -47,8 +44,8 @@ struct FrozenPca {
     curve: Downsampler,
 }
 
-/// Rows whose losses count: those after the fit of PCA, or all rows if there are too few for the
-/// fit. A first row that sets the center never counts.
+/// Rows whose losses count: those after the fit of PCA, or all if there are too few for it, without a first row that
+/// sets the center.
 struct Charged {
     from: u64,
     rows: u64,
@@ -77,7 +74,6 @@ const LOT_ROWS: usize = 256;
 const LOT_NUMBERS: usize = 1 << 16;
 
 impl RowLot {
-    /// Reads the next batch of rows. On an error, the batch contains the rows before the error.
     pub fn read(&mut self, stream: &mut ScaledStream, comparison: &Comparison) -> Result<Read, eigenhedge_io::Error> {
         self.rows.clear();
         self.places.clear();
@@ -94,8 +90,7 @@ impl RowLot {
 }
 
 impl Comparison {
-    /// Starts a comparison of models that keep k directions of rows with `length` columns. PCA is
-    /// fitted to the first `warm_up` rows, at least k + 1. `clock` returns the time in seconds.
+    /// PCA is fitted to the first `warm_up` rows, at least k + 1. `clock` returns the time in seconds.
     pub fn new(
         models: Vec<Model>,
         (length, k): (usize, usize),
@@ -120,8 +115,7 @@ impl Comparison {
         })
     }
 
-    /// Returns the number of rows that the fit of PCA still needs, or `usize::MAX` after the fit. A
-    /// batch ends with the fit, because the losses of all learners restart there.
+    /// A batch ends with the fit of PCA, because the losses of all learners restart there.
     fn rows_to_fit(&self) -> usize {
         let missing = (self.frozen.wanted as u64).saturating_sub(self.rows) as usize;
         if missing == 0 { usize::MAX } else { missing }
@@ -131,14 +125,12 @@ impl Comparison {
         self.frozen.rows.len()
     }
 
-    /// Learns a batch of rows. An error has the index of its row in the batch.
     pub fn learn(&mut self, rows: &[Vec<f64>]) -> Result<(), (usize, Error)> {
         learn_lot(&mut self.contestants, rows, (self.rows, self.centered), self.clock)?;
         rows.iter().enumerate().try_for_each(|(i, row)| self.charge(row).map_err(|error| (i, error)))
     }
 
     fn charge(&mut self, row: &[f64]) -> Result<(), Error> {
-        // The first row sets the center of centered learners, so its loss is not counted.
         if self.centered && self.rows == 0 {
             self.charged.hindsight.begin_at(row);
             self.charged.from = 1;
@@ -161,7 +153,6 @@ impl Comparison {
         self.rows
     }
 
-    /// Ranks the learners by loss, or returns `None` if the best subspace is unknown.
     pub fn ranking(&self) -> Option<Ranking<'_>> {
         let best = self.charged.hindsight.best(self.k)?;
         Some(Ranking { lines: lines(&self.contestants, &self.frozen, best), best, comparison: self })
@@ -169,8 +160,7 @@ impl Comparison {
 }
 
 impl FrozenPca {
-    /// Adds the loss of row `number`, counted from 1, or stores the row for the fit. Returns true
-    /// for the last row of the fit.
+    /// Adds the loss of row `number`, from 1, or stores it for the fit. Returns true for the last row of the fit.
     fn take(&mut self, row: &[f64], kept: usize, centered: bool, number: u64) -> Result<bool, Error> {
         if let Some(pca) = &self.pca {
             self.total += pca.loss(row)?;
@@ -287,7 +277,7 @@ impl Ranking<'_> {
         }
     }
 
-    /// Returns the largest total loss that is at most four times the median. Larger losses would flatten the plot.
+    /// Larger losses would flatten the plot.
     fn top(&self) -> f64 {
         const FAR: f64 = 4.0;
         let mut losses: Vec<f64> = self.lines.iter().map(|line| line.loss).collect();
@@ -312,7 +302,6 @@ impl Ranking<'_> {
         }
     }
 
-    /// Returns the first and the last row number of the first curve, or `None` without a curve.
     fn ends(&self) -> Option<(f64, f64)> {
         let rows = self.lines.iter().find_map(|line| line.curve)?.curve("", 0).rows;
         Some((*rows.first()?, *rows.last()?))

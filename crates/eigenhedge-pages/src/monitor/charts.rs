@@ -16,15 +16,13 @@ const COLUMNS: usize = 30;
 const GAP: f64 = 10.0;
 
 struct Across {
-    /// Nondecreasing times of some rows in seconds since 1970. If `None`, the axis shows row numbers.
+    /// Nondecreasing times of some rows, or `None` for an axis of row numbers.
     times: Option<Curve>,
-    /// Rows of the most severe incidents, each with its time if known.
     marks: Vec<(Mark, Option<f64>)>,
 }
 
 impl Record {
-    /// Returns the charts and the table of a monitor. `time` is the name of the time column, and `listed` are the
-    /// entries of the monitor. If `all` is true, Q, T² and contributions are included.
+    /// If `all` is true, Q, T² and contributions are included.
     pub fn blocks(&self, columns: &[String], time: Option<&str>, listed: &[&Occurrence], all: bool) -> Vec<Block> {
         let times = time.filter(|_| self.is_in_order).map(|name| self.rows.curve(name, NUMBERS - 1));
         let marks = most_severe(listed, MARKED).into_iter().map(mark).collect();
@@ -57,7 +55,6 @@ impl Record {
         blocks
     }
 
-    /// Plots column `j` as the smallest and the largest value of each interval of rows.
     fn signal(&self, name: &str, j: usize) -> Chart {
         let (low, high) = (self.signals.curve(name, j), self.signals.curve(name, self.signals.width() / 2 + j));
         let mut curve = Curve { name: low.name, rows: Vec::new(), values: Vec::new() };
@@ -78,7 +75,7 @@ impl Record {
         chart
     }
 
-    /// Plots a statistic with its limit and marked points. `place` is its index among the recorded values.
+    /// `place` is the index of the statistic among the recorded values.
     fn statistic(&self, place: usize, title: &str, name: &str, caption: &str, marked: Vec<Series>) -> Chart {
         let mut chart = Chart::new(title, "row", name);
         chart.series.push(self.rows.curve(name, place).series(Kind::Line));
@@ -90,15 +87,13 @@ impl Record {
     }
 }
 
-/// Returns the marked points of a curve. The other points become gaps.
 fn points(name: &str, curve: &Curve, is_marked: impl Iterator<Item = bool>, tint: Tint) -> Series {
     let values = curve.values.iter().zip(is_marked).map(|(y, is)| if is { *y } else { f64::NAN });
     Series::points(name, &curve.rows, &values.collect::<Vec<_>>()).with_tint(tint)
 }
 
 impl Across {
-    /// Adds the marks to a chart over rows. If times are known, also replaces the rows by times and interrupts lines at
-    /// gaps in time.
+    /// Adds the marks. If times are known, replaces the rows by times and interrupts lines at gaps in time.
     fn chart(&self, mut chart: Chart) -> Block {
         chart.marks = self.marks.iter().map(|(mark, _)| mark.clone()).collect();
         let Some(times) = &self.times else { return Block::Chart(chart) };
@@ -110,7 +105,6 @@ impl Across {
         }
         let places = points.iter().enumerate().map(|(i, (_, from))| match from {
             Some(from) => rows[*from],
-            // A gap is placed between the rows around it.
             None => points[..i].iter().rev().find_map(|(_, from)| *from).map_or(f64::NAN, |from| rows[from] + 0.5),
         });
         let marks = self.marks.iter().map(|(mark, _)| mark.x).collect();
@@ -125,7 +119,6 @@ impl Across {
         Block::Chart(chart)
     }
 
-    /// Plots the contributions of columns: at most [`COLUMNS`], those with the largest contributions, in table order.
     fn heat_map(&self, record: &Record, columns: &[String]) -> HeatMap {
         let all: Vec<Curve> = (1..).zip(columns).map(|(i, name)| record.cells.curve(name, i)).collect();
         let largest = |curve: &Curve| curve.values.iter().copied().fold(0.0, f64::max);
@@ -153,7 +146,7 @@ impl Across {
     }
 }
 
-/// Returns true if a gap covers more than half of the time axis, so that row numbers are clearer than times.
+/// Returns true if a gap covers more than half of the time axis.
 fn has_long_gap(points: &[(f64, Option<usize>)]) -> bool {
     let range = points.last().map_or(0.0, |last| last.0) - points.first().map_or(0.0, |first| first.0);
     points.windows(3).any(|three| three[1].1.is_none() && three[2].0 - three[0].0 > 0.5 * range)
@@ -174,7 +167,6 @@ fn broken(places: &[f64]) -> Vec<(f64, Option<usize>)> {
     points
 }
 
-/// Returns the indices of at most `most` columns that are the first cause of an incident, by descending severity.
 fn worst_columns(columns: &[String], listed: &[&Occurrence], most: usize) -> Vec<usize> {
     let mut worst = Vec::new();
     for one in most_severe(listed, usize::MAX) {

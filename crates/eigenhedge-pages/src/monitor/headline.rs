@@ -9,7 +9,6 @@ use eigenhedge_io::printable;
 
 const TOLD: usize = 5;
 
-/// Describes the state of one monitor, now or at the end, and its most severe incidents.
 pub fn headline(facts: &Facts, track: &Track, listed: &[&Occurrence]) -> String {
     if facts.running.is_some() && track.in_table.rows == 0 {
         return "No rows yet.".to_owned();
@@ -50,7 +49,6 @@ pub(super) fn is_over(one: &Occurrence) -> bool {
     one.incident.as_ref().is_none_or(|facts| facts.is_over)
 }
 
-/// Describes an incident: the key, the column, its behavior, the first and last times, and the grade.
 pub fn sentence(one: &Occurrence) -> String {
     let signs = one.incident.as_ref().map_or("", |facts| &facts.signs);
     let what = ["silent", "stuck", "moved", "drift", "shift", "spike"].into_iter().find(|sign| signs.contains(sign));
@@ -82,7 +80,6 @@ pub fn sentence(one: &Occurrence) -> String {
     format!("{key}{column} {what} {when} ({})", grade(one.strength))
 }
 
-/// Describes the states of the monitors of all keys.
 pub fn fleet_headline(journal: &Journal, facts: &Facts, listed: &[&Occurrence]) -> String {
     let open: Vec<&Occurrence> = listed.iter().copied().filter(|one| !is_over(one)).collect();
     let (open, keys) = (most_severe(&open, usize::MAX), journal.tracks.len());

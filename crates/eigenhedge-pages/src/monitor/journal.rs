@@ -8,25 +8,21 @@ use eigenhedge::{Error, Incident, Monitor, MonitorTotals, Verdict};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
-/// Maximum number of stored times per key. Times of earlier rows are needed, because a change starts before it is
-/// detected.
+/// Number of stored times per key, because a change starts before it is detected.
 const REMEMBERED: usize = 128;
-/// Number of stored times that all keys share. Many keys exceed it, because each stores at least [`LEAST_REMEMBERED`].
+/// Number of stored times of all keys, exceeded only by [`LEAST_REMEMBERED`] per key.
 const REMEMBERED_IN_ALL: usize = 1 << 17;
-/// Minimum number of stored times per key.
 const LEAST_REMEMBERED: usize = 8;
 const LISTED: usize = 1000;
 
-/// Totals of the monitors of a table, the entries that they reported, and the data of their charts.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Journal {
     pub rows: u64,
     pub filled_rows: u64,
     pub totals: MonitorTotals,
-    /// Ended incidents that were reported, and events, changes and accepted references, at most 1000 in all. In a full
-    /// list, an incident displaces a less important entry, and other new entries are left out.
+    /// Ended incidents, events, changes and accepted references. In a full list, an incident displaces a less important
+    /// entry.
     pub listed: Vec<Occurrence>,
-    /// State of the monitor of each key, in the order in which the keys appeared.
     pub tracks: Vec<Track>,
     pub(super) least: Least,
     pub(super) records: Option<Records>,
@@ -36,19 +32,15 @@ pub struct Journal {
 pub struct RowAt<'a> {
     pub number: u64,
     pub cells: &'a [f64],
-    /// Time as written in the table, or an empty string if unknown.
     pub time: &'a str,
-    /// Time in seconds since 1970, or `None` if unknown.
     pub seconds: Option<f64>,
 }
 
 #[derive(Debug)]
 pub struct Seen {
     pub verdict: Verdict,
-    /// True if the row is the first alarm of an event.
     pub begins_event: bool,
     pub opened: Option<Occurrence>,
-    /// Ended incidents, events, changes and accepted references that this row revealed.
     pub found: Vec<Occurrence>,
 }
 
@@ -81,7 +73,6 @@ impl Journal {
         Self { rows: totals.rows, filled_rows, totals, listed, tracks, least: self.least, records: None }
     }
 
-    /// Starts recording chart data for rows with `width` cells. `by_key` gives fewer points per monitor.
     pub fn with_charts(mut self, width: usize, by_key: bool) -> Self {
         self.records = Some(Records::new(width, by_key));
         self
@@ -104,8 +95,8 @@ impl Journal {
         self.tracks.iter().any(|track| !track.recent.is_empty())
     }
 
-    /// Passes a row to the monitor and records the result. `place` is the index of the key, or the number of keys for a
-    /// new key. If `accepts` is true and there are enough rows, the most recent rows become the reference.
+    /// `place` is the index of the key. If `accepts` is true and there are enough rows since the incident began, the
+    /// most recent rows become the reference.
     pub fn step(
         &mut self,
         (place, key): (usize, &str),
@@ -120,7 +111,6 @@ impl Journal {
         let (before, carried) = (monitor.totals(), monitor.open_incident().copied().filter(|_| !has_begun));
         let mut verdict = monitor.step_numbered(row.number, row.cells)?;
         if accepts {
-            // If there are too few rows since the incident began, the caller tries again.
             if let Ok(closed) = monitor.accept() {
                 verdict.accepted = true;
                 verdict.closed = verdict.closed.or(closed);
@@ -129,7 +119,7 @@ impl Journal {
         if place == self.tracks.len() {
             self.tracks.push(Track::new(key));
         }
-        // An incident may have begun in an earlier table. Its row numbers are those of that table.
+        // The row numbers of an incident of an earlier table are those of that table.
         let track = &mut self.tracks[place];
         if let Some(incident) = carried {
             track.carried = Some((incident.incident, row.number));
@@ -153,7 +143,6 @@ impl Journal {
         self.rows += 1;
         let filled = u64::from(has_gap && after.passed_over == before.passed_over);
         self.filled_rows += filled;
-        // Incidents are counted when they are reported, not here.
         after.incidents = before.incidents;
         self.totals.add_since(before, &after);
         let track = &mut self.tracks[place];
@@ -215,8 +204,8 @@ impl Journal {
         (found, is_told)
     }
 
-    /// Makes the most recent rows of a monitor its reference. `next` is the number of the next row.
-    /// Returns the incident that this ends, if any.
+    /// Makes the most recent rows the reference. Returns the incident that this ends. `next` is the number of the next
+    /// row.
     pub fn accept(
         &mut self,
         place: usize,
@@ -261,14 +250,12 @@ impl Journal {
         self.tracks.iter().filter_map(|track| track.open_incident(names)).collect()
     }
 
-    /// Returns the reported incidents that are over but could reopen.
     pub fn closing_incidents(&self, names: &[String]) -> Vec<Occurrence> {
         self.tracks.iter().filter_map(|track| track.closing_incident(names)).collect()
     }
 
     fn list(&mut self, occurrence: &Occurrence) {
         if self.listed.len() == LISTED && occurrence.is_incident() {
-            // In a full list, an incident displaces the least important entry.
             let weakest = |a: &&Occurrence, b: &&Occurrence| {
                 (a.is_incident(), a.strength).partial_cmp(&(b.is_incident(), b.strength)).unwrap_or(Ordering::Equal)
             };

@@ -5,7 +5,7 @@ use eigenhedge_io::duration;
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 
-/// Minimum severity, parsed from a number, or from `minor` (0), `major` (1) or `critical` (3).
+/// Minimum severity: a number, or `minor` (0), `major` (1) or `critical` (3).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Severity(pub f64);
 
@@ -23,7 +23,7 @@ impl FromStr for Severity {
     }
 }
 
-/// Minimum duration, parsed from a number of rows or a time such as `15min`.
+/// Minimum duration: a number of rows, or a time such as `15min`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum Lasting {
     Rows(u64),
@@ -40,7 +40,6 @@ impl FromStr for Lasting {
     }
 }
 
-/// Minimum severity and duration of a reported incident.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Least {
     pub severity: Severity,
@@ -54,8 +53,7 @@ impl Default for Least {
 }
 
 impl Least {
-    /// Returns true if an incident reaches the minimum severity and duration. `seconds` is its duration. If that is
-    /// unknown, no minimum in seconds is reached.
+    /// An unknown duration reaches no minimum in seconds.
     pub fn is_reached(&self, incident: &Incident, seconds: Option<f64>) -> bool {
         let is_long = match self.duration {
             Lasting::Rows(rows) => incident.rows >= rows,

@@ -24,27 +24,23 @@ pub use track::Track;
 
 use eigenhedge::{Limit, Monitor};
 
-/// Facts about a table and its monitors that are not in the journal.
 #[derive(Debug, Clone)]
 pub struct Facts {
     pub source: String,
     pub columns: Vec<String>,
     pub time: Option<String>,
-    /// Name of the key column, or `None` for a single monitor.
     pub by: Option<String>,
-    /// Line number (from 1) of the first row, or `None` if the source has no lines.
     pub first_line: Option<u64>,
     pub skipped: u64,
     pub limit: Limit,
-    /// Origin of the reference in words, or `None` if it consists of the first rows of the table.
+    /// Origin of the reference, or `None` if it consists of the first rows.
     pub reference: Option<String>,
     pub in_memory: usize,
-    /// Number of warm-up rows while the stream is running, or `None` after its end.
+    /// Number of warm-up rows, or `None` after the end of the stream.
     pub running: Option<u64>,
 }
 
 impl Facts {
-    /// Returns facts about a stream of rows without a table. `by` is the name of the key, or `None` for a single monitor.
     pub fn of_stream(source: String, by: Option<String>, monitor: &Monitor) -> Self {
         Self {
             source,

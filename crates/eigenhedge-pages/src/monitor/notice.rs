@@ -8,35 +8,26 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Notice {
-    /// Number of the notice in a stream of the service, from 1, or 0 on the command line.
+    /// Number in a stream of the service, from 1, or 0 on the command line.
     #[serde(skip_serializing_if = "is_unnumbered")]
     pub id: u64,
-    /// Kind: `opened`, `worse` or `closed` for an incident, `alarm` at the first row of an event,
-    /// `rise` or `fall` when the level of the score changes, `accepted` for a new reference.
+    /// `opened`, `worse` or `closed` for an incident, `alarm`, `rise` or `fall` of the level, or `accepted`.
     pub kind: String,
-    /// Key of the monitor, or an empty string for a single monitor.
     pub key: String,
     pub row: u64,
-    /// Time of the row as written in the table, or an empty string without a time column.
     pub time: String,
-    /// Score of the row, or `None` if it is not finite or if no row caused the notice.
     pub score: Option<f64>,
-    /// Incident, for the kinds `opened`, `worse` and `closed`.
     pub incident: Option<IncidentNotice>,
-    /// Main causes: columns with their shares of the squared deviations.
     pub causes: Vec<(String, f64)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct IncidentNotice {
-    /// Number of the incident, counted from 1 for each monitor.
     pub number: u64,
     pub start: u64,
     pub severity: f64,
-    /// Severity as a word: minor, major or critical.
     pub grade: String,
     pub signs: String,
-    /// Sentence about the incident, as in the headline of the page.
     pub sentence: String,
 }
 
@@ -45,7 +36,7 @@ fn is_unnumbered(id: &u64) -> bool {
 }
 
 impl Notice {
-    /// Kinds of notices for which the `--on-alarm` command is run or a webhook is sent.
+    /// Kinds that are sent to people: the `--on-alarm` command is run, or a webhook is sent.
     pub const URGENT: [&str; 3] = ["opened", "worse", "closed"];
 
     /// Creates the notice of a reference that was accepted on request before `row`.
@@ -67,14 +58,13 @@ impl Notice {
         Self { kind, time, incident: Some(incident), causes, ..Self::accepted(row, &one.key) }
     }
 
-    /// Returns true if the notice is sent to people ([`Self::URGENT`]).
     pub fn is_urgent(&self) -> bool {
         Self::URGENT.contains(&self.kind.as_str())
     }
 }
 
 impl Seen {
-    /// Returns the notices that the row causes, with `id` 0. `time` is the time of the row.
+    /// `time` is the time of the row.
     pub fn notices(&self, key: &str, time: &str, names: &[String]) -> Vec<Notice> {
         let score = Some(self.verdict.score).filter(|score| score.is_finite());
         let notice = |kind: &str, causes: Vec<(String, f64)>| Notice {

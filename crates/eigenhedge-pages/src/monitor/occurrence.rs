@@ -6,11 +6,9 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Times {
-    /// Time of the first row, as written in the table. It is empty if unknown.
+    /// As written in the table, or empty if unknown.
     pub start: String,
-    /// Time of the last row, as written in the table. It is empty if unknown.
     pub end: String,
-    /// Time of the first row in seconds since 1970, if known.
     pub seconds: Option<f64>,
 }
 
@@ -22,27 +20,23 @@ pub struct Told {
     pub peak: String,
     pub end: String,
     pub is_told: bool,
-    /// Index of the first column that was stuck in the incident.
     #[serde(default)]
     pub stuck: Option<usize>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Occurrence {
-    /// Kind of entry: `incident` (or `unreported` below the minimum severity or duration), `alarms`, `stuck` or `moved`
-    /// for an event, `rise` or `fall` for a change, `accepted` for a new reference.
+    /// `incident` (`unreported` below the minimum severity or duration), `alarms`, `stuck`, `moved`, `rise`, `fall`,
+    /// `accepted`.
     pub kind: String,
-    /// Key of the monitor, or an empty string for a single monitor.
     pub key: String,
-    /// Number of the first row. For a change, the first row of the new level.
     pub start: u64,
-    /// Number of the last row. For a change, the row at which it was reported.
+    /// Last row. For a change, the row at which it was reported.
     pub end: u64,
     pub start_time: String,
     pub end_time: String,
     pub start_seconds: Option<f64>,
-    /// Number of the row with the largest ratio of score to limit (event) or the greatest severity (incident). For a
-    /// change, the row at which it was reported.
+    /// Row with the largest ratio of score to limit (event) or the greatest severity (incident).
     pub peak: u64,
     /// Severity of an incident, score at the peak of an event, or strength of a change.
     pub strength: f64,
@@ -53,24 +47,19 @@ pub struct Occurrence {
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct IncidentFacts {
-    /// Number of the incident, counted from 1 for each monitor.
     pub number: u64,
-    /// Number of the row at which the incident was reported.
     pub reported: u64,
     pub reported_time: String,
     pub peak_time: String,
     pub is_over: bool,
-    /// Signs, separated by spaces: spike, shift, drift, stuck, moved, silent.
     pub signs: String,
-    /// Name of the first column that was stuck, or an empty string.
     #[serde(default)]
     pub stuck: String,
-    /// Number of rows from the report to the last row, both included.
     pub rows: u64,
 }
 
 impl Occurrence {
-    /// Creates an entry with strength 0 and no alarms. `rows` are its first row, last row and peak.
+    /// `rows` are the first row, the last row and the peak.
     fn new(kind: &str, key: &str, rows: [u64; 3], times: Times, causes: Vec<(String, f64)>) -> Self {
         let ([start, end, peak], Times { start: start_time, end: end_time, seconds: start_seconds }) = (rows, times);
         let (kind, key) = (kind.to_owned(), key.to_owned());
@@ -106,8 +95,7 @@ impl Occurrence {
         Self { strength: incident.severity, alarms: incident.alarms, incident: Some(facts), ..entry }
     }
 
-    /// Creates the entry of a silent key. `number` counts its silences, `last` is the number of its
-    /// last row, and `times` has the time of that row.
+    /// `number` counts the silences of the key; `last` and `times` are those of its last row.
     pub fn of_silence(key: &str, number: u64, last: u64, times: Times, severity: f64) -> Self {
         let signs = "silent".to_owned();
         let facts = IncidentFacts { number, reported: last, signs, ..IncidentFacts::default() };
@@ -133,8 +121,7 @@ impl Occurrence {
         ["alarms", "stuck", "moved"].contains(&self.kind.as_str())
     }
 
-    /// Returns the names and types of the columns of the list. `has_key` is the name of the key column, if any. If
-    /// `detail` is true, there is also a column with the strength of events and changes.
+    /// If `detail` is true, there is also a column with the strength of events and changes.
     pub fn columns(has_key: Option<&String>, has_times: bool, detail: bool) -> Vec<(String, CellKind)> {
         let mut columns = vec![("kind".to_owned(), CellKind::Text)];
         let mut add =

@@ -15,7 +15,7 @@ const LINES: usize = 300;
 
 pub enum Inside<'a> {
     All,
-    /// Contents only of open sections, given by their anchors. At most 300 keys are listed.
+    /// Contents only of the sections with these anchors, and at most 300 keys.
     Open(&'a BTreeSet<String>),
 }
 
@@ -46,7 +46,6 @@ pub fn page(journal: &Journal, facts: &Facts, inside: &Inside<'_>) -> Page {
     }
 }
 
-/// Returns the overview of the keys, and a section for each listed key that has a record.
 fn fleet(journal: &Journal, facts: &Facts, all: &[Occurrence], column: &str, inside: &Inside<'_>) -> Vec<Block> {
     // Keys with the worst open incident come first, then those with the most incidents.
     let mut order: Vec<usize> = (0..journal.tracks.len()).collect();

@@ -1,14 +1,12 @@
-//! Chart data of a monitor, recorded during the run in bounded memory.
+//! Chart data of a monitor, recorded in bounded memory.
 //!
-//! In the curves of the statistics, an interval of rows is represented by the row with the largest score. The curves of
-//! single columns show the smallest and the largest value of each interval.
+//! An interval of rows is represented by the row with the largest score, and by the extremes of each column.
 
 use crate::downsample::{Downsampler, Keep};
 use eigenhedge::{Monitor, Verdict};
 use serde::{Deserialize, Serialize};
 
 const POINTS: usize = 750;
-/// Maximum number of rows in the heat map of contributions.
 const CELLS: usize = 240;
 /// Number of values per row: score, limit, Q, its limit, T², its limit, alarm, incident and time.
 pub(super) const NUMBERS: usize = 9;
@@ -17,13 +15,12 @@ pub(super) const INCIDENT: usize = 7;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Record {
-    /// Values listed at [`NUMBERS`].
     pub rows: Downsampler,
-    /// Score, then the contribution of each column to Q relative to the limit of Q.
+    /// Score, then the contributions of the columns relative to the limit of Q.
     pub cells: Downsampler,
-    /// Smallest value of each column in an interval of rows, then the largest values.
+    /// Smallest values of the columns in an interval of rows, then the largest values.
     pub signals: Downsampler,
-    /// False once a time was earlier than the previous one. The axis then shows row numbers.
+    /// False once a time was earlier than the previous one.
     pub is_in_order: bool,
     last_time: f64,
     #[serde(skip)]
@@ -41,7 +38,6 @@ const KEYS: usize = 200;
 const KEY_POINTS: usize = 200;
 const KEY_CELLS: usize = 60;
 
-/// Records of one monitor, or of the first [`KEYS`] keys.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Records {
     width: usize,
@@ -54,7 +50,6 @@ impl Records {
         Self { width, by_key, records: Vec::new() }
     }
 
-    /// Returns the record of the key with this index, created if necessary, or `None` beyond [`KEYS`] keys.
     pub fn of(&mut self, place: usize) -> Option<&mut Record> {
         let (points, cells) = if self.by_key { (KEY_POINTS, KEY_CELLS) } else { (POINTS, CELLS) };
         while self.records.len() <= place && self.records.len() < KEYS {
@@ -112,7 +107,6 @@ impl Record {
         }
     }
 
-    /// Returns the score of each interval, and true for each interval whose score is an alarm.
     pub fn scores(&self) -> (Vec<f64>, Vec<bool>) {
         (self.rows.curve("", 0).values, self.rows.curve("", ALARM).values.iter().map(|is| *is > 0.0).collect())
     }

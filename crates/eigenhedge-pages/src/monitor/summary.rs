@@ -10,21 +10,19 @@ use eigenhedge_io::printable;
 use serde_json::{Value, json};
 
 const NAMES: usize = 11;
-/// Maximum number of incidents shown. If there are more, the most severe are shown.
 const SHOWN: usize = 12;
-/// Maximum number of keys shown. If there are more, those with the most incidents are shown.
 const SHOWN_KEYS: usize = 20;
-/// Advice is shown if the alarm rate exceeds the requested rate by this factor, with more than ten alarms.
+/// Factor over the requested alarm rate from which advice is given, with more than ten alarms.
 const OFTEN: f64 = 3.0;
 const ADVICE: &str = "more than three times the asked share. Either much is wrong in this table, or the first rows are not like \
                       the rest: try --train with known-good rows, or a longer --warm-up";
 
-/// Minimum percentage of rows in incidents and number of incidents for advice about modes.
+/// Percentage of rows in incidents and number of incidents from which modes are suggested.
 const IN_MODES: (f64, u64) = (20.0, 5);
 const MODES: &str = "the table changes between states: if a column names the mode of the machine, --group-by gives each mode its own \
                      reference, and --settle leaves out the rows after a change";
 
-/// Number of rows after which a column is reported as rounded. Fewer values may be round by chance.
+/// Rows after which a column is reported as rounded. Fewer values may be round by chance.
 const ROUNDED: u64 = 20;
 
 const CONSTANT: &str = "every column was constant in the first rows, so only a change of a value is an alarm; a longer --warm-up may \
@@ -128,7 +126,6 @@ fn reported(one: &Occurrence) -> u64 {
     one.incident.as_ref().map_or(one.start, |facts| facts.reported)
 }
 
-/// Counts the monitors: all, in memory, with a pooled reference, and without a reference.
 fn by_key(tracks: &[Track], in_memory: usize) -> String {
     let count = |is: &dyn Fn(&Track) -> bool| tracks.iter().filter(|track| is(track)).count() as u64;
     let (short, pooled) = (count(&|track| !track.is_ready), count(&|track| track.is_borrowed));
@@ -154,14 +151,12 @@ fn keys(tracks: &[Track], line: &mut impl FnMut(&str, String)) {
     }
 }
 
-/// Returns the name and the value of each line that has a name.
 pub(super) fn entries(text: &str) -> Vec<Vec<String>> {
     let lines = text.lines().map(|line| line.split_at(line.len().min(NAMES)));
     let named = lines.map(|(name, value)| vec![name.trim().to_owned(), value.to_owned()]);
     named.filter(|entry| !entry[0].is_empty()).collect()
 }
 
-/// Returns the summary as a JSON object. `skipped` is the number of rows that the reader skipped.
 pub fn json(journal: &Journal, skipped: u64, names: &[String]) -> Value {
     let MonitorTotals { passed_over, scored, alarms, events, changes, incident_rows, incidents, accepted, .. } =
         journal.totals;
@@ -186,7 +181,7 @@ pub fn json(journal: &Journal, skipped: u64, names: &[String]) -> Value {
     })
 }
 
-/// Returns an incident as a JSON object. Most fields are named like the columns of `--events`.
+/// Most fields are named like the columns of `--events`.
 pub fn incident_json(one: &Occurrence) -> Value {
     let facts = one.incident.as_ref();
     let is_over = facts.is_none_or(|facts| facts.is_over);

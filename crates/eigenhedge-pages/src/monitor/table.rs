@@ -5,7 +5,6 @@ use crate::counted;
 use eigenhedge::{Error, Fleet, Mode, Monitor, MonitorOption, MonitorOptions, POOL_PARTS};
 use eigenhedge_io::{Error as TableError, Moment, Row, Stream, duration, printable, refusal};
 
-/// First row of a part of a table, by its number or its time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum FirstRow {
     Number(u64),
@@ -13,7 +12,6 @@ pub enum FirstRow {
 }
 
 impl FirstRow {
-    /// Parses a row number or a time in the format of the table.
     pub fn from_text(text: &str, stream: &Stream) -> Option<Self> {
         let number = text.parse().ok().map(Self::Number);
         number.or_else(|| stream.moment(text).map(Self::Time))
@@ -29,26 +27,22 @@ impl FirstRow {
 
 /// Monitors of a table, with the settings and the state of a pass over its rows.
 pub struct TableMonitors {
-    /// Monitors by key, or a single monitor with an empty key. A shared monitor learns the first
-    /// rows of all keys, and keys with few rows borrow its reference.
+    /// A single monitor has an empty key. Keys with few rows borrow the reference of a shared monitor.
     pub fleet: Fleet<Monitor>,
-    /// Index of the key among the copied columns, or `None` if the table has no key column.
+    /// Index of the key among the copied columns.
     pub key: Option<usize>,
     pub has_times: bool,
     /// First row at which the most recent rows may become the reference.
     pub accept: Option<FirstRow>,
-    /// True once `accept` has replaced the reference.
     pub is_accepted: bool,
-    /// Number of rows to pass over after each change of the key.
     pub settle: u64,
-    /// Key of the most recent row, and number of rows before it since the key changed.
+    /// Key of the most recent row, and number of rows since it changed.
     pub current: Option<(String, u64)>,
     /// Number of parts of the warm-up. A key contributes at most one part to the shared reference.
     parts: u64,
 }
 
 impl TableMonitors {
-    /// Creates the monitors of a stream. `keys` is the number of keys, if known.
     pub fn new(fleet: Fleet<Monitor>, stream: &Stream, by_key: bool, keys: Option<u64>) -> Self {
         let parts = keys.map_or(POOL_PARTS, |keys| keys.clamp(1, POOL_PARTS));
         let key = stream.first_kept().filter(|_| by_key);
@@ -64,12 +58,11 @@ impl TableMonitors {
         }
     }
 
-    /// Returns the key and the time of a row as text. Either is empty if there is no such column.
+    /// Either is empty if there is no such column.
     pub fn key_and_time<'r>(&self, row: &'r Row) -> (&'r str, &'r str) {
         (self.key.map_or("", |key| &row.kept[key]), if self.has_times { &row.kept[0] } else { "" })
     }
 
-    /// Passes a row to its monitor. Returns `None` for a bad row that is skipped.
     pub fn step(&mut self, row: &Row, journal: &mut Journal, stream: &mut Stream) -> Result<Option<Seen>, TableError> {
         let (key, time) = self.key_and_time(row);
         let place = (self.fleet.position(key).unwrap_or(self.fleet.keys().len()), key);
@@ -98,7 +91,7 @@ impl TableMonitors {
         }
     }
 
-    /// Counts a row of this key. Returns true for the first `settle` rows after a change of the key.
+    /// Returns true for the first `settle` rows after a change of the key.
     fn settles(&mut self, key: &str) -> bool {
         match &mut self.current {
             Some((last, rows)) if last == key => *rows += 1,
@@ -108,8 +101,7 @@ impl TableMonitors {
         self.current.as_ref().is_some_and(|(_, rows)| *rows < self.settle)
     }
 
-    /// Ends ongoing events, and incidents that are over but could reopen. Returns their entries and those of all
-    /// ongoing incidents.
+    /// Ends events, and incidents that could reopen. Returns their entries and those of ongoing incidents.
     pub fn close(&mut self, journal: &mut Journal, names: &[String]) -> Result<Vec<Occurrence>, Error> {
         let keys: Vec<String> = self.fleet.keys().map(str::to_owned).collect();
         let mut last = Vec::new();
@@ -120,10 +112,8 @@ impl TableMonitors {
         Ok(last)
     }
 
-    /// Returns a warm-up length for rereading a table that was too short, or `None` if none would help.
-    ///
-    /// It is a third of the number of rows, or the minimum length if that is larger. If the user gave a length, only a
-    /// table with keys is read again, with the same length, because the number of keys is then known.
+    /// Returns the warm-up for a second pass over a table that was too short: a third of its rows, at least the
+    /// minimum. A given length is kept, and of use only now that the number of keys is known.
     pub fn shorter_warm_up(&self, rows: u64, knows_keys: bool) -> Option<u64> {
         let (options, width) = (self.fleet.fresh().options(), self.fleet.fresh().width());
         if options.warm_up.is_some() || options.mode != Mode::Adapt {
@@ -134,8 +124,7 @@ impl TableMonitors {
         (rows >= 2 * least).then(|| (rows / 3).max(least))
     }
 
-    /// Returns the number of warm-up rows if it follows from the number of columns. Returns `None` if the user gave it,
-    /// if the mode is `freeze`, if there is a reference, or if each key has its own warm-up.
+    /// Returns the warm-up if only the number of columns determines it.
     pub fn usual_warm_up(&self) -> Option<u64> {
         let (fresh, options) = (self.fleet.fresh(), self.fleet.fresh().options());
         let is_chosen = options.warm_up.is_some() || options.mode != Mode::Adapt || fresh.is_ready();
@@ -167,8 +156,7 @@ impl TableMonitors {
         ))
     }
 
-    /// Returns facts about the table and the monitors. `by` is the name of the key column, `trained` that of the table
-    /// with the reference, and `started` that of the file with the saved monitors.
+    /// `trained` is the table with the reference, `started` the file with the saved monitors.
     pub fn facts(
         &self,
         stream: &Stream,
@@ -180,7 +168,6 @@ impl TableMonitors {
         let trained = trained.map(|name| format!("{} of {name}", counted(fresh.totals().warm_up, "row")));
         Facts {
             columns: stream.shown_columns(),
-            // The time column is the first copied column.
             time: stream.kept_columns().into_iter().next().filter(|_| self.has_times),
             first_line: stream.first_line(),
             skipped: stream.skipped(),
@@ -192,7 +179,7 @@ impl TableMonitors {
     }
 }
 
-/// Creates a monitor for the columns of a stream. `misfit` formats an error in the options.
+/// `misfit` formats an error in the options.
 pub fn fresh_monitor(
     options: &MonitorOptions,
     stream: &Stream,
@@ -206,8 +193,7 @@ pub fn fresh_monitor(
     Ok(monitor.with_names(names))
 }
 
-/// Converts a duration such as `14d` or `after:2h` to rows, for an option that counts rows. `step`
-/// is the usual time between two rows in seconds. Returns `None` for other texts and options.
+/// Converts a duration such as `14d` or `after:2h` to rows `step` seconds apart, for an option that counts rows.
 pub fn in_rows(option: &MonitorOption, text: &str, step: f64) -> Option<String> {
     let (before, length) = text.split_once(':').map_or((None, text), |(before, length)| (Some(before), length));
     let seconds = duration(length).filter(|_| option.placeholder == "ROWS" || before.is_some())?;
@@ -215,8 +201,7 @@ pub fn in_rows(option: &MonitorOption, text: &str, step: f64) -> Option<String> 
     Some(before.map_or_else(|| rows.to_string(), |before| format!("{before}:{rows}")))
 }
 
-/// Returns the usual time between two rows in seconds, as found by the reader, or else the median step of the first 200
-/// times. An error for a table without times names `option`.
+/// Returns the time between rows in seconds: from the reader, or the median of the first 200. Errors name `option`.
 pub fn usual_step(mut stream: Stream, option: &str) -> Result<f64, TableError> {
     const FIRST: usize = 200;
     if let Some(step) = stream.reading().step {

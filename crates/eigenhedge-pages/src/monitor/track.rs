@@ -8,40 +8,31 @@ use std::collections::{BTreeMap, VecDeque};
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Track {
-    /// Key of the monitor, or an empty string for a single monitor.
     pub key: String,
-    /// True once the monitor has received a row of this table.
     pub has_begun: bool,
     pub totals: MonitorTotals,
     pub in_table: MonitorTotals,
-    /// Number of rows of this table whose missing cells were filled in.
     pub filled_rows: u64,
     pub is_ready: bool,
-    /// Number of warm-up rows received so far, or 0 once the warm-up has ended.
     pub waiting_rows: u64,
-    /// True if the monitor uses the reference shared by all keys.
     pub is_borrowed: bool,
-    /// Number of directions of the reference, or `None` before there is a reference.
     pub directions: Option<usize>,
-    /// Number of previous rows appended to each row.
     pub lags: usize,
-    /// True if the differences between rows are scored too.
     pub has_differences: bool,
-    /// Alarm limit of the score, or `None` before there is a reference.
     pub limit: Option<f64>,
-    /// True if the reference is too short to distinguish faults from normal wandering.
+    /// True if the reference is too short to tell faults from normal wandering.
     pub is_short: bool,
-    /// Indices of columns with fewer decimals than in the reference, with the first such row of each.
+    /// Columns with fewer decimals than in the reference, with the first such row of each.
     pub rounded: BTreeMap<usize, u64>,
     pub incident: Option<Incident>,
     /// Incident that is over but could still reopen.
     #[serde(default)]
     pub over: Option<Incident>,
     pub open: Option<Event>,
-    /// Number of the incident that was open before this table, and number of the table's first row.
+    /// Number of an incident of an earlier table, and number of the first row of this table.
     pub(super) carried: Option<(u64, u64)>,
     pub(super) told: Told,
-    /// Recent rows: number, time as written, and time in seconds since 1970 if known.
+    /// Recent rows: number, time as written, and time in seconds.
     pub(super) recent: VecDeque<(u64, String, Option<f64>)>,
     pub(super) event: Times,
 }
@@ -51,7 +42,7 @@ impl Track {
         Self { key: key.to_owned(), ..Self::default() }
     }
 
-    /// Creates the state of a monitor whose rows all count as rows of this table.
+    /// All earlier rows of the monitor count as rows of this table.
     pub fn of(key: &str, monitor: &Monitor) -> Self {
         let told = Told { is_told: true, ..Told::default() };
         let (has_begun, in_table) = (monitor.totals().rows > 0, monitor.totals());
@@ -75,14 +66,13 @@ impl Track {
         self.open = monitor.open_event().copied();
     }
 
-    /// Records the indices of the columns that are rounded at a row.
     pub(super) fn round(&mut self, row: u64, columns: impl Iterator<Item = usize>) {
         let now: Vec<usize> = columns.collect();
         self.rounded.retain(|column, _| now.binary_search(column).is_ok());
         now.into_iter().for_each(|column| _ = self.rounded.entry(column).or_insert(row));
     }
 
-    /// Returns the incident with row numbers of this table. An incident of an earlier table starts at the first row.
+    /// Returns the incident with row numbers of this table.
     pub(super) fn here(&self, incident: &Incident) -> Incident {
         let mut here = *incident;
         if let Some((_, first)) = self.carried.filter(|(number, _)| *number == incident.incident) {
@@ -92,24 +82,21 @@ impl Track {
         here
     }
 
-    /// Returns the reported incident that is ongoing or could reopen, and the ongoing event, as entries.
     pub(super) fn open_occurrences(&self, names: &[String]) -> impl Iterator<Item = Occurrence> {
         let event = self.open.map(|event| Occurrence::of_event(&event, &self.key, self.event.clone(), names));
         self.open_incident(names).or_else(|| self.closing_incident(names)).into_iter().chain(event)
     }
 
-    /// Returns the ongoing incident as an entry, or `None` if no reported incident is ongoing.
     pub(super) fn open_incident(&self, names: &[String]) -> Option<Occurrence> {
         self.going_on(names).filter(Occurrence::is_incident)
     }
 
-    /// Returns the reported incident that is over but could reopen as an entry.
     pub(super) fn closing_incident(&self, names: &[String]) -> Option<Occurrence> {
         let over = Occurrence::of_incident(self.over.as_ref()?, &self.key, &self.told, names);
         Some(over).filter(Occurrence::is_incident)
     }
 
-    /// Returns the ongoing incident as an entry, even if it has not been reported.
+    /// Also returns an incident that has not been reported.
     pub(super) fn going_on(&self, names: &[String]) -> Option<Occurrence> {
         self.incident.map(|incident| Occurrence::of_incident(&incident, &self.key, &self.told, names))
     }
@@ -118,7 +105,7 @@ impl Track {
         self.incident.filter(|_| self.told.is_told)
     }
 
-    /// Marks an incident as reported if it reaches the minimum severity and duration. Returns true if this is new.
+    /// Returns true if the incident now reaches the minimum severity and duration for the first time.
     pub(super) fn tell(&mut self, least: &Least, incident: &Incident, now: Option<f64>) -> bool {
         let lasted = now.zip(self.told.seconds).map(|(now, start)| (now - start).abs());
         let is_new = !self.told.is_told && least.is_reached(incident, lasted);
@@ -134,7 +121,6 @@ impl Track {
         }
     }
 
-    /// Returns the stored times of two rows. Unknown times are empty.
     pub(super) fn times(&self, first: u64, last: u64) -> Times {
         let time = |row: u64| self.recent.iter().find(|(number, ..)| *number == row);
         let text = |row: u64| time(row).map_or(String::new(), |(_, text, _)| text.clone());

@@ -5,10 +5,8 @@ use crate::chart::{Chart, Kind, Point, Series};
 use crate::palette::{FAINT, GRID, INK, PAPER, look};
 use serde_json::{Value, json};
 
-/// Number of significant digits of a value. More digits would be invisible.
 const DIGITS: usize = 7;
 
-/// Returns the colors of background, text, faint text and grid, for light and dark screens.
 pub fn colours() -> Value {
     json!([PAPER, INK, FAINT, GRID].map(|colour| [colour.light, colour.dark]))
 }
@@ -16,7 +14,6 @@ pub fn colours() -> Value {
 pub fn chart_data(chart: &Chart) -> Value {
     let (x, y) = (Extent::empty(chart.log_x), Extent::empty(chart.log_y));
     let mut series: Vec<Value> = Vec::with_capacity(chart.series.len());
-    // A series with nothing to draw has no legend entry.
     for (i, given) in chart.series.iter().enumerate().filter(|(_, series)| chart.shows(series)) {
         let mut next = series_data(i, given, chart.dated_x, &x, &y);
         if let Some(same) = series.iter().position(|earlier| earlier["x"] == next["x"]) {
@@ -41,7 +38,6 @@ pub fn chart_data(chart: &Chart) -> Value {
         "focus_x": chart.focus_x,
         "focus_y": chart.focus_y,
         "focus_plain": chart.focus_plain,
-        // The page offers a switch to the whole range if points are outside the focus.
         "range_switch": chart.left_out().is_some(),
         "other_x": other_x,
         "series": series,
@@ -75,7 +71,7 @@ fn series_data(position: usize, series: &Series, dated: bool, x: &Extent, y: &Ex
     })
 }
 
-/// Rounds a value to [`DIGITS`] significant digits. Integers such as row numbers stay exact.
+/// Integers such as row numbers stay exact.
 fn rounded(value: f64) -> f64 {
     if value.fract() == 0.0 && value.abs() < 9e15 {
         return value;

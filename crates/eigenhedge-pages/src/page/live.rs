@@ -1,32 +1,24 @@
-//! Live page: a shell that is loaded once, and parts that are replaced when the data change.
+//! Live page: a shell that is loaded once, and parts that a server sends as events when their data change.
 //!
-//! A server sends [`shell`] and [`assets`] as files, and the parts of the newest [`Page`] as
-//! events. A part is a block with the data of its charts, under a stable key. The script `live.js`
-//! inserts the parts and preserves zoom, switches and open sections.
-//!
-//! The content of a [`Section`] is a separate part, which is sent only to browsers that have opened
-//! the section. A page of many keys therefore stays small.
-//!
-//! Scripts and style sheets are separate files, so that [`POLICY`] can forbid inline scripts.
+//! The content of a [`Section`] is a separate part, sent only to browsers that have opened it. Scripts and style sheets
+//! are files, so that [`POLICY`] can forbid inline scripts. `live.js` preserves zoom, switches and open sections.
 
 use super::{Block, CHARTS, DRAW, Page, Section, UPLOT, UPLOT_LICENSE, charts, data, draw, style};
 use crate::escape::markup;
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// Content security policy of a live page. It allows style attributes, but no inline scripts.
 pub const POLICY: &str = "default-src 'none';script-src 'self';style-src 'self';style-src-attr 'unsafe-inline';img-src data:;\
                           connect-src 'self';base-uri 'none';form-action 'none';frame-ancestors 'none'";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
     pub key: String,
-    /// Anchor of the section that contains the part, or an empty string outside sections.
+    /// Anchor of the enclosing section, or an empty string.
     pub within: String,
     pub json: String,
 }
 
-/// Static file (script or style sheet) that a live page loads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asset {
     pub name: &'static str,
@@ -44,7 +36,7 @@ pub fn assets() -> Vec<Asset> {
     ]
 }
 
-/// Returns the HTML page, which loads its parts from `feed` and its assets from `folder`, such as `/live/`.
+/// The page loads its parts from `feed` and its assets from `folder`, such as `/live/`.
 pub fn shell(title: &str, folder: &str, feed: &str) -> String {
     let (title, folder, feed) = (markup(title), markup(folder), markup(feed));
     let colours = markup(&data::colours().to_string());
@@ -87,7 +79,6 @@ impl Page {
     }
 }
 
-/// Returns a section as a part without its content. The content, if any, follows as a second part.
 fn section_parts(key: String, section: &Section) -> Vec<Part> {
     let (place, title) = (markup(&section.place), markup(&section.title));
     let shell = format!("<details><summary>{title}</summary>\n<div id=\"{place}\" data-within></div></details>");
@@ -104,8 +95,7 @@ fn part(key: String, within: String, html: &str, blocks: &[Block]) -> Part {
     Part { key, within, json: json!({ "html": html.trim(), "charts": charts(blocks) }).to_string() }
 }
 
-/// Returns the kind of a block with its title (a section: its anchor), as a name that does not change with the data.
-/// Tiles and overviews have no title.
+/// Returns a name of the block that does not change with the data.
 fn key(block: &Block) -> String {
     let (kind, title) = match block {
         Block::Chart(chart) => ("chart", chart.title.as_str()),

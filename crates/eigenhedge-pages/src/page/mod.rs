@@ -1,11 +1,7 @@
 //! Self-contained HTML file with sentences, charts and tables. It cannot access the network.
 //!
-//! Charts are drawn twice: as static pictures, for printing and for browsers without scripts, and
-//! as interactive charts by uPlot, whose code and license are part of the page.
-//!
-//! [`Page::parts`] returns the parts of a live page, whose data still change (see [`live`]).
-//!
-//! No template language is used. All text in the page passes through [`crate::escape`].
+//! Charts are drawn twice: as pictures, for printing and for browsers without scripts, and interactively by uPlot. All
+//! text passes through [`crate::escape`].
 
 mod data;
 pub mod live;
@@ -35,12 +31,9 @@ const STYLE: &str = include_str!("style.css");
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Page {
-    /// Heading, and title of the window.
     pub title: String,
     pub subtitle: String,
-    /// Findings, one sentence or short paragraph each.
     pub summary: Vec<String>,
-    /// Content below the findings, in order.
     pub blocks: Vec<Block>,
 }
 
@@ -54,7 +47,6 @@ pub enum Block {
     Tiles(Vec<Tile>),
     Text(String, Vec<String>),
     Folded(Folded),
-    /// Table with one line per item, each with a sparkline.
     Overview(Overview),
     Section(Section),
 }
@@ -70,9 +62,9 @@ pub struct Section {
 pub struct Tile {
     pub value: String,
     pub label: String,
-    /// Number with all digits, shown on hover, or an empty string.
+    /// All digits, shown on hover.
     pub exact: String,
-    /// Color of the number: `alarm`, `drift`, or empty.
+    /// Color: `alarm`, `drift`, or empty.
     pub tone: &'static str,
 }
 
@@ -107,7 +99,6 @@ impl Page {
         )
     }
 
-    /// Returns the charts and heat maps as one SVG file, without those in sections.
     pub fn svg(&self) -> String {
         let panel = |block: &Block| match block {
             Block::Chart(chart) => Some((chart.title.clone(), Panel::draw(chart, svg::CELL, true))),
@@ -129,7 +120,6 @@ impl Page {
     }
 }
 
-/// Returns the data of the charts among these blocks, in drawing order.
 fn charts(blocks: &[Block]) -> Vec<Value> {
     let of = |block: &Block| match block {
         Block::Chart(chart) => vec![data::chart_data(chart)],
@@ -151,7 +141,6 @@ fn style() -> String {
     format!("{UPLOT_STYLE}\n{}{STYLE}{}", variables(), palette::dark_rules())
 }
 
-/// Returns style rules that define the color variables of the page.
 fn variables() -> String {
     let (plus, minus) = (palette::SERIES[0], palette::SERIES[1]);
     let names = [
@@ -175,7 +164,7 @@ fn paragraph(class: &str, text: &str) -> String {
     if text.trim().is_empty() { String::new() } else { format!("<p{class}>{}</p>\n", whole_dates(&markup(text))) }
 }
 
-/// Marks the dates such as 2024-01-08 in escaped text, so that no line breaks at their hyphens.
+/// Marks dates, so that no line breaks at their hyphens.
 fn whole_dates(safe: &str) -> String {
     let is_date = |bytes: &[u8]| {
         let fits = |(i, byte): (usize, &u8)| if i == 4 || i == 7 { *byte == b'-' } else { byte.is_ascii_digit() };
@@ -193,7 +182,6 @@ fn heading(text: &str) -> String {
     if text.trim().is_empty() { String::new() } else { format!("<h2>{}</h2>\n", markup(text)) }
 }
 
-/// Returns a block as HTML, optionally with static pictures. `count` is the number of charts so far.
 fn draw(block: &Block, count: &mut usize, with_pictures: bool) -> String {
     match block {
         Block::Table(table) => table.html(),
@@ -236,7 +224,6 @@ fn tile(tile: &Tile) -> String {
     format!("<div{tone}{}><b>{value}</b><span>{label}</span></div>", pointed(&tile.exact))
 }
 
-/// Returns a `title` attribute, or an empty string for an empty text.
 fn pointed(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!(" title=\"{}\"", markup(text)) }
 }

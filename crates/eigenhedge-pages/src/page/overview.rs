@@ -9,7 +9,6 @@ const HEIGHT: f64 = 24.0;
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Overview {
     pub title: String,
-    /// Heading of the first column: the kind of item.
     pub noun: String,
     pub lines: Vec<OverviewLine>,
     pub caption: String,
@@ -18,9 +17,8 @@ pub struct Overview {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct OverviewLine {
     pub name: String,
-    /// Anchor to which the name links, or an empty string without a link.
+    /// Anchor to which the name links, or an empty string.
     pub place: String,
-    /// State of the item. The state `incident` is highlighted.
     pub state: &'static str,
     pub rows: u64,
     pub alarms: u64,
@@ -55,7 +53,7 @@ impl OverviewLine {
         )
     }
 
-    /// Draws the positive values, if at least two, as a line on a logarithmic scale, with alarms as points.
+    /// Draws the positive values on a logarithmic scale, with alarms as points.
     fn picture(&self) -> String {
         let height = |value: f64| if value > 0.0 { value.log10() } else { f64::NAN };
         let known: Vec<f64> = self.values.iter().map(|value| height(*value)).filter(|y| y.is_finite()).collect();

@@ -3,18 +3,18 @@
 use super::{heading, pointed};
 use crate::escape::markup;
 
-/// Minimum number of characters of a long text, whose column has a minimum width on narrow screens.
+/// Characters from which a text needs a minimum width on narrow screens.
 const LONG: usize = 40;
 
-/// Table of strings. Columns in which most cells are numbers are aligned to the right.
+/// Table of strings. Columns of numbers are aligned to the right.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Table {
     pub title: String,
     pub columns: Vec<String>,
     pub rows: Vec<Vec<String>>,
-    /// Text shown on hover for each cell, if it is not empty. The list may be empty.
+    /// Text shown on hover, or an empty list.
     pub exact: Vec<Vec<String>>,
-    /// Shade of each cell from -1 to 1, colored by sign, or NaN for none. The list may be empty.
+    /// Shade of each cell from -1 to 1, colored by sign, NaN for none, or an empty list.
     pub shades: Vec<Vec<f64>>,
     pub caption: String,
 }
@@ -53,7 +53,6 @@ impl Table {
     }
 }
 
-/// Returns a table as HTML with its heading and caption. `class` is an HTML attribute, or empty.
 pub(super) fn framed(title: &str, class: &str, head: &str, rows: &str, caption: &str) -> String {
     let caption =
         if caption.is_empty() { String::new() } else { format!("<p class=\"caption\">{}</p>", markup(caption)) };
@@ -64,7 +63,6 @@ pub(super) fn framed(title: &str, class: &str, head: &str, rows: &str, caption: 
     )
 }
 
-/// Returns the background style of a cell, or an empty string if the shade is NaN.
 fn shaded(shade: f64) -> String {
     if shade.is_nan() {
         return String::new();

@@ -11,15 +11,13 @@ use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{Member, Model, Summary};
 
 const LINES: usize = 16;
-/// The axis is logarithmic if the largest loss that is not an outlier exceeds this multiple of the median loss of the
-/// learner.
+/// The axis is logarithmic if the largest ordinary loss exceeds this multiple of the median.
 const FAR: f64 = 40.0;
 /// Minimum mean of a curve in a heat map.
 const WORTH: f64 = 0.002;
 const STRETCHES: usize = 150;
 const BEST: &str = "best fixed directions";
 
-/// Returns the plots that have data, and the tables. `unit` is the unit of losses in words.
 pub(super) fn pictures(
     recorder: &Recorder,
     run: &Model,
@@ -84,7 +82,6 @@ impl Recorder {
         self.totals.curve("no learning", 1).map(|energy| energy * chance(run))
     }
 
-    /// Plots the percentage of energy kept by the learner, by the best fixed and by random directions.
     fn kept_share(&self, run: &Model) -> Chart {
         let (lost, energy) = (self.totals("so far"), self.totals.curve("", 1));
         let recent = gains("lately", &thinned(lost.clone()), |from, to| energy.at(to) - energy.at(from));
@@ -101,7 +98,6 @@ impl Recorder {
         chart
     }
 
-    /// Plots the loss per row in segments, for the learner and for best fixed and random directions.
     fn loss_per_row(&self, run: &Model, unit: &str) -> Chart {
         let rows = |from: f64, to: f64| to - from;
         let learner = gains(run.spec().learner.entry().name, &thinned(self.totals("")), rows);
@@ -122,7 +118,7 @@ impl Recorder {
         chart
     }
 
-    /// Plots cumulative losses and the bound. The linear axis ends at the largest loss, which may hide the bound.
+    /// The linear axis ends at the largest loss, which may hide the bound.
     fn total_loss(&self, run: &Model, unit: &str) -> Chart {
         let caption = format!("Cumulative loss, in {unit}. {TOTAL}");
         let mut chart = over_rows("In all, and the guarantee", "total loss", caption);
@@ -137,7 +133,6 @@ impl Recorder {
         chart
     }
 
-    /// Plots the regret per row, or lower and upper bounds if it is not known exactly.
     fn regret(&self) -> Chart {
         let against = |name: &str, best: fn(&Checkpoint) -> f64| {
             let regret = |point: &Checkpoint| Some((point.expected_loss - best(point)) / point.rows as f64);
@@ -166,7 +161,6 @@ impl Recorder {
         chart
     }
 
-    /// Plots the first two coordinates of rows, with one series for each fifth of the rows.
     fn plane(&self) -> Chart {
         let mut chart = Chart::new("Rows in the first two coordinates", "first coordinate", "second coordinate");
         chart.caption = "Each point is a row; colours go from early to late.".into();
@@ -191,12 +185,10 @@ impl Recorder {
         shares("Which member led when", MEMBERS, &curves.collect::<Vec<_>>())
     }
 
-    /// Plots the probability of being kept for each recorded direction, highest first.
     fn kept_over_time(&self) -> HeatMap {
         let curves = (0..PROBABILITIES).map(|i| self.kept.curve(format!("direction {}", i + 1), i));
         let mut curves: Vec<Curve> =
             curves.filter(|curve| curve.values.iter().any(|value| value.is_finite())).collect();
-        // Nothing is plotted if every probability is close to 0 or 1.
         if !curves.iter().any(|curve| curve.values.iter().any(|p| *p > 0.02 && *p < 0.98)) {
             curves.clear();
         }
@@ -204,7 +196,7 @@ impl Recorder {
     }
 }
 
-/// Plots curves between 0 and 1 as a heat map, except curves with only small values.
+/// Curves with only small values are left out.
 fn shares(title: &str, caption: &str, curves: &[Curve]) -> HeatMap {
     let largest = |curve: &Curve| curve.values.iter().copied().fold(0.0, f64::max);
     let known = |curve: &Curve| curve.values.iter().copied().filter(|value| value.is_finite()).sum::<f64>();
@@ -248,7 +240,7 @@ fn thinned(curve: Curve) -> Curve {
     Curve { rows: some(curve.rows), values: some(curve.values), ..curve }
 }
 
-/// Returns the increase between consecutive points of a curve, divided by `over(row, next row)`.
+/// Returns increases between points, divided by `over(row, next row)`.
 fn gains(name: &str, curve: &Curve, over: impl Fn(f64, f64) -> f64) -> Curve {
     let pairs = curve.rows.windows(2).zip(curve.values.windows(2));
     let gain = |(rows, values): (&[f64], &[f64])| (values[1] - values[0]) / over(rows[0], rows[1]);
@@ -261,13 +253,11 @@ fn curve(name: &str, checkpoints: &[Checkpoint], value: impl Fn(&Checkpoint) -> 
     Curve { name: name.into(), rows, values }
 }
 
-/// Returns true if the bounds on the best loss are too close to be distinguished in a plot.
 fn is_exact(checkpoints: &[Checkpoint]) -> bool {
     const PIXEL: f64 = 2e-3;
     checkpoints.iter().all(|checkpoint| checkpoint.high - checkpoint.low <= PIXEL * checkpoint.high)
 }
 
-/// Returns the loss of the best fixed directions as a point, a line, or a band between its bounds.
 fn best(checkpoints: &[Checkpoint]) -> Option<Series> {
     let high = curve(BEST, checkpoints, |checkpoint| Some(checkpoint.high));
     let low = curve(BEST, checkpoints, |checkpoint| Some(checkpoint.low));

@@ -9,29 +9,27 @@ use eigenhedge::Model;
 const COLUMNS: usize = 30;
 const SHOWN: usize = 10;
 const NAMED: usize = 4;
-/// Minimum absolute loading of a column that is named.
 const SMALL: f64 = 0.1;
-/// Minimum share of a column within the directions, for a line in the table.
+/// Minimum share within the directions for a line in the table.
 const LEAST: f64 = 0.005;
-/// Minimum share of a column within the directions, for a line in the heat map. Shares up to a sixteenth have no shade.
+/// The same for the heat map, where shares up to a sixteenth have no shade.
 const SHADE: f64 = 0.07;
 const ENERGY: &str = "The directions at the end of the run, in descending order of probability. Of the energy of all rows, around their mean, a \
                       share lies along each; directions that follow a change fit the last rows better than all rows.";
 const FEWEST: usize = 12;
 
-/// Kept directions: unit vectors over named columns.
 #[derive(Default)]
 struct KeptDirections<'a> {
     columns: &'a [String],
-    /// Directions at the end of the run, in descending order of their probability of being kept.
+    /// In descending order of their probability of being kept.
     vectors: Vec<Vec<f64>>,
-    /// Share of the energy of all rows along each direction. Empty if unknown.
+    /// Share of the energy along each direction, or empty.
     shares: Vec<f64>,
-    /// Directions recorded during the run, each set with its row number.
+    /// Rows with the directions at that row.
     looks: Vec<(f64, Vec<Vec<f64>>)>,
 }
 
-/// Returns tables of the final directions and plots of their change. Kernel models have none.
+/// Kernel models have no blocks.
 pub(super) fn blocks(columns: &[String], recorder: &Recorder, run: &Model) -> Vec<Block> {
     let kept = run.spec().kept;
     let embedding = run.learner().clone().embedding(kept);
@@ -129,7 +127,6 @@ impl KeptDirections<'_> {
         }
     }
 
-    /// Plots the overlap of recorded directions with the final and with the previous ones.
     fn turns(&self) -> Chart {
         let mut chart = Chart::new("How much they turned", ROW, "in common");
         chart.caption =
@@ -142,14 +139,13 @@ impl KeptDirections<'_> {
         chart.with(Series::line("with those a while before", rows.get(1..).unwrap_or_default(), &before))
     }
 
-    /// Returns the name of a column, with the prefix `column` if the name is a number.
+    /// A name that is a number gets the prefix `column`.
     fn name(&self, column: usize) -> String {
         let name = &self.columns[column];
         if name.parse::<f64>().is_ok() { format!("column {name}") } else { name.clone() }
     }
 
-    /// Returns the indices of the columns with the largest values, in table order: at most
-    /// [`COLUMNS`]. Beyond [`FEWEST`], values must be at least `least`.
+    /// Returns the columns with the largest values, in table order. Beyond [`FEWEST`], values must be at least `least`.
     fn most(&self, least: f64, value: impl Fn(usize) -> f64) -> Vec<usize> {
         let values: Vec<(usize, f64)> = (0..self.columns.len()).map(|i| (i, value(i))).collect();
         let worth = values.iter().filter(|(_, value)| *value >= least).count();
@@ -157,19 +153,18 @@ impl KeptDirections<'_> {
     }
 }
 
-/// Returns the share of a column within the span of orthonormal vectors, from 0 to 1.
+/// Returns the share of a column within the span, from 0 to 1.
 fn within(vectors: &[Vec<f64>], column: usize) -> f64 {
     vectors.iter().filter_map(|vector| vector.get(column)).map(|x| x * x).sum::<f64>().min(1.0)
 }
 
-/// Returns the mean squared cosine of the principal angles between the spans of two sets of orthonormal vectors.
+/// Returns the mean squared cosine of the principal angles.
 fn in_common(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
     let inner = |u: &[f64], v: &[f64]| u.iter().zip(v).map(|(x, y)| x * y).sum::<f64>();
     let sum: f64 = a.iter().flat_map(|u| b.iter().map(move |v| inner(u, v).powi(2))).sum();
     (sum / a.len().max(1) as f64).clamp(0.0, 1.0)
 }
 
-/// Formats a number with two decimals and a typographic minus sign.
 fn signed(value: f64) -> String {
     let text = format!("{value:.2}");
     match text.strip_prefix('-') {

@@ -6,8 +6,7 @@ use crate::top_k::Entry;
 use eigenhedge::{Member, Summary};
 use serde_json::{Value, json};
 
-/// Keys of the summary that the page lists, with their meanings, in the order of the page. Keys that depend on the clock
-/// are left out.
+/// Keys of the summary and their meanings, without those that depend on the clock.
 const MEANINGS: &[(&str, &str)] = &[
     ("rows", "number of rows that were read and learned"),
     ("skipped_rows", "number of skipped rows: bad rows, and rows with missing cells if these are skipped"),
@@ -51,7 +50,6 @@ const MEANINGS: &[(&str, &str)] = &[
     ("rank_max", "largest number of explicit directions"),
 ];
 
-/// Returns the table of the summary. Values are rounded, and their exact text is shown on hover.
 pub fn account(summary: &Summary) -> Table {
     let summary = serde_json::to_value(summary).unwrap_or_default();
     let line = |(key, meaning): &(&str, &str)| {
@@ -70,7 +68,6 @@ pub fn account(summary: &Summary) -> Table {
     }
 }
 
-/// Returns the table of the rows with the largest losses, without an empty column of labels.
 pub fn largest(entries: &[Entry]) -> Table {
     let width = if entries.iter().all(|entry| entry.label.is_empty()) { 2 } else { 3 };
     let row = |entry: &Entry| {

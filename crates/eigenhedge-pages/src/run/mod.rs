@@ -1,13 +1,9 @@
 //! Data for the page of a run, recorded in bounded memory.
 //!
-//! Curves are downsampled to a fixed number of points. Expensive values (probabilities, weights) are computed only at
-//! the rows that a curve keeps. For n columns, the best fixed subspace in hindsight and the bound cost a few products
-//! with an n × n matrix ([`LeadingDirections`]). They are computed at no more than `CHECKPOINTS` rows, evenly spaced
-//! and at least n rows apart, and for kernels only at the end. Directions are recorded at no more than `LOOKS` evenly
-//! spaced rows, and not for kernels.
-//!
-//! The record depends only on the rows, not on the clock. It can be saved, so the page of a stopped
-//! and resumed run has the same bytes.
+//! For n columns, the best fixed subspace in hindsight costs a few products with an n × n matrix
+//! ([`LeadingDirections`]). It is computed at most `CHECKPOINTS` times, at least n rows apart, and for kernels only at
+//! the end. Directions are recorded at most `LOOKS` times, and not for kernels. The record depends only on the rows,
+//! not on the clock.
 
 mod charts;
 mod directions;
@@ -27,14 +23,12 @@ use serde::{Deserialize, Serialize};
 
 const POINTS: usize = 750;
 const FEWER_POINTS: usize = 400;
-/// Maximum number of directions whose probability of being kept is plotted.
 const PROBABILITIES: usize = 10;
-/// Maximum number of rows at which the best fixed subspace in hindsight is computed.
 const CHECKPOINTS: usize = 64;
-/// Minimum number of rows between checkpoints, and between recorded directions. The comparator adds rows in blocks.
+/// Minimum number of rows between checkpoints: the comparator adds rows in blocks.
 const CLOSEST: u64 = 64;
 const LOOKS: usize = 40;
-/// Maximum number of values in a recorded set of directions. Larger sets are not recorded.
+/// Larger sets of directions are not recorded.
 const NUMBERS: usize = 2048;
 const LARGEST: usize = 10;
 const ROW: &str = "row";
@@ -44,21 +38,17 @@ pub struct Recorder {
     totals: Downsampler,
     losses: Downsampler,
     plane: Downsampler,
-    /// Largest probabilities of a direction being kept, in descending order.
     kept: Downsampler,
     weights: Option<Downsampler>,
     largest: TopK,
     checkpoints: Vec<Checkpoint>,
     looks: Vec<RunLook>,
-    /// Number of rows between recorded directions, or `None` if none are recorded during the run.
+    /// Rows between recorded directions, or `None` if there are none.
     look_stride: Option<u64>,
-    /// Number of rows between checkpoints, or `None` if there are none during the run.
+    /// Rows between checkpoints, or `None` if there are none during the run.
     stride: Option<u64>,
-    /// Leading directions, for the best fixed subspace in hindsight during the run.
     leading: LeadingDirections,
-    /// Times of rows in seconds since 1970, or `None` without a time column.
     times: Option<Downsampler>,
-    /// False once a row was earlier than the previous one. The axis then shows row numbers.
     is_in_order: bool,
     last_time: f64,
 }
@@ -68,7 +58,7 @@ struct Checkpoint {
     row: u64,
     rows: u64,
     expected_loss: f64,
-    /// Lower and upper bound on the loss of the best fixed subspace in hindsight.
+    /// Bounds on the loss of the best fixed subspace in hindsight.
     low: f64,
     high: f64,
     bound: Option<f64>,
@@ -103,8 +93,7 @@ impl Recorder {
         }
     }
 
-    /// Records row `number` of the table, with its time in seconds since 1970 and as text. A first
-    /// row that only sets the center is not recorded.
+    /// A first row that only sets the center is not recorded.
     pub fn enter(&mut self, number: u64, moment: Option<(f64, &str)>, loss: Loss, run: &Model) {
         let totals = run.totals();
         if totals.charged() == 0 {
@@ -168,7 +157,7 @@ impl Recorder {
         thin(&mut self.looks, &mut self.look_stride, LOOKS);
     }
 
-    /// Records the values after the last row. No row may be recorded afterwards.
+    /// Records the values after the last row.
     pub fn close(&mut self, number: u64, run: &Model, summary: &Summary) {
         self.sample(number, run.learner());
         self.check(number, summary);
@@ -178,7 +167,7 @@ impl Recorder {
         self.totals.curve(name, 0)
     }
 
-    /// Returns true if this record may belong to the run. A damaged record does not.
+    /// Returns false for the record of another run and for a damaged record.
     pub fn fits(&self, run: &Model) -> bool {
         let built = &Self::new(run, self.times.is_some());
         let curves = |recorder: &Self| {

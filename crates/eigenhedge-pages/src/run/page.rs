@@ -7,7 +7,6 @@ use crate::number::{grouped, readable, significant};
 use crate::page::{Block, Folded, Page, Tile};
 use eigenhedge::{Model, Standardize, Summary};
 
-/// Creates the page of a finished run: key numbers, plots, and the collapsed account.
 pub fn page(source: &str, columns: &[String], recorder: &Recorder, run: &Model, summary: &Summary) -> Page {
     let standardized = run.columns().standardizer.how() != Standardize::None;
     let name = run.spec().learner.entry().name;
@@ -31,8 +30,7 @@ pub fn page(source: &str, columns: &[String], recorder: &Recorder, run: &Model, 
     }
 }
 
-/// Creates the page of an ongoing run after row `row`. The best loss is an interval. Returns `None`
-/// before the first row whose loss counts.
+/// The best loss is an interval. Returns `None` before the first row whose loss counts.
 pub fn page_so_far(source: &str, columns: &[String], recorder: &Recorder, run: &Model, row: u64) -> Option<Page> {
     if run.totals().charged() == 0 {
         return None;
@@ -76,7 +74,6 @@ fn tiles(run: &Model, summary: &Summary) -> Vec<Tile> {
     tiles
 }
 
-/// Returns sentences about facts that need attention, such as skipped rows.
 fn notes(recorder: &Recorder, summary: &Summary) -> Vec<String> {
     let mut notes = Vec::new();
     let rows = |count: u64| if count == 1 { "1 row was".into() } else { format!("{} rows were", grouped(count)) };

@@ -7,10 +7,9 @@ use eigenhedge::options::Setup;
 use eigenhedge::simplex::Select;
 use eigenhedge::{Kind, Missing, Spec, Summary};
 
-/// Width of the column of line names, in characters.
 const NAMES: usize = 11;
 
-/// Formats the summary. If `standardized` is true, losses are in squared standard deviations.
+/// If `standardized` is true, losses are in squared standard deviations.
 pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| text += &format!("{name:<NAMES$}{value}\n");
@@ -112,8 +111,7 @@ pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
     text
 }
 
-/// Returns the summary as JSON text. If no row was predicted, the losses, the kept energy and the ranks of the learner
-/// are null.
+/// If no row was predicted, the losses, the kept energy and the ranks are null.
 pub fn json(summary: &Summary) -> serde_json::Result<String> {
     if summary.is_predicted() {
         return serde_json::to_string(summary);
@@ -125,7 +123,6 @@ pub fn json(summary: &Summary) -> serde_json::Result<String> {
     serde_json::to_string(&value)
 }
 
-/// Adds a line with the loss of the best subspaces for several segments, if known.
 fn partition(summary: &Summary, line: &mut impl FnMut(&str, String)) {
     if let Some(partition) = summary.partitions.last().filter(|partition| !partition.cuts.is_empty()) {
         let cuts: Vec<String> = partition.cuts.iter().map(ToString::to_string).collect();
@@ -135,7 +132,7 @@ fn partition(summary: &Summary, line: &mut impl FnMut(&str, String)) {
     }
 }
 
-/// Returns the lines of the summary as sentences, without values that depend on the clock.
+/// Values that depend on the clock are left out.
 pub fn sentences(summary: &Summary, spec: &Spec, standardized: bool) -> Vec<String> {
     let mut sentences: Vec<String> = Vec::new();
     for line in text(&summary.clone().timed(0.0), spec, standardized).lines() {
@@ -148,7 +145,6 @@ pub fn sentences(summary: &Summary, spec: &Spec, standardized: bool) -> Vec<Stri
     sentences
 }
 
-/// Describes the bound and states whether it holds.
 fn bound(summary: &Summary) -> String {
     let Some(bound) = summary.bound.filter(|_| summary.bound_holds.is_some()) else {
         return format!("none: {}", summary.bound_reason);
@@ -164,7 +160,6 @@ fn verdict(holds: bool) -> &'static str {
     if holds { "it holds" } else { "IT DOES NOT HOLD" }
 }
 
-/// Formats an exact loss, or both bounds of its interval.
 fn within(best: Best) -> String {
     match best {
         Best::Exact(value) => readable(value),

@@ -44,13 +44,11 @@ pub struct PlotFrame {
 }
 
 impl PlotFrame {
-    /// Returns the position of a point in the picture, or `None` if it is not on the axes.
     pub fn place(&self, x: f64, y: f64) -> Option<(f64, f64)> {
         Some((self.left + self.x.place(x)? * self.width, self.top + (1.0 - self.y.place(y)?) * self.height))
     }
 
-    /// Like [`Self::place`], but also for points outside the axes. Points further out than one length of an axis are
-    /// moved to that distance.
+    /// Places points outside the axes too, at most one length of an axis away.
     pub fn place_near(&self, x: f64, y: f64) -> Option<(f64, f64)> {
         let (x, y) = (self.x.place_near(x)?, self.y.place_near(y)?);
         Some((self.left + x * self.width, self.top + (1.0 - y) * self.height))

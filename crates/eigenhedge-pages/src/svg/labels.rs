@@ -1,5 +1,4 @@
-//! Labels inside the picture, placed without overlap. A label without room is omitted, but its line
-//! or ring is drawn, and the description contains it.
+//! Labels placed without overlap. Of a label without room, only the line or ring is drawn.
 
 use super::elements::{PlotFrame, label, number, stroke};
 use crate::chart::{Chart, Mark};
@@ -16,7 +15,6 @@ pub struct Marks<'a> {
     placed: Vec<(&'a Mark, Option<(usize, String)>)>,
 }
 
-/// Assigns the label of each mark to the first line that has room for it.
 pub fn marks<'a>(chart: &'a Chart, frame: &PlotFrame) -> Marks<'a> {
     let mut ends = [f64::NEG_INFINITY; MOST_LINES];
     let mut placed = Vec::new();
@@ -36,7 +34,6 @@ pub fn marks<'a>(chart: &'a Chart, frame: &PlotFrame) -> Marks<'a> {
     Marks { lines, placed }
 }
 
-/// Returns the horizontal center of a label: as near to its mark as the frame allows.
 fn middle(mark: &Mark, half: f64, frame: &PlotFrame) -> f64 {
     let x = frame.left + frame.x.place(mark.x).unwrap_or(0.0) * frame.width;
     x.max(frame.left + half).min(frame.left + frame.width - half)
@@ -62,7 +59,6 @@ impl Marks<'_> {
     }
 }
 
-/// Rectangle of a label: left, top, right and bottom edge.
 type Area = [f64; 4];
 
 fn overlap(a: &Area, b: &Area) -> bool {
@@ -72,7 +68,6 @@ fn overlap(a: &Area, b: &Area) -> bool {
 pub fn annotations(chart: &Chart, frame: &PlotFrame) -> String {
     let mut rings = String::new();
     let mut names = String::new();
-    // A position above or below the axis is named at the edge.
     let at_edge = |x: f64, y: f64| {
         frame.x.place(x)?;
         let (x, y) = frame.place_near(x, y)?;
@@ -87,7 +82,6 @@ pub fn annotations(chart: &Chart, frame: &PlotFrame) -> String {
         }
         let name = text_layout::fit(place.label.trim(), SIZE, LONGEST);
         if let Some(area) = free_area(text_layout::width(&name, SIZE), (x, y), &taken, frame) {
-            // A rim in the background color keeps the name readable over lines.
             let rim = format!("paint-order=\"stroke\" stroke=\"{}\" stroke-width=\"3\"", PAPER.light);
             let text = label(INK, (area[0] + 1.0, area[3] - 4.0), SIZE, &rim, &name);
             names += &text.replacen("class=\"ink-fill\"", "class=\"ink-fill paper-stroke\"", 1);
@@ -100,7 +94,6 @@ pub fn annotations(chart: &Chart, frame: &PlotFrame) -> String {
     stroke(INK, "", &rings) + &names
 }
 
-/// Returns a free rectangle for a label next to a point, or `None` if there is no room.
 fn free_area(width: f64, (x, y): (f64, f64), taken: &[Area], frame: &PlotFrame) -> Option<Area> {
     let (width, height) = (width + 2.0, 15.0);
     let sides = [(6.0, -7.5), (-6.0 - width, -7.5), (-width / 2.0, -21.0), (-width / 2.0, 6.0)];

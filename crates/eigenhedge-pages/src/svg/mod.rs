@@ -1,10 +1,5 @@
-//! Charts as self-contained SVG pictures, for light and dark screens and for print.
-//!
-//! Colors are attributes, so programs without style sheets show the light version. A style sheet
-//! inside the picture changes them on dark screens.
-//!
-//! No plotting library is used, because existing ones draw pixels or lack style sheets, accessible
-//! names and label placement.
+//! Charts as self-contained SVG pictures. Colors are attributes, for programs without style sheets; a style sheet
+//! changes them on dark screens. Plotting libraries draw pixels or lack accessible names and label placement.
 
 mod elements;
 mod labels;

@@ -11,7 +11,6 @@ use crate::palette::{FAINT, GRID, INK};
 use crate::text_layout;
 
 const MARGIN: f64 = 12.0;
-/// Height of the plotting area, as a share of the width of the picture.
 const ASPECT: f64 = 0.46;
 
 pub struct Panel {
@@ -21,7 +20,6 @@ pub struct Panel {
 }
 
 impl Panel {
-    /// Draws a chart that is `width` pixels wide. If `titled` is true, the title is above it.
     pub fn draw(chart: &Chart, width: f64, titled: bool) -> Self {
         let title = if titled { text_layout::wrap(&chart.title, TITLE_SIZE, width - 2.0 * MARGIN, 2) } else { vec![] };
         let title: Vec<String> = title.into_iter().filter(|line| !line.is_empty()).collect();
@@ -50,7 +48,6 @@ impl Panel {
     }
 }
 
-/// Clips the elements to the plotting area if some points are outside the initial range.
 fn clipped(chart: &Chart, frame: &PlotFrame, body: String) -> String {
     if chart.left_out().is_none() {
         return body;
@@ -61,7 +58,6 @@ fn clipped(chart: &Chart, frame: &PlotFrame, body: String) -> String {
     )
 }
 
-/// Creates the plotting area, with ticks whose labels fit, and with margins for the labels.
 fn frame(chart: &Chart, width: f64, horizontal: &Extent, vertical: &Extent) -> PlotFrame {
     let height = width * ASPECT;
     let y = Axis::new(vertical, Ends::Ticks, (height / 36.0) as usize);

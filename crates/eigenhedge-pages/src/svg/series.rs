@@ -7,7 +7,6 @@ use crate::palette::{INK, SeriesLook, look};
 use crate::text_layout;
 use std::collections::HashSet;
 
-/// Number of points of a series above which they are drawn smaller.
 const MANY: usize = 300;
 
 pub fn draw(chart: &Chart, frame: &PlotFrame) -> String {
@@ -58,7 +57,6 @@ fn line(series: &Series, look: &SeriesLook, frame: &PlotFrame) -> String {
     let (mut lines, mut dots) = (String::new(), String::new());
     for piece in pieces(placed) {
         match piece.as_slice() {
-            // A single value between two gaps is drawn as a dot.
             &[(x, y)] => dots += &shape(0, (x, y), 2.0),
             piece => lines += &path(&simplify(piece)),
         }
@@ -100,7 +98,6 @@ fn points(series: &Series, look: &SeriesLook, frame: &PlotFrame) -> String {
     let mut taken = HashSet::new();
     let mut shapes = String::new();
     for (x, y) in series.points.iter().filter_map(|point| frame.place(point.x, point.y)) {
-        // Points within half a pixel look the same, so only one is drawn.
         if taken.insert(((x * 2.0).round() as i64, (y * 2.0).round() as i64)) {
             shapes += &shape(look.shape, (x, y), radius);
         }
@@ -108,7 +105,6 @@ fn points(series: &Series, look: &SeriesLook, frame: &PlotFrame) -> String {
     filled(look, 0.8, &shapes)
 }
 
-/// Draws triangles at the edges of the plotting area for points outside it.
 pub fn edges(chart: &Chart, frame: &PlotFrame) -> String {
     let points = chart.series.iter().enumerate().filter(|(_, series)| series.kind == Kind::Points);
     let mut body = String::new();
@@ -140,7 +136,6 @@ pub fn filled(look: &SeriesLook, opacity: f64, d: &str) -> String {
     format!("<path class=\"{class}-fill\" fill=\"{colour}\" fill-opacity=\"{opacity}\" d=\"{d}\"/>")
 }
 
-/// Returns the path of a point with radius `r` and the shape `index`, modulo 5.
 pub fn shape(index: usize, (x, y): (f64, f64), r: f64) -> String {
     let n = number;
     match index % 5 {
@@ -158,10 +153,9 @@ pub fn shape(index: usize, (x, y): (f64, f64), r: f64) -> String {
 const LINE: f64 = 19.0;
 const SAMPLE: f64 = 30.0;
 const GAP: f64 = 18.0;
-/// Maximum width of a name in the legend in pixels. Two names fit side by side.
 const LONGEST: f64 = 230.0;
 
-/// Returns the SVG elements and the height of the legend, which is empty for a single series.
+/// A single series has no legend.
 pub fn legend(chart: &Chart, (left, top): (f64, f64), room: f64) -> (String, f64) {
     let named = |series: &&(usize, &Series)| !series.1.name.trim().is_empty();
     let entries = chart.series.iter().enumerate().filter(|(_, series)| chart.shows(series));

@@ -1,12 +1,8 @@
-//! Simplification of lines without visible change.
-//!
-//! First, each column half a pixel wide keeps only its first, lowest, highest and last point. Then the
-//! Ramer–Douglas–Peucker algorithm removes points within a quarter of a pixel of the line through the remaining points.
+//! Simplification of lines without visible change: each half pixel keeps its first, lowest, highest and last point,
+//! then the Ramer–Douglas–Peucker algorithm removes points within a quarter of a pixel of the line.
 
-/// Maximum distance, in pixels, between the resulting line and a point removed in the second step.
 const TOLERANCE: f64 = 0.25;
 
-/// Removes points that are nearly on the line between others. Both ends are kept.
 pub fn simplify(line: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let line = one_per_column(line);
     let Some(end) = line.len().checked_sub(1) else { return line };
