@@ -71,6 +71,8 @@ pub enum Tint {
     Time(usize),
     Alarm,
     Drift,
+    Ink,
+    Grid,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -84,21 +86,6 @@ pub struct Annotation {
     pub x: f64,
     pub y: f64,
     pub label: String,
-}
-
-impl Chart {
-    pub(crate) fn flip(&mut self) {
-        let Some(other) = self.other_x.take() else { return };
-        let places = self.series.first().map(|series| series.points.iter().map(|point| point.x).collect());
-        let marks = self.marks.iter().map(|mark| mark.x).collect();
-        for series in &mut self.series {
-            series.points.iter_mut().zip(&other.places).for_each(|(point, x)| point.x = *x);
-        }
-        self.marks.iter_mut().zip(&other.marks).for_each(|(mark, x)| mark.x = *x);
-        let label = std::mem::replace(&mut self.x_label, other.label);
-        let is_dated = std::mem::replace(&mut self.dated_x, other.is_dated);
-        self.other_x = Some(OtherAxis { label, is_dated, places: places.unwrap_or_default(), marks });
-    }
 }
 
 impl Point {

@@ -57,18 +57,16 @@ pub struct SeriesLook {
 }
 
 pub fn look(position: usize, tint: Tint, kind: Kind) -> SeriesLook {
-    let slot = match tint {
-        Tint::Alarm => return SeriesLook { colour: ALARM, dash: DASHES[0], shape: 0 },
-        Tint::Drift => return SeriesLook { colour: DRIFT, dash: DASHES[0], shape: 1 },
-        Tint::Position => position,
-        Tint::Slot(slot) => slot,
-        Tint::Time(step) => {
-            let step = step.min(TIMES.len() - 1);
-            return SeriesLook { colour: TIMES[step], dash: DASHES[0], shape: step };
-        }
+    let slot = if let Tint::Slot(slot) = tint { slot } else { position };
+    let (colour, dash, shape) = match tint {
+        Tint::Alarm => (ALARM, DASHES[0], 0),
+        Tint::Drift => (DRIFT, DASHES[0], 1),
+        Tint::Ink => (INK, DASHES[0], 0),
+        Tint::Grid => (GRID, DASHES[0], 0),
+        Tint::Time(step) => (TIMES[step.min(TIMES.len() - 1)], DASHES[0], step.min(TIMES.len() - 1)),
+        Tint::Position | Tint::Slot(_) => (SERIES[slot % 8], DASHES[(slot + slot / SERIES.len()) % DASHES.len()], slot),
     };
-    let dash = if kind == Kind::Dashed { COMPARED } else { DASHES[(slot + slot / SERIES.len()) % DASHES.len()] };
-    SeriesLook { colour: SERIES[slot % 8], dash, shape: slot }
+    SeriesLook { colour, dash: if kind == Kind::Dashed { COMPARED } else { dash }, shape }
 }
 
 /// Printed pages stay light.

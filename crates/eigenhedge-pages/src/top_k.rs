@@ -11,32 +11,19 @@ pub struct Entry {
 
 /// In descending order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
 pub struct TopK {
     pub capacity: usize,
     pub entries: Vec<Entry>,
 }
 
-#[derive(Deserialize)]
-struct Saved {
-    capacity: usize,
-    entries: Vec<Entry>,
-}
-
-impl TryFrom<Saved> for TopK {
-    type Error = &'static str;
-
-    fn try_from(Saved { capacity, entries }: Saved) -> Result<Self, &'static str> {
-        if entries.len() > capacity || !entries.is_sorted_by(|a, b| a.value >= b.value) {
-            return Err("the largest rows must be within the capacity and in descending order");
-        }
-        Ok(Self { capacity, entries })
-    }
-}
-
 impl TopK {
     pub fn new(capacity: usize) -> Self {
         Self { capacity, entries: vec![] }
+    }
+
+    /// Returns false for a damaged list.
+    pub fn is_sound(&self) -> bool {
+        self.entries.len() <= self.capacity && self.entries.is_sorted_by(|a, b| a.value >= b.value)
     }
 
     /// `label` is called only for a row that is kept. Ignores NaN.

@@ -10,16 +10,17 @@ export async function start(bytes) {
   let failure = null;
   const { exports } = await WebAssembly.instantiate(module, imports);
   const memory = (at, length) => new Uint8Array(exports.memory.buffer, at >>> 0, length >>> 0);
-  const write = (data) => {
-    const given = typeof data === "string" ? new TextEncoder().encode(data) : data;
-    memory(exports.input(given.length), given.length).set(given);
+  const write = (...parts) => {
+    const given = parts.map((part) => (typeof part === "string" ? new TextEncoder().encode(part) : part));
+    const at = exports.input(given.reduce((sum, part) => sum + part.length, 0));
+    given.reduce((place, part) => (memory(place, part.length).set(part), place + part.length), at >>> 0);
   };
   const call = (name, object = 0, data = "") => {
     if (failure) throw failure;
     let failed;
     try {
-      write(data);
-      failed = exports[name](object);
+      write(name, "\0", data);
+      failed = exports.call(object);
     } catch (error) {
       // The state of the module is unknown after a trap, for example for lack of memory.
       throw (failure = new Error(`the computation was aborted (${error.message}); the data may need more memory`));

@@ -30,15 +30,13 @@ function alarms(all) {
 }
 
 class Learner {
-  #kind;
   #object;
   constructor(kind, options) {
-    this.#kind = kind;
-    this.#object = options[created] ?? engine.json(`${kind}_new`, 0, JSON.stringify(options)).object;
+    this.#object = options[created] ?? engine.json(kind, 0, JSON.stringify(options)).object;
     unused.register(this, this.#object);
   }
   _call(name, data, how = "call") {
-    return engine[how](`${this.#kind}_${name}`, this.#object, data);
+    return engine[how](name, this.#object, data);
   }
   _state(name) {
     return this._call("state", "", "json")[name];
@@ -129,11 +127,11 @@ export function load(bytes) {
 function read(task, files, options) {
   try {
     for (const [name, bytes] of Object.entries(files)) engine.addFile(name, bytes.length)(0, bytes);
-    const { object, table } = engine.json("table_open", 0, JSON.stringify([task, options]));
+    const { object, table } = engine.json("table", 0, JSON.stringify([task, options]));
     unused.register(table, object);
     let progress;
-    do progress = engine.json("table_step", object, "1000"); while (!progress.done);
-    const result = (name) => [name, engine[name === "model" ? "call" : "text"]("table_result", object, name)];
+    do progress = engine.json("step", object, "1000"); while (!progress.done);
+    const result = (name) => [name, engine[name === "model" ? "call" : "text"]("result", object, name)];
     return { table, ...Object.fromEntries(progress.results.map(result)) };
   } finally {
     engine.clearFiles();

@@ -32,15 +32,15 @@ const tasks = {
   async open({ files, of, options }) {
     if (files) await readFiles(files);
     if (table !== undefined) engine.remove(table);
-    const opened = engine.json("table_open", 0, JSON.stringify([of, options]));
+    const opened = engine.json("table", 0, JSON.stringify([of, options]));
     table = opened.object;
     return { table: opened.table };
   },
   run() {
     let shown = performance.now();
     for (;;) {
-      const progress = engine.json("table_step", table, String(ROWS));
-      if (progress.done) return Object.fromEntries(progress.results.map((name) => [name, engine.call("table_result", table, name)]));
+      const progress = engine.json("step", table, String(ROWS));
+      if (progress.done) return Object.fromEntries(progress.results.map((name) => [name, engine.call("result", table, name)]));
       if (performance.now() - shown > PAUSE) {
         postMessage({ progress });
         shown = performance.now();

@@ -2,12 +2,12 @@
 
 use crate::options::{LearnerOptions, setup, typed};
 use crate::reply::read;
-use crate::table::{Results, Table, detected, seconds, sentence};
+use crate::table::{Results, Task, detected, seconds, sentence};
 use eigenhedge::batch::Center;
 use eigenhedge::options::spelled;
 use eigenhedge::{Kind, Missing, Model};
 use eigenhedge_io::{Layout, ScaledStream, Source, Stream};
-use eigenhedge_pages::compare::{Comparison, LEARNERS, Read, RowLot, WARM_UP};
+use eigenhedge_pages::compare::{Comparison, LEARNERS, RowLot, WARM_UP};
 use eigenhedge_pages::directions::Directions;
 use serde_json::Value;
 
@@ -17,7 +17,6 @@ pub struct Compare {
     stream: ScaledStream,
     comparison: Comparison,
     lot: RowLot,
-    results: Option<Results>,
 }
 
 impl Compare {
@@ -52,30 +51,25 @@ impl Compare {
         }
         let comparison = Comparison::new(models, (length, k), centered, warm_up, seconds).map_err(misfit)?;
         let stream = ScaledStream::new(stream, options.standardize);
-        Ok(Self { stream, comparison, lot: RowLot::default(), results: None })
+        Ok(Self { stream, comparison, lot: RowLot::default() })
     }
 }
 
-impl Table for Compare {
+impl Task for Compare {
     fn description(&self) -> Value {
         detected(self.stream.stream())
     }
 
-    fn step(&mut self, _: u64) -> Result<(), String> {
-        if self.results.is_some() {
-            return Ok(());
-        }
+    fn step(&mut self, _: u64) -> Result<Option<Results>, String> {
         let Self { stream, comparison, lot, .. } = self;
         let is_read = lot.read(stream, comparison);
         comparison.learn(&lot.rows).map_err(|(i, error)| format!("{}: {error}", lot.places[i]))?;
-        if is_read.map_err(sentence)? == Read::Ended {
-            let ranking = comparison.ranking().ok_or("the best subspace in hindsight is unknown")?;
-            let page = ranking.page(&stream.source()).html();
-            self.results = Some(
-                [("page", page), ("summary", ranking.text())].map(|(name, text)| (name, text.into_bytes())).into(),
-            );
+        if is_read.map_err(sentence)? {
+            return Ok(None);
         }
-        Ok(())
+        let ranking = comparison.ranking().ok_or("the best subspace in hindsight is unknown")?;
+        let results = [("page", ranking.page(&stream.source()).html()), ("summary", ranking.text())];
+        Ok(Some(results.map(|(name, text)| (name, text.into_bytes())).into()))
     }
 
     fn progress(&self) -> String {
@@ -84,9 +78,5 @@ impl Table for Compare {
 
     fn stream(&self) -> &Stream {
         self.stream.stream()
-    }
-
-    fn results(&self) -> Option<&Results> {
-        self.results.as_ref()
     }
 }

@@ -1,9 +1,13 @@
 //! Monitors and models for JavaScript. Rows are arrays of numbers.
 
+use crate::Object;
+use crate::fleet::Group;
 use crate::options::{given_options, texts};
-use crate::reply::{Reply, read};
+use crate::reply::{Answer, Reply, bytes, no_method, read};
 use eigenhedge::options::{OPTIONS, Options};
-use eigenhedge::{Error, Kind, MONITOR_OPTIONS, Model, Monitor, MonitorOption, MonitorOptions, Verdict, checked_bytes};
+use eigenhedge::{
+    Error, Fleet, Kind, MONITOR_OPTIONS, Model, Monitor, MonitorOption, MonitorOptions, Verdict, checked_bytes,
+};
 use eigenhedge_pages::monitor::{Facts, Inside, Journal, RowAt, column_names, incident_json, page};
 use serde_json::{Value, json};
 
@@ -58,7 +62,7 @@ pub fn page_of(journal: &Journal, monitor: &Monitor, source: String, by: Option<
 }
 
 pub struct Watcher {
-    pub monitor: Monitor,
+    monitor: Monitor,
     journal: Journal,
     names: Vec<String>,
 }
@@ -83,7 +87,7 @@ impl Watcher {
         Ok(Self::new(monitor.with_names(names)))
     }
 
-    pub fn fit(&mut self, input: &[u8]) -> Reply {
+    fn fit(&mut self, input: &[u8]) -> Reply {
         let rows = rows(input, self.monitor.width())?;
         rows.iter().try_for_each(|row| self.monitor.add_to_warm_up(row)).map_err(|error| sentence(&error))?;
         match self.monitor.end_warm_up() {
@@ -95,7 +99,7 @@ impl Watcher {
         Ok(Vec::new())
     }
 
-    pub fn update(&mut self, input: &[u8]) -> Reply {
+    fn update(&mut self, input: &[u8]) -> Reply {
         let Self { monitor, journal, names } = self;
         let mut results = vec![Vec::new(); 4];
         for cells in &rows(input, monitor.width())? {
@@ -106,7 +110,7 @@ impl Watcher {
         Ok(columns(&results))
     }
 
-    pub fn state(&self) -> Value {
+    fn state(&self) -> Value {
         let Self { monitor, journal, names } = self;
         let closing = journal.closing_incidents(names);
         let incidents = journal.listed.iter().filter(|one| one.is_incident()).chain(&closing).map(incident_json);
@@ -123,13 +127,27 @@ impl Watcher {
             "openIncidents": journal.open_incidents(names).iter().map(incident_json).collect::<Vec<_>>(),
         })
     }
+}
 
-    pub fn report(&mut self, title: &[u8]) -> Reply {
-        Ok(page_of(&self.journal, &self.monitor, String::from_utf8_lossy(title).into_owned(), None))
+impl Object for Watcher {
+    fn kind(&self) -> &'static str {
+        "monitor"
     }
 
-    pub fn save(&self) -> Reply {
-        read(checked_bytes(&self.monitor))
+    fn call(&mut self, name: &str, input: &[u8]) -> Result<Answer, String> {
+        let reply = match name {
+            "update" => self.update(input),
+            "fit" => self.fit(input),
+            "state" => Ok(bytes(&self.state())),
+            "report" => Ok(page_of(&self.journal, &self.monitor, String::from_utf8_lossy(input).into_owned(), None)),
+            "save" => read(checked_bytes(&self.monitor)),
+            "fleet" => {
+                let fleet = read(Fleet::of_monitors(self.monitor.clone()))?;
+                return Ok(Answer::Object(Box::new(Group::of_monitors(fleet))));
+            }
+            _ => no_method(name),
+        };
+        reply.map(Answer::Bytes)
     }
 }
 
@@ -159,7 +177,7 @@ impl Learner {
         Ok(Self(Model::of(&setup, dim).map_err(|error| sentence(&error))?))
     }
 
-    pub fn update(&mut self, input: &[u8]) -> Reply {
+    fn update(&mut self, input: &[u8]) -> Reply {
         let mut results = vec![Vec::new(); 2];
         for row in &rows(input, self.0.length())? {
             let loss = self.0.step(row).map_err(|error| sentence(&error))?;
@@ -169,7 +187,7 @@ impl Learner {
         Ok(columns(&results))
     }
 
-    pub fn transform(&mut self, input: &[u8]) -> Reply {
+    fn transform(&mut self, input: &[u8]) -> Reply {
         let (mut all, mut coordinates) = (Vec::new(), Vec::new());
         let rows = rows(input, self.0.length())?;
         let embedding = self.0.frozen();
@@ -180,12 +198,12 @@ impl Learner {
         Ok(columns(&[all]))
     }
 
-    pub fn components(&mut self) -> Reply {
+    fn components(&mut self) -> Reply {
         let components = self.0.frozen().components().ok_or("a kernel model has no directions in the columns")?;
         Ok(columns(&(0..components.columns()).map(|j| components.column(j).to_vec()).collect::<Vec<_>>()))
     }
 
-    pub fn state(&self) -> Value {
+    fn state(&self) -> Value {
         let (spec, totals) = (self.0.spec(), self.0.totals());
         json!({
             "dim": self.0.length(),
@@ -194,5 +212,27 @@ impl Learner {
             "rows": totals.rows,
             "featureNames": self.0.columns().names,
         })
+    }
+}
+
+impl Object for Learner {
+    fn kind(&self) -> &'static str {
+        "model"
+    }
+
+    fn call(&mut self, name: &str, input: &[u8]) -> Result<Answer, String> {
+        let reply = match name {
+            "update" => self.update(input),
+            "transform" => self.transform(input),
+            "components" => self.components(),
+            "state" => Ok(bytes(&self.state())),
+            "save" => read(self.0.to_bytes()),
+            "fleet" => {
+                let fleet = read(Fleet::new(self.0.clone()))?;
+                return Ok(Answer::Object(Box::new(Group::of_models(fleet))));
+            }
+            _ => no_method(name),
+        };
+        reply.map(Answer::Bytes)
     }
 }

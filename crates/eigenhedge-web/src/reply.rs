@@ -1,6 +1,13 @@
 //! Results of calls.
 
+use crate::Object;
 use serde_json::Value;
+
+/// Result of a method: bytes, or a new object.
+pub enum Answer {
+    Bytes(Vec<u8>),
+    Object(Box<dyn Object>),
+}
 
 pub type Reply = Result<Vec<u8>, String>;
 
@@ -10,4 +17,8 @@ pub fn read<T>(outcome: Result<T, impl ToString>) -> Result<T, String> {
 
 pub fn bytes(value: &Value) -> Vec<u8> {
     value.to_string().into_bytes()
+}
+
+pub fn no_method<T>(name: &str) -> Result<T, String> {
+    Err(format!("there is no method {name}"))
 }

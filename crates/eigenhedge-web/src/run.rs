@@ -2,7 +2,7 @@
 
 use crate::options::{LearnerOptions, setup, typed};
 use crate::reply::read;
-use crate::table::{Results, Saved, Table, detected, seconds, sentence};
+use crate::table::{Results, Saved, Task, detected, seconds, sentence};
 use eigenhedge::batch::Center;
 use eigenhedge::options::{OPTIONS, spelled};
 use eigenhedge::registry::REGISTRY;
@@ -30,7 +30,6 @@ pub struct Run {
     rows_before: u64,
     began: Option<f64>,
     chosen: Option<String>,
-    results: Option<Results>,
 }
 
 impl Run {
@@ -56,7 +55,6 @@ impl Run {
             waiting: VecDeque::new(),
             row: Row::default(),
             began: None,
-            results: None,
             stream,
             model,
             chosen,
@@ -181,7 +179,7 @@ impl Run {
     }
 }
 
-impl Table for Run {
+impl Task for Run {
     fn description(&self) -> Value {
         let mut description = detected(&self.stream);
         let spec = self.model.spec();
@@ -196,19 +194,15 @@ impl Table for Run {
         description
     }
 
-    fn step(&mut self, most: u64) -> Result<(), String> {
+    fn step(&mut self, most: u64) -> Result<Option<Results>, String> {
         self.began.get_or_insert_with(seconds);
         for _ in 0..most {
-            if self.results.is_some() {
-                break;
+            if !self.next_row().map_err(sentence)? {
+                return self.end().map(Some);
             }
-            if self.next_row().map_err(sentence)? {
-                self.learn().map_err(sentence)?;
-            } else {
-                self.results = Some(self.end()?);
-            }
+            self.learn().map_err(sentence)?;
         }
-        Ok(())
+        Ok(None)
     }
 
     fn progress(&self) -> String {
@@ -218,9 +212,5 @@ impl Table for Run {
 
     fn stream(&self) -> &Stream {
         &self.stream
-    }
-
-    fn results(&self) -> Option<&Results> {
-        self.results.as_ref()
     }
 }

@@ -1,6 +1,7 @@
 //! Tables in memory that are read in steps, for monitors, a model or a comparison.
 
-use crate::reply::bytes;
+use crate::Object;
+use crate::reply::{Answer, bytes};
 use eigenhedge_io::{Error, Stream};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -12,30 +13,51 @@ pub type Saved = Option<(String, Vec<u8>)>;
 
 pub type Results = BTreeMap<&'static str, Vec<u8>>;
 
-pub trait Table {
+/// Work that reads a table.
+pub trait Task {
     fn description(&self) -> Value;
 
-    fn step(&mut self, most: u64) -> Result<(), String>;
+    /// Reads about `most` rows. Returns the results after the last row.
+    fn step(&mut self, most: u64) -> Result<Option<Results>, String>;
 
     fn progress(&self) -> String;
 
     fn stream(&self) -> &Stream;
+}
 
+pub struct Reading {
+    pub task: Box<dyn Task>,
     /// `None` before the end of the table.
-    fn results(&self) -> Option<&Results>;
+    pub results: Option<Results>,
 }
 
-/// Returns the progress as JSON.
-pub fn step(table: &mut dyn Table, input: &[u8]) -> Result<Vec<u8>, String> {
-    table.step(String::from_utf8_lossy(input).parse().unwrap_or(1))?;
-    let share = table.stream().progress().share().unwrap_or(0.0);
-    let results: Option<Vec<_>> = table.results().map(|results| results.keys().collect());
-    Ok(bytes(&json!({ "done": results.is_some(), "results": results, "share": share, "words": table.progress() })))
+impl Reading {
+    pub fn step(&mut self, most: u64) -> Result<(), String> {
+        if self.results.is_none() {
+            self.results = self.task.step(most)?;
+        }
+        Ok(())
+    }
 }
 
-pub fn result(table: &dyn Table, name: &str) -> Result<Vec<u8>, String> {
-    let results = table.results().ok_or("the table has not been read to its end")?;
-    results.get(name).cloned().ok_or_else(|| format!("there is no result {name}"))
+impl Object for Reading {
+    fn kind(&self) -> &'static str {
+        "table"
+    }
+
+    fn call(&mut self, name: &str, input: &[u8]) -> Result<Answer, String> {
+        let input = String::from_utf8_lossy(input);
+        if name == "step" {
+            self.step(input.parse().unwrap_or(1))?;
+            let (share, words) = (self.task.stream().progress().share().unwrap_or(0.0), self.task.progress());
+            let results: Option<Vec<_>> = self.results.as_ref().map(|results| results.keys().collect());
+            let progress = json!({ "done": results.is_some(), "results": results, "share": share, "words": words });
+            return Ok(Answer::Bytes(bytes(&progress)));
+        }
+        let results = self.results.as_ref().ok_or("the table has not been read to its end")?;
+        let result = results.get(&*input).ok_or_else(|| format!("there is no result {input}"))?;
+        Ok(Answer::Bytes(result.clone()))
+    }
 }
 
 pub fn detected(stream: &Stream) -> Value {

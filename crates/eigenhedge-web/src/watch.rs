@@ -2,7 +2,7 @@
 
 use crate::options::{TableOptions, misfit};
 use crate::reply::read;
-use crate::table::{Results, Saved, Table, detected, sentence};
+use crate::table::{Results, Saved, Task, detected, sentence};
 use eigenhedge::{Fleet, Monitor, SavedKind, checked_bytes};
 use eigenhedge_io::{Answers, Form, Layout, Row, Source, Stream, Target, fleet_of_bytes};
 use eigenhedge_pages::check_width;
@@ -20,7 +20,6 @@ pub struct Watch {
     journal: Journal,
     events: Option<Answers>,
     row: Row,
-    results: Option<Results>,
 }
 
 impl Watch {
@@ -55,7 +54,6 @@ impl Watch {
             journal: Journal::new(monitors.fleet.keys()).with_charts(stream.columns().len(), by_key),
             events: Some(events.styled(stream.reading().dialect(), false)),
             row: Row::default(),
-            results: None,
             source,
             options,
             start,
@@ -72,7 +70,7 @@ impl Watch {
     }
 
     /// Starts again if the table has ended during the warm-up.
-    fn end(&mut self) -> Result<(), String> {
+    fn end(&mut self) -> Result<Option<Results>, String> {
         if self.journal.is_too_short() {
             let Some(rows) = self.monitors.shorter_warm_up(self.journal.rows, self.keys.is_some()) else {
                 return Err(sentence(self.monitors.too_short(&self.journal, &self.stream)));
@@ -82,7 +80,7 @@ impl Watch {
             monitor.warm_up = Some(rows);
             let options = TableOptions { layout, monitor, by };
             *self = Self::begin(self.source.clone(), options, self.start.take(), Some(self.monitors.keys()))?;
-            return Ok(());
+            return Ok(None);
         }
         let model = read(self.saved())?;
         let last = read(self.monitors.close(&mut self.journal, self.stream.columns()))?;
@@ -92,9 +90,7 @@ impl Watch {
         let facts = self.monitors.facts(&self.stream, self.options.by.as_ref(), (None, started), None);
         let (page, summary) = (page(&self.journal, &facts, &Inside::All).html(), text(&self.journal, &facts));
         let (page, summary) = (page.into_bytes(), summary.into_bytes());
-        self.results =
-            Some(Results::from([("page", page), ("summary", summary), ("events", events), ("model", model)]));
-        Ok(())
+        Ok(Some([("page", page), ("summary", summary), ("events", events), ("model", model)].into()))
     }
 
     fn saved(&mut self) -> Result<Vec<u8>, eigenhedge::Error> {
@@ -107,7 +103,7 @@ impl Watch {
     }
 }
 
-impl Table for Watch {
+impl Task for Watch {
     fn description(&self) -> Value {
         let (mut description, fresh) = (detected(&self.stream), self.monitors.fleet.fresh());
         let rows = fresh.options().warm_up_rows(fresh.width());
@@ -118,11 +114,8 @@ impl Table for Watch {
         description
     }
 
-    fn step(&mut self, most: u64) -> Result<(), String> {
+    fn step(&mut self, most: u64) -> Result<Option<Results>, String> {
         for _ in 0..most {
-            if self.results.is_some() {
-                break;
-            }
             if self.stream.next_row().map_err(sentence)?.is_none() {
                 return self.end();
             }
@@ -130,7 +123,7 @@ impl Table for Watch {
             let seen = self.monitors.step(&self.row, &mut self.journal, &mut self.stream).map_err(sentence)?;
             seen.into_iter().flat_map(|seen| seen.found).try_for_each(|one| self.list(&one))?;
         }
-        Ok(())
+        Ok(None)
     }
 
     fn progress(&self) -> String {
@@ -140,10 +133,6 @@ impl Table for Watch {
 
     fn stream(&self) -> &Stream {
         &self.stream
-    }
-
-    fn results(&self) -> Option<&Results> {
-        self.results.as_ref()
     }
 }
 

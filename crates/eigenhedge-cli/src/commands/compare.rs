@@ -12,7 +12,7 @@ use anyhow::{Context, Result, anyhow};
 use eigenhedge::batch::Center;
 use eigenhedge::{Kind, Missing, Model};
 use eigenhedge_io::write_whole;
-use eigenhedge_pages::compare::{Comparison, Read, RowLot};
+use eigenhedge_pages::compare::{Comparison, RowLot};
 use eigenhedge_pages::{counted, svg};
 use std::sync::LazyLock;
 use std::time::Instant;
@@ -50,7 +50,7 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
         let read = lot.read(&mut stream, &comparison);
         comparison.learn(&lot.rows).map_err(|(i, error)| anyhow!("{}: {error}", lot.places[i]))?;
         working.advance(lot.rows.len() as u64);
-        if read? == Read::Ended {
+        if !read? {
             break;
         }
     }

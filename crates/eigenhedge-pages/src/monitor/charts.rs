@@ -99,23 +99,28 @@ impl Across {
         let Some(times) = &self.times else { return Block::Chart(chart) };
         let rows: Vec<f64> = chart.series[0].points.iter().map(|point| point.x).collect();
         let points = broken(&rows.iter().map(|row| times.at(*row)).collect::<Vec<_>>());
+        // A gap is placed between the rows around it.
+        let row = |i: usize| points[i].1.map_or_else(|| rows[points[i - 1].1.unwrap_or(0)] + 0.5, |from| rows[from]);
+        let time = |(mark, time): &(Mark, Option<f64>)| time.unwrap_or_else(|| times.at(mark.x));
+        let by_time = OtherAxis {
+            label: times.name.clone(),
+            is_dated: true,
+            places: points.iter().map(|(x, _)| *x).collect(),
+            marks: self.marks.iter().map(time).collect(),
+        };
+        let by_row = OtherAxis {
+            label: "row".into(),
+            is_dated: false,
+            places: (0..points.len()).map(row).collect(),
+            marks: chart.marks.iter().map(|mark| mark.x).collect(),
+        };
+        let (main, other) = if has_long_gap(&points) { (by_row, by_time) } else { (by_time, by_row) };
         for series in &mut chart.series {
             let y = |from: &Option<usize>| from.map_or(f64::NAN, |i| series.points[i].y);
-            series.points = points.iter().map(|(x, from)| Point::new(*x, y(from))).collect();
+            series.points = main.places.iter().zip(&points).map(|(x, (_, from))| Point::new(*x, y(from))).collect();
         }
-        let places = points.iter().enumerate().map(|(i, (_, from))| match from {
-            Some(from) => rows[*from],
-            None => points[..i].iter().rev().find_map(|(_, from)| *from).map_or(f64::NAN, |from| rows[from] + 0.5),
-        });
-        let marks = self.marks.iter().map(|(mark, _)| mark.x).collect();
-        chart.other_x = Some(OtherAxis { label: "row".into(), is_dated: false, places: places.collect(), marks });
-        for (mark, (_, time)) in chart.marks.iter_mut().zip(&self.marks) {
-            mark.x = time.unwrap_or_else(|| times.at(mark.x));
-        }
-        (chart.x_label, chart.dated_x) = (times.name.clone(), true);
-        if has_long_gap(&points) {
-            chart.flip();
-        }
+        chart.marks.iter_mut().zip(main.marks).for_each(|(mark, x)| mark.x = x);
+        (chart.x_label, chart.dated_x, chart.other_x) = (main.label, main.is_dated, Some(other));
         Block::Chart(chart)
     }
 

@@ -123,8 +123,8 @@ impl Journal {
         let track = &mut self.tracks[place];
         if let Some(incident) = carried {
             track.carried = Some((incident.incident, row.number));
-            track.told =
-                Told { start: row.time.into(), seconds: row.seconds, reported: row.time.into(), ..Told::default() };
+            let times = Times { start: row.time.into(), end: String::new(), seconds: row.seconds };
+            track.told = Told { times, reported: row.time.into(), ..Told::default() };
             self.totals.incidents += u64::from(track.tell(&self.least, &incident, None));
         }
         let record = self.records.as_mut().and_then(|records| records.of(place));
@@ -176,17 +176,18 @@ impl Journal {
         let ends = |track: &mut Track, closed: &Incident| {
             // An incident that ended just before this table was never marked as reported here.
             track.told.is_told |= least.is_reached(closed, None);
-            Occurrence::of_incident(&track.here(closed), &track.key, &track.told, names)
+            track.entry(closed, names)
         };
         let is_another = verdict.opened.zip(verdict.closed).is_some_and(|(new, old)| new.incident != old.incident);
         found.extend(verdict.closed.filter(|_| is_another).map(|closed| ends(track, &closed)));
         if let Some(opened) = &verdict.opened {
-            let Times { start, end, seconds } = track.times(opened.start, opened.reported);
-            track.told = Told { start, seconds, reported: end, ..Told::default() };
+            let mut times = track.times(opened.start, opened.reported);
+            let reported = std::mem::take(&mut times.end);
+            track.told = Told { times, reported, ..Told::default() };
         }
         if verdict.incident.is_some() {
             track.told.stuck = track.told.stuck.or(verdict.stuck);
-            row.time.clone_into(&mut track.told.end);
+            row.time.clone_into(&mut track.told.times.end);
             if track.incident.is_some_and(|incident| incident.peak == verdict.row) {
                 row.time.clone_into(&mut track.told.peak);
             }
@@ -213,30 +214,40 @@ impl Journal {
         next: u64,
         names: &[String],
     ) -> Result<Option<Occurrence>, Error> {
+        let before = monitor.totals();
         let closed = monitor.accept()?;
-        let Some(track) = self.tracks.get_mut(place) else { return Ok(None) };
-        let closed = closed.map(|one| Occurrence::of_incident(&track.here(&one), &track.key, &track.told, names));
-        let before = track.totals;
-        track.update(monitor);
-        track.in_table.add_since(&before, &track.totals);
-        self.totals.add_since(&before, &track.totals);
+        let closed = self.refresh(place, (monitor, &before), closed, names);
+        let Some(track) = self.tracks.get(place) else { return Ok(None) };
         let row = next.saturating_sub(1);
         let entry = Occurrence::of_acceptance(row, &track.key, track.times(row, row));
         closed.iter().chain([&entry]).for_each(|one| self.list(one));
         Ok(closed)
     }
 
+    /// Records a change between rows. Returns the entry of the incident that it ended.
+    fn refresh(
+        &mut self,
+        place: usize,
+        (monitor, before): (&Monitor, &MonitorTotals),
+        ended: Option<Incident>,
+        names: &[String],
+    ) -> Option<Occurrence> {
+        let track = self.tracks.get_mut(place)?;
+        track.update(monitor);
+        track.in_table.add_since(before, &track.totals);
+        self.totals.add_since(before, &track.totals);
+        ended.map(|one| track.entry(&one, names))
+    }
+
     /// Ends the ongoing event, and an incident that is over but could reopen. Returns their entries.
     pub fn close(&mut self, place: usize, monitor: &mut Monitor, names: &[String]) -> Vec<Occurrence> {
         let before = monitor.totals();
         let (event, incident) = (monitor.close_event(), monitor.close_incident());
-        let Some(track) = self.tracks.get_mut(place) else { return Vec::new() };
-        track.update(monitor);
-        track.in_table.add_since(&before, &track.totals);
-        self.totals.add_since(&before, &track.totals);
-        let incident = incident.map(|one| Occurrence::of_incident(&track.here(&one), &track.key, &track.told, names));
-        let times = std::mem::take(&mut track.event);
-        let event = event.map(|event| Occurrence::of_event(&event, &track.key, times, names));
+        let incident = self.refresh(place, (monitor, &before), incident, names);
+        let event =
+            self.tracks.get_mut(place).zip(event).map(|(track, event)| {
+                Occurrence::of_event(&event, &track.key, std::mem::take(&mut track.event), names)
+            });
         let closed: Vec<Occurrence> = incident.into_iter().chain(event).collect();
         closed.iter().for_each(|one| self.list(one));
         closed

@@ -14,13 +14,10 @@ pub struct Times {
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Told {
-    pub start: String,
-    pub seconds: Option<f64>,
+    pub times: Times,
     pub reported: String,
     pub peak: String,
-    pub end: String,
     pub is_told: bool,
-    #[serde(default)]
     pub stuck: Option<usize>,
 }
 
@@ -53,7 +50,6 @@ pub struct IncidentFacts {
     pub peak_time: String,
     pub is_over: bool,
     pub signs: String,
-    #[serde(default)]
     pub stuck: String,
     pub rows: u64,
 }
@@ -78,7 +74,6 @@ impl Occurrence {
     }
 
     pub fn of_incident(incident: &Incident, key: &str, told: &Told, names: &[String]) -> Self {
-        let times = Times { start: told.start.clone(), end: told.end.clone(), seconds: told.seconds };
         let rows = [incident.start, incident.end, incident.peak];
         let facts = IncidentFacts {
             number: incident.incident,
@@ -91,7 +86,7 @@ impl Occurrence {
             rows: incident.rows,
         };
         let kind = if told.is_told { "incident" } else { "unreported" };
-        let entry = Self::new(kind, key, rows, times, named(&incident.causes, names));
+        let entry = Self::new(kind, key, rows, told.times.clone(), named(&incident.causes, names));
         Self { strength: incident.severity, alarms: incident.alarms, incident: Some(facts), ..entry }
     }
 
@@ -121,57 +116,58 @@ impl Occurrence {
         ["alarms", "stuck", "moved"].contains(&self.kind.as_str())
     }
 
-    /// If `detail` is true, there is also a column with the strength of events and changes.
-    pub fn columns(has_key: Option<&String>, has_times: bool, detail: bool) -> Vec<(String, CellKind)> {
-        let mut columns = vec![("kind".to_owned(), CellKind::Text)];
-        let mut add =
-            |names: &[&str], kind: CellKind| columns.extend(names.iter().map(|name| ((*name).to_owned(), kind)));
-        has_key.iter().for_each(|name| add(&[name.as_str()], CellKind::Text));
-        add(&["incident", "start", "reported", "end"], CellKind::Whole);
-        if has_times {
-            add(&["start_time", "reported_time", "end_time"], CellKind::Text);
-        }
-        add(&["severity"], CellKind::Number);
-        add(&["grade", "signs"], CellKind::Text);
-        add(&["rows", "alarms", "peak"], CellKind::Whole);
-        if has_times {
-            add(&["peak_time"], CellKind::Text);
-        }
-        if detail {
-            add(&["strength"], CellKind::Number);
-        }
-        columns.extend(cause_columns());
-        columns
+    /// Returns the columns of a list of entries. `key` is the name of the key column. With `detail`, there is also a
+    /// column with the strength of events and changes.
+    pub fn columns(key: Option<&String>, has_times: bool, detail: bool) -> Vec<(String, CellKind)> {
+        let entry = Self::default();
+        let columns = entry.fields(key.is_some(), has_times, detail).into_iter().map(|(name, cell)| {
+            let kind = match cell {
+                Cell::Whole(_) => CellKind::Whole,
+                Cell::Number(_) => CellKind::Number,
+                Cell::Text(_) => CellKind::Text,
+            };
+            (key.filter(|_| name.is_empty()).map_or(name, String::as_str).to_owned(), kind)
+        });
+        columns.chain(cause_columns()).collect()
     }
 
     pub fn cells(&self, has_key: bool, has_times: bool, detail: bool) -> Vec<Cell<'_>> {
+        let fields = self.fields(has_key, has_times, detail).into_iter().map(|(_, cell)| cell);
+        let causes = (0..CAUSES).flat_map(|i| {
+            let (name, share) = self.causes.get(i).map_or(("", f64::NAN), |(name, share)| (name, *share));
+            [Cell::Text(name), Cell::Number(share)]
+        });
+        fields.chain(causes).collect()
+    }
+
+    /// Returns the names and the cells of the entry without its causes. The key has no name.
+    fn fields(&self, has_key: bool, has_times: bool, detail: bool) -> Vec<(&'static str, Cell<'_>)> {
         let facts = self.incident.as_ref();
         let whole = |of: fn(&IncidentFacts) -> u64| Cell::Whole(facts.map(of));
+        let text = |of: fn(&IncidentFacts) -> &str| Cell::Text(facts.map_or("", of));
         let is_open = facts.is_some_and(|facts| !facts.is_over);
-        let mut cells = vec![Cell::Text(&self.kind)];
-        cells.extend(has_key.then_some(Cell::Text(&self.key)));
-        cells.extend([whole(|facts| facts.number), Cell::Whole(Some(self.start)), whole(|facts| facts.reported)]);
-        cells.push(Cell::Whole(Some(self.end).filter(|_| !is_open)));
-        if has_times {
-            let reported = facts.map_or("", |facts| &facts.reported_time);
-            let end = if is_open { "" } else { &self.end_time };
-            cells.extend([Cell::Text(&self.start_time), Cell::Text(reported), Cell::Text(end)]);
-        }
         let severity = if facts.is_some() { self.strength } else { f64::NAN };
-        let word = if facts.is_some() { grade(severity) } else { "" };
-        cells.extend([Cell::Number(severity), Cell::Text(word), Cell::Text(facts.map_or("", |facts| &facts.signs))]);
-        cells.extend([whole(|facts| facts.rows), Cell::Whole(Some(self.alarms)), Cell::Whole(Some(self.peak))]);
-        if has_times {
-            cells.push(Cell::Text(facts.map_or("", |facts| &facts.peak_time)));
-        }
-        if detail {
-            cells.push(Cell::Number(if facts.is_some() || self.kind == "accepted" { f64::NAN } else { self.strength }));
-        }
-        for i in 0..CAUSES {
-            let (name, share) = self.causes.get(i).map_or(("", f64::NAN), |(name, share)| (name, *share));
-            cells.extend([Cell::Text(name), Cell::Number(share)]);
-        }
-        cells
+        let strength = if facts.is_some() || self.kind == "accepted" { f64::NAN } else { self.strength };
+        let fields = [
+            (true, "kind", Cell::Text(&self.kind)),
+            (has_key, "", Cell::Text(&self.key)),
+            (true, "incident", whole(|facts| facts.number)),
+            (true, "start", Cell::Whole(Some(self.start))),
+            (true, "reported", whole(|facts| facts.reported)),
+            (true, "end", Cell::Whole(Some(self.end).filter(|_| !is_open))),
+            (has_times, "start_time", Cell::Text(&self.start_time)),
+            (has_times, "reported_time", text(|facts| &facts.reported_time)),
+            (has_times, "end_time", Cell::Text(if is_open { "" } else { &self.end_time })),
+            (true, "severity", Cell::Number(severity)),
+            (true, "grade", Cell::Text(facts.map_or("", |_| grade(severity)))),
+            (true, "signs", text(|facts| &facts.signs)),
+            (true, "rows", whole(|facts| facts.rows)),
+            (true, "alarms", Cell::Whole(Some(self.alarms))),
+            (true, "peak", Cell::Whole(Some(self.peak))),
+            (has_times, "peak_time", text(|facts| &facts.peak_time)),
+            (detail, "strength", Cell::Number(strength)),
+        ];
+        fields.into_iter().filter(|(is_shown, ..)| *is_shown).map(|(_, name, cell)| (name, cell)).collect()
     }
 }
 

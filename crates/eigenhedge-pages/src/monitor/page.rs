@@ -2,11 +2,12 @@
 
 use super::headline::{causes, fleet_headline, headline};
 use super::occurrence::Occurrence;
+use super::record::Record;
 use super::track::Track;
 use super::{Facts, Journal, summary};
 use crate::file_name;
 use crate::number::counted;
-use crate::page::{Block, Folded, Overview, OverviewLine, Page, Section, Table, Tile};
+use crate::page::{Block, Folded, Page, Section, Table, Tile};
 use eigenhedge_io::printable;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -57,40 +58,38 @@ fn fleet(journal: &Journal, facts: &Facts, all: &[Occurrence], column: &str, ins
     if let Inside::Open(_) = inside {
         order.truncate(LINES);
     }
-    let (mut lines, mut sections) = (Vec::new(), Vec::new());
+    let columns = [column, "state", "score", "alarms", "incidents", "last causes", "rows"];
+    let title = "Keys, those with the worst open incident and the most incidents first".into();
+    let mut overview = Table { title, columns: columns.map(str::to_owned).to_vec(), ..Table::default() };
+    let mut sections = Vec::new();
     for i in &order {
         let track = &journal.tracks[*i];
         let listed: Vec<&Occurrence> = all.iter().filter(|one| one.key == track.key).collect();
-        let mut line = OverviewLine {
-            name: printable(&track.key),
-            state: state_of(track),
-            rows: track.in_table.rows,
-            alarms: track.in_table.alarms,
-            incidents: track.in_table.incidents,
-            causes: listed.iter().rev().find(|one| !one.causes.is_empty()).map_or(String::new(), |one| causes(one)),
-            ..OverviewLine::default()
-        };
-        if let Some(record) = journal.records.as_ref().and_then(|records| records.get(*i)) {
-            line.place = format!("key-{i}");
-            (line.values, line.is_alarm) = record.scores();
+        let last = listed.iter().rev().find(|one| !one.causes.is_empty()).map_or(String::new(), |one| causes(one));
+        let [alarms, incidents, rows] =
+            [track.in_table.alarms, track.in_table.incidents, track.in_table.rows].map(|count| count.to_string());
+        let (name, state) = (printable(&track.key), state_of(track).to_owned());
+        overview.rows.push(vec![name.clone(), state, String::new(), alarms, incidents, last, rows]);
+        let record = journal.records.as_ref().and_then(|records| records.get(*i));
+        overview.sparks.push(record.map(Record::scores).unwrap_or_default());
+        overview.links.push(record.map_or(String::new(), |_| format!("key-{i}")));
+        if let Some(record) = record {
+            let place = format!("key-{i}");
             let blocks = match inside {
-                Inside::Open(open) if !open.contains(&line.place) => Vec::new(),
+                Inside::Open(open) if !open.contains(&place) => Vec::new(),
                 _ => record.blocks(&facts.columns, facts.time.as_deref(), &listed, false),
             };
-            let title = format!("{}: {}", line.name, headline(facts, track, &listed));
-            sections.push(Block::Section(Section { place: line.place.clone(), title, blocks }));
+            let title = format!("{name}: {}", headline(facts, track, &listed));
+            sections.push(Block::Section(Section { place, title, blocks }));
         }
-        lines.push(line);
     }
-    let (unlisted, without) = (journal.tracks.len() - order.len(), lines.len() - sections.len());
+    let (unlisted, without) = (journal.tracks.len() - order.len(), order.len() - sections.len());
     let unlisted = if unlisted > 0 { format!(" {unlisted} more keys are not listed.") } else { String::new() };
     let left_out = if without > 0 { format!(" {without} keys that came later have no charts.") } else { String::new() };
-    let caption = format!(
+    overview.caption = format!(
         "Click a name to see its charts. The small chart shows the score; red points are alarms.{left_out}{unlisted}"
     );
-    let title = "Keys, those with the worst open incident and the most incidents first".into();
-    let overview = Overview { title, noun: column.to_owned(), lines, caption };
-    std::iter::once(Block::Overview(overview)).chain(sections).collect()
+    std::iter::once(Block::Table(overview)).chain(sections).collect()
 }
 
 fn numbers(journal: &Journal, facts: &Facts) -> Folded {

@@ -26,7 +26,6 @@ pub struct Track {
     pub rounded: BTreeMap<usize, u64>,
     pub incident: Option<Incident>,
     /// Incident that is over but could still reopen.
-    #[serde(default)]
     pub over: Option<Incident>,
     pub open: Option<Event>,
     /// Number of an incident of an earlier table, and number of the first row of this table.
@@ -92,13 +91,16 @@ impl Track {
     }
 
     pub(super) fn closing_incident(&self, names: &[String]) -> Option<Occurrence> {
-        let over = Occurrence::of_incident(self.over.as_ref()?, &self.key, &self.told, names);
-        Some(over).filter(Occurrence::is_incident)
+        self.over.as_ref().map(|over| self.entry(over, names)).filter(Occurrence::is_incident)
     }
 
     /// Also returns an incident that has not been reported.
     pub(super) fn going_on(&self, names: &[String]) -> Option<Occurrence> {
-        self.incident.map(|incident| Occurrence::of_incident(&incident, &self.key, &self.told, names))
+        self.incident.map(|incident| self.entry(&incident, names))
+    }
+
+    pub(super) fn entry(&self, incident: &Incident, names: &[String]) -> Occurrence {
+        Occurrence::of_incident(&self.here(incident), &self.key, &self.told, names)
     }
 
     pub fn reported(&self) -> Option<Incident> {
@@ -107,7 +109,7 @@ impl Track {
 
     /// Returns true if the incident now reaches the minimum severity and duration for the first time.
     pub(super) fn tell(&mut self, least: &Least, incident: &Incident, now: Option<f64>) -> bool {
-        let lasted = now.zip(self.told.seconds).map(|(now, start)| (now - start).abs());
+        let lasted = now.zip(self.told.times.seconds).map(|(now, start)| (now - start).abs());
         let is_new = !self.told.is_told && least.is_reached(incident, lasted);
         self.told.is_told |= is_new;
         self.in_table.incidents += u64::from(is_new);

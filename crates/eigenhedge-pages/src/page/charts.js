@@ -1,12 +1,10 @@
-// Interactive charts: drawing, switches, zoom, collapsed parts. Text is inserted by textContent,
-// never by innerHTML. A live page passes new data to `eigenhedge.give`.
+// Interactive charts. Text is never inserted by innerHTML. A live page passes new data to `eigenhedge.give`.
 (function () {
   "use strict";
   const { arrange, shape, options, markLines } = window.eigenhedge;
   const file = document.getElementById("report-data"), main = document.querySelector("main");
   const data = file ? JSON.parse(file.textContent) : { colours: JSON.parse(main.dataset.colours), charts: [] };
   const darkness = window.matchMedia("(prefers-color-scheme: dark)");
-  // Maps the element of a chart to its data, its drawing, its zoom and its switches.
   const entries = new Map();
 
   function size(figure) {
@@ -68,7 +66,6 @@
     entry.zoomed = true;
   }
 
-  // Swaps the horizontal axis with the alternative one.
   function flipAxis(chart) {
     const other = chart.other_x, x = chart.series[0].x, marks = chart.marks.map(([at]) => at);
     chart.other_x = { label: chart.x_label, dated: chart.dated_x, x, marks };
@@ -77,7 +74,6 @@
     chart.marks.forEach((mark, i) => { mark[0] = other.marks[i]; });
   }
 
-  // Adds the buttons of a chart. The label of a button names its effect.
   function addSwitches(holder, entry) {
     const tools = document.createElement("div"), buttons = [];
     const add = (kind, is, name, flip) => {
@@ -109,7 +105,6 @@
     return chart;
   }
 
-  // Draws the charts of a part of the page, or redraws them with new data.
   function give(root, charts) {
     for (const holder of holders(root)) {
       const chart = prepare(charts[Number(holder.dataset.chart)]), entry = entries.get(holder);
@@ -153,7 +148,6 @@
     const next = u && !folded(holder) && size(holder.closest("figure"));
     if (next && u.width !== next.width) u.setSize(next);
   })).observe(main);
-  // Shows the value of the heat map cell under the pointer.
   let pointed = null;
   document.addEventListener("pointermove", event => {
     const svg = event.target.closest(".heat svg"), heat = svg && svg.closest(".heat");

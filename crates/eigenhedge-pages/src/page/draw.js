@@ -1,5 +1,4 @@
-// Drawing of a chart with uPlot, and of elements that uPlot lacks. Text is drawn on the canvas and
-// never inserted by innerHTML.
+// Drawing of a chart with uPlot, and of elements that uPlot lacks. Text is drawn on the canvas.
 window.eigenhedge = (function () {
   "use strict";
   // Formats of time ticks in UTC, by their distance in seconds. A second line shows a new date.
@@ -36,9 +35,8 @@ window.eigenhedge = (function () {
     return values.map(v => v == null ? "" : v === 0 ? "0" : (v / unit).toFixed(decimals) + suffix);
   }
 
-  // Merges the horizontal positions of all series into one column. A value that a series lacks is
-  // undefined and does not break its line, but a null value does. Series share positions if the
-  // positions of every series increase. Otherwise each point has its own position.
+  // Merges the horizontal positions of all series. A value that a series lacks is undefined, and does not break its line.
+  // Series share positions only if those of every series increase.
   function columns(series) {
     const rises = s => s.x.every((x, i) => i === 0 || x > s.x[i - 1]);
     const shared = series.every(rises);
@@ -56,8 +54,7 @@ window.eigenhedge = (function () {
     return { xs, rows, column, rises };
   }
 
-  // Returns a function that finds the point nearest to the cursor. In a scatter plot, it ignores
-  // points more than 30 pixels away.
+  // Finds the point nearest to the cursor, in a scatter plot within 30 pixels.
   function nearest(scattered) {
     return (u, index, hovered) => {
       const ys = u.data[index], xs = u.data[0];
@@ -82,8 +79,7 @@ window.eigenhedge = (function () {
 
   function overlap(a, b) { return a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3]; }
 
-  // Assigns each label, given as [middle, half width], to the first of `lines` lines with room, or
-  // to -1. Also returns the middle, shifted to fit between `left` and `right`.
+  // Assigns each label, given as [middle, half width], to a line with room, or to -1, and shifts its middle.
   function lineUp(labels, lines, left, right, gap) {
     const ends = new Array(lines).fill(-Infinity);
     return labels.map(([at, half]) => {
@@ -178,7 +174,6 @@ window.eigenhedge = (function () {
     }
   }
 
-  // Returns a sample of a series, as a CSS background for its legend entry.
   function sample(kind, colour, dash) {
     const shape = kind === "points" ? `<circle cx="14" cy="7" r="4" fill="${colour}"/>`
       : kind === "band" ? `<path d="M0 2h28v10h-28z" fill="${colour}" fill-opacity=".25"/>`
@@ -187,7 +182,6 @@ window.eigenhedge = (function () {
     return `url("data:image/svg+xml,${encodeURIComponent(svg)}") center no-repeat`;
   }
 
-  // Draws triangles at the edges for points above or below the visible range.
   function drawBeyond(u, chart, theme, ratio) {
     const { ctx, bbox } = u, x = u.scales.x, y = u.scales.y, across = x.min, last = x.max;
     chart.series.forEach(s => {
@@ -205,7 +199,6 @@ window.eigenhedge = (function () {
     });
   }
 
-  // Returns the columns for uPlot and the elements that uPlot does not draw.
   function arrange(chart, theme) {
     const table = columns(chart.series), values = [table.xs], own = [], bands = [];
     chart.series.forEach((s, i) => {
@@ -230,7 +223,6 @@ window.eigenhedge = (function () {
     return JSON.stringify([chart.x_label, chart.y_label, chart.log_x, chart.log_y, chart.dated_x, plan.scattered, series, theme, lines]);
   }
 
-  // Returns the settings of uPlot. The callbacks read `entry`, because its data may have changed.
   function options(entry, palette, theme, size) {
     const { chart, plan } = entry, { scattered } = plan;
     const colours = Object.fromEntries(["paper", "ink", "faint", "grid"].map((name, i) => [name, palette[i][theme]]));

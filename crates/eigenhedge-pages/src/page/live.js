@@ -1,5 +1,4 @@
-// Updates a page by server-sent events, which contain the parts that have changed. All names in the
-// markup are already escaped. In addition, the content security policy forbids inline scripts.
+// Updates a page by server-sent events with the parts that have changed. Names in the markup are already escaped.
 (function () {
   "use strict";
   const main = document.querySelector("main"), told = document.getElementById("live");
@@ -41,7 +40,6 @@
     node.replaceWith(next);
   }
 
-  // Places the parts in order at the end of the page or inside their sections.
   function show({ title, order, state, note, parts: changed }) {
     document.title = title;
     const places = new Map();

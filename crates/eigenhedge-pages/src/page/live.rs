@@ -19,17 +19,11 @@ pub struct Part {
     pub json: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asset {
-    pub name: &'static str,
-    pub media_type: &'static str,
-    pub text: String,
-}
-
-pub fn assets() -> Vec<Asset> {
-    let script = |name, text| Asset { name, media_type: "text/javascript; charset=utf-8", text };
-    vec![
-        Asset { name: "page.css", media_type: "text/css; charset=utf-8", text: style() },
+/// Returns the name, the media type and the text of each static file.
+pub fn assets() -> [(&'static str, &'static str, String); 4] {
+    let script = |name, text| (name, "text/javascript; charset=utf-8", text);
+    [
+        ("page.css", "text/css; charset=utf-8", style()),
         script("uplot.js", format!("/* uPlot, https://github.com/leeoniya/uPlot\n{UPLOT_LICENSE}\n*/\n{UPLOT}\n")),
         script("charts.js", format!("{DRAW}{CHARTS}")),
         script("live.js", include_str!("live.js").to_owned()),
@@ -106,7 +100,6 @@ fn key(block: &Block) -> String {
         Block::Tiles(_) => ("tiles", ""),
         Block::Text(title, _) => ("text", title.as_str()),
         Block::Folded(folded) => ("folded", folded.title.as_str()),
-        Block::Overview(_) => ("overview", ""),
         Block::Section(section) => ("section", section.place.as_str()),
     };
     format!("{kind} {title}").trim_end().to_owned()
@@ -179,8 +172,8 @@ mod tests {
         let shell = shell("t", "/live/", "/live/feed");
         assert_eq!(shell.matches("<script").count(), shell.matches("<script src=\"/live/").count());
         assert!(!shell.contains("<style") && !shell.contains("http"), "{shell}");
-        for asset in assets() {
-            assert!(asset.name == "page.css" || shell.contains(asset.name), "{}", asset.name);
+        for (name, ..) in assets() {
+            assert!(shell.contains(name), "{name}");
         }
     }
 }

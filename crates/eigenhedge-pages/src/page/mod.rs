@@ -5,7 +5,6 @@
 
 mod data;
 pub mod live;
-mod overview;
 mod table;
 
 use crate::chart::Chart;
@@ -15,7 +14,6 @@ use crate::multiples::Multiples;
 use crate::palette::{self, FAINT, GRID, INK, PAPER};
 use crate::steps::Steps;
 use crate::svg::{self, panel::Panel};
-pub use overview::{Overview, OverviewLine};
 use serde_json::{Value, json};
 pub use table::Table;
 
@@ -47,7 +45,6 @@ pub enum Block {
     Tiles(Vec<Tile>),
     Text(String, Vec<String>),
     Folded(Folded),
-    Overview(Overview),
     Section(Section),
 }
 
@@ -198,7 +195,6 @@ fn draw(block: &Block, count: &mut usize, with_pictures: bool) -> String {
             let tables: String = folded.tables.iter().map(Table::html).collect();
             format!("<details><summary>{}</summary>\n{text}{tables}</details>\n", markup(&folded.title))
         }
-        Block::Overview(overview) => overview.html(),
         Block::Section(section) => {
             let blocks: String = section.blocks.iter().map(|block| draw(block, count, with_pictures)).collect();
             let (place, title) = (markup(&section.place), markup(&section.title));

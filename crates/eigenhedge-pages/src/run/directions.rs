@@ -98,7 +98,6 @@ impl KeptDirections<'_> {
         let heads = (1..=vectors.len()).map(|i| format!("direction {i}"));
         let others = more(self.columns.len(), shown.len(), "column");
         Table {
-            title: String::new(),
             columns: std::iter::once("loadings".to_owned()).chain(heads).collect(),
             rows: shown.iter().map(row).collect(),
             exact: shown.iter().map(exact).collect(),
@@ -106,6 +105,7 @@ impl KeptDirections<'_> {
             caption: format!(
                 "The part of each column in each direction, at the end of the run: blue and orange have opposite signs. {others}"
             ),
+            ..Table::default()
         }
     }
 

@@ -193,6 +193,7 @@ impl Recorder {
             && strides
             && self.leading.check_state(run.length(), run.spec().kept).is_ok()
             && self.largest.capacity == LARGEST
+            && self.largest.is_sound()
             && self.looks.len() <= LOOKS
             && self.looks.iter().all(seen)
             && self.looks.is_sorted_by(|a, b| a.rows < b.rows && a.row < b.row)

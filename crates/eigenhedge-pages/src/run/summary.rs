@@ -8,6 +8,7 @@ use eigenhedge::simplex::Select;
 use eigenhedge::{Kind, Missing, Spec, Summary};
 
 const NAMES: usize = 11;
+const NO_PREDICTION: &str = "unknown: the rows were learned without a prediction";
 
 /// If `standardized` is true, losses are in squared standard deviations.
 pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
@@ -39,14 +40,10 @@ pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
         (0, _) => {}
         (rows, Some(first)) => {
             let rows = counted(rows, "first row");
-            line(
-                "",
-                format!("without {rows}, each of which fixes the center of a part ({} expected)", readable(first)),
-            );
+            let first = readable(first);
+            line("", format!("without {rows}, each of which fixes the center of a part ({first} expected)"));
         }
-        (_, None) if !summary.is_predicted() => {
-            line("lost", "unknown: the rows were learned without a prediction".into())
-        }
+        (_, None) if !summary.is_predicted() => line("lost", NO_PREDICTION.into()),
         (rows, None) => line("", format!("without {}, which taught without a prediction", counted(rows, "row"))),
     }
     match (summary.best_loss, summary.regret) {
@@ -66,21 +63,16 @@ pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
     line("bound", bound(summary));
     if let Some(shifting) = summary.shifting_bound.as_ref().filter(|shifting| shifting.segments > 1) {
         let (segments, bound) = (shifting.segments, readable(shifting.bound));
-        let verdict = verdict(shifting.holds);
-        line(
-            "",
-            format!("{bound} against a subspace for each of {segments} segments ({}): {verdict}", shifting.theorem),
-        );
+        let (theorem, verdict) = (&shifting.theorem, verdict(shifting.holds));
+        line("", format!("{bound} against a subspace for each of {segments} segments ({theorem}): {verdict}"));
     }
     if let Some(member) = summary.best_member() {
         let (best, name) = (readable(member.expected_loss), &member.name);
-        let beyond = match summary.certificate.hedge_term {
-            term if term >= 0.0 => format!("and at most {} more", readable(term)),
-            term => format!("and at least {} less", readable(-term)),
-        };
-        line("member", format!("{best} by the best one, {name} ({beyond})"));
-        let heaviest = summary.members.iter().max_by(|a, b| a.weight.total_cmp(&b.weight));
-        if let Some(heaviest) = heaviest {
+        let term = summary.certificate.hedge_term;
+        let beyond = if term >= 0.0 { "at most {} more" } else { "at least {} less" };
+        let beyond = beyond.replace("{}", &readable(term.abs()));
+        line("member", format!("{best} by the best one, {name} (and {beyond})"));
+        if let Some(heaviest) = summary.members.iter().max_by(|a, b| a.weight.total_cmp(&b.weight)) {
             line("", format!("{} is the heaviest now, weight {:.2}", heaviest.name, heaviest.weight));
         }
     }
@@ -150,9 +142,10 @@ fn bound(summary: &Summary) -> String {
         return format!("none: {}", summary.bound_reason);
     };
     let verdict = verdict(summary.bound_holds == Some(true));
-    let price = summary.certificate.price.filter(|price| *price > 0.0);
-    let price = price
-        .map_or(String::new(), |price| format!(", {} of its constant for mixing, caps and merges", readable(price)));
+    let price = match summary.certificate.price {
+        Some(price) if price > 0.0 => format!(", {} of its constant for mixing, caps and merges", readable(price)),
+        _ => String::new(),
+    };
     format!("{} on the expected loss ({}{price}): {verdict}", readable(bound), summary.bound_reason)
 }
 
@@ -174,7 +167,6 @@ fn describe(spec: &Spec) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use eigenhedge::options::Options;

@@ -15,9 +15,9 @@ use crate::palette::{self, INK, PAPER};
 use crate::text_layout;
 pub(crate) use elements::{TITLE_SIZE, label, number, stroke};
 use panel::Panel;
-pub(crate) use simplify::simplify as simplified;
 
 const WIDTH: f64 = 720.0;
+const SMALL: f64 = 300.0;
 pub(crate) const CELL: f64 = 540.0;
 const FONT: &str = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif";
 
@@ -58,8 +58,16 @@ pub(crate) fn grid(title: &str, panels: &[(String, Panel)]) -> String {
 
 /// Draws a chart for a page, which provides the style sheet and the title.
 pub(crate) fn inline(chart: &Chart) -> String {
-    let panel = Panel::draw(chart, WIDTH, false);
-    document(&chart.title, &panel.description, (WIDTH, panel.height), &panel.body, false)
+    within_page(chart, WIDTH, false)
+}
+
+pub(crate) fn small(chart: &Chart) -> String {
+    within_page(chart, SMALL, true)
+}
+
+fn within_page(chart: &Chart, width: f64, titled: bool) -> String {
+    let panel = Panel::draw(chart, width, titled);
+    document(&chart.title, &panel.description, (width, panel.height), &panel.body, false)
 }
 
 /// Wraps SVG elements in a picture of this size in pixels, with its own style sheet if `alone` is true.

@@ -157,14 +157,13 @@ const LONGEST: f64 = 230.0;
 
 /// A single series has no legend.
 pub fn legend(chart: &Chart, (left, top): (f64, f64), room: f64) -> (String, f64) {
-    let named = |series: &&(usize, &Series)| !series.1.name.trim().is_empty();
-    let entries = chart.series.iter().enumerate().filter(|(_, series)| chart.shows(series));
-    let entries: Vec<(usize, &Series)> = entries.collect();
+    let is_named = |(_, series): &(usize, &Series)| !series.name.trim().is_empty() && chart.shows(series);
+    let entries: Vec<(usize, &Series)> = chart.series.iter().enumerate().filter(is_named).collect();
     if entries.len() < 2 {
         return (String::new(), 0.0);
     }
     let (mut body, mut x, mut lines) = (String::new(), 0.0, 1.0);
-    for &(i, series) in entries.iter().filter(named) {
+    for (i, series) in entries {
         let name = text_layout::fit(&series.name, TEXT_SIZE, LONGEST.min(room - SAMPLE));
         let width = SAMPLE + 6.0 + text_layout::width(&name, TEXT_SIZE) + GAP;
         if x > 0.0 && x + width - GAP > room {

@@ -9,10 +9,10 @@ use eigenhedge_pages::page::live;
 pub const FOLDER: &str = "/live/";
 
 pub fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
-    live::assets().into_iter().fold(Router::new(), |routes, asset| {
-        let kind = [(header::CONTENT_TYPE, asset.media_type), (header::CACHE_CONTROL, "no-cache")];
-        let text = axum::body::Bytes::from(asset.text);
-        routes.route(&format!("{FOLDER}{}", asset.name), get(move || async move { (kind, text) }))
+    live::assets().into_iter().fold(Router::new(), |routes, (name, kind, text)| {
+        let kind = [(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, "no-cache")];
+        let text = axum::body::Bytes::from(text);
+        routes.route(&format!("{FOLDER}{name}"), get(move || async move { (kind, text) }))
     })
 }
 

@@ -28,7 +28,7 @@ pub fn page(stream: &[Vec<f64>], best: Curve, results: &[Outcome], seed: u64) ->
     ];
     let mut blocks = vec![Block::Steps(steps), Block::Tiles(tiles)];
     blocks.push(Block::Text("The same with real tables".into(), IN_TABLES.map(String::from).to_vec()));
-    blocks.push(Block::Multiples(multiples(stream, &ordered, best)));
+    blocks.push(Block::Multiples(multiples(stream, &ordered, &best)));
     blocks.push(Block::HeatMap(auto.recorder.weights(&auto.run.summary().members)));
     blocks.push(Block::Table(all(&ordered, total)));
     blocks.push(Block::Text("What comes next".into(), NEXT.map(String::from).to_vec()));
@@ -87,10 +87,14 @@ pub fn best_so_far(stream: &[Vec<f64>]) -> Result<Curve> {
     Ok(curve)
 }
 
-fn multiples(stream: &[Vec<f64>], ordered: &[&Outcome], best: Curve) -> Multiples {
+fn multiples(stream: &[Vec<f64>], ordered: &[&Outcome], best: &Curve) -> Multiples {
     let total = best.values.last().copied().unwrap_or_default();
+    let curve =
+        |result: &&Outcome| result.recorder.totals(&format!("{}: lost {:.1}", result.name, result.expected_loss()));
+    let curves: Vec<Curve> = ordered.iter().map(curve).collect();
     Multiples {
         title: "Every learner on a stream that changes twice".into(),
+        charts: Multiples::of_curves(&curves, Some(best), 1.2 * total),
         caption: format!(
             "{} rows of {} numbers lie in a plane, and the plane changes after 500 and after 1000 rows. Each plot shows the \
              cumulative loss of one learner, smallest first, with the others in the background. Dashed: the best fixed plane, chosen with \
@@ -98,11 +102,6 @@ fn multiples(stream: &[Vec<f64>], ordered: &[&Outcome], best: Curve) -> Multiple
             stream.len(),
             stream[0].len()
         ),
-        notes: ordered.iter().map(|result| format!("lost {:.1}", result.expected_loss())).collect(),
-        curves: ordered.iter().map(|result| result.recorder.totals(result.name)).collect(),
-        top: 1.2 * total,
-        reference: Some(best),
-        dated: false,
     }
 }
 

@@ -1,19 +1,20 @@
 //! Comparison of learners, PCA of the first rows and the best fixed subspace on one stream.
 
-mod contestants;
-
 use crate::chart::{Chart, Curve, Series};
 use crate::downsample::{Downsampler, Keep};
 use crate::file_name;
 use crate::multiples::Multiples;
-use crate::number::readable;
+use crate::number::{counted, readable};
 use crate::page::{Block, Page, Table};
-use contestants::{Contestant, learn_lot};
 use eigenhedge::batch::{Center, Pca};
 use eigenhedge::comparators::{Best, Hindsight};
 use eigenhedge::{Error, Model};
 use eigenhedge_io::ScaledStream;
 use serde_json::{Value, json};
+use std::num::NonZeroUsize;
+use std::panic::resume_unwind;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 pub const LEARNERS: &str = "auto,tracking,anchored,leader,forgetting-leader,additive";
 /// Default number of first rows to which PCA is fitted.
@@ -21,8 +22,16 @@ pub const WARM_UP: usize = 100;
 
 pub struct Comparison {
     contestants: Vec<Contestant>,
-    frozen: FrozenPca,
-    charged: Charged,
+    /// First rows, until there are `wanted` of them and PCA is fitted.
+    waiting: Vec<Vec<f64>>,
+    wanted: usize,
+    pca: Option<Pca>,
+    pca_loss: f64,
+    pca_curve: Downsampler,
+    /// First row whose loss counts: after the fit, or if there are too few rows for it, after a row that sets the center.
+    from: u64,
+    charged: u64,
+    hindsight: Hindsight,
     length: usize,
     k: usize,
     centered: bool,
@@ -34,22 +43,6 @@ pub struct Ranking<'a> {
     lines: Vec<Line<'a>>,
     best: Best,
     comparison: &'a Comparison,
-}
-
-struct FrozenPca {
-    rows: Vec<Vec<f64>>,
-    wanted: usize,
-    pca: Option<Pca>,
-    total: f64,
-    curve: Downsampler,
-}
-
-/// Rows whose losses count: those after the fit of PCA, or all if there are too few for it, without a first row that
-/// sets the center.
-struct Charged {
-    from: u64,
-    rows: u64,
-    hindsight: Hindsight,
 }
 
 const POINTS: usize = 1000;
@@ -64,28 +57,23 @@ pub struct RowLot {
     pub places: Vec<String>,
 }
 
-#[derive(PartialEq)]
-pub enum Read {
-    Full,
-    Ended,
-}
-
 const LOT_ROWS: usize = 256;
 const LOT_NUMBERS: usize = 1 << 16;
 
 impl RowLot {
-    pub fn read(&mut self, stream: &mut ScaledStream, comparison: &Comparison) -> Result<Read, eigenhedge_io::Error> {
+    /// Returns false after the last row. On an error, the lot has the rows before it.
+    pub fn read(&mut self, stream: &mut ScaledStream, comparison: &Comparison) -> Result<bool, eigenhedge_io::Error> {
         self.rows.clear();
         self.places.clear();
         let length = stream.columns().len().max(1);
         let fit = (LOT_NUMBERS / length).clamp(1, LOT_ROWS).min(comparison.rows_to_fit());
-        stream.stream().allow("the rows of the warm-up", 32 * (comparison.waiting_rows() * length) as u128)?;
+        stream.stream().allow("the rows of the warm-up", 32 * (comparison.waiting.len() * length) as u128)?;
         while self.rows.len() < fit {
-            let Some(row) = stream.next_row()? else { return Ok(Read::Ended) };
+            let Some(row) = stream.next_row()? else { return Ok(false) };
             self.rows.push(row.to_vec());
             self.places.push(stream.place());
         }
-        Ok(Read::Full)
+        Ok(true)
     }
 }
 
@@ -98,15 +86,17 @@ impl Comparison {
         warm_up: usize,
         clock: fn() -> f64,
     ) -> Result<Self, Error> {
-        let contestant = |run: Model| {
-            let name = run.spec().learner.entry().name.to_owned();
-            Contestant { name, run, total: 0.0, curve: curve(), spent: 0.0 }
-        };
-        let wanted = warm_up.max(k + 1);
+        let contestant = |run| Contestant { run, total: 0.0, curve: curve(), spent: 0.0 };
         Ok(Self {
             contestants: models.into_iter().map(contestant).collect(),
-            frozen: FrozenPca { rows: Vec::new(), wanted, pca: None, total: 0.0, curve: curve() },
-            charged: Charged { from: 0, rows: 0, hindsight: Hindsight::new(length, centered, k)? },
+            waiting: Vec::new(),
+            wanted: warm_up.max(k + 1),
+            pca: None,
+            pca_loss: 0.0,
+            pca_curve: curve(),
+            from: 0,
+            charged: 0,
+            hindsight: Hindsight::new(length, centered, k)?,
             length,
             k,
             centered,
@@ -117,12 +107,8 @@ impl Comparison {
 
     /// A batch ends with the fit of PCA, because the losses of all learners restart there.
     fn rows_to_fit(&self) -> usize {
-        let missing = (self.frozen.wanted as u64).saturating_sub(self.rows) as usize;
+        let missing = (self.wanted as u64).saturating_sub(self.rows) as usize;
         if missing == 0 { usize::MAX } else { missing }
-    }
-
-    fn waiting_rows(&self) -> usize {
-        self.frozen.rows.len()
     }
 
     pub fn learn(&mut self, rows: &[Vec<f64>]) -> Result<(), (usize, Error)> {
@@ -132,16 +118,24 @@ impl Comparison {
 
     fn charge(&mut self, row: &[f64]) -> Result<(), Error> {
         if self.centered && self.rows == 0 {
-            self.charged.hindsight.begin_at(row);
-            self.charged.from = 1;
+            self.hindsight.begin_at(row);
+            self.from = 1;
         } else {
-            self.charged.hindsight.add(row);
-            self.charged.rows += 1;
+            self.hindsight.add(row);
+            self.charged += 1;
         }
         self.rows += 1;
-        if self.frozen.take(row, self.k, self.centered, self.rows)? {
-            let hindsight = Hindsight::new(self.length, self.centered, self.k)?;
-            self.charged = Charged { from: self.rows, rows: 0, hindsight };
+        if let Some(pca) = &self.pca {
+            self.pca_loss += pca.loss(row)?;
+            self.pca_curve.push(self.rows - 1, &[self.pca_loss]);
+            return Ok(());
+        }
+        self.waiting.push(row.to_vec());
+        if self.waiting.len() == self.wanted {
+            let center = if self.centered { Center::Mean } else { Center::None };
+            self.pca = Some(Pca::fit(&std::mem::take(&mut self.waiting), self.k, center)?);
+            self.hindsight = Hindsight::new(self.length, self.centered, self.k)?;
+            (self.from, self.charged) = (self.rows, 0);
             for contestant in &mut self.contestants {
                 (contestant.total, contestant.curve) = (0.0, curve());
             }
@@ -154,44 +148,88 @@ impl Comparison {
     }
 
     pub fn ranking(&self) -> Option<Ranking<'_>> {
-        let best = self.charged.hindsight.best(self.k)?;
-        Some(Ranking { lines: lines(&self.contestants, &self.frozen, best), best, comparison: self })
-    }
-}
-
-impl FrozenPca {
-    /// Adds the loss of row `number`, from 1, or stores it for the fit. Returns true for the last row of the fit.
-    fn take(&mut self, row: &[f64], kept: usize, centered: bool, number: u64) -> Result<bool, Error> {
-        if let Some(pca) = &self.pca {
-            self.total += pca.loss(row)?;
-            self.curve.push(number - 1, &[self.total]);
-            return Ok(false);
+        let best = self.hindsight.best(self.k)?;
+        let mut lines = vec![Line { name: BEST.into(), loss: best.high(), micros: None, curve: None }];
+        if self.pca.is_some() {
+            let name = format!("PCA of the first {} rows", self.wanted);
+            lines.push(Line { name, loss: self.pca_loss, micros: None, curve: Some(&self.pca_curve) });
         }
-        self.rows.push(row.to_vec());
-        if self.rows.len() < self.wanted {
-            return Ok(false);
-        }
-        let center = if centered { Center::Mean } else { Center::None };
-        self.pca = Some(Pca::fit(&self.rows, kept, center)?);
-        self.rows = Vec::new();
-        Ok(true)
+        let mut ordered: Vec<&Contestant> = self.contestants.iter().collect();
+        ordered.sort_by(|a, b| a.total.total_cmp(&b.total));
+        lines.extend(ordered.into_iter().map(|contestant| {
+            let micros = 1e6 * contestant.spent / contestant.run.totals().rows.max(1) as f64;
+            let name = contestant.run.spec().learner.entry().name.to_owned();
+            Line { name, loss: contestant.total, micros: Some(micros), curve: Some(&contestant.curve) }
+        }));
+        Some(Ranking { lines, best, comparison: self })
     }
 
-    fn name(&self) -> String {
-        format!("PCA of the first {} rows", self.wanted)
-    }
-}
-
-impl Charged {
-    fn sentence(&self, frozen: &FrozenPca) -> String {
-        let rows = if self.rows == 1 { "1 row".to_owned() } else { format!("{} rows", self.rows) };
+    fn charged_rows(&self) -> String {
+        let rows = counted(self.charged, "row");
         let from = if self.from == 0 { String::new() } else { format!(", from row {} on", self.from) };
-        let why = match (frozen.pca.is_some(), self.from) {
-            (true, _) => format!(": the PCA is fitted to the {} before", frozen.wanted),
-            (false, 0) => format!("; the PCA needs {} to be fitted to", frozen.wanted),
-            (false, _) => format!(": row 0 fixes the center, and the PCA needs {} rows to be fitted to", frozen.wanted),
+        let why = match (self.pca.is_some(), self.from) {
+            (true, _) => format!(": the PCA is fitted to the {} before", self.wanted),
+            (false, 0) => format!("; the PCA needs {} to be fitted to", self.wanted),
+            (false, _) => format!(": row 0 fixes the center, and the PCA needs {} rows to be fitted to", self.wanted),
         };
         format!("charged: {rows}{from}{why}")
+    }
+}
+
+struct Contestant {
+    run: Model,
+    total: f64,
+    curve: Downsampler,
+    spent: f64,
+}
+
+/// Lets each learner learn all rows. An error has the index of the first rejected row.
+fn learn_lot(
+    contestants: &mut [Contestant],
+    rows: &[Vec<f64>],
+    (first, centered): (u64, bool),
+    clock: fn() -> f64,
+) -> Result<(), (usize, eigenhedge::Error)> {
+    let rows: Vec<&[f64]> = rows.iter().map(|row| &row[..]).collect();
+    let count = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(contestants.len());
+    let waiting = Mutex::new(contestants.iter_mut().enumerate());
+    let work = || {
+        let mut refused = Vec::new();
+        let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+        while let Some((position, contestant)) = next() {
+            if let Err((i, error)) = contestant.learn(&rows, (first, centered), clock) {
+                refused.push((i, position, error));
+            }
+        }
+        refused
+    };
+    let refused = thread::scope(|scope| {
+        let others: Vec<_> = (1..count).map(|_| scope.spawn(work)).collect();
+        let own = work();
+        let others = others.into_iter().flat_map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        own.into_iter().chain(others).min_by_key(|(i, position, _)| (*i, *position))
+    });
+    refused.map_or(Ok(()), |(i, _, error)| Err((i, error)))
+}
+
+impl Contestant {
+    fn learn(
+        &mut self,
+        rows: &[&[f64]],
+        (first, centered): (u64, bool),
+        clock: fn() -> f64,
+    ) -> Result<(), (usize, eigenhedge::Error)> {
+        let (start, mut number) = (clock(), first);
+        let Self { run, total, curve, spent, .. } = self;
+        let outcome = run.step_each(rows, |_, loss| {
+            if !(centered && number == 0) {
+                *total += loss.expected;
+                curve.push(number, &[*total]);
+            }
+            number += 1;
+        });
+        *spent += clock() - start;
+        outcome
     }
 }
 
@@ -201,21 +239,6 @@ struct Line<'a> {
     loss: f64,
     micros: Option<f64>,
     curve: Option<&'a Downsampler>,
-}
-
-fn lines<'a>(contestants: &'a [Contestant], frozen: &'a FrozenPca, best: Best) -> Vec<Line<'a>> {
-    let mut lines = vec![Line { name: BEST.into(), loss: best.high(), micros: None, curve: None }];
-    if frozen.pca.is_some() {
-        lines.push(Line { name: frozen.name(), loss: frozen.total, micros: None, curve: Some(&frozen.curve) });
-    }
-    let mut ordered: Vec<&Contestant> = contestants.iter().collect();
-    ordered.sort_by(|a, b| a.total.total_cmp(&b.total));
-    lines.extend(ordered.into_iter().map(|contestant| {
-        let micros = 1e6 * contestant.spent / contestant.run.totals().rows.max(1) as f64;
-        let (name, loss) = (contestant.name.clone(), contestant.total);
-        Line { name, loss, micros: Some(micros), curve: Some(&contestant.curve) }
-    }));
-    lines
 }
 
 impl Ranking<'_> {
@@ -230,7 +253,7 @@ impl Ranking<'_> {
     }
 
     fn energy(&self) -> Option<f64> {
-        self.comparison.charged.hindsight.best(0).map(Best::high)
+        self.comparison.hindsight.best(0).map(Best::high)
     }
 
     pub fn text(&self) -> String {
@@ -239,18 +262,18 @@ impl Ranking<'_> {
             format!("{name:<34}{loss:>14}{share:>11}{over:>14}{micros:>12}\n")
         };
         let lines: String = std::iter::once(head.map(String::from)).chain(rows).map(line).collect();
-        lines + &self.comparison.charged.sentence(&self.comparison.frozen) + "\n"
+        lines + &self.comparison.charged_rows() + "\n"
     }
 
     pub fn json(&self) -> Value {
-        let Comparison { charged, frozen, .. } = self.comparison;
+        let Comparison { from, charged, pca, pca_loss, wanted, .. } = self.comparison;
         let learner = |Line { name, loss, micros, .. }: &Line<'_>| {
             Some(json!({ "learner": name, "expected_loss": loss, "microseconds_per_row": (*micros)? }))
         };
-        let pca = frozen.pca.is_some().then(|| json!({ "fitted_rows": frozen.wanted, "loss": frozen.total }));
+        let pca = pca.is_some().then(|| json!({ "fitted_rows": wanted, "loss": pca_loss }));
         json!({
-            "rows": charged.rows,
-            "first_row": charged.from,
+            "rows": charged,
+            "first_row": from,
             "energy": self.energy(),
             "best_loss": self.best,
             "pca": pca,
@@ -266,7 +289,7 @@ impl Ranking<'_> {
             columns: head.map(String::from).to_vec(),
             rows: rows.into_iter().map(Vec::from).collect(),
             exact,
-            caption: self.comparison.charged.sentence(&self.comparison.frozen) + ".",
+            caption: self.comparison.charged_rows() + ".",
             ..Table::default()
         };
         Page {
@@ -287,18 +310,18 @@ impl Ranking<'_> {
     }
 
     fn multiples(&self) -> Multiples {
-        let drawn = || self.lines.iter().filter_map(|line| Some((line, line.curve?.curve(&line.name, 0))));
+        let drawn = self
+            .lines
+            .iter()
+            .filter_map(|line| Some(line.curve?.curve(format!("{}: lost {}", line.name, readable(line.loss)), 0)));
         let (first, last) = self.ends().unwrap_or_default();
+        let best = Curve { name: BEST.into(), rows: vec![first, last], values: vec![self.best.high(); 2] };
         Multiples {
             title: "What each has lost, row after row".into(),
+            charts: Multiples::of_curves(&drawn.collect::<Vec<_>>(), Some(&best), 1.05 * self.top()),
             caption: "All on the same axes, with the others drawn faintly behind; one that loses far more leaves its picture. Dashed: the \
                       whole loss of the best fixed subspace, chosen with all rows known."
                 .into(),
-            notes: drawn().map(|(line, _)| format!("lost {}", readable(line.loss))).collect(),
-            curves: drawn().map(|(_, curve)| curve).collect(),
-            reference: Some(Curve { name: BEST.into(), rows: vec![first, last], values: vec![self.best.high(); 2] }),
-            top: 1.05 * self.top(),
-            dated: false,
         }
     }
 
