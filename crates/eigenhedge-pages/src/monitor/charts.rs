@@ -1,10 +1,11 @@
 //! Charts and table of one monitor, from its record.
 
-use super::headline::{is_over, most_severe, sentence};
+use super::headline::{is_over, most_severe, sentence, what};
 use super::occurrence::Occurrence;
 use super::record::{ALARM, INCIDENT, NUMBERS, Record, SIGNALS};
 use crate::chart::{Chart, Curve, Kind, Mark, OtherAxis, Point, Series, Tint};
 use crate::heat_map::{HeatMap, leading};
+use crate::multiples::Multiples;
 use crate::number::grouped;
 use crate::page::{Block, Table};
 use eigenhedge_io::printable;
@@ -12,6 +13,10 @@ use eigenhedge_io::printable;
 const MARKED: usize = 12;
 const LISTED: usize = 25;
 const COLUMNS: usize = 30;
+const AROUND: usize = 6;
+/// Number of recorded intervals of rows around an incident that are at least shown.
+const CONTEXT: f64 = 12.0;
+const DEVIATIONS: f64 = 3.0;
 /// A gap in time longer than this multiple of the median step breaks a line.
 const GAP: f64 = 10.0;
 
@@ -36,10 +41,12 @@ impl Record {
         let table = table(listed);
         blocks.extend((!table.rows.is_empty()).then_some(Block::Table(table)));
         if columns.len() <= SIGNALS {
+            let charts = if all { self.around(columns, listed, &across) } else { Vec::new() };
+            blocks.extend((!charts.is_empty()).then(|| Block::Multiples(multiples(charts))));
             let worst = worst_columns(columns, listed, if all { 6 } else { 2 }).into_iter();
-            blocks.extend(worst.map(|j| across.chart(self.signal(&columns[j], j))));
+            blocks.extend(worst.map(|j| Block::Chart(across.chart(self.signal(&columns[j], j)))));
         }
-        blocks.push(across.chart(self.statistic(0, "Score", "score", SCORE, marked)));
+        blocks.push(Block::Chart(across.chart(self.statistic(0, "Score", "score", SCORE, marked))));
         if all {
             let map = across.heat_map(self, columns);
             blocks.extend((!map.places.is_empty() && !map.lines.is_empty()).then_some(Block::HeatMap(map)));
@@ -49,7 +56,7 @@ impl Record {
                 let (values, limits) = (self.rows.curve("", place), self.rows.curve("", place + 1).values);
                 let is_over = values.values.iter().zip(&limits).map(|(y, limit)| y > limit);
                 let over = points("over the limit", &values, is_over, Tint::Drift);
-                blocks.push(across.chart(self.statistic(place, title, name, STATISTIC, vec![over])));
+                blocks.push(Block::Chart(across.chart(self.statistic(place, title, name, STATISTIC, vec![over]))));
             }
         }
         blocks
@@ -75,6 +82,32 @@ impl Record {
         chart
     }
 
+    /// Plots the first cause of each of the most severe incidents around it, with the usual range of the column.
+    fn around(&self, columns: &[String], listed: &[&Occurrence], across: &Across) -> Vec<Chart> {
+        let rows = self.signals.curve("", 0).rows;
+        let interval = rows.windows(2).map(|pair| pair[1] - pair[0]).fold(1.0, f64::max);
+        let chart = |one: &Occurrence| {
+            let j = first_cause(one, columns)?;
+            let (start, end) = (one.start as f64, one.end as f64);
+            let margin = (0.5 * (end - start)).max(CONTEXT * interval);
+            let mut chart = Chart { title: what(one), x_label: String::new(), ..self.signal("", j) };
+            let line = &mut chart.series[0];
+            line.points.retain(|point| (start - margin..=end + margin).contains(&point.x));
+            let (x, y): (Vec<f64>, Vec<f64>) = line.points.iter().map(|point| (point.x, point.y)).unzip();
+            let is_inside = x.iter().map(|x| (start - interval..=end + interval).contains(x));
+            let curve = Curve { name: String::new(), rows: x.clone(), values: y };
+            chart.series.push(points("", &curve, is_inside, Tint::Drift));
+            if let Some([mean, deviation]) = self.usual.get(j) {
+                let [low, high] = [-DEVIATIONS, DEVIATIONS].map(|factor| vec![mean + factor * deviation; x.len()]);
+                chart.series.push(Series::band("", &x, &low, &high).with_tint(Tint::Slot(2)));
+            }
+            let mut chart = across.chart(chart);
+            chart.marks.clear();
+            Some(chart)
+        };
+        most_severe(listed, AROUND).into_iter().filter_map(chart).collect()
+    }
+
     /// `place` is the index of the statistic among the recorded values.
     fn statistic(&self, place: usize, title: &str, name: &str, caption: &str, marked: Vec<Series>) -> Chart {
         let mut chart = Chart::new(title, "row", name);
@@ -94,9 +127,9 @@ fn points(name: &str, curve: &Curve, is_marked: impl Iterator<Item = bool>, tint
 
 impl Across {
     /// Adds the marks. If times are known, replaces the rows by times and interrupts lines at gaps in time.
-    fn chart(&self, mut chart: Chart) -> Block {
+    fn chart(&self, mut chart: Chart) -> Chart {
         chart.marks = self.marks.iter().map(|(mark, _)| mark.clone()).collect();
-        let Some(times) = &self.times else { return Block::Chart(chart) };
+        let Some(times) = &self.times else { return chart };
         let rows: Vec<f64> = chart.series[0].points.iter().map(|point| point.x).collect();
         let points = broken(&rows.iter().map(|row| times.at(*row)).collect::<Vec<_>>());
         // A gap is placed between the rows around it.
@@ -116,12 +149,16 @@ impl Across {
         };
         let (main, other) = if has_long_gap(&points) { (by_row, by_time) } else { (by_time, by_row) };
         for series in &mut chart.series {
-            let y = |from: &Option<usize>| from.map_or(f64::NAN, |i| series.points[i].y);
-            series.points = main.places.iter().zip(&points).map(|(x, (_, from))| Point::new(*x, y(from))).collect();
+            let gap = Point::new(0.0, f64::NAN);
+            let point = |(x, (_, from)): (&f64, &(f64, Option<usize>))| Point {
+                x: *x,
+                ..from.map_or(gap, |i| series.points[i])
+            };
+            series.points = main.places.iter().zip(&points).map(point).collect();
         }
         chart.marks.iter_mut().zip(main.marks).for_each(|(mark, x)| mark.x = x);
         (chart.x_label, chart.dated_x, chart.other_x) = (main.label, main.is_dated, Some(other));
-        Block::Chart(chart)
+        chart
     }
 
     fn heat_map(&self, record: &Record, columns: &[String]) -> HeatMap {
@@ -175,13 +212,20 @@ fn broken(places: &[f64]) -> Vec<(f64, Option<usize>)> {
 fn worst_columns(columns: &[String], listed: &[&Occurrence], most: usize) -> Vec<usize> {
     let mut worst = Vec::new();
     for one in most_severe(listed, usize::MAX) {
-        let first = one.causes.first().and_then(|(name, _)| columns.iter().position(|column| column == name));
-        worst.extend(first.filter(|j| !worst.contains(j)));
+        worst.extend(first_cause(one, columns).filter(|j| !worst.contains(j)));
         if worst.len() == most {
             break;
         }
     }
     worst
+}
+
+fn first_cause(one: &Occurrence, columns: &[String]) -> Option<usize> {
+    one.causes.first().and_then(|(name, _)| columns.iter().position(|column| column == name))
+}
+
+fn multiples(charts: Vec<Chart>) -> Multiples {
+    Multiples { title: "Around each incident".into(), charts, caption: NEAR.into() }
 }
 
 fn mark(one: &Occurrence) -> (Mark, Option<f64>) {
@@ -224,6 +268,8 @@ const SCORE: &str = "How unusual each row is compared with the reference. The da
                      asked share of rows like it lie above. An alarm stands out from the reference and from the last rows, so it \
                      may lie below the line. Where many rows share a pixel, the one with the largest score is shown. Vertical lines \
                      are the most severe incidents.";
+const NEAR: &str = "The first cause of each of the most severe incidents, with orange points in the incident. The band is the mean of \
+                    the reference plus and minus three standard deviations. A long table has few points around a short incident.";
 const STATISTIC: &str = "The limit is estimated from the reference. Alarms come from the score, not from this chart.";
 
 #[cfg(test)]
@@ -237,12 +283,7 @@ mod tests {
         let across = Across { times: Some(Curve { name: "time".into(), rows: rows.clone(), values: times }), marks };
         let curve = Curve { name: "score".into(), rows, values: values.to_vec() };
         let over = points("over", &curve, values.iter().map(|y| *y > 10.0), Tint::Drift);
-        let Block::Chart(chart) =
-            across.chart(Chart::new("Score", "row", "score").with(curve.series(Kind::Line)).with(over))
-        else {
-            panic!()
-        };
-        chart
+        across.chart(Chart::new("Score", "row", "score").with(curve.series(Kind::Line)).with(over))
     }
 
     #[test]

@@ -49,8 +49,12 @@ pub(super) fn is_over(one: &Occurrence) -> bool {
     one.incident.as_ref().is_none_or(|facts| facts.is_over)
 }
 
-pub fn sentence(one: &Occurrence) -> String {
+/// Names the first cause of an incident and its behavior.
+pub(super) fn what(one: &Occurrence) -> String {
     let signs = one.incident.as_ref().map_or("", |facts| &facts.signs);
+    if signs == "silent" && one.causes.is_empty() {
+        return "no rows".to_owned();
+    }
     let what = ["silent", "stuck", "moved", "drift", "shift", "spike"].into_iter().find(|sign| signs.contains(sign));
     let what = match what {
         Some("silent") => "has no values",
@@ -67,6 +71,10 @@ pub fn sentence(one: &Occurrence) -> String {
         Some(stuck) => format!("{column} unusual and {stuck}"),
         None => column,
     };
+    format!("{column} {what}")
+}
+
+pub fn sentence(one: &Occurrence) -> String {
     let (start, end) = (moment(&one.start_time, one.start), moment(&one.end_time, one.end));
     let when = match is_over(one) {
         false => format!("since {start}"),
@@ -74,10 +82,7 @@ pub fn sentence(one: &Occurrence) -> String {
         true => format!("from {start} to {end}"),
     };
     let key = if one.key.is_empty() { String::new() } else { format!("{}: ", printable(&one.key)) };
-    if signs == "silent" && one.causes.is_empty() {
-        return format!("{key}no rows {when} ({})", grade(one.strength));
-    }
-    format!("{key}{column} {what} {when} ({})", grade(one.strength))
+    format!("{key}{} {when} ({})", what(one), grade(one.strength))
 }
 
 pub fn fleet_headline(journal: &Journal, facts: &Facts, listed: &[&Occurrence]) -> String {

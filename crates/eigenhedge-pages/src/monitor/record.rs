@@ -20,6 +20,8 @@ pub(super) struct Record {
     pub cells: Downsampler,
     /// Smallest values of the columns in an interval of rows, then the largest values.
     pub signals: Downsampler,
+    /// Mean and standard deviation of each column in the reference, or empty if unknown.
+    pub usual: Vec<[f64; 2]>,
     /// False once a time was earlier than the previous one.
     pub is_in_order: bool,
     last_time: f64,
@@ -75,6 +77,7 @@ impl Record {
             rows: Downsampler::new(Keep::Largest, points, NUMBERS),
             cells: Downsampler::new(Keep::Largest, cells, 1 + width),
             signals: Downsampler::new(Keep::Extremes, points / 2, 2 * signals(width)),
+            usual: Vec::new(),
             is_in_order: true,
             last_time: f64::NEG_INFINITY,
             buffer: Vec::new(),
@@ -98,6 +101,11 @@ impl Record {
         self.buffer.extend(std::iter::once(score).chain(shares.map(|share| share / q_limit)));
         self.cells.push(row, &self.buffer);
         let values = &raw[..signals(raw.len())];
+        if self.usual.is_empty() || verdict.accepted {
+            let standardizer = &monitor.columns().standardizer;
+            let usual = standardizer.mean().zip(standardizer.scale()).map(|(mean, scale)| [mean, scale]);
+            self.usual = usual.take(values.len()).collect();
+        }
         self.buffer.clear();
         self.buffer.extend(values.iter().chain(values));
         self.signals.push(row, &self.buffer);
