@@ -43,14 +43,9 @@ impl Extent {
     /// Adds a small margin at both ends, so that points at the ends are fully visible.
     pub fn with_margin(mut self) -> Self {
         if let Some((low, high)) = self.range() {
-            let (low, high) = if self.log {
-                let factor = (high / low).powf(MARGIN);
-                (low / factor, high * factor)
-            } else {
-                (low - (high - low) * MARGIN, high + (high - low) * MARGIN)
-            };
-            self.include(low);
-            self.include(high);
+            let (margin, factor) = ((high - low) * MARGIN, (high / low).powf(MARGIN));
+            let ends = if self.log { [low / factor, high * factor] } else { [low - margin, high + margin] };
+            ends.into_iter().for_each(|end| self.include(end));
         }
         self
     }

@@ -6,11 +6,12 @@
 //! Guarantee: at most `capacity` rows, in increasing order, with the first, the last and, with [`Keep::Largest`], the
 //! largest. The result depends only on the rows, so a restored recorder continues identically.
 //!
-//! Cost: amortized O(width) per row; memory `capacity × width`; no allocation after warm-up.
+//! Cost: amortized O(width) per row; memory `capacity × width`; after warm-up, allocations only if buckets are merged.
 
 use crate::chart::Curve;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::mem::{replace, take};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Keep {
@@ -64,9 +65,13 @@ impl Downsampler {
             Some((first, _)) => first,
             None => row,
         };
-        while (row - first) >> self.shift >= (self.capacity - 2) as u64 {
-            self.shift += 1;
-            self.merge(first);
+        if (row - first) >> self.shift >= (self.capacity - 2) as u64 {
+            while (row - first) >> self.shift >= (self.capacity - 2) as u64 {
+                self.shift += 1;
+            }
+            let (rows, values) = (Vec::with_capacity(self.capacity), Vec::with_capacity(self.values.capacity()));
+            let (rows, values) = (replace(&mut self.rows, rows), replace(&mut self.values, values));
+            rows.iter().zip(values.chunks(self.width)).for_each(|(row, values)| self.absorb(first, *row, values));
         }
         self.last.clear();
         self.last.extend(values.iter().copied().chain(std::iter::repeat(f64::NAN)).take(self.width));
@@ -74,22 +79,26 @@ impl Downsampler {
             self.first.clone_from(&self.last);
         }
         self.ends = Some((first, row));
-        let bucket = |row: u64| (row - first) >> self.shift;
+        let last = take(&mut self.last);
+        self.absorb(first, row, &last);
+        self.last = last;
+    }
+
+    /// Adds a row to the last bucket or to a new one. `first` is the number of the first row.
+    fn absorb(&mut self, first: u64, row: u64, values: &[f64]) {
+        let start = self.values.len().saturating_sub(self.width);
         match self.rows.last_mut() {
-            Some(kept) if bucket(*kept) == bucket(row) => {
-                let start = self.values.len() - self.width;
-                match self.keep {
-                    Keep::Largest if larger(self.last[0], self.values[start]) => {
-                        *kept = row;
-                        self.values[start..].copy_from_slice(&self.last);
-                    }
-                    Keep::Extremes => widen(&mut self.values[start..], &self.last),
-                    _ => (),
+            Some(kept) if (*kept - first) >> self.shift == (row - first) >> self.shift => match self.keep {
+                Keep::Largest if larger(values[0], self.values[start]) => {
+                    *kept = row;
+                    self.values[start..].copy_from_slice(values);
                 }
-            }
+                Keep::Extremes => widen(&mut self.values[start..], values),
+                _ => (),
+            },
             _ => {
                 self.rows.push(row);
-                self.values.extend_from_slice(&self.last);
+                self.values.extend_from_slice(values);
             }
         }
     }
@@ -99,30 +108,6 @@ impl Downsampler {
         let Some((first, last)) = self.ends else { return true };
         let bucket = |row: u64| (row - first) >> self.shift;
         row > last && self.rows.last().is_none_or(|kept| bucket(*kept) < bucket(row))
-    }
-
-    fn merge(&mut self, first: u64) {
-        let mut length = 0;
-        for i in 0..self.rows.len() {
-            let (from, row) = (i * self.width, self.rows[i]);
-            let shares = length > 0 && (self.rows[length - 1] - first) >> self.shift == (row - first) >> self.shift;
-            if shares {
-                let (kept, merged) = self.values.split_at_mut(from);
-                let (kept, merged) = (&mut kept[(length - 1) * self.width..], &merged[..self.width]);
-                if self.keep == Keep::Extremes {
-                    widen(&mut kept[..self.width], merged);
-                }
-                if self.keep != Keep::Largest || !larger(merged[0], kept[0]) {
-                    continue;
-                }
-                length -= 1;
-            }
-            self.rows[length] = row;
-            self.values.copy_within(from..from + self.width, length * self.width);
-            length += 1;
-        }
-        self.rows.truncate(length);
-        self.values.truncate(length * self.width);
     }
 
     pub fn points(&self) -> Vec<(u64, &[f64])> {

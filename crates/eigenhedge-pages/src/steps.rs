@@ -1,15 +1,14 @@
 //! Animation of a line that follows points in the plane, with static pictures as a fallback.
 
+use crate::chart::{Chart, Kind, Series, Tint};
 use crate::escape::markup;
-use crate::palette::{Colour, FAINT, INK, SERIES};
-use crate::svg::{self, label, number, stroke};
+use crate::svg;
 use serde::Serialize;
 
 const FRAMES: usize = 4;
-const WIDTH: f64 = 260.0;
-const HEIGHT: f64 = 290.0;
 const SEEN: usize = 40;
-const UNIT: f64 = 100.0;
+/// Largest coordinate in a picture.
+const EDGE: f64 = 1.2;
 
 /// Points in the plane, one per row, with an adaptive line and a fixed line.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -30,8 +29,8 @@ pub struct Steps {
 impl Steps {
     pub(crate) fn html(&self) -> String {
         let count = self.points.len().min(self.angles.len()).min(self.lost.len());
-        let frames: String =
-            (1..=FRAMES).filter_map(|i| (i * count / FRAMES).checked_sub(1)).map(|step| self.frame(step)).collect();
+        let steps = (1..=FRAMES).filter_map(|i| (i * count / FRAMES).checked_sub(1));
+        let frames: String = steps.map(|step| svg::small(&self.frame(step))).collect();
         let data = serde_json::to_string(self).unwrap_or_default();
         format!(
             "<div class=\"steps\" data-steps=\"{}\"></div><div class=\"multiples steps-static\">{frames}</div>",
@@ -39,29 +38,19 @@ impl Steps {
         )
     }
 
-    fn frame(&self, step: usize) -> String {
-        let centre = (WIDTH / 2.0, WIDTH / 2.0);
-        let place = |(x, y): (f64, f64)| (centre.0 + UNIT * x, centre.1 - UNIT * y);
-        let mut dots = String::new();
-        for point in &self.points[step.saturating_sub(SEEN - 1)..=step] {
-            let (x, y) = place(*point);
-            dots += &format!("M{} {}a3 3 0 1 0 6 0a3 3 0 1 0 -6 0", number(x - 3.0), number(y));
-        }
-        let through = |angle: f64, colour: Colour, dash: &str| {
-            let (dx, dy) = (1.15 * UNIT * angle.cos(), 1.15 * UNIT * angle.sin());
-            let [x0, y0, x1, y1] = [centre.0 - dx, centre.1 + dy, centre.0 + dx, centre.1 - dy].map(number);
-            stroke(colour, &format!(" stroke-width=\"2.5\"{dash}"), &format!("M{x0} {y0}L{x1} {y1}"))
-        };
-        let mut body =
-            format!("<path class=\"faint-fill\" fill=\"{}\" fill-opacity=\"0.6\" d=\"{dots}\"/>", FAINT.light);
-        body += &through(self.fixed, SERIES[1], " stroke-dasharray=\"6 4\"");
-        body += &through(self.angles[step], SERIES[0], "");
+    fn frame(&self, step: usize) -> Chart {
         let (follows, fixed) = self.lost[step];
-        let text = format!("after {} rows", step + 1);
-        body += &label(INK, (8.0, HEIGHT - 22.0), 13.0, "font-weight=\"600\"", &text);
-        let text = format!("lost: {follows:.1}, fixed line {fixed:.1}");
-        body += &label(INK, (8.0, HEIGHT - 6.0), 13.0, "", &text);
-        svg::document(&format!("After {} rows", step + 1), &text, (WIDTH, HEIGHT), &body, false)
+        let lost = format!("lost: {follows:.1}, fixed line {fixed:.1}");
+        let (x, y): (Vec<f64>, Vec<f64>) = self.points[step.saturating_sub(SEEN - 1)..=step].iter().copied().unzip();
+        let through = |kind: Kind, angle: f64| {
+            let [dx, dy] = [EDGE * angle.cos(), EDGE * angle.sin()];
+            Series::new(kind, "", &[-dx, dx], &[-dy, dy])
+        };
+        let focus = Some((-EDGE, EDGE));
+        let chart =
+            Chart { focus_x: focus, focus_y: focus, ..Chart::new(format!("After {} rows", step + 1), lost, "") };
+        let chart = chart.with(through(Kind::Line, self.angles[step])).with(through(Kind::Dashed, self.fixed));
+        chart.with(Series::points("", &x, &y).with_tint(Tint::Ink))
     }
 }
 

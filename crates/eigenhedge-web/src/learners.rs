@@ -2,7 +2,7 @@
 
 use crate::Object;
 use crate::fleet::Group;
-use crate::options::{given_options, texts};
+use crate::options::{Texts, given_options, texts};
 use crate::reply::{Answer, Reply, bytes, no_method, read};
 use eigenhedge::options::{OPTIONS, Options};
 use eigenhedge::{
@@ -38,16 +38,10 @@ fn whole(options: &Value, name: &str) -> Result<usize, String> {
 }
 
 /// `own` are valid names outside the tables.
-fn check_names(
-    texts: &[(String, String)],
-    own: &[&str],
-    names: impl Iterator<Item = &'static str>,
-) -> Result<(), String> {
+fn check_names(texts: &Texts, own: &[&str], names: impl Iterator<Item = &'static str>) -> Result<(), String> {
     let known: Vec<String> = names.map(spelling).collect();
-    match texts.iter().find(|(name, _)| !own.contains(&name.as_str()) && !known.contains(name)) {
-        None => Ok(()),
-        Some((name, _)) => Err(format!("there is no option {name}")),
-    }
+    let unknown = texts.keys().find(|name| !own.contains(&name.as_str()) && !known.contains(name));
+    unknown.map_or(Ok(()), |name| Err(format!("there is no option {name}")))
 }
 
 /// Returns the score, the limit, the alarm and the number of the incident (NaN for none).
@@ -79,8 +73,8 @@ impl Watcher {
         check_names(&texts, &["dim", "names"], MONITOR_OPTIONS.iter().map(|option| option.name))?;
         let mut chosen = MonitorOptions::default();
         for option in MONITOR_OPTIONS {
-            let given = texts.iter().find(|(name, _)| *name == spelling(option.name));
-            given.map_or(Ok(()), |(_, text)| option.set(&mut chosen, text)).map_err(|error| sentence(&error))?;
+            let given = texts.get(&spelling(option.name));
+            given.map_or(Ok(()), |text| option.set(&mut chosen, text)).map_err(|error| sentence(&error))?;
         }
         let names: Option<Vec<String>> = serde_json::from_value(options["names"].clone()).unwrap_or_default();
         let monitor = Monitor::new(chosen, dim).map_err(|error| sentence(&error))?;
@@ -168,10 +162,7 @@ impl Learner {
     pub fn create(options: &Value) -> Result<Self, String> {
         let (dim, k, texts) = (whole(options, "dim")?, whole(options, "k")?, texts(options));
         check_names(&texts, &["dim", "k", "learner"], OPTIONS.iter().map(|option| option.name))?;
-        let learner = match texts.iter().find(|(name, _)| name == "learner") {
-            None => Kind::Auto,
-            Some((_, name)) => read(name.parse())?,
-        };
+        let learner = texts.get("learner").map_or(Ok(Kind::Auto), |name| read(name.parse()))?;
         let chosen = given_options(Options::new(learner, k), &texts, spelling, spelling)?;
         let setup = read(chosen.resolve(spelling))?.for_rows(dim).map_err(|error| sentence(&error))?;
         Ok(Self(Model::of(&setup, dim).map_err(|error| sentence(&error))?))

@@ -7,16 +7,15 @@ use eigenhedge_io::{Layout, OnBadRow, Source, Stream, TABLE_OPTIONS};
 use eigenhedge_pages::directions::Directions;
 use eigenhedge_pages::monitor::{in_rows, usual_step};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
-/// Nulls are left out.
-pub fn texts(options: &Value) -> Vec<(String, String)> {
-    let text = |value: &Value| match value {
-        Value::Null => None,
-        Value::String(text) => Some(text.clone()),
-        other => Some(other.to_string()),
-    };
-    let options = options.as_object().into_iter().flatten();
-    options.filter_map(|(name, value)| Some((name.clone(), text(value)?))).collect()
+/// Options by name, without nulls.
+pub type Texts = BTreeMap<String, String>;
+
+pub fn texts(options: &Value) -> Texts {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let given = options.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+    given.map(|(name, value)| (name.clone(), text(value))).collect()
 }
 
 pub fn typed(name: &str) -> String {
@@ -33,13 +32,13 @@ pub fn misfit(error: &Error) -> String {
 }
 
 /// `is_own` returns true for valid options of other kinds.
-fn layout(source: &Source, texts: &[(String, String)], is_own: impl Fn(&str) -> bool) -> Result<Layout, String> {
+fn layout(source: &Source, texts: &Texts, is_own: impl Fn(&str) -> bool) -> Result<Layout, String> {
     let mut layout = Layout { find_time: true, ..Layout::new(source.format()?) };
-    if let Some((name, _)) = texts.iter().find(|(name, _)| !TABLE_OPTIONS.contains(&name.as_str()) && !is_own(name)) {
+    if let Some(name) = texts.keys().find(|name| !TABLE_OPTIONS.contains(&name.as_str()) && !is_own(name)) {
         return Err(format!("there is no option {}", typed(name)));
     }
     for name in TABLE_OPTIONS {
-        let Some((_, text)) = texts.iter().find(|(given, _)| given == name) else { continue };
+        let Some(text) = texts.get(name) else { continue };
         let list = || text.split(',').map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect();
         let values: Vec<String> = if Layout::takes_list(name) { list() } else { vec![text.clone()] };
         layout.set(name, &values).map_err(|rule| format!("--{name} must be {rule}, got {text}"))?;
@@ -51,7 +50,7 @@ pub struct LearnerOptions {
     pub layout: Layout,
     pub k: Option<Directions>,
     pub standardize: Standardize,
-    texts: Vec<(String, String)>,
+    texts: Texts,
 }
 
 impl LearnerOptions {
@@ -71,11 +70,11 @@ impl LearnerOptions {
     }
 
     pub fn text(&self, name: &str) -> Option<&str> {
-        self.texts.iter().find(|(given, _)| given == name).map(|(_, text)| &text[..])
+        self.texts.get(name).map(String::as_str)
     }
 
     pub fn of_learner(&self) -> impl Iterator<Item = String> {
-        self.texts.iter().filter(|(name, _)| !TABLE_OPTIONS.contains(&name.as_str())).map(|(name, _)| typed(name))
+        self.texts.keys().filter(|name| !TABLE_OPTIONS.contains(&name.as_str())).map(|name| typed(name))
     }
 
     pub fn of(&self, learner: Kind, k: usize) -> Result<Options, String> {
@@ -84,14 +83,9 @@ impl LearnerOptions {
 }
 
 /// `spelling` returns the names in `texts`, and `typed` the names in messages.
-pub fn given_options(
-    options: Options,
-    texts: &[(String, String)],
-    spelling: Spelling,
-    typed: Spelling,
-) -> Result<Options, String> {
+pub fn given_options(options: Options, texts: &Texts, spelling: Spelling, typed: Spelling) -> Result<Options, String> {
     OPTIONS.iter().try_fold(options, |chosen, option| {
-        let Some((_, text)) = texts.iter().find(|(name, _)| *name == spelling(option.name)) else { return Ok(chosen) };
+        let Some(text) = texts.get(&spelling(option.name)) else { return Ok(chosen) };
         let wrong = || format!("{} must be {}, got {text}", typed(option.name), option.values.description());
         Ok(chosen.with(option.name, option.values.parse(text).ok_or_else(wrong)?))
     })
@@ -113,17 +107,16 @@ impl TableOptions {
     pub fn new(source: &Source, options: &Value) -> Result<Self, String> {
         let texts = texts(options);
         let mut layout = layout(source, &texts, |name| MonitorOption::find(name).is_some())?;
-        let given = |wanted: &str| texts.iter().find(|(name, _)| name == wanted).map(|(_, text)| text.clone());
-        let by = given("group-by");
+        let by = texts.get("group-by").cloned();
         let mut monitor = MonitorOptions::default();
         // The order of the option table matters: a number of directions replaces a share.
         for option in MONITOR_OPTIONS {
-            let Some((name, text)) = texts.iter().find(|(name, _)| name == option.name) else { continue };
+            let Some(text) = texts.get(option.name) else { continue };
             let mut value = text.clone();
             if in_rows(option, text, 1.0).is_some() {
                 let layout = Layout { on_bad_row: OnBadRow::Skip, missing: Some(monitor.missing), ..layout.clone() };
                 let stream = Stream::open(source, &layout).map_err(|error| format!("{error:#}"))?;
-                let step = usual_step(stream, name).map_err(|error| format!("{error:#}"))?;
+                let step = usual_step(stream, option.name).map_err(|error| format!("{error:#}"))?;
                 value = in_rows(option, text, step).unwrap_or(value);
             }
             option.set(&mut monitor, &value).map_err(|error| misfit(&error))?;

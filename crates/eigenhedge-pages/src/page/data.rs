@@ -21,10 +21,10 @@ pub fn chart_data(chart: &Chart) -> Value {
         }
         series.push(next);
     }
-    let known = |values: &[f64]| values.iter().map(|x| x.is_finite().then_some(*x)).collect::<Vec<_>>();
-    let other_x = chart.other_x.as_ref().map(|other| {
-        json!({ "label": other.label, "dated": other.is_dated, "x": known(&other.places), "marks": known(&other.marks) })
-    });
+    let other_x = chart
+        .other_x
+        .as_ref()
+        .map(|other| json!({ "label": other.label, "dated": other.is_dated, "x": other.places, "marks": other.marks }));
     let marks = chart.marks.iter().filter(|mark| x.admits(mark.x)).map(|mark| (mark.x, &mark.label));
     let named = chart.annotations.iter().filter(|place| x.admits(place.x) && y.admits(place.y));
     json!({
@@ -50,8 +50,9 @@ fn series_data(position: usize, series: &Series, dated: bool, x: &Extent, y: &Ex
     let look = look(position, series.tint, series.kind);
     let points: Vec<&Point> = series.points.iter().filter(|point| x.admits(point.x)).collect();
     let values = |of: fn(&Point) -> f64| {
-        let value = |point: &&Point| Some(of(point)).filter(|value| y.admits(*value)).map(rounded);
-        points.iter().map(value).collect::<Vec<_>>()
+        // A gap is NaN, which is null in JSON.
+        let value = |value: f64| if y.admits(value) { rounded(value) } else { f64::NAN };
+        points.iter().map(|point| value(of(point))).collect::<Vec<_>>()
     };
     let has_spread = series.kind == Kind::Band || points.iter().any(|point| point.has_spread());
     json!({

@@ -82,31 +82,22 @@ impl KeptDirections<'_> {
     fn loadings(&self) -> Table {
         let vectors = &self.vectors[..self.vectors.len().min(SHOWN)];
         let shown = self.most(LEAST, |column| within(&self.vectors, column));
-        let value = |column: usize, vector: &Vec<f64>| vector.get(column).copied().unwrap_or(0.0);
-        let row = |column: &usize| {
-            let cells = vectors.iter().map(|vector| signed(value(*column, vector)));
-            std::iter::once(self.name(*column)).chain(cells).collect()
-        };
-        let exact = |column: &usize| {
-            let cells = vectors.iter().map(|vector| value(*column, vector).to_string());
-            std::iter::once(String::new()).chain(cells).collect()
-        };
-        let shades = |column: &usize| {
-            let cells = vectors.iter().map(|vector| value(*column, vector));
-            std::iter::once(f64::NAN).chain(cells).collect()
-        };
         let heads = (1..=vectors.len()).map(|i| format!("direction {i}"));
         let others = more(self.columns.len(), shown.len(), "column");
-        Table {
+        let mut table = Table {
             columns: std::iter::once("loadings".to_owned()).chain(heads).collect(),
-            rows: shown.iter().map(row).collect(),
-            exact: shown.iter().map(exact).collect(),
-            shades: shown.iter().map(shades).collect(),
             caption: format!(
                 "The part of each column in each direction, at the end of the run: blue and orange have opposite signs. {others}"
             ),
             ..Table::default()
+        };
+        for column in shown {
+            let values = || vectors.iter().map(|vector| vector.get(column).copied().unwrap_or(0.0));
+            table.rows.push(std::iter::once(self.name(column)).chain(values().map(signed)).collect());
+            table.exact.push(std::iter::once(String::new()).chain(values().map(|value| value.to_string())).collect());
+            table.shades.push(std::iter::once(f64::NAN).chain(values()).collect());
         }
+        table
     }
 
     fn columns_over_time(&self) -> HeatMap {

@@ -13,7 +13,7 @@ use crate::chart::Chart;
 use crate::escape::markup;
 use crate::palette::{self, INK, PAPER};
 use crate::text_layout;
-pub(crate) use elements::{TITLE_SIZE, label, number, stroke};
+pub(crate) use elements::{TITLE_SIZE, label, number};
 use panel::Panel;
 
 const WIDTH: f64 = 720.0;
