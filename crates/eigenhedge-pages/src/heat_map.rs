@@ -92,13 +92,8 @@ impl HeatMap {
         for (shade, cells) in self.cells(place, top).iter().enumerate().filter(|(_, cells)| !cells.is_empty()) {
             body += &shaded(shade, cells);
         }
-        body += &format!(
-            "<rect class=\"faint-stroke\" stroke=\"{}\" fill=\"none\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{height}\"/>",
-            FAINT.light,
-            number(left),
-            number(top),
-            number(width)
-        );
+        let frame = format!("M{} {}h{}v{height}h-{}z", number(left), number(top), number(width), number(width));
+        body += &svg::stroke(FAINT, "", &frame);
         body += &self.key(left + width, bottom + 37.0);
         let names: Vec<&str> = self.lines.iter().map(|(name, _)| name.as_str()).collect();
         let description = format!("{} lines of {} cells: {}.", self.lines.len(), self.places.len(), names.join(", "));

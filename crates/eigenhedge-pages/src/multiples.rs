@@ -31,7 +31,8 @@ impl Multiples {
     }
 
     pub(crate) fn html(&self) -> String {
-        format!("<div class=\"multiples\">{}</div>", self.charts.iter().map(svg::small).collect::<String>())
+        let charts: String = self.charts.iter().map(|chart| svg::inline(chart, svg::SMALL, true)).collect();
+        format!("<div class=\"multiples\">{charts}</div>")
     }
 }
 

@@ -30,7 +30,7 @@ impl Steps {
     pub(crate) fn html(&self) -> String {
         let count = self.points.len().min(self.angles.len()).min(self.lost.len());
         let steps = (1..=FRAMES).filter_map(|i| (i * count / FRAMES).checked_sub(1));
-        let frames: String = steps.map(|step| svg::small(&self.frame(step))).collect();
+        let frames: String = steps.map(|step| svg::inline(&self.frame(step), svg::SMALL, true)).collect();
         let data = serde_json::to_string(self).unwrap_or_default();
         format!(
             "<div class=\"steps\" data-steps=\"{}\"></div><div class=\"multiples steps-static\">{frames}</div>",

@@ -112,7 +112,8 @@ impl Page {
     fn head(&self) -> String {
         let (title, subtitle) = (markup(self.name()), paragraph("subtitle", &self.subtitle));
         let summary: String = self.summary.iter().map(|sentence| paragraph("summary", sentence)).collect();
-        let help = if self.blocks.iter().any(has_chart) { HELP } else { "" };
+        let has_charts = self.blocks.iter().any(|block| matches!(block, Block::Chart(_) | Block::Section(_)));
+        let help = if has_charts { HELP } else { "" };
         format!("<header><h1>{title}</h1>{subtitle}</header>\n{summary}\n{help}")
     }
 }
@@ -126,33 +127,16 @@ fn charts(blocks: &[Block]) -> Vec<Value> {
     blocks.iter().flat_map(of).collect()
 }
 
-fn has_chart(block: &Block) -> bool {
-    match block {
-        Block::Chart(_) => true,
-        Block::Section(section) => section.blocks.iter().any(has_chart),
-        _ => false,
-    }
-}
-
 fn style() -> String {
     format!("{UPLOT_STYLE}\n{}{STYLE}{}", variables(), palette::dark_rules())
 }
 
 fn variables() -> String {
-    let (plus, minus) = (palette::SERIES[0], palette::SERIES[1]);
-    let names = [
-        ("paper", PAPER),
-        ("ink", INK),
-        ("faint", FAINT),
-        ("grid", GRID),
-        ("plus", plus),
-        ("minus", minus),
-        ("alarm", palette::ALARM),
-        ("drift", palette::DRIFT),
-        ("running", palette::SERIES[2]),
-    ];
-    let light: String = names.iter().map(|(name, colour)| format!("--{name}:{};", colour.light)).collect();
-    let dark: String = names.iter().map(|(name, colour)| format!("--{name}:{};", colour.dark)).collect();
+    let [plus, minus, running, ..] = palette::SERIES;
+    let named = [PAPER, INK, FAINT, GRID, palette::ALARM, palette::DRIFT].map(|colour| (colour.class, colour));
+    let names = || named.into_iter().chain([("plus", plus), ("minus", minus), ("running", running)]);
+    let light: String = names().map(|(name, colour)| format!("--{name}:{};", colour.light)).collect();
+    let dark: String = names().map(|(name, colour)| format!("--{name}:{};", colour.dark)).collect();
     format!(":root{{{light}}}\n@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n")
 }
 
@@ -205,10 +189,8 @@ fn draw(block: &Block, count: &mut usize, with_pictures: bool) -> String {
             *count += 1;
             let live = format!("<div class=\"live\" data-chart=\"{index}\"></div>");
             let caption = [Some(chart.caption.clone()), chart.left_out()].into_iter().flatten().collect::<Vec<_>>();
-            let picture = match with_pictures {
-                true => format!("<div class=\"static\">{}</div>", svg::inline(chart)),
-                false => String::new(),
-            };
+            let picture = with_pictures.then(|| svg::inline(chart, svg::WIDTH, false));
+            let picture = picture.map_or(String::new(), |picture| format!("<div class=\"static\">{picture}</div>"));
             figure(&chart.title, &(live + &picture), caption.join(" ").trim())
         }
     }

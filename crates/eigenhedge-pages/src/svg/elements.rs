@@ -11,13 +11,9 @@ pub fn label(colour: Colour, (x, y): (f64, f64), size: f64, attributes: &str, te
     if text.trim().is_empty() {
         return String::new();
     }
+    let (Colour { class, light, .. }, x, y, text) = (colour, number(x), number(y), markup(text));
     format!(
-        "<text class=\"{}-fill\" fill=\"{}\" x=\"{}\" y=\"{}\" font-size=\"{size}\" {attributes}>{}</text>",
-        colour.class,
-        colour.light,
-        number(x),
-        number(y),
-        markup(text)
+        "<text class=\"{class}-fill\" fill=\"{light}\" x=\"{x}\" y=\"{y}\" font-size=\"{size}\" {attributes}>{text}</text>"
     )
 }
 

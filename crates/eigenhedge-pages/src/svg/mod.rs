@@ -13,11 +13,11 @@ use crate::chart::Chart;
 use crate::escape::markup;
 use crate::palette::{self, INK, PAPER};
 use crate::text_layout;
-pub(crate) use elements::{TITLE_SIZE, label, number};
+pub(crate) use elements::{TITLE_SIZE, label, number, stroke};
 use panel::Panel;
 
-const WIDTH: f64 = 720.0;
-const SMALL: f64 = 300.0;
+pub(crate) const WIDTH: f64 = 720.0;
+pub(crate) const SMALL: f64 = 300.0;
 pub(crate) const CELL: f64 = 540.0;
 const FONT: &str = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif";
 
@@ -40,14 +40,9 @@ pub(crate) fn grid(title: &str, panels: &[(String, Panel)]) -> String {
     top += if top > 0.0 { 10.0 } else { 0.0 };
     for line in panels.chunks(columns) {
         for (i, (name, panel)) in line.iter().enumerate() {
-            body += &format!(
-                "<g role=\"img\" aria-label=\"{}\" transform=\"translate({},{})\"><title>{}</title>{}</g>",
-                markup(name),
-                i as f64 * CELL,
-                number(top),
-                markup(name),
-                panel.body
-            );
+            let (name, left, top) = (markup(name), i as f64 * CELL, number(top));
+            let at = format!("aria-label=\"{name}\" transform=\"translate({left},{top})\"");
+            body += &format!("<g role=\"img\" {at}><title>{name}</title>{}</g>", panel.body);
         }
         top += line.iter().map(|(_, panel)| panel.height).fold(0.0, f64::max);
     }
@@ -56,16 +51,8 @@ pub(crate) fn grid(title: &str, panels: &[(String, Panel)]) -> String {
     document(title, &description, (width, top.max(40.0)), &body, true)
 }
 
-/// Draws a chart for a page, which provides the style sheet and the title.
-pub(crate) fn inline(chart: &Chart) -> String {
-    within_page(chart, WIDTH, false)
-}
-
-pub(crate) fn small(chart: &Chart) -> String {
-    within_page(chart, SMALL, true)
-}
-
-fn within_page(chart: &Chart, width: f64, titled: bool) -> String {
+/// Draws a chart for a page, which provides the style sheet.
+pub(crate) fn inline(chart: &Chart, width: f64, titled: bool) -> String {
     let panel = Panel::draw(chart, width, titled);
     document(&chart.title, &panel.description, (width, panel.height), &panel.body, false)
 }
