@@ -12,7 +12,6 @@ use eigenhedge::{Error, Model};
 use eigenhedge_io::ScaledStream;
 use serde_json::{Value, json};
 use std::num::NonZeroUsize;
-use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
@@ -86,7 +85,7 @@ impl Comparison {
         warm_up: usize,
         clock: fn() -> f64,
     ) -> Result<Self, Error> {
-        let contestant = |run| Contestant { run, total: 0.0, curve: curve(), spent: 0.0 };
+        let contestant = |run| Contestant { run, total: 0.0, curve: curve(), spent: 0.0, refused: None };
         Ok(Self {
             contestants: models.into_iter().map(contestant).collect(),
             waiting: Vec::new(),
@@ -111,8 +110,24 @@ impl Comparison {
         if missing == 0 { usize::MAX } else { missing }
     }
 
+    /// An error has the index of the first refused row.
     pub fn learn(&mut self, rows: &[Vec<f64>]) -> Result<(), (usize, Error)> {
-        learn_lot(&mut self.contestants, rows, (self.rows, self.centered), self.clock)?;
+        let lot: Vec<&[f64]> = rows.iter().map(|row| &row[..]).collect();
+        let (begin, clock) = ((self.rows, self.centered), self.clock);
+        let count = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(self.contestants.len());
+        let waiting = Mutex::new(self.contestants.iter_mut());
+        let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let work = || {
+            while let Some(contestant) = next() {
+                contestant.learn(&lot, begin, clock);
+            }
+        };
+        thread::scope(|scope| {
+            (1..count).for_each(|_| _ = scope.spawn(work));
+            work();
+        });
+        let refused = self.contestants.iter_mut().filter_map(|contestant| contestant.refused.take());
+        refused.min_by_key(|(i, _)| *i).map_or(Ok(()), Err)?;
         rows.iter().enumerate().try_for_each(|(i, row)| self.charge(row).map_err(|error| (i, error)))
     }
 
@@ -181,46 +196,13 @@ struct Contestant {
     total: f64,
     curve: Downsampler,
     spent: f64,
-}
-
-/// Lets each learner learn all rows. An error has the index of the first rejected row.
-fn learn_lot(
-    contestants: &mut [Contestant],
-    rows: &[Vec<f64>],
-    (first, centered): (u64, bool),
-    clock: fn() -> f64,
-) -> Result<(), (usize, eigenhedge::Error)> {
-    let rows: Vec<&[f64]> = rows.iter().map(|row| &row[..]).collect();
-    let count = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(contestants.len());
-    let waiting = Mutex::new(contestants.iter_mut().enumerate());
-    let work = || {
-        let mut refused = Vec::new();
-        let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
-        while let Some((position, contestant)) = next() {
-            if let Err((i, error)) = contestant.learn(&rows, (first, centered), clock) {
-                refused.push((i, position, error));
-            }
-        }
-        refused
-    };
-    let refused = thread::scope(|scope| {
-        let others: Vec<_> = (1..count).map(|_| scope.spawn(work)).collect();
-        let own = work();
-        let others = others.into_iter().flat_map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        own.into_iter().chain(others).min_by_key(|(i, position, _)| (*i, *position))
-    });
-    refused.map_or(Ok(()), |(i, _, error)| Err((i, error)))
+    refused: Option<(usize, Error)>,
 }
 
 impl Contestant {
-    fn learn(
-        &mut self,
-        rows: &[&[f64]],
-        (first, centered): (u64, bool),
-        clock: fn() -> f64,
-    ) -> Result<(), (usize, eigenhedge::Error)> {
+    fn learn(&mut self, rows: &[&[f64]], (first, centered): (u64, bool), clock: fn() -> f64) {
         let (start, mut number) = (clock(), first);
-        let Self { run, total, curve, spent, .. } = self;
+        let Self { run, total, curve, spent, refused } = self;
         let outcome = run.step_each(rows, |_, loss| {
             if !(centered && number == 0) {
                 *total += loss.expected;
@@ -229,7 +211,7 @@ impl Contestant {
             number += 1;
         });
         *spent += clock() - start;
-        outcome
+        *refused = outcome.err();
     }
 }
 
