@@ -41,7 +41,7 @@ pub use downsample::{Downsampler, Keep};
 pub use heat_map::HeatMap;
 pub use multiples::Multiples;
 pub use number::counted;
-pub use page::{Block, Folded, Page, Section, Table, Tile};
+pub use page::{Block, Page, Section, Table, Tile};
 pub use saved::{from_text, to_text};
 pub use steps::Steps;
 pub use tables::{check_width, first_rows};

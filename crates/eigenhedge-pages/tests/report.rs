@@ -51,14 +51,17 @@ fn what_has_no_data_has_no_chart() {
 
 #[test]
 fn pictures_come_first_and_the_account_is_folded_at_the_end() {
-    let name = |block: &Block| match block {
-        Block::Chart(chart) => chart.title.clone(),
-        Block::Table(table) => table.title.clone(),
-        Block::HeatMap(map) => map.title.clone(),
-        Block::Tiles(tiles) => tiles[1].label.clone(),
-        Block::Folded(folded) => folded.tables.iter().map(|table| table.title.as_str()).collect::<Vec<_>>().join(" + "),
-        other => panic!("{other:?}"),
-    };
+    fn name(block: &Block) -> String {
+        match block {
+            Block::Text(..) => "sentences".into(),
+            Block::Chart(chart) => chart.title.clone(),
+            Block::Table(table) => table.title.clone(),
+            Block::HeatMap(map) => map.title.clone(),
+            Block::Tiles(tiles) => tiles[1].label.clone(),
+            Block::Section(section) => section.blocks.iter().map(name).collect::<Vec<_>>().join(" + "),
+            other => panic!("{other:?}"),
+        }
+    }
     let names: Vec<String> = made_up(300).blocks.iter().map(name).collect();
     let wanted = [
         "of the loss without learning",
@@ -74,7 +77,7 @@ fn pictures_come_first_and_the_account_is_folded_at_the_end() {
         "In all, and the guarantee",
         "Regret per row",
         "Rows in the first two coordinates",
-        "Account + Largest losses + Members",
+        "sentences + Account + Largest losses + Members",
     ];
     assert_eq!(names, wanted);
 }

@@ -9,6 +9,15 @@ use eigenhedge_io::printable;
 
 const TOLD: usize = 5;
 
+/// Describes the state of all monitors, now or at the end, and their most severe incidents.
+pub fn state(journal: &Journal, facts: &Facts, listed: &[&Occurrence]) -> String {
+    match (&facts.by, journal.tracks.first()) {
+        (Some(_), _) => fleet_headline(journal, facts, listed),
+        (None, Some(track)) => headline(facts, track, listed),
+        (None, None) => String::new(),
+    }
+}
+
 pub fn headline(facts: &Facts, track: &Track, listed: &[&Occurrence]) -> String {
     if facts.running.is_some() && track.in_table.rows == 0 {
         return "No rows yet.".to_owned();
@@ -85,7 +94,7 @@ pub fn sentence(one: &Occurrence) -> String {
     format!("{key}{} {when} ({})", what(one), grade(one.strength))
 }
 
-pub fn fleet_headline(journal: &Journal, facts: &Facts, listed: &[&Occurrence]) -> String {
+fn fleet_headline(journal: &Journal, facts: &Facts, listed: &[&Occurrence]) -> String {
     let open: Vec<&Occurrence> = listed.iter().copied().filter(|one| !is_over(one)).collect();
     let (open, keys) = (most_severe(&open, usize::MAX), journal.tracks.len());
     let with_incidents = journal.tracks.iter().filter(|track| track.in_table.incidents > 0).count();

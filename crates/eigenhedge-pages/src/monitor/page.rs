@@ -1,13 +1,13 @@
 //! HTML pages of one monitor and of a fleet of monitors.
 
-use super::headline::{causes, fleet_headline, headline};
+use super::headline::{causes, headline, state};
 use super::occurrence::Occurrence;
 use super::record::Record;
 use super::track::Track;
 use super::{Facts, Journal, summary};
 use crate::file_name;
 use crate::number::counted;
-use crate::page::{Block, Folded, Page, Section, Table, Tile};
+use crate::page::{Block, Page, Section, Table, Tile};
 use eigenhedge_io::printable;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -22,32 +22,27 @@ pub enum Inside<'a> {
 
 pub fn page(journal: &Journal, facts: &Facts, inside: &Inside<'_>) -> Page {
     let listed = journal.listed_now(&facts.columns);
+    let listed: Vec<&Occurrence> = listed.iter().collect();
     let mut blocks = vec![Block::Tiles(tiles(journal, facts))];
-    let (state, by) = match &facts.by {
-        None => {
-            let listed: Vec<&Occurrence> = listed.iter().collect();
-            let record = journal.records.as_ref().and_then(|records| records.get(0));
-            let time = facts.time.as_deref();
-            blocks.extend(record.into_iter().flat_map(|record| record.blocks(&facts.columns, time, &listed, true)));
-            blocks.push(Block::Folded(numbers(journal, facts)));
-            let state = journal.tracks.first().map(|track| headline(facts, track, &listed));
-            (state.unwrap_or_default(), String::new())
-        }
-        Some(column) => {
-            blocks.extend(fleet(journal, facts, &listed, column, inside));
-            (fleet_headline(journal, facts, &listed.iter().collect::<Vec<_>>()), format!(" by {column}"))
-        }
-    };
+    if let Some(column) = &facts.by {
+        blocks.extend(fleet(journal, facts, &listed, column, inside));
+    } else {
+        let record = journal.records.as_ref().and_then(|records| records.get(0));
+        let time = facts.time.as_deref();
+        blocks.extend(record.into_iter().flat_map(|record| record.blocks(&facts.columns, time, &listed, true)));
+        blocks.push(numbers(journal, facts));
+    }
+    let by = facts.by.as_ref().map_or(String::new(), |column| format!(" by {column}"));
     let header = facts.first_line.map_or(String::new(), |line| format!(": row 0 is line {line} of the file"));
     Page {
         title: file_name(&facts.source).to_owned(),
         subtitle: format!("eigenhedge monitor: {}{by}", counted(journal.rows, "row")),
-        summary: vec![state, format!("Rows are counted from 0{header}.")],
+        summary: vec![state(journal, facts, &listed), format!("Rows are counted from 0{header}.")],
         blocks,
     }
 }
 
-fn fleet(journal: &Journal, facts: &Facts, all: &[Occurrence], column: &str, inside: &Inside<'_>) -> Vec<Block> {
+fn fleet(journal: &Journal, facts: &Facts, all: &[&Occurrence], column: &str, inside: &Inside<'_>) -> Vec<Block> {
     // Keys with the worst open incident come first, then those with the most incidents.
     let mut order: Vec<usize> = (0..journal.tracks.len()).collect();
     let rank = |i: usize| {
@@ -64,7 +59,7 @@ fn fleet(journal: &Journal, facts: &Facts, all: &[Occurrence], column: &str, ins
     let mut sections = Vec::new();
     for i in &order {
         let track = &journal.tracks[*i];
-        let listed: Vec<&Occurrence> = all.iter().filter(|one| one.key == track.key).collect();
+        let listed: Vec<&Occurrence> = all.iter().copied().filter(|one| one.key == track.key).collect();
         let last = listed.iter().rev().find(|one| !one.causes.is_empty()).map_or(String::new(), |one| causes(one));
         let [alarms, incidents, rows] =
             [track.in_table.alarms, track.in_table.incidents, track.in_table.rows].map(|count| count.to_string());
@@ -92,10 +87,11 @@ fn fleet(journal: &Journal, facts: &Facts, all: &[Occurrence], column: &str, ins
     std::iter::once(Block::Table(overview)).chain(sections).collect()
 }
 
-fn numbers(journal: &Journal, facts: &Facts) -> Folded {
+fn numbers(journal: &Journal, facts: &Facts) -> Block {
     let columns = vec!["what".into(), "value".into()];
     let table = Table { columns, rows: summary::entries(&summary::text(journal, facts)), ..Table::default() };
-    Folded { title: "Summary in numbers".into(), text: Vec::new(), tables: vec![table] }
+    let (title, blocks) = ("Summary in numbers".into(), vec![Block::Table(table)]);
+    Block::Section(Section { title, blocks, ..Section::default() })
 }
 
 fn tiles(journal: &Journal, facts: &Facts) -> Vec<Tile> {

@@ -1,6 +1,6 @@
 //! Summary of a monitor as text and as JSON.
 
-use super::headline::{fleet_headline, headline, most_severe, sentence};
+use super::headline::{most_severe, sentence, state};
 use super::occurrence::Occurrence;
 use super::track::Track;
 use super::{Facts, Journal};
@@ -50,12 +50,8 @@ pub fn text(journal: &Journal, facts: &Facts) -> String {
     line("read", format!("{} of {}{over}{filled}", counted(*rows, "row"), counted(width, "number")));
     let names = &facts.columns;
     let now = journal.listed_now(names);
-    let state = match (&facts.by, tracks.first()) {
-        (Some(_), _) => fleet_headline(journal, facts, &now.iter().collect::<Vec<_>>()),
-        (None, Some(track)) => headline(facts, track, &now.iter().collect::<Vec<_>>()),
-        (None, None) => String::new(),
-    };
-    line("state", state);
+    let now: Vec<&Occurrence> = now.iter().collect();
+    line("state", state(journal, facts, &now));
     let Some(first) = tracks.iter().find(|track| track.is_ready) else { return text };
     let warm_up = first.totals.warm_up;
     let normal = match &facts.reference {
@@ -103,7 +99,6 @@ pub fn text(journal: &Journal, facts: &Facts) -> String {
     if facts.by.is_none() && share > IN_MODES.0 && totals.incidents >= IN_MODES.1 {
         line("", MODES.to_owned());
     }
-    let now: Vec<&Occurrence> = now.iter().collect();
     for one in most_severe(&now, SHOWN) {
         let others: Vec<String> = one.causes.iter().skip(1).map(|(name, _)| printable(name)).collect();
         let others = if others.is_empty() { String::new() } else { format!("; then {}", others.join(", ")) };

@@ -62,7 +62,7 @@ impl Page {
             *count += 1;
             let key = if *count > 1 { format!("{name} {count}") } else { name };
             match block {
-                Block::Section(section) => parts.extend(section_parts(key, section)),
+                Block::Section(section) if !section.place.is_empty() => parts.extend(section_parts(key, section)),
                 block => {
                     let html = draw(block, &mut 0, false);
                     parts.push(part(key, String::new(), &html, std::slice::from_ref(block)));
@@ -99,7 +99,7 @@ fn key(block: &Block) -> String {
         Block::Steps(steps) => ("steps", steps.title.as_str()),
         Block::Tiles(_) => ("tiles", ""),
         Block::Text(title, _) => ("text", title.as_str()),
-        Block::Folded(folded) => ("folded", folded.title.as_str()),
+        Block::Section(section) if section.place.is_empty() => ("folded", section.title.as_str()),
         Block::Section(section) => ("section", section.place.as_str()),
     };
     format!("{kind} {title}").trim_end().to_owned()

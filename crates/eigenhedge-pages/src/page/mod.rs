@@ -44,12 +44,13 @@ pub enum Block {
     Steps(Steps),
     Tiles(Vec<Tile>),
     Text(String, Vec<String>),
-    Folded(Folded),
     Section(Section),
 }
 
+/// Content that is shown on demand.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Section {
+    /// Anchor, or an empty string.
     pub place: String,
     pub title: String,
     pub blocks: Vec<Block>,
@@ -63,13 +64,6 @@ pub struct Tile {
     pub exact: String,
     /// Color: `alarm`, `drift`, or empty.
     pub tone: &'static str,
-}
-
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Folded {
-    pub title: String,
-    pub text: Vec<String>,
-    pub tables: Vec<Table>,
 }
 
 impl Page {
@@ -141,7 +135,7 @@ fn variables() -> String {
 }
 
 fn paragraph(class: &str, text: &str) -> String {
-    let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
+    let class = attribute("class", class);
     if text.trim().is_empty() { String::new() } else { format!("<p{class}>{}</p>\n", whole_dates(&markup(text))) }
 }
 
@@ -174,15 +168,13 @@ fn draw(block: &Block, count: &mut usize, with_pictures: bool) -> String {
             let text: String = text.iter().map(|text| paragraph("", text)).collect();
             format!("<section>{}{text}</section>\n", heading(title))
         }
-        Block::Folded(folded) => {
-            let text: String = folded.text.iter().map(|text| paragraph("", text)).collect();
-            let tables: String = folded.tables.iter().map(Table::html).collect();
-            format!("<details><summary>{}</summary>\n{text}{tables}</details>\n", markup(&folded.title))
-        }
         Block::Section(section) => {
             let blocks: String = section.blocks.iter().map(|block| draw(block, count, with_pictures)).collect();
-            let (place, title) = (markup(&section.place), markup(&section.title));
-            format!("<details><summary>{title}</summary>\n<div id=\"{place}\">{blocks}</div></details>\n")
+            let title = markup(&section.title);
+            format!(
+                "<details><summary>{title}</summary>\n<div{}>{blocks}</div></details>\n",
+                attribute("id", &section.place)
+            )
         }
         Block::Chart(chart) => {
             let index = *count;
@@ -197,13 +189,13 @@ fn draw(block: &Block, count: &mut usize, with_pictures: bool) -> String {
 }
 
 fn tile(tile: &Tile) -> String {
-    let tone = if tile.tone.is_empty() { String::new() } else { format!(" class=\"{}\"", tile.tone) };
-    let (value, label) = (markup(&tile.value), markup(&tile.label));
-    format!("<div{tone}{}><b>{value}</b><span>{label}</span></div>", pointed(&tile.exact))
+    let (tone, exact) = (attribute("class", tile.tone), attribute("title", &tile.exact));
+    format!("<div{tone}{exact}><b>{}</b><span>{}</span></div>", markup(&tile.value), markup(&tile.label))
 }
 
-fn pointed(text: &str) -> String {
-    if text.is_empty() { String::new() } else { format!(" title=\"{}\"", markup(text)) }
+/// Returns an attribute of an element, or an empty string for an empty value.
+fn attribute(name: &str, value: &str) -> String {
+    if value.is_empty() { String::new() } else { format!(" {name}=\"{}\"", markup(value)) }
 }
 
 fn figure(title: &str, content: &str, caption: &str) -> String {

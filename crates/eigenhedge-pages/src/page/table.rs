@@ -1,6 +1,6 @@
 //! Tables of texts, with optional shading and exact numbers.
 
-use super::{heading, paragraph, pointed};
+use super::{attribute, heading, paragraph};
 use crate::escape::markup;
 
 /// Characters from which a text needs a minimum width on narrow screens.
@@ -55,7 +55,7 @@ impl Table {
                 (_, Some((values, is_alarm))) if column == SPARKS => spark(values, is_alarm),
                 _ => markup(text),
             };
-            format!("<td{class}{}{}>{content}</td>", pointed(exact), shaded(shade))
+            format!("<td{class}{}{}>{content}</td>", attribute("title", exact), shaded(shade))
         };
         let row = |(i, row): (usize, &Vec<String>)| {
             let cells: String = row.iter().enumerate().map(|(j, text)| cell(i, j, text)).collect();
@@ -63,7 +63,7 @@ impl Table {
         };
         let heads: String = self.columns.iter().enumerate().map(head).collect();
         let rows: String = self.rows.iter().enumerate().map(row).collect();
-        let class = if self.sparks.is_empty() { "" } else { " class=\"overview\"" };
+        let class = attribute("class", if self.sparks.is_empty() { "" } else { "overview" });
         let caption = if self.caption.is_empty() { String::new() } else { paragraph("caption", &self.caption) };
         format!(
             "<section>{}<div class=\"wide\"><table{class}>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\

@@ -4,7 +4,7 @@ use super::charts::{self, chance};
 use super::summary::sentences;
 use super::{Recorder, ledger};
 use crate::number::{grouped, readable, significant};
-use crate::page::{Block, Folded, Page, Tile};
+use crate::page::{Block, Page, Section, Tile};
 use eigenhedge::{Model, Standardize, Summary};
 
 pub fn page(source: &str, columns: &[String], recorder: &Recorder, run: &Model, summary: &Summary) -> Page {
@@ -15,13 +15,11 @@ pub fn page(source: &str, columns: &[String], recorder: &Recorder, run: &Model, 
     let mut blocks = vec![Block::Tiles(tiles(run, summary))];
     blocks.extend(charts::pictures(recorder, run, summary, columns, unit));
     let largest = ledger::largest(&recorder.largest.entries);
-    let mut tables = vec![ledger::account(summary), largest, ledger::members(&summary.members)];
-    tables.retain(|table| !table.rows.is_empty());
-    blocks.push(Block::Folded(Folded {
-        title: "The whole account".into(),
-        text: sentences(summary, run.spec(), standardized),
-        tables,
-    }));
+    let tables = [ledger::account(summary), largest, ledger::members(&summary.members)];
+    let tables = tables.into_iter().filter(|table| !table.rows.is_empty()).map(Block::Table);
+    let text = Block::Text(String::new(), sentences(summary, run.spec(), standardized));
+    let inside = std::iter::once(text).chain(tables).collect();
+    blocks.push(Block::Section(Section { title: "The whole account".into(), blocks: inside, ..Section::default() }));
     Page {
         title: source.to_owned(),
         subtitle: format!("eigenhedge run: {rows} rows of {width} columns, {} directions kept by {name}", summary.k),

@@ -83,10 +83,15 @@ fn hostile_page() -> Page {
             }
             Block::HeatMap(map) => map.lines.iter_mut().for_each(|line| line.0 = next()),
             Block::Table(table) => rename_table(table, &mut next),
-            Block::Folded(folded) => {
-                folded.title = next();
-                folded.text.iter_mut().for_each(|text| *text = next());
-                folded.tables.iter_mut().for_each(|table| rename_table(table, &mut next));
+            Block::Section(section) => {
+                section.title = next();
+                for block in &mut section.blocks {
+                    match block {
+                        Block::Text(_, text) => text.iter_mut().for_each(|text| *text = next()),
+                        Block::Table(table) => rename_table(table, &mut next),
+                        other => panic!("{other:?}"),
+                    }
+                }
             }
             other => panic!("{other:?}"),
         }
@@ -382,8 +387,8 @@ fn the_account_is_folded(browser: &Browser) {
     let of = |what: &str| {
         browser.value(&format!("[...document.querySelectorAll('details table')[0].tBodies[0].rows].map(r => {what})"))
     };
-    let Some(Block::Folded(folded)) = report.blocks.last() else { panic!() };
-    let table = &folded.tables[0];
+    let Some(Block::Section(section)) = report.blocks.last() else { panic!() };
+    let Block::Table(table) = &section.blocks[1] else { panic!() };
     assert_eq!(of("[...r.cells].map(c => c.textContent)"), json!(table.rows));
     assert_eq!(of("r.cells[1].title"), json!(table.exact.iter().map(|row| &row[1]).collect::<Vec<_>>()));
     let legend = "[...document.querySelectorAll('.u-legend tr:first-child, .u-legend .u-value')]
