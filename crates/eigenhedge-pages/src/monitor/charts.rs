@@ -236,17 +236,16 @@ fn mark(one: &Occurrence) -> (Mark, Option<f64>) {
 fn table(listed: &[&Occurrence]) -> Table {
     let line = |one: &Occurrence| {
         let causes = one.causes.iter().map(|(name, share)| format!("{} ({:.0} %)", printable(name), 100.0 * share));
-        let end = if is_over(one) { grouped(one.end) } else { "not over".to_owned() };
+        let rows = if is_over(one) { format!(" to {}", grouped(one.end)) } else { " on, not over".to_owned() };
         vec![
             sentence(one),
             format!("{:.1}", one.strength),
             one.incident.as_ref().map_or(String::new(), |facts| facts.signs.clone()),
             causes.collect::<Vec<_>>().join(", "),
-            grouped(one.start),
-            end,
+            grouped(one.start) + &rows,
         ]
     };
-    let columns = ["what", "severity", "signs", "causes (share)", "first row", "last row"];
+    let columns = ["what", "severity", "signs", "causes (share)", "rows"];
     let incidents = most_severe(listed, usize::MAX);
     Table {
         title: "Incidents, the most severe first".into(),

@@ -9,42 +9,37 @@ use eigenhedge_io::printable;
 
 const TOLD: usize = 5;
 
-/// Describes the state of all monitors, now or at the end, and their most severe incidents.
-pub fn state(journal: &Journal, facts: &Facts, listed: &[&Occurrence]) -> String {
+/// Describes the state of all monitors, now or at the end, and their most severe incidents, in sentences.
+pub fn state(journal: &Journal, facts: &Facts, listed: &[&Occurrence]) -> Vec<String> {
     match (&facts.by, journal.tracks.first()) {
         (Some(_), _) => fleet_headline(journal, facts, listed),
         (None, Some(track)) => headline(facts, track, listed),
-        (None, None) => String::new(),
+        (None, None) => Vec::new(),
     }
 }
 
-pub fn headline(facts: &Facts, track: &Track, listed: &[&Occurrence]) -> String {
+pub fn headline(facts: &Facts, track: &Track, listed: &[&Occurrence]) -> Vec<String> {
     if facts.running.is_some() && track.in_table.rows == 0 {
-        return "No rows yet.".to_owned();
+        return vec!["No rows yet.".to_owned()];
     }
     if let Some(warm_up) = facts.running.filter(|_| !track.is_ready) {
-        return format!("Learning what is normal: {} of {warm_up} rows.", track.in_table.rows);
+        return vec![format!("Learning what is normal: {} of {warm_up} rows.", track.in_table.rows)];
     }
     if !track.is_ready {
-        return format!("{} were too few for a reference.", counted(track.in_table.rows, "row"));
+        return vec![format!("{} were too few for a reference.", counted(track.in_table.rows, "row"))];
     }
     let when = if facts.running.is_some() { "now" } else { "at the end" };
-    let incidents = most_severe(listed, usize::MAX);
-    let state = match incidents.iter().filter(|one| !is_over(one)).count() {
-        0 if incidents.is_empty() => {
-            return format!("No incident in {}. Normal {when}.", counted(track.in_table.scored, "row"));
-        }
-        0 => format!("Normal {when}."),
-        _ => format!("Not normal {when}."),
-    };
-    let told: Vec<String> = incidents.iter().filter(|one| is_over(one)).take(TOLD).map(|one| sentence(one)).collect();
-    let open: Vec<String> = incidents.iter().filter(|one| !is_over(one)).map(|one| sentence(one)).collect();
-    let rest = match (incidents.len() - open.len()).saturating_sub(TOLD) {
-        0 => String::new(),
-        more => format!(" And {} of less severity.", counted(more as u64, "incident")),
-    };
-    let told: String = open.iter().chain(&told).map(|told| format!(" {told}.")).collect();
-    format!("{state}{told}{rest}")
+    let (over, open): (Vec<&Occurrence>, Vec<_>) =
+        most_severe(listed, usize::MAX).into_iter().partition(|one| is_over(one));
+    if over.is_empty() && open.is_empty() {
+        return vec![format!("No incident in {}. Normal {when}.", counted(track.in_table.scored, "row"))];
+    }
+    let mut told = vec![format!("{} {when}.", if open.is_empty() { "Normal" } else { "Not normal" })];
+    told.extend(open.iter().chain(over.iter().take(TOLD)).map(|one| format!("{}.", sentence(one))));
+    if let more @ 1.. = over.len().saturating_sub(TOLD) {
+        told.push(format!("And {} of less severity.", counted(more as u64, "incident")));
+    }
+    told
 }
 
 pub(super) fn most_severe<'a>(listed: &[&'a Occurrence], most: usize) -> Vec<&'a Occurrence> {
@@ -94,16 +89,16 @@ pub fn sentence(one: &Occurrence) -> String {
     format!("{key}{} {when} ({})", what(one), grade(one.strength))
 }
 
-fn fleet_headline(journal: &Journal, facts: &Facts, listed: &[&Occurrence]) -> String {
+fn fleet_headline(journal: &Journal, facts: &Facts, listed: &[&Occurrence]) -> Vec<String> {
     let open: Vec<&Occurrence> = listed.iter().copied().filter(|one| !is_over(one)).collect();
     let (open, keys) = (most_severe(&open, usize::MAX), journal.tracks.len());
     let with_incidents = journal.tracks.iter().filter(|track| track.in_table.incidents > 0).count();
     let when = if facts.running.is_some() { "now" } else { "at the end" };
-    let told: String = open.iter().take(TOLD).map(|one| format!(" {}.", sentence(one))).collect();
-    match open.len() {
+    let told = match open.len() {
         0 => format!("All {keys} are normal {when}; {with_incidents} had incidents."),
-        open => format!("{open} of {keys} are not normal {when}; {with_incidents} had incidents.{told}"),
-    }
+        open => format!("{open} of {keys} are not normal {when}; {with_incidents} had incidents."),
+    };
+    std::iter::once(told).chain(open.iter().take(TOLD).map(|one| format!("{}.", sentence(one)))).collect()
 }
 
 fn moment(time: &str, row: u64) -> String {

@@ -33,11 +33,13 @@ pub fn page(journal: &Journal, facts: &Facts, inside: &Inside<'_>) -> Page {
         blocks.push(numbers(journal, facts));
     }
     let by = facts.by.as_ref().map_or(String::new(), |column| format!(" by {column}"));
+    let mut summary = state(journal, facts, &listed);
     let header = facts.first_line.map_or(String::new(), |line| format!(": row 0 is line {line} of the file"));
+    summary.push(format!("Rows are counted from 0{header}."));
     Page {
         title: file_name(&facts.source).to_owned(),
         subtitle: format!("eigenhedge monitor: {}{by}", counted(journal.rows, "row")),
-        summary: vec![state(journal, facts, &listed), format!("Rows are counted from 0{header}.")],
+        summary,
         blocks,
     }
 }
@@ -74,7 +76,7 @@ fn fleet(journal: &Journal, facts: &Facts, all: &[&Occurrence], column: &str, in
                 Inside::Open(open) if !open.contains(&place) => Vec::new(),
                 _ => record.blocks(&facts.columns, facts.time.as_deref(), &listed, false),
             };
-            let title = format!("{name}: {}", headline(facts, track, &listed));
+            let title = format!("{name}: {}", headline(facts, track, &listed).join(" "));
             sections.push(Block::Section(Section { place, title, blocks }));
         }
     }

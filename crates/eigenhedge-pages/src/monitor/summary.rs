@@ -51,7 +51,7 @@ pub fn text(journal: &Journal, facts: &Facts) -> String {
     let names = &facts.columns;
     let now = journal.listed_now(names);
     let now: Vec<&Occurrence> = now.iter().collect();
-    line("state", state(journal, facts, &now));
+    line("state", state(journal, facts, &now).join(" "));
     let Some(first) = tracks.iter().find(|track| track.is_ready) else { return text };
     let warm_up = first.totals.warm_up;
     let normal = match &facts.reference {
