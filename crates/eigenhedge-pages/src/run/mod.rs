@@ -167,14 +167,15 @@ impl Recorder {
         self.totals.curve(name, 0)
     }
 
+    fn curves(&self) -> [Option<&Downsampler>; 6] {
+        let Self { totals, losses, plane, kept, weights, times, .. } = self;
+        [Some(totals), Some(losses), Some(plane), Some(kept), weights.as_ref(), times.as_ref()]
+    }
+
     /// Returns false for the record of another run and for a damaged record.
     pub fn fits(&self, run: &Model) -> bool {
-        let built = &Self::new(run, self.times.is_some());
-        let curves = |recorder: &Self| {
-            let Self { totals, losses, plane, kept, weights, times, .. } = recorder.clone();
-            [Some(totals), Some(losses), Some(plane), Some(kept), weights, times]
-        };
-        let alike = curves(self).iter().zip(&curves(built)).all(|pair| match pair {
+        let built = Self::new(run, self.times.is_some());
+        let alike = self.curves().into_iter().zip(built.curves()).all(|pair| match pair {
             (Some(own), Some(built)) => own.is_like(built),
             (own, built) => own.is_none() && built.is_none(),
         });

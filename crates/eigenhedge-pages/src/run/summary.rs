@@ -51,7 +51,12 @@ pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
         (Some(best), Some(regret)) => {
             let method = if best.exact().is_none() { ", from a sketch" } else { "" };
             line("best", format!("{} by the best fixed subspace in hindsight{method}", within(best)));
-            partition(summary, &mut line);
+            if let Some(partition) = summary.partitions.last().filter(|partition| !partition.cuts.is_empty()) {
+                let cuts: Vec<String> = partition.cuts.iter().map(ToString::to_string).collect();
+                let (segments, cuts) = (counted(cuts.len() as u64 + 1, "segment"), cuts.join(", "));
+                let loss = readable(partition.loss);
+                line("", format!("{loss} by the best subspaces for {segments}, cut before rows {cuts}"));
+            }
             line("regret", format!("{} (expected less best)", within(regret)));
         }
         _ if summary.certificate.filled_rows > 0 => line("best", "unknown: cells of the rows are missing".into()),
@@ -113,15 +118,6 @@ pub fn json(summary: &Summary) -> serde_json::Result<String> {
         value[name] = serde_json::Value::Null;
     }
     serde_json::to_string(&value)
-}
-
-fn partition(summary: &Summary, line: &mut impl FnMut(&str, String)) {
-    if let Some(partition) = summary.partitions.last().filter(|partition| !partition.cuts.is_empty()) {
-        let cuts: Vec<String> = partition.cuts.iter().map(ToString::to_string).collect();
-        let segments = counted(partition.cuts.len() as u64 + 1, "segment");
-        let loss = readable(partition.loss);
-        line("", format!("{loss} by the best subspaces for {segments}, cut before rows {}", cuts.join(", ")));
-    }
 }
 
 /// Values that depend on the clock are left out.

@@ -10,52 +10,40 @@ const MOST_LINES: usize = 3;
 const SIZE: f64 = 11.0;
 const LONGEST: f64 = 170.0;
 
-pub struct Marks<'a> {
-    pub lines: usize,
-    placed: Vec<(&'a Mark, Option<(usize, String)>)>,
-}
+/// Marks from left to right. A label with room has a line, a middle and a text.
+pub struct Marks(Vec<(f64, Option<(usize, f64, String)>)>);
 
-pub fn marks<'a>(chart: &'a Chart, frame: &PlotFrame) -> Marks<'a> {
+pub fn marks(chart: &Chart, frame: &PlotFrame) -> Marks {
     let mut ends = [f64::NEG_INFINITY; MOST_LINES];
-    let mut placed = Vec::new();
-    let mut sorted: Vec<&Mark> = chart.marks.iter().filter(|mark| frame.x.place(mark.x).is_some()).collect();
-    sorted.sort_by(|a, b| a.x.total_cmp(&b.x));
-    for mark in sorted {
-        let name = text_layout::fit(mark.label.trim(), SIZE, LONGEST);
+    let place = |mark: &Mark| Some((frame.left + frame.x.place(mark.x)? * frame.width, mark.label.clone()));
+    let mut sorted: Vec<(f64, String)> = chart.marks.iter().filter_map(place).collect();
+    sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let lined = |(x, name): (f64, String)| {
+        let name = text_layout::fit(name.trim(), SIZE, LONGEST);
         let half = text_layout::width(&name, SIZE) / 2.0;
-        let middle = middle(mark, half, frame);
+        let middle = x.max(frame.left + half).min(frame.right() - half);
         let line = ends.iter().position(|&end| middle - half >= end + 6.0).filter(|_| !name.is_empty());
-        if let Some(line) = line {
-            ends[line] = middle + half;
-        }
-        placed.push((mark, line.map(|line| (line, name))));
+        line.into_iter().for_each(|line| ends[line] = middle + half);
+        (x, line.map(|line| (line, middle, name)))
+    };
+    Marks(sorted.into_iter().map(lined).collect())
+}
+
+impl Marks {
+    pub fn lines(&self) -> usize {
+        self.0.iter().filter_map(|(_, name)| name.as_ref()).map(|(line, ..)| line + 1).max().unwrap_or(0)
     }
-    let lines = placed.iter().filter_map(|(_, label)| label.as_ref().map(|(line, _)| line + 1)).max().unwrap_or(0);
-    Marks { lines, placed }
-}
 
-fn middle(mark: &Mark, half: f64, frame: &PlotFrame) -> f64 {
-    let x = frame.left + frame.x.place(mark.x).unwrap_or(0.0) * frame.width;
-    x.max(frame.left + half).min(frame.left + frame.width - half)
-}
-
-impl Marks<'_> {
     pub fn draw(&self, frame: &PlotFrame) -> String {
-        let mut lines = String::new();
-        let mut labels = String::new();
-        for (mark, name) in &self.placed {
-            let x = frame.left + frame.x.place(mark.x).unwrap_or(0.0) * frame.width;
-            lines += &format!("M{} {}V{}", number(x), number(frame.top), number(frame.top + frame.height));
-            if let Some((line, name)) = name {
-                let middle = middle(mark, text_layout::width(name, SIZE) / 2.0, frame);
+        let (mut lines, mut labels) = (String::new(), String::new());
+        for (x, name) in &self.0 {
+            lines += &format!("M{} {}V{}", number(*x), number(frame.top), number(frame.bottom()));
+            if let Some((line, middle, name)) = name {
                 let y = frame.top - 4.0 - *line as f64 * MARK_LINE;
-                labels += &label(FAINT, (middle, y), SIZE, "text-anchor=\"middle\"", name);
+                labels += &label(FAINT, (*middle, y), SIZE, "text-anchor=\"middle\"", name);
             }
         }
-        if lines.is_empty() {
-            return lines;
-        }
-        stroke(FAINT, " stroke-dasharray=\"3 3\"", &lines) + &labels
+        if lines.is_empty() { lines } else { stroke(FAINT, " stroke-dasharray=\"3 3\"", &lines) + &labels }
     }
 }
 
@@ -71,10 +59,10 @@ pub fn annotations(chart: &Chart, frame: &PlotFrame) -> String {
     let at_edge = |x: f64, y: f64| {
         frame.x.place(x)?;
         let (x, y) = frame.place_near(x, y)?;
-        Some((x, y.clamp(frame.top, frame.top + frame.height)))
+        Some((x, y.clamp(frame.top, frame.bottom())))
     };
-    let places = chart.annotations.iter().filter_map(|place| Some((at_edge(place.x, place.y)?, place)));
-    let places: Vec<((f64, f64), _)> = places.collect();
+    let places: Vec<((f64, f64), _)> =
+        chart.annotations.iter().filter_map(|place| Some((at_edge(place.x, place.y)?, place))).collect();
     let mut taken: Vec<Area> = places.iter().map(|&((x, y), _)| [x - 5.0, y - 5.0, x + 5.0, y + 5.0]).collect();
     for &((x, y), place) in &places {
         if frame.place(place.x, place.y).is_some() {
@@ -88,10 +76,7 @@ pub fn annotations(chart: &Chart, frame: &PlotFrame) -> String {
             taken.push(area);
         }
     }
-    if rings.is_empty() {
-        return names;
-    }
-    stroke(INK, "", &rings) + &names
+    if rings.is_empty() { names } else { stroke(INK, "", &rings) + &names }
 }
 
 fn free_area(width: f64, (x, y): (f64, f64), taken: &[Area], frame: &PlotFrame) -> Option<Area> {
@@ -100,10 +85,7 @@ fn free_area(width: f64, (x, y): (f64, f64), taken: &[Area], frame: &PlotFrame) 
     let diagonal =
         [(6.0, -21.0), (-6.0 - width, -21.0), (6.0, 6.0), (-6.0 - width, 6.0), (6.0, -35.0), (-6.0 - width, -35.0)];
     let inside = |area: &Area| {
-        area[0] >= frame.left
-            && area[2] <= frame.left + frame.width
-            && area[1] >= frame.top
-            && area[3] <= frame.top + frame.height
+        area[0] >= frame.left && area[2] <= frame.right() && area[1] >= frame.top && area[3] <= frame.bottom()
     };
     let areas = sides.into_iter().chain(diagonal).map(|(dx, dy)| [x + dx, y + dy, x + dx + width, y + dy + height]);
     areas.into_iter().find(|area| inside(area) && !taken.iter().any(|other| overlap(area, other)))

@@ -26,7 +26,7 @@ impl Panel {
         let (horizontal, vertical) = chart.shown();
         let mut frame = frame(chart, width, &horizontal, &vertical);
         let marks = labels::marks(chart, &frame);
-        frame.top = MARGIN + title.len() as f64 * 20.0 + marks.lines as f64 * MARK_LINE;
+        frame.top = MARGIN + title.len() as f64 * 20.0 + marks.lines() as f64 * MARK_LINE;
         let mut body = String::new();
         for (i, line) in title.iter().enumerate() {
             let weight = "font-weight=\"600\" text-anchor=\"middle\"";
