@@ -39,14 +39,8 @@ pub fn text(journal: &Journal, facts: &Facts) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| text += &format!("{name:<NAMES$}{value}\n");
     let width = facts.columns.len() as u64;
-    let over = match totals.passed_over + facts.skipped {
-        0 => String::new(),
-        over => format!("; {} passed over", counted(over, "row")),
-    };
-    let filled = match journal.filled_rows {
-        0 => String::new(),
-        filled => format!("; {} with missing cells filled in", counted(filled, "row")),
-    };
+    let over = also(totals.passed_over + facts.skipped, "row", "passed over");
+    let filled = also(journal.filled_rows, "row", "with missing cells filled in");
     line("read", format!("{} of {}{over}{filled}", counted(*rows, "row"), counted(width, "number")));
     let names = &facts.columns;
     let now = journal.listed_now(names);
@@ -70,10 +64,7 @@ pub fn text(journal: &Journal, facts: &Facts) -> String {
         let (name, what) = (printable(&names[**j]), "fewer decimals than in the reference, which is not a fault");
         line("rounded", format!("{name} from row {since} on{others}: {what}"));
     }
-    let lags = match first.lags {
-        0 => String::new(),
-        lags => format!(", {} appended to each row", counted(lags as u64, "earlier row")),
-    };
+    let lags = also(first.lags as u64, "earlier row", "appended to each row").replacen(';', ",", 1);
     let also = if first.has_differences { "; differences between rows are watched too" } else { "" };
     if facts.by.is_some() {
         line("monitors", by_key(tracks, facts.in_memory));
@@ -117,6 +108,10 @@ pub fn text(journal: &Journal, facts: &Facts) -> String {
     text
 }
 
+fn also(count: u64, noun: &str, what: &str) -> String {
+    if count == 0 { String::new() } else { format!("; {} {what}", counted(count, noun)) }
+}
+
 fn reported(one: &Occurrence) -> u64 {
     one.incident.as_ref().map_or(one.start, |facts| facts.reported)
 }
@@ -124,17 +119,10 @@ fn reported(one: &Occurrence) -> u64 {
 fn by_key(tracks: &[Track], in_memory: usize) -> String {
     let count = |is: &dyn Fn(&Track) -> bool| tracks.iter().filter(|track| is(track)).count() as u64;
     let (short, pooled) = (count(&|track| !track.is_ready), count(&|track| track.is_borrowed));
-    let mut text = format!("{} by key", counted(tracks.len() as u64, "monitor"));
-    if in_memory < tracks.len() {
-        text += &format!(", {in_memory} in memory");
-    }
-    if pooled > 0 {
-        text += &format!("; {} with few rows used a reference pooled over all keys", counted(pooled, "key"));
-    }
-    if short > 0 {
-        text += &format!("; {} ended before there was a reference", counted(short, "key"));
-    }
-    text
+    let stored = if in_memory < tracks.len() { format!(", {in_memory} in memory") } else { String::new() };
+    let pooled = also(pooled, "key", "with few rows used a reference pooled over all keys");
+    let short = also(short, "key", "ended before there was a reference");
+    format!("{} by key{stored}{pooled}{short}", counted(tracks.len() as u64, "monitor"))
 }
 
 fn keys(tracks: &[Track], line: &mut impl FnMut(&str, String)) {
