@@ -90,20 +90,20 @@ impl Record {
             let j = first_cause(one, columns)?;
             let (start, end) = (one.start as f64, one.end as f64);
             let margin = (0.5 * (end - start)).max(CONTEXT * interval);
-            let mut chart = Chart { title: what(one), x_label: String::new(), ..self.signal("", j) };
+            let mut chart = Chart { title: what(one), ..self.signal("", j) };
             let line = &mut chart.series[0];
             line.points.retain(|point| (start - margin..=end + margin).contains(&point.x));
             let (x, y): (Vec<f64>, Vec<f64>) = line.points.iter().map(|point| (point.x, point.y)).unzip();
-            let is_inside = x.iter().map(|x| (start - interval..=end + interval).contains(x));
+            // An interval has a point at its first row, and may have one in its middle.
+            let inside = start - 0.75 * interval..=end + 0.25 * interval;
+            let is_inside = x.iter().map(|x| inside.contains(x));
             let curve = Curve { name: String::new(), rows: x.clone(), values: y };
             chart.series.push(points("", &curve, is_inside, Tint::Drift));
             if let Some([mean, deviation]) = self.usual.get(j) {
                 let [low, high] = [-DEVIATIONS, DEVIATIONS].map(|factor| vec![mean + factor * deviation; x.len()]);
                 chart.series.push(Series::band("", &x, &low, &high).with_tint(Tint::Slot(2)));
             }
-            let mut chart = across.chart(chart);
-            chart.marks.clear();
-            Some(chart)
+            Some(Chart { x_label: String::new(), marks: Vec::new(), ..across.chart(chart) })
         };
         most_severe(listed, AROUND).into_iter().filter_map(chart).collect()
     }

@@ -218,6 +218,8 @@ impl Journal {
         let closed = monitor.accept()?;
         let closed = self.refresh(place, (monitor, &before), closed, names);
         let Some(track) = self.tracks.get(place) else { return Ok(None) };
+        // The next row has the usual values of the new reference.
+        self.records.as_mut().and_then(|records| records.of(place)).into_iter().for_each(|record| record.usual.clear());
         let row = next.saturating_sub(1);
         let entry = Occurrence::of_acceptance(row, &track.key, track.times(row, row));
         closed.iter().chain([&entry]).for_each(|one| self.list(one));
