@@ -22,16 +22,8 @@ pub fn markup(text: &str) -> String {
 
 /// Escapes JSON for a script element, so that no text can close the element.
 pub fn script(json: &str) -> String {
-    let mut safe = String::with_capacity(json.len());
-    for character in json.chars() {
-        match character {
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
-                safe += &format!("\\u{:04x}", u32::from(character));
-            }
-            other => safe.push(other),
-        }
-    }
-    safe
+    let escape = |safe: String, sign: char| safe.replace(sign, &format!("\\u{:04x}", u32::from(sign)));
+    ['<', '>', '&', '\u{2028}', '\u{2029}'].into_iter().fold(json.to_owned(), escape)
 }
 
 #[cfg(test)]

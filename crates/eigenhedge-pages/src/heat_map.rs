@@ -1,10 +1,10 @@
 //! Heat maps: values of many columns over rows or times, shaded by the value or its logarithm.
 
-use crate::axis::{Axis, Ends, Extent};
+use crate::axis::{Axis, Extent};
 use crate::escape::markup;
 use crate::number::short;
 use crate::palette::{FAINT, INK, SERIES};
-use crate::svg::panel::Panel;
+use crate::svg::panel::{Panel, across};
 use crate::svg::{self, TITLE_SIZE, label, number};
 use crate::text_layout;
 use serde_json::json;
@@ -40,7 +40,7 @@ impl HeatMap {
         let picture = |class: &str, page_width: f64| {
             let Panel { body, height, description } = self.panel(page_width, false);
             let picture = svg::document(&self.title, &description, (page_width, height), &body, false);
-            let (left, width) = self.across(page_width);
+            let (left, width) = self.plot(page_width);
             format!("<div class=\"{class}\" data-box=\"[{left},{MARGIN},{width},{LINE}]\">{picture}</div>")
         };
         // The script shows the value of the cell under the pointer.
@@ -56,7 +56,7 @@ impl HeatMap {
         )
     }
 
-    fn across(&self, page_width: f64) -> (f64, f64) {
+    fn plot(&self, page_width: f64) -> (f64, f64) {
         let left = MARGIN + self.room_for_names(page_width) + 8.0;
         (left, page_width - left - 3.0 * MARGIN)
     }
@@ -76,7 +76,7 @@ impl HeatMap {
             body += &label(INK, place, TITLE_SIZE, "font-weight=\"600\" text-anchor=\"middle\"", &title);
             top += 22.0;
         }
-        let ((left, width), height) = (self.across(page_width), LINE * self.lines.len() as f64);
+        let ((left, width), height) = (self.plot(page_width), LINE * self.lines.len() as f64);
         let axis = self.axis(width);
         let place = |x: f64| left + axis.place(x).unwrap_or(0.0) * width;
         for (i, (name, _)) in self.lines.iter().enumerate() {
@@ -103,14 +103,7 @@ impl HeatMap {
     fn axis(&self, width: f64) -> Axis {
         let mut extent = Extent::empty(false);
         self.places.iter().for_each(|x| extent.include(*x));
-        let axis = |wanted: usize| {
-            if self.dated_x { Axis::dated(&extent, wanted) } else { Axis::new(&extent, Ends::Data, wanted) }
-        };
-        let fits = |axis: &Axis| {
-            let labels = axis.ticks().map(|(_, name)| text_layout::width(name, TEXT_SIZE) + 12.0);
-            labels.fold(0.0, f64::max) * axis.ticks().count() as f64 <= width
-        };
-        (3..=8).rev().map(axis).find(fits).unwrap_or_else(|| axis(2))
+        across(&extent, self.dated_x, |_| width)
     }
 
     fn key(&self, right: f64, y: f64) -> String {

@@ -65,20 +65,18 @@ fn frame(chart: &Chart, width: f64, horizontal: &Extent, vertical: &Extent) -> P
     let left = MARGIN + widest + 8.0 + if chart.y_label.trim().is_empty() { 0.0 } else { 20.0 };
     let points = chart.series.iter().any(|series| series.kind == Kind::Points);
     let horizontal = if points { horizontal.with_margin() } else { *horizontal };
-    let mut wanted = 9;
-    loop {
-        let x = match chart.dated_x {
-            true => Axis::dated(&horizontal, wanted),
-            false => Axis::new(&horizontal, Ends::Data, wanted),
-        };
+    let inner = |x: &Axis| {
         let last = x.ticks().last().map_or(0.0, |(_, label)| text_layout::width(label, TEXT_SIZE) / 2.0);
-        let right = MARGIN.max(last) + 4.0;
-        let inner = (width - left - right).max(50.0);
-        if wanted <= 2 || labels_fit(&x, inner) {
-            return PlotFrame { left, top: 0.0, width: inner, height, x, y };
-        }
-        wanted -= 1;
-    }
+        (width - left - MARGIN.max(last) - 4.0).max(50.0)
+    };
+    let x = across(&horizontal, chart.dated_x, inner);
+    PlotFrame { left, top: 0.0, width: inner(&x), height, x, y }
+}
+
+/// Returns a horizontal axis whose labels fit. `width` returns its length.
+pub fn across(extent: &Extent, is_dated: bool, width: impl Fn(&Axis) -> f64) -> Axis {
+    let axis = |wanted| if is_dated { Axis::dated(extent, wanted) } else { Axis::new(extent, Ends::Data, wanted) };
+    (2..10).rev().map(axis).find(|axis| labels_fit(axis, width(axis))).unwrap_or_else(|| axis(2))
 }
 
 fn labels_fit(axis: &Axis, width: f64) -> bool {
