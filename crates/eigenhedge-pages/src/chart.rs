@@ -170,9 +170,8 @@ impl Chart {
 
     pub fn shown(&self) -> (Extent, Extent) {
         let (horizontal, vertical) = self.extents();
-        let focused = |extent: Extent, focus: Option<(f64, f64)>| match focus.filter(|_| extent.range().is_some()) {
-            Some((low, high)) => extent.only(low, high),
-            None => extent,
+        let focused = |extent: Extent, focus: Option<(f64, f64)>| {
+            focus.filter(|_| extent.range().is_some()).map_or(extent, |(low, high)| extent.only(low, high))
         };
         (focused(horizontal, self.focus_x), focused(vertical, self.focus_y))
     }
@@ -180,16 +179,13 @@ impl Chart {
     /// Returns the number of points outside the initial ranges and the range of their values, in words.
     pub fn left_out(&self) -> Option<String> {
         let (horizontal, vertical) = self.extents();
-        let beyond =
-            |focus: Option<(f64, f64)>, value: f64| focus.is_some_and(|(low, high)| value < low || value > high);
-        let points = self.series.iter().flat_map(|series| &series.points);
-        let out = points.filter(|point| {
-            let drawn = horizontal.admits(point.x) && vertical.admits(point.y);
-            drawn && (beyond(self.focus_x, point.x) || beyond(self.focus_y, point.y))
-        });
+        let beyond = |focus: Option<(f64, f64)>, x: f64| focus.is_some_and(|(low, high)| x < low || x > high);
         let (mut count, mut low, mut high) = (0u64, f64::INFINITY, f64::NEG_INFINITY);
-        for point in out {
-            (count, low, high) = (count + 1, low.min(point.y), high.max(point.y));
+        for point in self.series.iter().flat_map(|series| &series.points) {
+            let is_drawn = horizontal.admits(point.x) && vertical.admits(point.y);
+            if is_drawn && (beyond(self.focus_x, point.x) || beyond(self.focus_y, point.y)) {
+                (count, low, high) = (count + 1, low.min(point.y), high.max(point.y));
+            }
         }
         let ends = if low == high { short(low) } else { format!("from {} to {}", short(low), short(high)) };
         let verb = if count == 1 { "point lies" } else { "points lie" };

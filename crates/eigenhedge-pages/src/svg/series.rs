@@ -3,7 +3,7 @@
 use super::elements::{PlotFrame, TEXT_SIZE, label, number};
 use super::simplify::simplify;
 use crate::chart::{Chart, Kind, Series};
-use crate::palette::{INK, SeriesLook, look};
+use crate::palette::{Colour, INK, SeriesLook, look};
 use crate::text_layout;
 use std::collections::HashSet;
 
@@ -23,32 +23,22 @@ pub fn draw(chart: &Chart, frame: &PlotFrame) -> String {
 }
 
 fn pieces<T: Copy>(placed: impl Iterator<Item = Option<T>>) -> Vec<Vec<T>> {
-    let mut pieces = vec![vec![]];
-    for place in placed {
-        match (place, pieces.last_mut()) {
-            (Some(place), Some(piece)) => piece.push(place),
-            (None, Some(piece)) if !piece.is_empty() => pieces.push(vec![]),
-            _ => {}
-        }
-    }
-    pieces.retain(|piece| !piece.is_empty());
-    pieces
+    let placed: Vec<Option<T>> = placed.collect();
+    let pieces = placed.split(Option::is_none).filter(|piece| !piece.is_empty());
+    pieces.map(|piece| piece.iter().copied().flatten().collect()).collect()
 }
 
 fn path(places: &[(f64, f64)]) -> String {
-    let mut text = String::new();
-    for (i, &(x, y)) in places.iter().enumerate() {
-        text += &format!("{}{} {}", if i == 0 { 'M' } else { 'L' }, number(x), number(y));
-    }
-    text
+    let commands = std::iter::once('M').chain(std::iter::repeat('L'));
+    places.iter().zip(commands).map(|((x, y), command)| format!("{command}{} {}", number(*x), number(*y))).collect()
 }
 
 pub fn stroke(look: &SeriesLook, width: f64) -> String {
     let dash: Vec<String> = look.dash.iter().map(u8::to_string).collect();
     let dash = if dash.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{}\"", dash.join(" ")) };
+    let Colour { class, light, .. } = look.colour;
     format!(
-        "class=\"{}-stroke\" stroke=\"{}\" fill=\"none\" stroke-width=\"{width}\" stroke-linejoin=\"round\"{dash}",
-        look.colour.class, look.colour.light
+        "class=\"{class}-stroke\" stroke=\"{light}\" fill=\"none\" stroke-width=\"{width}\" stroke-linejoin=\"round\"{dash}"
     )
 }
 
@@ -109,12 +99,12 @@ pub fn edges(chart: &Chart, frame: &PlotFrame) -> String {
     let points = chart.series.iter().enumerate().filter(|(_, series)| series.kind == Kind::Points);
     let mut body = String::new();
     for (i, series) in points {
-        let mut beyond: Vec<(i64, i64)> = Vec::new();
-        for point in series.points.iter().filter(|point| frame.place(point.x, point.y).is_none()) {
-            let Some((x, y)) = frame.place_near(point.x, point.y) else { continue };
-            let x = x.clamp(frame.left, frame.left + frame.width);
-            beyond.push((x.round() as i64, y.clamp(frame.top, frame.top + frame.height).round() as i64));
-        }
+        let outside = series.points.iter().filter(|point| frame.place(point.x, point.y).is_none());
+        let mut beyond: Vec<(i64, i64)> = outside
+            .filter_map(|point| frame.place_near(point.x, point.y))
+            .map(|(x, y)| (x.clamp(frame.left, frame.right()), y.clamp(frame.top, frame.bottom())))
+            .map(|(x, y)| (x.round() as i64, y.round() as i64))
+            .collect();
         beyond.sort_unstable();
         beyond.dedup();
         let triangle = |(x, y): &(i64, i64)| {
