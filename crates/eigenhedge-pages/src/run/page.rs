@@ -73,39 +73,26 @@ fn tiles(run: &Model, summary: &Summary) -> Vec<Tile> {
 }
 
 fn notes(recorder: &Recorder, summary: &Summary) -> Vec<String> {
-    let mut notes = Vec::new();
     let rows = |count: u64| if count == 1 { "1 row was".into() } else { format!("{} rows were", grouped(count)) };
-    if summary.bound_holds == Some(false) {
-        notes.push("The bound DOES NOT HOLD: the loss is larger than the theorem allows.".into());
-    }
-    let largest: f64 = recorder.largest.entries.iter().map(|entry| entry.value).sum();
-    let (count, charged) =
-        (recorder.largest.entries.len() as u64, recorder.checkpoints.last().map_or(0, |last| last.rows));
-    if summary.loss > 0.0 && charged >= 100 * count && largest > 0.25 * summary.loss {
-        let share = percent((largest / summary.loss).min(1.0));
-        notes.push(format!(
-            "{count} rows account for {share} of the total loss: see \u{201c}Which rows stand out\u{201d}."
-        ));
-    }
-    if recorder.times.is_some() && !recorder.is_in_order {
-        notes.push("The times are not in order, so the charts show row numbers.".into());
-    }
-    if summary.skipped_rows > 0 {
-        notes.push(format!("{} passed over.", rows(summary.skipped_rows)));
-    }
-    let certificate = &summary.certificate;
-    if certificate.clipped_rows > 0 {
-        notes.push(format!("{} shortened before learning; the loss counts in full.", rows(certificate.clipped_rows)));
-    }
-    if certificate.filled_rows > 0 {
-        let cells = grouped(certificate.missing_cells);
-        notes.push(format!("{} learned with missing cells filled in: {cells} cells.", rows(certificate.filled_rows)));
-    }
-    if certificate.budget_error > 0.0 {
-        notes.push(format!(
-            "The budget discarded features with a total norm of {}.",
-            readable(certificate.budget_error)
-        ));
-    }
-    notes
+    let (entries, certificate) = (&recorder.largest.entries, &summary.certificate);
+    let (count, largest) = (entries.len() as u64, entries.iter().map(|entry| entry.value).sum::<f64>());
+    let charged = recorder.checkpoints.last().map_or(0, |last| last.rows);
+    let is_outlying = summary.loss > 0.0 && charged >= 100 * count && largest > 0.25 * summary.loss;
+    let share = percent((largest / summary.loss).min(1.0));
+    let [skipped, clipped, filled] =
+        [summary.skipped_rows, certificate.clipped_rows, certificate.filled_rows].map(|count| (count > 0, rows(count)));
+    let (cells, budget) = (grouped(certificate.missing_cells), readable(certificate.budget_error));
+    let notes = [
+        (summary.bound_holds == Some(false), BROKEN.to_owned()),
+        (is_outlying, format!("{count} rows account for {share} of the total loss: see “Which rows stand out”.")),
+        (recorder.times.is_some() && !recorder.is_in_order, UNORDERED.to_owned()),
+        (skipped.0, skipped.1 + " passed over."),
+        (clipped.0, clipped.1 + " shortened before learning; the loss counts in full."),
+        (filled.0, format!("{} learned with missing cells filled in: {cells} cells.", filled.1)),
+        (certificate.budget_error > 0.0, format!("The budget discarded features with a total norm of {budget}.")),
+    ];
+    notes.into_iter().filter_map(|(applies, note)| applies.then_some(note)).collect()
 }
+
+const BROKEN: &str = "The bound DOES NOT HOLD: the loss is larger than the theorem allows.";
+const UNORDERED: &str = "The times are not in order, so the charts show row numbers.";
