@@ -5,6 +5,22 @@
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scratch<T>(pub T);
 
+/// Scratch space of which a clone starts empty.
+#[derive(Default)]
+pub(crate) struct Fresh<T>(pub T);
+
+impl<T: Default> Clone for Fresh<T> {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl<T> std::fmt::Debug for Fresh<T> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("Fresh")
+    }
+}
+
 impl<T> PartialEq for Scratch<T> {
     fn eq(&self, _: &Self) -> bool {
         true

@@ -24,9 +24,9 @@ impl Measure {
 
     pub(super) fn of(self, a: &[f64], b: &[f64]) -> f64 {
         match self {
-            Self::Product => Arch::new().dispatch(Pair { a, b, term: Product }),
-            Self::SquaredDistance => Arch::new().dispatch(Pair { a, b, term: SquaredDifference }),
-            Self::AbsoluteDistance => Arch::new().dispatch(Pair { a, b, term: AbsoluteDifference }),
+            Self::Product => Arch::new().dispatch(Pair::<PRODUCT> { a, b }),
+            Self::SquaredDistance => Arch::new().dispatch(Pair::<SQUARED_DIFFERENCE> { a, b }),
+            Self::AbsoluteDistance => Arch::new().dispatch(Pair::<ABSOLUTE_DIFFERENCE> { a, b }),
             Self::Cosine => cosine(Self::Product.of(a, b), Self::Product.of(a, a), Self::Product.of(b, b)),
             Self::Discordance => discordant(a, b),
         }
@@ -40,11 +40,11 @@ impl Measure {
         out: &mut Vec<f64>,
     ) {
         match self {
-            Self::Product => all_sums(atoms, point, out, Product),
-            Self::SquaredDistance => all_sums(atoms, point, out, SquaredDifference),
-            Self::AbsoluteDistance => all_sums(atoms, point, out, AbsoluteDifference),
+            Self::Product => all_sums::<PRODUCT>(atoms, point, out),
+            Self::SquaredDistance => all_sums::<SQUARED_DIFFERENCE>(atoms, point, out),
+            Self::AbsoluteDistance => all_sums::<ABSOLUTE_DIFFERENCE>(atoms, point, out),
             Self::Cosine => {
-                all_sums(atoms, point, out, Product);
+                all_sums::<PRODUCT>(atoms, point, out);
                 Arch::new().dispatch(Cosines { squares, square, values: out });
             }
             Self::Discordance => {
@@ -63,8 +63,8 @@ impl Measure {
         let count = atoms.columns();
         zero(out, count * points.columns());
         match self {
-            Self::SquaredDistance => Arch::new().dispatch(Tiles { atoms, points, out, term: SquaredDifference }),
-            Self::AbsoluteDistance => Arch::new().dispatch(Tiles { atoms, points, out, term: AbsoluteDifference }),
+            Self::SquaredDistance => Arch::new().dispatch(Tiles::<SQUARED_DIFFERENCE> { atoms, points, out }),
+            Self::AbsoluteDistance => Arch::new().dispatch(Tiles::<ABSOLUTE_DIFFERENCE> { atoms, points, out }),
             Self::Product | Self::Cosine => {
                 let products = MatMut::from_column_major_slice_mut(out, count, points.columns());
                 matmul(products, Accum::Replace, atoms.view().transpose(), points.view(), 1.0, Par::Seq);
@@ -116,46 +116,27 @@ fn cosine(product: f64, a: f64, b: f64) -> f64 {
     if norms == 0.0 { 0.0 } else { cosine }
 }
 
-/// Term that is summed over the entries of two vectors. It must be zero if both entries are zero.
-trait Term: Copy {
-    fn add<S: Simd>(self, simd: S, sum: S::f64s, a: S::f64s, b: S::f64s) -> S::f64s;
-}
+/// Terms that are summed over the entries of two vectors. They are zero if both entries are zero.
+const PRODUCT: u8 = 0;
+const SQUARED_DIFFERENCE: u8 = 1;
+const ABSOLUTE_DIFFERENCE: u8 = 2;
 
-#[derive(Clone, Copy)]
-struct Product;
-
-#[derive(Clone, Copy)]
-struct SquaredDifference;
-
-#[derive(Clone, Copy)]
-struct AbsoluteDifference;
-
-impl Term for Product {
-    #[inline(always)]
-    fn add<S: Simd>(self, simd: S, sum: S::f64s, a: S::f64s, b: S::f64s) -> S::f64s {
-        simd.mul_add_e_f64s(a, b, sum)
+#[inline(always)]
+fn add<S: Simd, const TERM: u8>(simd: S, sum: S::f64s, a: S::f64s, b: S::f64s) -> S::f64s {
+    if TERM == PRODUCT {
+        return simd.mul_add_e_f64s(a, b, sum);
     }
-}
-
-impl Term for SquaredDifference {
-    #[inline(always)]
-    fn add<S: Simd>(self, simd: S, sum: S::f64s, a: S::f64s, b: S::f64s) -> S::f64s {
-        let difference = simd.sub_f64s(a, b);
-        simd.mul_add_e_f64s(difference, difference, sum)
+    let difference = simd.sub_f64s(a, b);
+    if TERM == SQUARED_DIFFERENCE {
+        return simd.mul_add_e_f64s(difference, difference, sum);
     }
-}
-
-impl Term for AbsoluteDifference {
-    #[inline(always)]
-    fn add<S: Simd>(self, simd: S, sum: S::f64s, a: S::f64s, b: S::f64s) -> S::f64s {
-        simd.add_f64s(sum, simd.max_f64s(simd.sub_f64s(a, b), simd.sub_f64s(b, a)))
-    }
+    simd.add_f64s(sum, simd.max_f64s(difference, simd.sub_f64s(b, a)))
 }
 
 /// Computes `Σ term(a_i, b_i)` for several vectors a and one vector b. Contains no closures, because their bodies would
 /// not be compiled for the detected processor.
 #[inline(always)]
-fn sums<S: Simd, T: Term, const N: usize>(simd: S, columns: [&[f64]; N], b: &[f64], term: T) -> [f64; N] {
+fn sums<S: Simd, const TERM: u8, const N: usize>(simd: S, columns: [&[f64]; N], b: &[f64]) -> [f64; N] {
     let (b_body, b_rest) = S::as_simd_f64s(b);
     let mut bodies = [b_body; N];
     for c in 0..N {
@@ -164,14 +145,14 @@ fn sums<S: Simd, T: Term, const N: usize>(simd: S, columns: [&[f64]; N], b: &[f6
     let mut sums = [simd.splat_f64s(0.0); N];
     for (i, b) in b_body.iter().enumerate() {
         for c in 0..N {
-            sums[c] = term.add(simd, sums[c], bodies[c][i], *b);
+            sums[c] = add::<S, TERM>(simd, sums[c], bodies[c][i], *b);
         }
     }
     if !b_rest.is_empty() {
         let rest = simd.partial_load_f64s(b_rest);
         for c in 0..N {
             let a = simd.partial_load_f64s(&columns[c][b.len() - b_rest.len()..]);
-            sums[c] = term.add(simd, sums[c], a, rest);
+            sums[c] = add::<S, TERM>(simd, sums[c], a, rest);
         }
     }
     let mut totals = [0.0; N];
@@ -187,35 +168,34 @@ const BLOCK: usize = 2048;
 /// Number of atoms per group. Eight independent sums hide the latency of an addition.
 const GROUP: usize = 8;
 
-fn all_sums(atoms: &Matrix, point: &[f64], out: &mut Vec<f64>, term: impl Term) {
+fn all_sums<const TERM: u8>(atoms: &Matrix, point: &[f64], out: &mut Vec<f64>) {
     zero(out, atoms.columns());
-    Arch::new().dispatch(AllSums { atoms, point, out, term });
+    Arch::new().dispatch(AllSums::<TERM> { atoms, point, out });
 }
 
-struct AllSums<'a, T> {
+struct AllSums<'a, const TERM: u8> {
     atoms: &'a Matrix,
     point: &'a [f64],
     out: &'a mut [f64],
-    term: T,
 }
 
-impl<T: Term> WithSimd for AllSums<'_, T> {
+impl<const TERM: u8> WithSimd for AllSums<'_, TERM> {
     type Output = ();
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { atoms, point, out, term } = self;
+        let Self { atoms, point, out } = self;
         for (block, point) in point.chunks(BLOCK).enumerate() {
             let entries = |atom: usize| &atoms.column(atom)[block * BLOCK..][..point.len()];
             let (groups, rest) = out.as_chunks_mut::<GROUP>();
             let done = GROUP * groups.len();
             for (group, out) in groups.iter_mut().enumerate() {
                 let columns = std::array::from_fn::<_, GROUP, _>(|c| entries(GROUP * group + c));
-                for (out, sum) in out.iter_mut().zip(sums(simd, columns, point, term)) {
+                for (out, sum) in out.iter_mut().zip(sums::<S, TERM, GROUP>(simd, columns, point)) {
                     *out += sum;
                 }
             }
             for (i, out) in rest.iter_mut().enumerate() {
-                *out += sums(simd, [entries(done + i)], point, term)[0];
+                *out += sums::<S, TERM, 1>(simd, [entries(done + i)], point)[0];
             }
         }
     }
@@ -225,18 +205,17 @@ impl<T: Term> WithSimd for AllSums<'_, T> {
 const REGISTERS: usize = 4;
 
 /// Computes sums for all pairs of an atom and a point, with one atom per lane.
-struct Tiles<'a, T> {
+struct Tiles<'a, const TERM: u8> {
     atoms: &'a Matrix,
     points: &'a Matrix,
     out: &'a mut [f64],
-    term: T,
 }
 
-impl<T: Term> WithSimd for Tiles<'_, T> {
+impl<const TERM: u8> WithSimd for Tiles<'_, TERM> {
     type Output = ();
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { atoms, points, out, term } = self;
+        let Self { atoms, points, out } = self;
         let (count, length, wide) = (atoms.columns(), atoms.rows(), REGISTERS * S::F64_LANES);
         let mut tile = vec![0.0; wide * length];
         for first in (0..count).step_by(wide) {
@@ -249,7 +228,7 @@ impl<T: Term> WithSimd for Tiles<'_, T> {
             for j in (0..points.columns()).step_by(2) {
                 // If the number of points is odd, the last one is computed twice.
                 let pair = [j, (j + 1).min(points.columns() - 1)];
-                let found = tile_sums(simd, &tile, pair.map(|j| points.column(j)), term);
+                let found = tile_sums::<S, TERM>(simd, &tile, pair.map(|j| points.column(j)));
                 for (j, sums) in pair.into_iter().zip(&found) {
                     for (r, sums) in sums.iter().enumerate() {
                         let from = (r * S::F64_LANES).min(used);
@@ -263,33 +242,32 @@ impl<T: Term> WithSimd for Tiles<'_, T> {
 }
 
 #[inline(always)]
-fn tile_sums<S: Simd, T: Term>(simd: S, tile: &[f64], points: [&[f64]; 2], term: T) -> [[S::f64s; REGISTERS]; 2] {
+fn tile_sums<S: Simd, const TERM: u8>(simd: S, tile: &[f64], points: [&[f64]; 2]) -> [[S::f64s; REGISTERS]; 2] {
     let mut sums = [[simd.splat_f64s(0.0); REGISTERS]; 2];
     let (entries, _) = S::as_simd_f64s(tile);
     let (entries, _) = entries.as_chunks::<REGISTERS>();
     for ((entries, a), b) in entries.iter().zip(points[0]).zip(points[1]) {
         let (a, b) = (simd.splat_f64s(*a), simd.splat_f64s(*b));
         for r in 0..REGISTERS {
-            sums[0][r] = term.add(simd, sums[0][r], entries[r], a);
-            sums[1][r] = term.add(simd, sums[1][r], entries[r], b);
+            sums[0][r] = add::<S, TERM>(simd, sums[0][r], entries[r], a);
+            sums[1][r] = add::<S, TERM>(simd, sums[1][r], entries[r], b);
         }
     }
     sums
 }
 
-struct Pair<'a, T> {
+struct Pair<'a, const TERM: u8> {
     a: &'a [f64],
     b: &'a [f64],
-    term: T,
 }
 
-impl<T: Term> WithSimd for Pair<'_, T> {
+impl<const TERM: u8> WithSimd for Pair<'_, TERM> {
     type Output = f64;
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> f64 {
         let mut total = 0.0;
         for (a, b) in self.a.chunks(BLOCK).zip(self.b.chunks(BLOCK)) {
-            total += sums(simd, [a], b, self.term)[0];
+            total += sums::<S, TERM, 1>(simd, [a], b)[0];
         }
         total
     }

@@ -17,5 +17,5 @@ pub(crate) use matrix::{
     Intake, Source, WINDOW, add_lower_square, add_product, lower_square, multiplied, multiply, symmetric_times,
 };
 pub(crate) use polar::Polar;
-pub(crate) use small_product::{multiply_small, multiply_small_transposed};
+pub(crate) use small_product::multiply_small;
 pub(crate) use sparse::{CANCELLED, Cells, Combinations, STREAK, add_multiple, filled_cells};

@@ -8,7 +8,7 @@
 //! References: Higham, *Functions of Matrices*, section 8.3; Demmel & Veselić, *Jacobi's method is more accurate than
 //! QR*, SIAM J. Matrix Anal. Appl. 1992.
 
-use super::{Matrix, multiply, multiply_small, multiply_small_transposed};
+use super::{Matrix, multiply, multiply_small};
 use crate::num::dot;
 use crate::scratch::zero;
 
@@ -56,7 +56,8 @@ impl Polar {
         let Self { turned, defect, .. } = self;
         out.clone_from(matrix);
         for _ in 0..MOST_STEPS {
-            multiply_small_transposed(defect, out, out);
+            turned.transpose_of(out);
+            multiply_small(defect, out, turned);
             let norm = half_defect(defect);
             if !(norm <= NEAR) {
                 return false;

@@ -1,12 +1,22 @@
 //! Products of two small matrices, which fit into the nearest caches: a general product would spend most of its time on
-//! packing. Columns are read as whole SIMD vectors, including their padding. Terms are added in the order of the
-//! columns of the left matrix, for any number of lanes.
+//! packing. Columns are read as whole SIMD vectors, including their padding. Terms are added in the order of the columns
+//! of the left matrix, for any number of lanes.
 
 use super::{Matrix, multiply};
 use pulp::{Arch, Simd, WithSimd};
+use std::array;
 
 /// Maximum inner dimension and maximum number of columns of a small product.
-const MOST: usize = 128;
+pub(super) const MOST: usize = 128;
+const ALL: [usize; MOST] = {
+    let mut all = [0; MOST];
+    let mut i = 0;
+    while i < MOST {
+        all[i] = i;
+        i += 1;
+    }
+    all
+};
 
 /// Computes `out = a b` and resizes `out`. Fastest if both matrices have a few dozen rows and columns.
 pub(crate) fn multiply_small(out: &mut Matrix, a: &Matrix, b: &Matrix) {
@@ -15,123 +25,89 @@ pub(crate) fn multiply_small(out: &mut Matrix, a: &Matrix, b: &Matrix) {
         return multiply(out, a.view(), b.view());
     }
     out.resize(a.rows(), b.columns());
-    Arch::new().dispatch(SmallProduct::<false> { a, b, out });
+    Arch::new().dispatch(SmallProduct { a, from: &ALL[..a.columns()], b, to: &ALL[..b.columns()], out });
 }
 
-/// Computes `out = a bᵀ` and resizes `out`. Fastest if both matrices have a few dozen rows and columns.
-pub(crate) fn multiply_small_transposed(out: &mut Matrix, a: &Matrix, b: &Matrix) {
-    assert_eq!(a.columns(), b.columns(), "shapes agree");
-    if a.columns().max(b.rows()) > MOST {
-        return multiply(out, a.view(), b.view().transpose());
-    }
-    out.resize(a.rows(), b.rows());
-    Arch::new().dispatch(SmallProduct::<true> { a, b, out });
+/// Task that computes `out[:, to[j]] = Σ_p a[:, from[p]] · b[p, j]` for at most [`MOST`] columns of a.
+pub(super) struct SmallProduct<'a> {
+    pub a: &'a Matrix,
+    pub from: &'a [usize],
+    pub b: &'a Matrix,
+    pub to: &'a [usize],
+    pub out: &'a mut Matrix,
 }
 
-/// Task that computes `out = a b`, or `out = a bᵀ` if `TRANSPOSED`.
-struct SmallProduct<'a, const TRANSPOSED: bool> {
-    a: &'a Matrix,
-    b: &'a Matrix,
-    out: &'a mut Matrix,
-}
-
-impl<const TRANSPOSED: bool> WithSimd for SmallProduct<'_, TRANSPOSED> {
+impl WithSimd for SmallProduct<'_> {
     type Output = ();
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        let rows = self.a.rows();
-        in_row_blocks(simd, rows, &mut self);
+        let vectors = self.a.rows().div_ceil(S::F64_LANES);
+        // The sums, the vectors of one column and one factor must fit into the registers: 32 with AVX-512, otherwise 16.
+        let most = if S::F64_LANES == 8 { 4 } else { 3 };
+        let (mut row, mut left) = (0, vectors.div_ceil(most));
+        while left > 0 {
+            // Blocks have nearly equal heights, because short blocks do little work per factor.
+            let taken = (vectors - row).div_ceil(left);
+            match taken {
+                4 => self.rows::<S, 4>(simd, row),
+                3 => self.rows::<S, 3>(simd, row),
+                2 => self.rows::<S, 2>(simd, row),
+                _ => self.rows::<S, 1>(simd, row),
+            }
+            row += taken;
+            left -= 1;
+        }
     }
 }
 
-impl<const TRANSPOSED: bool> RowBlocks for SmallProduct<'_, TRANSPOSED> {
+impl SmallProduct<'_> {
+    /// Computes `R` SIMD vectors of rows, starting at vector `row`, in all columns of the product.
     #[inline(always)]
     fn rows<S: Simd, const R: usize>(&mut self, simd: S, row: usize) {
-        let columns = self.out.columns();
+        let zero = [simd.splat_f64s(0.0); R];
+        let mut columns = [&zero; MOST];
+        for (column, &j) in columns.iter_mut().zip(self.from) {
+            let whole = S::as_simd_f64s(self.a.whole_column(j)).0;
+            *column = whole.get(row..).and_then(|rest| rest.first_chunk()).unwrap_or(&zero);
+        }
+        let (columns, to) = (&columns[..self.from.len()], self.to);
         let mut j = 0;
-        while j + 4 <= columns {
-            self.block::<S, R, 4>(simd, row, j);
+        while j + 4 <= to.len() {
+            block::<S, R, 4>(simd, columns, self.b, j, &to[j..], self.out, row);
             j += 4;
         }
-        if j + 2 <= columns {
-            self.block::<S, R, 2>(simd, row, j);
-            j += 2;
-        }
-        if j < columns {
-            self.block::<S, R, 1>(simd, row, j);
-        }
-    }
-}
-
-impl<const TRANSPOSED: bool> SmallProduct<'_, TRANSPOSED> {
-    #[inline(always)]
-    fn block<S: Simd, const R: usize, const C: usize>(&mut self, simd: S, row: usize, first: usize) {
-        let Self { a, b, out } = self;
-        let inner = a.columns();
-        let mut sums = [[simd.splat_f64s(0.0); C]; R];
-        let (storage, stride) = a.storage();
-        let (vectors, distance) = (S::as_simd_f64s(storage).0, stride / S::F64_LANES);
-        let vectors = vectors[..inner * distance].chunks_exact(distance.max(1)).map(|column| &column[row..row + R]);
-        if TRANSPOSED {
-            let (storage, stride) = b.storage();
-            let factors = storage[..inner * stride].chunks_exact(stride.max(1)).map(|column| &column[first..first + C]);
-            for (vectors, factors) in vectors.zip(factors) {
-                add_terms(simd, &mut sums, vectors, |c| factors[c]);
-            }
-        } else {
-            let columns: [&[f64]; C] = std::array::from_fn(|c| &b.column(first + c)[..inner]);
-            for (vectors, p) in vectors.zip(0..inner) {
-                add_terms(simd, &mut sums, vectors, |c| columns[c][p]);
-            }
-        }
-        let (storage, stride) = out.storage_mut();
-        let (out, distance) = (S::as_mut_simd_f64s(storage).0, stride / S::F64_LANES);
-        for c in 0..C {
-            let out = &mut out[(first + c) * distance + row..][..R];
-            for r in 0..R {
-                out[r] = sums[r][c];
-            }
+        while j < to.len() {
+            block::<S, R, 1>(simd, columns, self.b, j, &to[j..], self.out, row);
+            j += 1;
         }
     }
 }
 
 #[inline(always)]
-fn add_terms<S: Simd, const R: usize, const C: usize>(
+fn block<S: Simd, const R: usize, const C: usize>(
     simd: S,
-    sums: &mut [[S::f64s; C]; R],
-    vectors: &[S::f64s],
-    factor: impl Fn(usize) -> f64,
+    columns: &[&[S::f64s; R]],
+    b: &Matrix,
+    first: usize,
+    to: &[usize],
+    out: &mut Matrix,
+    row: usize,
 ) {
-    for c in 0..C {
-        let factor = simd.splat_f64s(factor(c));
-        for r in 0..R {
-            sums[r][c] = simd.mul_add_e_f64s(vectors[r], factor, sums[r][c]);
+    let mut sums = [[simd.splat_f64s(0.0); C]; R];
+    let factors: [&[f64]; C] = array::from_fn(|c| &b.column(first + c)[..columns.len()]);
+    for p in 0..columns.len() {
+        for c in 0..C {
+            let factor = simd.splat_f64s(factors[c][p]);
+            for r in 0..R {
+                sums[r][c] = simd.mul_add_e_f64s(columns[p][r], factor, sums[r][c]);
+            }
         }
     }
-}
-
-pub(crate) trait RowBlocks {
-    /// Computes `R` SIMD vectors of rows, starting at vector `row`, in all columns of the product.
-    fn rows<S: Simd, const R: usize>(&mut self, simd: S, row: usize);
-}
-
-#[inline(always)]
-pub(crate) fn in_row_blocks<S: Simd>(simd: S, rows: usize, product: &mut impl RowBlocks) {
-    let vectors = rows.div_ceil(S::F64_LANES);
-    // The sums, the vectors of one column and one factor must fit into the registers: 32 with AVX-512, otherwise 16.
-    let most = if S::F64_LANES == 8 { 4 } else { 3 };
-    let (mut row, mut left) = (0, vectors.div_ceil(most));
-    while left > 0 {
-        // Blocks have nearly equal heights, because short blocks do little work per factor.
-        let taken = (vectors - row).div_ceil(left);
-        match taken {
-            4 => product.rows::<S, 4>(simd, row),
-            3 => product.rows::<S, 3>(simd, row),
-            2 => product.rows::<S, 2>(simd, row),
-            _ => product.rows::<S, 1>(simd, row),
+    for c in 0..C {
+        let out = &mut S::as_mut_simd_f64s(out.whole_column_mut(to[c])).0[row..row + R];
+        for r in 0..R {
+            out[r] = sums[r][c];
         }
-        row += taken;
-        left -= 1;
     }
 }
 
@@ -173,10 +149,6 @@ mod tests {
                     assert!(error <= inner as f64 * f64::EPSILON * size, "{rows} {inner} {columns}: {error}");
                 }
             }
-            let (mut transposed, mut same) = (Matrix::default(), Matrix::default());
-            transposed.transpose_of(&b);
-            multiply_small_transposed(&mut same, &a, &transposed);
-            assert_eq!(same, out, "{rows} {inner} {columns}");
         }
     }
 }

@@ -8,7 +8,7 @@
 
 use crate::error::{Error, at_least_one, require};
 use crate::linalg::Matrix;
-use crate::scratch::refill;
+use crate::scratch::{Fresh, refill};
 use crate::state::{energy, ensure};
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::cholesky::llt::{factor, inverse};
@@ -25,22 +25,7 @@ pub(super) struct Removal {
     /// Vector q of each removed atom, one per column.
     taken: Matrix,
     share: Vec<f64>,
-    memory: FactorMemory,
-}
-
-#[derive(Default)]
-struct FactorMemory(Option<(usize, MemBuffer)>);
-
-impl Clone for FactorMemory {
-    fn clone(&self) -> Self {
-        Self::default()
-    }
-}
-
-impl std::fmt::Debug for FactorMemory {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("FactorMemory")
-    }
+    memory: Fresh<Option<(usize, MemBuffer)>>,
 }
 
 /// Ridge that is added to the diagonal, as a share of the largest diagonal entry.

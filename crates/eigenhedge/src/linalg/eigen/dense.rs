@@ -6,31 +6,20 @@
 
 use crate::linalg::{Matrix, multiplied, multiply, symmetric_times};
 use crate::num::{dot, unit};
+use crate::scratch::Fresh;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, SelfAdjointEvdParams, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::prelude::ReborrowMut;
 use faer::{Auto, MatMut, MatRef, Par, Spec};
 
-#[derive(Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Eigen {
     /// Eigenvalues, ascending.
     pub values: Vec<f64>,
     /// Eigenvectors. Column `i` belongs to `values[i]`.
     pub vectors: Matrix,
-    memory: Option<(usize, MemBuffer)>,
+    memory: Fresh<Option<(usize, MemBuffer)>>,
     scaled: Matrix,
-}
-
-impl std::fmt::Debug for Eigen {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Eigen").field("values", &self.values).field("vectors", &self.vectors).finish()
-    }
-}
-
-impl Clone for Eigen {
-    fn clone(&self) -> Self {
-        Self { values: self.values.clone(), vectors: self.vectors.clone(), memory: None, scaled: Matrix::default() }
-    }
 }
 
 impl Eigen {
@@ -42,11 +31,11 @@ impl Eigen {
         if n == 0 {
             return;
         }
-        let (_, memory) = match self.memory.take().filter(|(size, _)| *size >= n) {
-            Some(memory) => self.memory.insert(memory),
+        let (_, memory) = match self.memory.0.take().filter(|(size, _)| *size >= n) {
+            Some(memory) => self.memory.0.insert(memory),
             None => {
                 let need = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, params());
-                self.memory.insert((n, MemBuffer::new(need)))
+                self.memory.0.insert((n, MemBuffer::new(need)))
             }
         };
         decompose(matrix, &mut self.values, Some(self.vectors.view_mut()), memory, &mut self.scaled);

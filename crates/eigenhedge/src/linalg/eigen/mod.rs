@@ -1,11 +1,9 @@
 //! Symmetric eigenproblems: full decompositions, largest eigenpairs, and signed rank-one updates of eigensystems.
 
-mod cauchy_columns;
 mod dense;
 mod factor;
 mod largest_pairs;
 mod secular;
-mod secular_batch;
 mod secular_simd;
 mod tridiagonal;
 

@@ -1,158 +1,354 @@
-//! Roots of the secular equation.
+//! Roots of the secular equation, one per SIMD lane.
 //! Setting: `diag(d) + z zᵀ` with strictly ascending poles `d` and weights `w = z²`. Its eigenvalues are the roots of
 //! `f(λ) = 1 + Σ w_j / (d_j - λ)`, one in each gap `(d_i, d_{i+1})` and one above the last pole.
 //! Update: each root is stored as (nearest pole, offset), so that every difference `d_j - λ_i` has full relative
-//! accuracy, which makes the eigenvectors orthogonal (Gu & Eisenstat 1994). The iteration is the "middle way" (Li
-//! 1993): it replaces the sum on each side of the root by one pole. The root stays inside a bracket that shrinks in
-//! every step.
-//! Cost: about four evaluations of f per root. Small problems are solved in [`super::secular_batch`]. The caller scales
-//! the problem to unit size.
+//! accuracy, which makes the eigenvectors orthogonal (Gu & Eisenstat 1994). The iteration is the "middle way" (Li 1993):
+//! it replaces the sum on each side of the root by one pole. The root stays inside a bracket that shrinks in every step.
+//! The root above the last pole needs no special case, because the padding poles above it have zero weight.
+//! Cost: about four evaluations of f per root. No sum crosses lanes, and one square root instruction serves all lanes.
+//! The caller scales the problem to unit size.
 
-use super::secular_batch;
-use super::secular_simd::{MOST_STEPS, Point, Root, pole_sums};
+use super::secular_simd::{abs, four, neg, select};
+use crate::scratch::refill;
 use pulp::Simd;
 
-/// Computes all `count` roots in ascending order. The first `count` poles must be strictly ascending, with positive
-/// weights.
-#[inline(always)]
-pub(super) fn solve<S: Simd>(simd: S, poles: &[f64], weights: &[f64], count: usize, roots: &mut Vec<Root>) {
-    let last = count - 1;
-    let total: f64 = weights.iter().sum();
-    roots.clear();
-    if (2..=secular_batch::MOST).contains(&count) {
-        return secular_batch::solve(simd, &poles[..count], &weights[..count], roots);
-    }
-    for i in 0..last {
-        roots.push(inner_root(simd, poles, weights, i));
-    }
-    roots.push(last_root(simd, poles, weights, last, total));
+const MOST_STEPS: usize = 100;
+/// Number of padding entries after the poles, which fill the last SIMD vectors.
+const BEYOND: usize = 16 + 8;
+/// The first guess treats the terms of the other poles as constant, unless they change across half the gap by more than
+/// this share of the secular function without its two nearest terms.
+const CROWDED: f64 = 0.5;
+
+/// Strictly ascending poles with positive weights, followed by padding poles of zero weight.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Problem {
+    poles: Vec<f64>,
+    weights: Vec<f64>,
+    count: usize,
 }
 
+/// Root `λ = pole + offset` of the secular equation. `origin` is the index of the pole.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Root {
+    pub origin: usize,
+    /// Signed distance from that pole.
+    pub offset: f64,
+}
+
+/// Values and slopes of the sums over the poles below and above the point of each lane.
+#[derive(Clone, Copy)]
+struct Sides<V> {
+    below: V,
+    above: V,
+    slope_below: V,
+    slope_above: V,
+}
+
+/// Search interval of the root in each SIMD lane.
+#[derive(Clone, Copy)]
+struct Gaps<V> {
+    lower: V,
+    upper: V,
+    /// Nearer of the two poles that enclose the root.
+    origin: V,
+    /// 1 if `origin` is the lower of the two poles, and -1 if it is the upper one.
+    side: V,
+    /// Ends of the bracket that contains the root, relative to `origin`.
+    low: V,
+    high: V,
+}
+
+impl Problem {
+    pub fn set(&mut self, poles: &[f64], weights: impl Iterator<Item = f64>) {
+        self.count = poles.len();
+        refill(&mut self.weights, weights);
+        poles.clone_into(&mut self.poles);
+        let (last, total) = (poles[self.count - 1], self.weights.iter().sum::<f64>());
+        // Half of this distance exceeds the distance of the last root from the last pole.
+        self.poles.extend((1..=BEYOND).map(|i| last + (2.0 + 2.0 * total) * i as f64));
+        self.weights.resize(self.poles.len(), 0.0);
+    }
+
+    /// Computes all roots in ascending order.
+    #[inline(always)]
+    pub fn solve<S: Simd>(&self, simd: S, roots: &mut Vec<Root>) {
+        roots.clear();
+        if self.count == 1 {
+            return roots.push(Root { origin: 0, offset: self.weights[0] });
+        }
+        while roots.len() < self.count {
+            // Two groups of lanes at once: one computes while the other waits for its divisions.
+            if self.count - roots.len() > S::F64_LANES {
+                solve_lanes::<S, 2>(simd, self, roots);
+            } else {
+                solve_lanes::<S, 1>(simd, self, roots);
+            }
+        }
+    }
+}
+
+/// Computes one root per lane: those above pole `first` and the poles that follow. Returns their number.
 #[inline(always)]
-fn inner_root<S: Simd>(simd: S, poles: &[f64], weights: &[f64], i: usize) -> Root {
-    let gap = poles[i + 1] - poles[i];
-    let half = 0.5 * gap;
-    let sides = pole_sums(simd, poles, weights, Point { pole: poles[i], offset: half });
-    let middle = 1.0 + sides.below + sides.above;
-    // f increases from -∞ to +∞ across the gap.
-    let origin = if middle >= 0.0 { i } else { i + 1 };
-    let far = middle + (weights[i] - weights[i + 1]) / half;
-    let mut bracket = if middle >= 0.0 { (0.0, half) } else { (-half, 0.0) };
-    let guess = first_guess(far, weights[i], weights[i + 1], gap, middle >= 0.0);
-    let mut offset = inside(guess, bracket);
+fn solve_lanes<S: Simd, const G: usize>(simd: S, problem: &Problem, roots: &mut Vec<Root>) {
+    let (first, count) = (roots.len(), problem.count);
+    let (zero, one) = (simd.splat_f64s(0.0), simd.splat_f64s(1.0));
+    let mut gaps = [Gaps { lower: zero, upper: zero, origin: zero, side: one, low: zero, high: zero }; G];
+    let (mut origins, mut offsets) = ([zero; G], [zero; G]);
+    for g in 0..G {
+        let at = first + g * S::F64_LANES;
+        gaps[g].lower = load::<S>(&problem.poles[at..]);
+        gaps[g].upper = load::<S>(&problem.poles[at + 1..]);
+        origins[g] = gaps[g].lower;
+        offsets[g] = simd.mul_f64s(simd.splat_f64s(0.5), simd.sub_f64s(gaps[g].upper, gaps[g].lower));
+    }
+    // These roots are above pole `first` and below pole `first + G * S::F64_LANES`.
+    let sides = [(first + 1) / 4, (first + G * S::F64_LANES).div_ceil(4)];
+    let sums = evaluate(simd, problem, sides, &origins, &offsets);
+    let mut moving = [zero; G];
+    for g in 0..G {
+        let at = first + g * S::F64_LANES;
+        let weights = [load::<S>(&problem.weights[at..]), load::<S>(&problem.weights[at + 1..])];
+        offsets[g] = begin(simd, &mut gaps[g], offsets[g], weights, &sums[g]);
+        origins[g] = gaps[g].origin;
+        // 1 in lanes whose root has not converged.
+        let mut lanes = [0.0; 8];
+        lanes[..count.saturating_sub(at).min(8)].fill(1.0);
+        moving[g] = load::<S>(&lanes);
+    }
+    let mut busy = [true; G];
     for _ in 0..MOST_STEPS {
-        let sides = pole_sums(simd, poles, weights, Point { pole: poles[origin], offset });
-        let value = 1.0 + sides.below + sides.above;
-        if value.abs() <= 2.0 * f64::EPSILON * (1.0 + sides.above - sides.below) {
-            break;
-        }
-        if value < 0.0 {
-            bracket.0 = offset
+        // Often one root takes longer than the others. Only its group then continues.
+        let sums = if busy == [true; G] {
+            evaluate(simd, problem, sides, &origins, &offsets)
         } else {
-            bracket.1 = offset
+            let left = busy.iter().position(|busy| *busy).unwrap_or(0);
+            [evaluate(simd, problem, sides, &[origins[left]], &[offsets[left]])[0]; G]
+        };
+        for g in 0..G {
+            if busy[g] {
+                (offsets[g], moving[g]) = improve(simd, &mut gaps[g], offsets[g], moving[g], &sums[g]);
+                busy[g] = simd.reduce_max_f64s(moving[g]) > 0.0;
+            }
         }
-        let lower = (poles[i] - poles[origin]) - offset;
-        let upper = (poles[i + 1] - poles[origin]) - offset;
-        let mut step = middle_way(value, sides.slope_below, sides.slope_above, lower, upper);
-        if !(step * value < 0.0) {
-            step = -value / (sides.slope_below + sides.slope_above);
-        }
-        let next = inside(offset + step, bracket);
-        let settled = (next - offset).abs() <= f64::EPSILON * next.abs();
-        offset = next;
-        if settled {
+        if busy == [false; G] {
             break;
         }
     }
-    Root { origin, offset }
-}
-
-/// Computes the root above the last pole. Each step approximates the sum by a single pole.
-#[inline(always)]
-fn last_root<S: Simd>(simd: S, poles: &[f64], weights: &[f64], origin: usize, total: f64) -> Root {
-    let mut bracket = (0.0, total * (1.0 + 4.0 * f64::EPSILON));
-    // The offset is between the weight of the last pole and the sum of all weights.
-    let mut offset = if origin == 0 { total } else { inside(0.5 * (weights[origin] + total), bracket) };
-    for _ in 0..if origin == 0 { 0 } else { MOST_STEPS } {
-        let sides = pole_sums(simd, poles, weights, Point { pole: poles[origin], offset });
-        let value = 1.0 + sides.below;
-        if value.abs() <= 2.0 * f64::EPSILON * (1.0 - sides.below) {
-            break;
-        }
-        if value < 0.0 {
-            bracket.0 = offset
-        } else {
-            bracket.1 = offset
-        }
-        // Model `c + s/(d - λ)` with the value and slope of f at this point.
-        let s = sides.slope_below * offset * offset;
-        let c = value + s / offset;
-        let next = inside(s / c, bracket);
-        let settled = (next - offset).abs() <= f64::EPSILON * next;
-        offset = next;
-        if settled {
-            break;
+    let solved = (G * S::F64_LANES).min(count - first);
+    for g in 0..G {
+        let (mut found, mut sides) = ([0.0; 8], [0.0; 8]);
+        S::as_mut_simd_f64s(&mut found).0[0] = offsets[g];
+        S::as_mut_simd_f64s(&mut sides).0[0] = gaps[g].side;
+        let begin = g * S::F64_LANES;
+        for lane in begin..solved.min(begin + S::F64_LANES) {
+            let origin = first + lane + usize::from(sides[lane - begin] < 0.0);
+            roots.push(Root { origin, offset: found[lane - begin] });
         }
     }
-    Root { origin, offset }
 }
 
-/// Returns the root of `far + low/(-x) + high/(gap - x)`, as an offset from the lower end of the gap if `from_low` is
-/// true, and from the upper end otherwise.
+/// Sets the nearer poles and the brackets from sums at the midpoints. Returns first guesses.
 #[inline(always)]
-fn first_guess(far: f64, low: f64, high: f64, gap: f64, from_low: bool) -> f64 {
+fn begin<S: Simd>(
+    simd: S,
+    gaps: &mut Gaps<S::f64s>,
+    half: S::f64s,
+    [low_weight, high_weight]: [S::f64s; 2],
+    sums: &Sides<S::f64s>,
+) -> S::f64s {
+    let (zero, one) = (simd.splat_f64s(0.0), simd.splat_f64s(1.0));
+    let middle = simd.add_f64s(simd.add_f64s(one, sums.below), sums.above);
+    // f increases from -∞ to +∞ across the gap.
+    let from_lower = simd.greater_than_or_equal_f64s(middle, zero);
+    gaps.origin = select(simd, from_lower, gaps.lower, gaps.upper);
+    gaps.side = select(simd, from_lower, one, simd.splat_f64s(-1.0));
+    gaps.low = select(simd, from_lower, zero, neg(simd, half));
+    gaps.high = select(simd, from_lower, half, zero);
+    let far = simd.add_f64s(middle, simd.div_f64s(simd.sub_f64s(low_weight, high_weight), half));
+    let gap = simd.sub_f64s(gaps.upper, gaps.lower);
+    let guess = first_guess(simd, far, [low_weight, high_weight], gap, gaps.side);
+    // The first guess includes the other poles if the slopes show that they matter.
+    let own = simd.div_f64s(simd.add_f64s(low_weight, high_weight), half);
+    let others = simd.mul_add_e_f64s(simd.add_f64s(sums.slope_below, sums.slope_above), half, neg(simd, own));
+    let crowded = simd.greater_than_f64s(others, simd.mul_f64s(simd.splat_f64s(CROWDED), abs(simd, far)));
+    let offset = simd.mul_f64s(half, gaps.side);
+    let joint = simd.add_f64s(offset, middle_way(simd, gaps, offset, middle, sums));
+    inside(simd, select(simd, crowded, joint, guess), gaps)
+}
+
+/// Takes one step in every lane that has not converged. Returns the new offsets, and 1 in lanes that must continue.
+#[inline(always)]
+fn improve<S: Simd>(
+    simd: S,
+    gaps: &mut Gaps<S::f64s>,
+    offset: S::f64s,
+    moving: S::f64s,
+    sums: &Sides<S::f64s>,
+) -> (S::f64s, S::f64s) {
+    let (zero, one) = (simd.splat_f64s(0.0), simd.splat_f64s(1.0));
+    let value = simd.add_f64s(simd.add_f64s(one, sums.below), sums.above);
+    let size = simd.sub_f64s(simd.add_f64s(one, sums.above), sums.below);
+    let rounding = simd.mul_f64s(simd.splat_f64s(2.0 * f64::EPSILON), size);
+    let exact = simd.less_than_or_equal_f64s(abs(simd, value), rounding);
+    let moving = select(simd, exact, zero, moving);
+    if simd.reduce_max_f64s(moving) == 0.0 {
+        return (offset, moving);
+    }
+    let negative = simd.less_than_f64s(value, zero);
+    gaps.low = select(simd, negative, offset, gaps.low);
+    gaps.high = select(simd, negative, gaps.high, offset);
+    let step = middle_way(simd, gaps, offset, value, sums);
+    let next = inside(simd, simd.add_f64s(offset, step), gaps);
+    let next = select(simd, simd.greater_than_f64s(moving, zero), next, offset);
+    let change = abs(simd, simd.sub_f64s(next, offset));
+    let least = simd.mul_f64s(simd.splat_f64s(f64::EPSILON), abs(simd, next));
+    let settled = simd.less_than_or_equal_f64s(change, least);
+    (next, select(simd, settled, zero, moving))
+}
+
+#[inline(always)]
+fn load<S: Simd>(list: &[f64]) -> S::f64s {
+    S::as_simd_f64s(list).0[0]
+}
+
+/// Computes `Σ w/(d - λ)` and `Σ w/(d - λ)²` on both sides of the point of each lane. Groups of four poles before
+/// `sides[0]` are below every point, and groups from `sides[1]` on are above every point.
+#[inline(always)]
+fn evaluate<S: Simd, const G: usize>(
+    simd: S,
+    problem: &Problem,
+    sides: [usize; 2],
+    origins: &[S::f64s; G],
+    offsets: &[S::f64s; G],
+) -> [Sides<S::f64s>; G] {
+    let zero = simd.splat_f64s(0.0);
+    let mut sums = [Sides { below: zero, above: zero, slope_below: zero, slope_above: zero }; G];
+    let filled = problem.count.next_multiple_of(4);
+    let poles = problem.poles[..filled].as_chunks::<4>().0;
+    let weights = problem.weights[..filled].as_chunks::<4>().0;
+    let [low, high] = sides.map(|side| side.min(poles.len()));
+    for (d, w) in poles[..low].iter().zip(&weights[..low]) {
+        for g in 0..G {
+            let r = four(simd, d, origins[g], offsets[g]);
+            for i in 0..4 {
+                let term = simd.mul_f64s(simd.splat_f64s(w[i]), r[i]);
+                sums[g].below = simd.add_f64s(sums[g].below, term);
+                sums[g].slope_below = simd.mul_add_e_f64s(term, r[i], sums[g].slope_below);
+            }
+        }
+    }
+    for (d, w) in poles[low..high].iter().zip(&weights[low..high]) {
+        for g in 0..G {
+            let r = four(simd, d, origins[g], offsets[g]);
+            for i in 0..4 {
+                let term = simd.mul_f64s(simd.splat_f64s(w[i]), r[i]);
+                let (below, above) = (simd.min_f64s(term, zero), simd.max_f64s(term, zero));
+                sums[g].below = simd.add_f64s(sums[g].below, below);
+                sums[g].above = simd.add_f64s(sums[g].above, above);
+                sums[g].slope_below = simd.mul_add_e_f64s(below, r[i], sums[g].slope_below);
+                sums[g].slope_above = simd.mul_add_e_f64s(above, r[i], sums[g].slope_above);
+            }
+        }
+    }
+    for (d, w) in poles[high..].iter().zip(&weights[high..]) {
+        for g in 0..G {
+            let r = four(simd, d, origins[g], offsets[g]);
+            for i in 0..4 {
+                let term = simd.mul_f64s(simd.splat_f64s(w[i]), r[i]);
+                sums[g].above = simd.add_f64s(sums[g].above, term);
+                sums[g].slope_above = simd.mul_add_e_f64s(term, r[i], sums[g].slope_above);
+            }
+        }
+    }
+    sums
+}
+
+/// Returns the root of `far + low/(-x) + high/(gap - x)` as an offset from the lower end of the gap if `side` is 1, and from the upper end if
+/// -1.
+#[inline(always)]
+fn first_guess<S: Simd>(simd: S, far: S::f64s, [low, high]: [S::f64s; 2], gap: S::f64s, side: S::f64s) -> S::f64s {
+    let (zero, two) = (simd.splat_f64s(0.0), simd.splat_f64s(2.0));
+    let from_lower = simd.greater_than_f64s(side, zero);
     // far·x² - a·x + b = 0, where x is the offset from the chosen end.
-    let (a, b) = if from_low { (far * gap + low + high, low * gap) } else { (low + high - far * gap, -high * gap) };
-    let root = (a * a - 4.0 * far * b).max(0.0).sqrt();
+    let a = simd.mul_add_e_f64s(simd.mul_f64s(side, far), gap, simd.add_f64s(low, high));
+    let b = simd.mul_f64s(select(simd, from_lower, low, neg(simd, high)), gap);
+    let square = simd.sub_f64s(simd.mul_f64s(a, a), simd.mul_f64s(simd.mul_f64s(simd.splat_f64s(4.0), far), b));
+    let root = simd.sqrt_f64s(simd.max_f64s(square, zero));
     // Both roots are computed without cancellation. Only one is in the half gap.
-    let sum = if a >= 0.0 { a + root } else { a - root };
-    let (first, second) = (2.0 * b / sum, sum / (2.0 * far));
-    let fits = |x: f64| if from_low { x > 0.0 && x <= 0.5 * gap } else { x < 0.0 && x >= -0.5 * gap };
-    if fits(first) { first } else { second }
+    let positive = simd.greater_than_or_equal_f64s(a, zero);
+    let sum = select(simd, positive, simd.add_f64s(a, root), simd.sub_f64s(a, root));
+    let first = simd.div_f64s(simd.mul_f64s(two, b), sum);
+    let second = simd.div_f64s(sum, simd.mul_f64s(two, far));
+    let distance = simd.mul_f64s(side, first);
+    let fits = simd.and_m64s(
+        simd.greater_than_f64s(distance, zero),
+        simd.less_than_or_equal_f64s(simd.mul_f64s(two, distance), gap),
+    );
+    select(simd, fits, first, second)
 }
 
-/// Returns the step x to the root of `c + s/(lower - x) + S/(upper - x)`, where c, s and S match the value of f and the
-/// slopes of its two sums at x = 0.
+/// Returns the middle-way step, or Newton's step in lanes where the former leads away from the root.
 #[inline(always)]
-fn middle_way(value: f64, slope_left: f64, slope_right: f64, lower: f64, upper: f64) -> f64 {
-    let a = (lower + upper) * value - lower * upper * (slope_left + slope_right);
-    let b = lower * upper * value;
-    let c = value - lower * slope_left - upper * slope_right;
-    let root = (a * a - 4.0 * b * c).max(0.0).sqrt();
-    if a <= 0.0 { (a - root) / (2.0 * c) } else { 2.0 * b / (a + root) }
+fn middle_way<S: Simd>(
+    simd: S,
+    gaps: &Gaps<S::f64s>,
+    offset: S::f64s,
+    value: S::f64s,
+    sums: &Sides<S::f64s>,
+) -> S::f64s {
+    let (zero, two) = (simd.splat_f64s(0.0), simd.splat_f64s(2.0));
+    let lower = simd.sub_f64s(simd.sub_f64s(gaps.lower, gaps.origin), offset);
+    let upper = simd.sub_f64s(simd.sub_f64s(gaps.upper, gaps.origin), offset);
+    let slope = simd.add_f64s(sums.slope_below, sums.slope_above);
+    let product = simd.mul_f64s(lower, upper);
+    let a = simd.sub_f64s(simd.mul_f64s(simd.add_f64s(lower, upper), value), simd.mul_f64s(product, slope));
+    let b = simd.mul_f64s(product, value);
+    let pulled = simd.sub_f64s(value, simd.mul_f64s(lower, sums.slope_below));
+    let c = simd.sub_f64s(pulled, simd.mul_f64s(upper, sums.slope_above));
+    let square = simd.sub_f64s(simd.mul_f64s(a, a), simd.mul_f64s(simd.mul_f64s(simd.splat_f64s(4.0), b), c));
+    let root = simd.sqrt_f64s(simd.max_f64s(square, zero));
+    let falling = simd.less_than_or_equal_f64s(a, zero);
+    let above = select(simd, falling, simd.sub_f64s(a, root), simd.mul_f64s(two, b));
+    let under = select(simd, falling, simd.mul_f64s(two, c), simd.add_f64s(a, root));
+    let step = simd.div_f64s(above, under);
+    let towards = simd.less_than_f64s(simd.mul_f64s(step, value), zero);
+    select(simd, towards, step, simd.div_f64s(neg(simd, value), slope))
 }
 
-/// Returns `x` if it is strictly inside the bracket, or else a point that shrinks the bracket.
+/// Returns `x` where it is strictly inside its bracket, and elsewhere a point that shrinks the bracket.
 #[inline(always)]
-fn inside(x: f64, (low, high): (f64, f64)) -> f64 {
-    if x > low && x < high {
+fn inside<S: Simd>(simd: S, x: S::f64s, gaps: &Gaps<S::f64s>) -> S::f64s {
+    let Gaps { low, high, side, .. } = *gaps;
+    let (zero, one) = (simd.splat_f64s(0.0), simd.splat_f64s(1.0));
+    let fits = simd.and_m64s(simd.greater_than_f64s(x, low), simd.less_than_f64s(x, high));
+    if simd.reduce_min_f64s(select(simd, fits, one, zero)) == 1.0 {
         return x;
     }
-    if low == 0.0 {
-        return high * 0.125;
-    }
-    if high == 0.0 {
-        return low * 0.125;
-    }
-    if low * high > 0.0 && (high / low > 16.0 || low / high > 16.0) {
-        return low.signum() * (low * high).sqrt();
-    }
-    0.5 * (low + high)
+    let (eighth, sixteen) = (simd.splat_f64s(0.125), simd.splat_f64s(16.0));
+    // Both ends are on the same side of the origin, so their product is nonnegative.
+    let geometric = simd.mul_f64s(side, simd.sqrt_f64s(simd.mul_f64s(low, high)));
+    let (near, distant) =
+        (simd.min_f64s(abs(simd, low), abs(simd, high)), simd.max_f64s(abs(simd, low), abs(simd, high)));
+    let wide = simd.greater_than_f64s(distant, simd.mul_f64s(sixteen, near));
+    let mean = simd.mul_f64s(simd.splat_f64s(0.5), simd.add_f64s(low, high));
+    let middle = select(simd, wide, geometric, mean);
+    let at_pole = simd.mul_f64s(simd.mul_f64s(side, eighth), distant);
+    let middle = select(simd, simd.equal_f64s(near, zero), at_pole, middle);
+    select(simd, fits, x, middle)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::secular_simd::fill_up;
     use super::*;
     use pulp::{Arch, WithSimd};
 
-    struct Solve<'a>(&'a [f64], &'a [f64], usize, &'a mut Vec<Root>);
+    struct Solve<'a>(&'a Problem, &'a mut Vec<Root>);
 
     impl WithSimd for Solve<'_> {
         type Output = ();
         #[inline(always)]
         fn with_simd<S: Simd>(self, simd: S) {
-            solve(simd, self.0, self.1, self.2, self.3);
+            self.0.solve(simd, self.1);
         }
     }
 
@@ -176,10 +372,10 @@ mod tests {
                 poles.sort_by(f64::total_cmp);
                 poles.dedup();
                 let weights: Vec<f64> = poles.iter().map(|_| 10f64.powf(-2.0 * grading * random.uniform())).collect();
-                let mut roots = Vec::new();
-                let (mut full_poles, mut full_weights) = (poles.clone(), weights.clone());
-                fill_up(&mut full_poles, &mut full_weights);
-                Arch::new().dispatch(Solve(&full_poles, &full_weights, poles.len(), &mut roots));
+                let (mut problem, mut roots) = (Problem::default(), Vec::new());
+                problem.set(&poles, weights.iter().copied());
+                Arch::new().dispatch(Solve(&problem, &mut roots));
+                assert_eq!(roots.len(), poles.len());
                 for (i, root) in roots.iter().enumerate() {
                     let (value, size) = secular(&poles, &weights, *root);
                     assert!(value.abs() <= 64.0 * f64::EPSILON * size, "n {n} root {i}: {value} of {size}");

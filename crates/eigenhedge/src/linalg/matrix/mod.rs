@@ -59,17 +59,21 @@ impl Matrix {
         self.data.capacity() * size_of::<f64>()
     }
 
+    #[inline]
+    fn at(&self, j: usize) -> usize {
+        assert!(j < self.columns, "column {j} of {}", self.columns);
+        self.start + j * self.stride
+    }
+
     /// Returns column `j`.
     pub fn column(&self, j: usize) -> &[f64] {
-        assert!(j < self.columns, "column {j} of {}", self.columns);
-        let at = self.start + j * self.stride;
+        let at = self.at(j);
         &self.data[at..at + self.rows]
     }
 
     /// Returns column `j`, mutably.
     pub fn column_mut(&mut self, j: usize) -> &mut [f64] {
-        assert!(j < self.columns, "column {j} of {}", self.columns);
-        let at = self.start + j * self.stride;
+        let at = self.at(j);
         &mut self.data[at..at + self.rows]
     }
 
@@ -176,15 +180,6 @@ impl Matrix {
         }
     }
 
-    /// Returns the storage of the columns and the stride between them in entries. Column padding has undefined values.
-    pub(crate) fn storage(&self) -> (&[f64], usize) {
-        (&self.data[self.start..], self.stride)
-    }
-
-    pub(crate) fn storage_mut(&mut self) -> (&mut [f64], usize) {
-        (&mut self.data[self.start..], self.stride)
-    }
-
     pub(crate) fn push_column(&mut self, column: &[f64]) {
         self.resize(column.len(), self.columns + 1);
         self.column_mut(self.columns - 1).copy_from_slice(column);
@@ -201,14 +196,12 @@ impl Matrix {
 
     /// Returns a column including its padding to a multiple of a cache line. The values of the padding are undefined.
     pub(crate) fn whole_column(&self, j: usize) -> &[f64] {
-        assert!(j < self.columns, "column {j} of {}", self.columns);
-        let at = self.start + j * self.stride;
+        let at = self.at(j);
         &self.data[at..at + self.rows.next_multiple_of(LINE)]
     }
 
     pub(crate) fn whole_column_mut(&mut self, j: usize) -> &mut [f64] {
-        assert!(j < self.columns, "column {j} of {}", self.columns);
-        let at = self.start + j * self.stride;
+        let at = self.at(j);
         &mut self.data[at..at + self.rows.next_multiple_of(LINE)]
     }
 

@@ -15,13 +15,6 @@ pub(super) struct UpcomingBlock {
     stored: usize,
 }
 
-/// Clones as an empty block, because the storage after the columns is not copied.
-impl Clone for UpcomingBlock {
-    fn clone(&self) -> Self {
-        Self::default()
-    }
-}
-
 impl UpcomingBlock {
     pub fn begin(&mut self, points: usize, columns: usize) {
         self.clear();

@@ -35,7 +35,7 @@ impl Ambient {
     pub(crate) fn complete(&mut self) -> Matrix {
         self.leave_sparse();
         let vectors = self.vectors().into_owned();
-        self.scratch.0.block.clear();
+        self.scratch.0.block.0.clear();
         self.columns = Matrix::identity(self.length);
         self.deferred = Deferred::default();
         self.standard = true;
@@ -44,7 +44,7 @@ impl Ambient {
 
     pub(crate) fn replace_columns(&mut self, columns: Matrix) {
         self.leave_sparse();
-        self.scratch.0.block.clear();
+        self.scratch.0.block.0.clear();
         (self.scratch.0.combined, self.scratch.0.last_wait) = (columns.columns(), None);
         self.columns = columns;
         self.deferred = Deferred::default();

@@ -31,7 +31,7 @@ use crate::error::{Error, at_least_one, require};
 use crate::linalg::{Matrix, Source, WINDOW, multiply};
 use crate::num::{dot, largest, unit};
 use crate::row::check_row;
-use crate::scratch::{Scratch, zero};
+use crate::scratch::{Fresh, Scratch, zero};
 use crate::simplex::Multiplicity;
 use block::UpcomingBlock;
 use deferred::{Deferred, Refinement};
@@ -87,7 +87,8 @@ struct Working {
     unit: Option<f64>,
     /// Norm of the residual, which is in the spare column unless the point is stored there.
     residual_norm: f64,
-    block: UpcomingBlock,
+    /// Not cloned, because the storage after the columns is not copied.
+    block: Fresh<UpcomingBlock>,
     /// Number of columns just after the most recent combination.
     combined: usize,
     /// Number of columns added between the two most recent combinations, or `None` before the first combination.
@@ -178,7 +179,7 @@ impl Ambient {
 
     /// Returns true if a call of `prefetch` would start a new block.
     pub(crate) fn wants_block(&self) -> bool {
-        self.stores_points() && self.sparse.is_none() && self.scratch.0.block.left() == 0
+        self.stores_points() && self.sparse.is_none() && self.scratch.0.block.0.left() == 0
     }
 
     pub(crate) fn is_sparse(&self) -> bool {
@@ -224,7 +225,7 @@ impl Ambient {
 
     /// Discards what was computed relative to the origin, because the origin changes.
     fn forget_origin(&mut self) {
-        self.scratch.0.block.clear();
+        self.scratch.0.block.0.clear();
         self.scratch.0.sparse.shift = None;
     }
 
@@ -314,7 +315,7 @@ impl Ambient {
     /// Copies a point minus the origin, divided by a power of two, so that its squared norm neither overflows nor loses
     /// precision. Returns the squared norm before the division.
     fn copy_scaled(&mut self, point: &[f64]) -> Result<f64, Error> {
-        self.scratch.0.block.clear();
+        self.scratch.0.block.0.clear();
         let square = self.copy_point(point);
         let Working { point: z, square: scaled, unit: own_unit, .. } = &mut self.scratch.0;
         let longest = largest(z);
@@ -337,7 +338,7 @@ impl Ambient {
 
     /// Stores a point minus the origin in the spare column, unless a block has stored it. Returns its squared norm.
     fn store_point(&mut self, point: &[f64]) -> f64 {
-        let Working { place, block, .. } = &mut self.scratch.0;
+        let Working { place, block: Fresh(block), .. } = &mut self.scratch.0;
         *place = Place::Behind;
         if let Some(column) = block.next_column() {
             let distance = column - self.columns.columns();

@@ -90,6 +90,11 @@ fn products(vectors: &[Vec<f64>; SOURCES], point: &[f64]) -> [f64; SOURCES] {
 }
 
 impl Sources {
+    pub(super) fn new(length: usize) -> Self {
+        let zeros = || vec![0.0; length];
+        Self { mean: zeros(), offsets: std::array::from_fn(|_| zeros()), ..Self::default() }
+    }
+
     pub(crate) fn coordinates(&self, j: usize) -> &[f64] {
         &self.coordinates[j]
     }
@@ -165,12 +170,6 @@ impl Sources {
 }
 
 impl Ambient {
-    pub(super) fn begin_sources(&mut self) {
-        let zeros = || vec![0.0; self.length];
-        let offsets = std::array::from_fn(|_| zeros());
-        self.sources = Some(Box::new(Sources { mean: zeros(), offsets, ..Sources::default() }));
-    }
-
     pub(super) fn loaded_point(&mut self) -> &[f64] {
         let Working { point, place, .. } = &self.scratch.0;
         match place {

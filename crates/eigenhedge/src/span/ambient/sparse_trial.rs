@@ -259,7 +259,7 @@ impl Ambient {
     }
 
     fn enter_sparse(&mut self) {
-        self.scratch.0.block.clear();
+        self.scratch.0.block.0.clear();
         if self.deferred.columns() > 0 {
             let Working { product, expanded, .. } = &mut self.scratch.0;
             self.deferred.expand_all(&Matrix::identity(self.columns.columns()), expanded);

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::linalg::{Matrix, Source, WINDOW, filled_cells};
 use crate::num::dot;
 use crate::row::check_row;
-use crate::scratch::{refill, zero};
+use crate::scratch::{Fresh, refill, zero};
 use crate::simplex::Multiplicity;
 use crate::span::{MAX_PENDING_COLUMNS, Span};
 
@@ -66,7 +66,7 @@ impl Span for Ambient {
         [f64]: 'a,
     {
         let stores_points = self.stores_points() && self.sparse.is_none();
-        let Working { block, combined, last_wait, .. } = &mut self.scratch.0;
+        let Working { block: Fresh(block), combined, last_wait, .. } = &mut self.scratch.0;
         let mut points = points.peekable();
         if points.peek().is_none() {
             return block.clear();
@@ -134,8 +134,9 @@ impl Span for Ambient {
             self.scratch.0.residual_norm = 0.0;
             return 0.0;
         }
-        let Working { point, place, square, products, residual_norm, explained, refinement, block, .. } =
-            &mut self.scratch.0;
+        let Working {
+            point, place, square, products, residual_norm, explained, refinement, block: Fresh(block), ..
+        } = &mut self.scratch.0;
         match (&place, block.present()) {
             (Place::Behind, Some(present)) => block.products(present, coordinates),
             (Place::Behind, None) => self.columns.transpose_times_spare(coordinates),
@@ -170,7 +171,8 @@ impl Span for Ambient {
             self.append_sparse();
             return self.scratch.0.residual_norm;
         }
-        let Working { place, square, residual_norm, explained, products, block, correction, .. } = &mut self.scratch.0;
+        let Working { place, square, residual_norm, explained, products, block: Fresh(block), correction, .. } =
+            &mut self.scratch.0;
         if *place == Place::Behind {
             self.columns.adopt_spare();
             self.deferred.push(explained, products, square.sqrt(), *residual_norm);
@@ -193,7 +195,7 @@ impl Span for Ambient {
             self.combinations += 1;
             return self.combine_sparse(rotation);
         }
-        let Working { product, expanded, block, combined, last_wait, .. } = &mut self.scratch.0;
+        let Working { product, expanded, block: Fresh(block), combined, last_wait, .. } = &mut self.scratch.0;
         *last_wait = Some(self.columns.columns().saturating_sub(*combined));
         *combined = rotation.columns();
         block.clear();
@@ -235,7 +237,7 @@ impl Span for Ambient {
     }
 
     fn learn_origin(&mut self) -> Result<(), Error> {
-        self.begin_sources();
+        self.sources = Some(Box::new(Sources::new(self.length)));
         Ok(())
     }
 

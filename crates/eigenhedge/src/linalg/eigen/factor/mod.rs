@@ -12,14 +12,15 @@
 //! References: Gu & Eisenstat, *A stable and efficient algorithm for the rank-one modification of the symmetric
 //! eigenproblem*, SIAM J. Matrix Anal. Appl. 15 (1994); Li, LAPACK Working Note 89 (1993).
 
+mod cauchy_columns;
 mod state;
 
-use super::cauchy_columns::{self, CauchyProduct, Points};
-use crate::scratch::{refill, zero};
-
-use super::secular;
-use super::secular_simd::{self, Point, Root};
+use super::secular::{Problem, Root};
+use super::secular_simd;
+use crate::linalg::small_product::{self, SmallProduct};
 use crate::linalg::{Matrix, multiply};
+use crate::scratch::{refill, zero};
+use cauchy_columns::{CauchyRows, Fill};
 use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
@@ -63,7 +64,7 @@ pub struct FactorScratch {
     sorted: Vec<usize>,
     values: Vec<f64>,
     z: Vec<f64>,
-    squares: Vec<f64>,
+    problem: Problem,
     roots: Vec<Root>,
     results: Vec<(f64, Source)>,
     deflated: Vec<usize>,
@@ -105,10 +106,6 @@ impl Factor {
             *value = sign * result;
             self.order.push(*source);
         }
-    }
-
-    fn root(&self, i: usize) -> Point {
-        Point { pole: self.origins[i], offset: self.offsets[i] }
     }
 
     /// Splits the directions into active and deflated ones. The values of the active ones are ascending and distinct.
@@ -181,10 +178,10 @@ impl Factor {
         // At most 2^1023, because the inverse of a subnormal size would be infinite.
         let scale = (-size.log2().floor()).min(1023.0).exp2();
         self.poles.extend(self.active.iter().map(|&j| values[j] * scale));
-        refill(&mut scratch.squares, self.active.iter().map(|&j| (sigma * scale) * (z[j] * z[j])));
+        scratch.problem.set(&self.poles, self.active.iter().map(|&j| (sigma * scale) * (z[j] * z[j])));
         refill(&mut self.weights, self.active.iter().map(|&j| 1f64.copysign(z[j])));
-        secular_simd::fill_up(&mut self.poles, &mut scratch.squares);
-        Arch::new().dispatch(Solve { factor: self, squares: &scratch.squares, roots: &mut scratch.roots });
+        secular_simd::fill_up(&mut self.poles);
+        Arch::new().dispatch(Solve { factor: self, problem: &scratch.problem, roots: &mut scratch.roots });
         scale
     }
 
@@ -205,14 +202,7 @@ impl Factor {
     /// Computes `X ← E X` for this factor E and the first `size` rows of X, in one matrix product.
     pub fn apply_to_columns(&self, x: &mut Matrix, scratch: &mut FactorScratch) {
         let FactorScratch { gathered, cauchy, turned, kept_roots, places, input: image, .. } = scratch;
-        kept_roots.clear();
-        places.clear();
-        for (place, source) in self.order.iter().enumerate() {
-            if let Source::Root(i) = source {
-                kept_roots.push(*i);
-                places.push(place);
-            }
-        }
+        self.place(|_| true, kept_roots, places);
         gathered.resize(places.len(), x.columns());
         turned.resize(self.active.len(), x.columns());
         if !places.is_empty() {
@@ -220,8 +210,7 @@ impl Factor {
                 let column = x.column(c);
                 gathered.column_mut(c).iter_mut().zip(&*places).for_each(|(entry, place)| *entry = column[*place]);
             }
-            let (points, weights) = (self.points(), &self.weights);
-            Arch::new().dispatch(cauchy_columns::Fill { points, weights, roots: kept_roots, cauchy });
+            Arch::new().dispatch(Fill { factor: self, roots: kept_roots, cauchy });
             multiply(turned, cauchy.view().subrows(0, self.active.len()), gathered.view());
         }
         image.resize(self.order.len(), 0.0);
@@ -273,13 +262,8 @@ impl Factor {
                 (*a, *b) = (r.cos * *a - r.sin * *b, r.sin * *a + r.cos * *b);
             }
         }
-        self.place(keep, kept_roots, places);
-        Arch::new().dispatch(cauchy_columns::Fill {
-            points: self.points(),
-            weights: &self.weights,
-            roots: kept_roots,
-            cauchy,
-        });
+        self.place(|place| keep[place], kept_roots, places);
+        Arch::new().dispatch(Fill { factor: self, roots: kept_roots, cauchy });
         let directions = keep.iter().filter(|keep| **keep).count();
         product.resize(q.rows(), directions);
         let outputs = self.order.iter().zip(keep).filter(|(_, keep)| **keep);
@@ -288,8 +272,8 @@ impl Factor {
                 product.column_mut(out).copy_from_slice(q.column(*j));
             }
         }
-        if self.active.len() <= cauchy_columns::MOST {
-            Arch::new().dispatch(CauchyProduct { q, active: &self.active, cauchy, to: places, out: product });
+        if self.active.len() <= small_product::MOST {
+            Arch::new().dispatch(SmallProduct { a: q, from: &self.active, b: cauchy, to: places, out: product });
         } else {
             gathered.resize(q.rows(), self.active.len());
             for (p, &j) in self.active.iter().enumerate() {
@@ -303,26 +287,22 @@ impl Factor {
         std::mem::swap(q, product);
     }
 
-    fn place(&self, keep: &[bool], roots: &mut Vec<usize>, places: &mut Vec<usize>) {
+    fn place(&self, keep: impl Fn(usize) -> bool, roots: &mut Vec<usize>, places: &mut Vec<usize>) {
         roots.clear();
         places.clear();
-        let outputs = self.order.iter().zip(keep).filter(|(_, keep)| **keep);
-        for (out, (source, _)) in outputs.enumerate() {
+        let kept = self.order.iter().enumerate().filter(|(place, _)| keep(*place));
+        for (out, (_, source)) in kept.enumerate() {
             if let Source::Root(i) = source {
                 roots.push(*i);
                 places.push(out);
             }
         }
     }
-
-    fn points(&self) -> Points<'_> {
-        Points { poles: &self.poles, origins: &self.origins, offsets: &self.offsets, scales: &self.scales }
-    }
 }
 
 struct Solve<'a> {
     factor: &'a mut Factor,
-    squares: &'a [f64],
+    problem: &'a Problem,
     roots: &'a mut Vec<Root>,
 }
 
@@ -330,9 +310,8 @@ impl WithSimd for Solve<'_> {
     type Output = ();
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { factor, squares, roots } = self;
-        let count = factor.active.len();
-        secular::solve(simd, &factor.poles, squares, count, roots);
+        let Self { factor, problem, roots } = self;
+        problem.solve(simd, roots);
         let full = factor.poles.len();
         factor.origins.clear();
         factor.offsets.clear();
@@ -345,32 +324,8 @@ impl WithSimd for Solve<'_> {
         factor.offsets.resize(full, 4.0);
         factor.weights.resize(full, 0.0);
         zero(&mut factor.scales, full);
-        let Factor { poles, weights, origins, offsets, scales, .. } = factor;
-        cauchy_columns::recompute_weights(simd, poles, origins, offsets, count, weights);
-        cauchy_columns::inverse_norms(simd, &poles[..count], &weights[..count], origins, offsets, scales);
-    }
-}
-
-struct CauchyRows<'a> {
-    factor: &'a Factor,
-    input: &'a [f64],
-    terms: &'a [f64],
-    out: &'a mut [f64],
-}
-
-impl WithSimd for CauchyRows<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let Self { factor, input, terms, out } = self;
-        for (out, source) in out.iter_mut().zip(&factor.order) {
-            *out = match *source {
-                Source::Root(i) => {
-                    factor.scales[i] * secular_simd::cauchy_sum(simd, &factor.poles, terms, factor.root(i))
-                }
-                Source::Input(j) => input[j],
-            };
-        }
+        factor.recompute_weights(simd);
+        factor.inverse_norms(simd);
     }
 }
 
