@@ -60,7 +60,6 @@ impl VectorKernel {
     }
 }
 
-/// Returns the positive finite measures of all pairs of the first [`MOST`] complete rows.
 fn measured<R: AsRef<[f64]>>(measure: Measure, rows: &[R]) -> Vec<f64> {
     let complete = rows.iter().map(AsRef::as_ref).filter(|row| row.iter().all(|x| x.is_finite()));
     let rows: Vec<&[f64]> = complete.take(MOST).collect();

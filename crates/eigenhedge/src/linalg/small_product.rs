@@ -6,7 +6,6 @@ use super::{Matrix, multiply};
 use pulp::{Arch, Simd, WithSimd};
 use std::array;
 
-/// Maximum inner dimension and maximum number of columns of a small product.
 pub(super) const MOST: usize = 128;
 const ALL: [usize; MOST] = {
     let mut all = [0; MOST];
@@ -61,7 +60,6 @@ impl WithSimd for SmallProduct<'_> {
 }
 
 impl SmallProduct<'_> {
-    /// Computes `R` SIMD vectors of rows, starting at vector `row`, in all columns of the product.
     #[inline(always)]
     fn rows<S: Simd, const R: usize>(&mut self, simd: S, row: usize) {
         let zero = [simd.splat_f64s(0.0); R];

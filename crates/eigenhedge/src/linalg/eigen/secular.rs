@@ -19,7 +19,6 @@ const BEYOND: usize = 16 + 8;
 /// this share of the secular function without its two nearest terms.
 const CROWDED: f64 = 0.5;
 
-/// Strictly ascending poles with positive weights, followed by padding poles of zero weight.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Problem {
     poles: Vec<f64>,
@@ -44,7 +43,6 @@ struct Sides<V> {
     slope_above: V,
 }
 
-/// Search interval of the root in each SIMD lane.
 #[derive(Clone, Copy)]
 struct Gaps<V> {
     lower: V,
@@ -69,7 +67,6 @@ impl Problem {
         self.weights.resize(self.poles.len(), 0.0);
     }
 
-    /// Computes all roots in ascending order.
     #[inline(always)]
     pub fn solve<S: Simd>(&self, simd: S, roots: &mut Vec<Root>) {
         roots.clear();
@@ -147,7 +144,6 @@ fn solve_lanes<S: Simd, const G: usize>(simd: S, problem: &Problem, roots: &mut 
     }
 }
 
-/// Sets the nearer poles and the brackets from sums at the midpoints. Returns first guesses.
 #[inline(always)]
 fn begin<S: Simd>(
     simd: S,
@@ -158,7 +154,6 @@ fn begin<S: Simd>(
 ) -> S::f64s {
     let (zero, one) = (simd.splat_f64s(0.0), simd.splat_f64s(1.0));
     let middle = simd.add_f64s(simd.add_f64s(one, sums.below), sums.above);
-    // f increases from -∞ to +∞ across the gap.
     let from_lower = simd.greater_than_or_equal_f64s(middle, zero);
     gaps.origin = select(simd, from_lower, gaps.lower, gaps.upper);
     gaps.side = select(simd, from_lower, one, simd.splat_f64s(-1.0));
@@ -325,7 +320,6 @@ fn inside<S: Simd>(simd: S, x: S::f64s, gaps: &Gaps<S::f64s>) -> S::f64s {
         return x;
     }
     let (eighth, sixteen) = (simd.splat_f64s(0.125), simd.splat_f64s(16.0));
-    // Both ends are on the same side of the origin, so their product is nonnegative.
     let geometric = simd.mul_f64s(side, simd.sqrt_f64s(simd.mul_f64s(low, high)));
     let (near, distant) =
         (simd.min_f64s(abs(simd, low), abs(simd, high)), simd.max_f64s(abs(simd, low), abs(simd, high)));

@@ -32,7 +32,6 @@ pub(super) fn select<S: Simd>(simd: S, mask: S::m64s, if_true: S::f64s, if_false
     simd.transmute_f64s_u64s(simd.select_u64s(mask, bits(if_true), bits(if_false)))
 }
 
-/// Returns the reciprocals of four vectors with one division.
 #[inline(always)]
 pub(super) fn reciprocals<S: Simd>(simd: S, x: [S::f64s; 4]) -> [S::f64s; 4] {
     let (low, high) = (simd.mul_f64s(x[0], x[1]), simd.mul_f64s(x[2], x[3]));

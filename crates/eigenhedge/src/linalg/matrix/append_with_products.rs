@@ -9,7 +9,6 @@ use crate::threads::share_out;
 use pulp::{Arch, Simd, WithSimd};
 use std::ops::Range;
 
-/// Maximum number of vectors that one call can store.
 pub(crate) const WINDOW: usize = 16;
 
 #[derive(Debug, Clone, Default)]

@@ -31,7 +31,6 @@ impl Ambient {
         outcome.map(|()| coordinates)
     }
 
-    /// Replaces the columns by the unit vectors of `R^n`. Returns the old columns.
     pub(crate) fn complete(&mut self) -> Matrix {
         self.leave_sparse();
         let vectors = self.vectors().into_owned();

@@ -39,7 +39,6 @@ use serde::{Deserialize, Serialize};
 use sparse::{Sparse, SparseWorking};
 use std::borrow::Cow;
 
-/// Span of orthonormal vectors in `R^n`. `R^n` may be part of a larger space of dimension N.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ambient {
     dimension: Multiplicity,
@@ -101,7 +100,6 @@ struct Working {
     explained: Vec<f64>,
     refinement: Refinement,
     defect: Matrix,
-    /// Rotation of the columns, expressed as combinations of the stored vectors.
     expanded: Matrix,
     product: Vec<f64>,
     sparse: SparseWorking,
@@ -127,9 +125,7 @@ const HALVED: f64 = 0.5;
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// Drift from orthonormality above which the columns are orthonormalized again.
 const TOLERABLE_DRIFT: f64 = 1e-13;
-/// Number of combinations of short columns between two measurements of the drift.
 const LOOK_EVERY: u64 = 32;
-/// Minimum row length for the single-pass method.
 const LONG: usize = 512;
 /// Minimum row length for which columns that span the whole space are replaced by unit vectors.
 const LEAST_STANDARD: usize = 129;
@@ -177,7 +173,6 @@ impl Ambient {
         if length < LONG { 1 } else { (LARGEST_BLOCK / length).clamp(1, WINDOW) }
     }
 
-    /// Returns true if a call of `prefetch` would start a new block.
     pub(crate) fn wants_block(&self) -> bool {
         self.stores_points() && self.sparse.is_none() && self.scratch.0.block.0.left() == 0
     }
@@ -223,13 +218,11 @@ impl Ambient {
         self.origin.iter_mut().for_each(|origin| origin.base[column] = value);
     }
 
-    /// Discards what was computed relative to the origin, because the origin changes.
     fn forget_origin(&mut self) {
         self.scratch.0.block.0.clear();
         self.scratch.0.sparse.shift = None;
     }
 
-    /// Returns the value in one column of the fixed point of the origin, or zero without an origin.
     pub(crate) fn first_value(&self, column: usize) -> f64 {
         self.origin.as_ref().map_or(0.0, |origin| origin.base[column])
     }
@@ -302,7 +295,6 @@ impl Ambient {
         self.length >= LONG && !self.standard
     }
 
-    /// Copies a point minus the origin into the point buffer. Returns its squared norm.
     fn copy_point(&mut self, point: &[f64]) -> f64 {
         self.scratch.0.place = Place::Apart;
         let mut z = std::mem::take(&mut self.scratch.0.point);
@@ -352,8 +344,7 @@ impl Ambient {
         block.intake.square(0)
     }
 
-    /// Subtracts the projection on the columns from the point in its buffer, twice if the residual is small. Stores the
-    /// residual in the spare column.
+    /// Subtracts the projection from the point in its buffer, twice if the residual is small, into the spare column.
     fn subtract_explained(&mut self, coordinates: &mut [f64]) {
         let Working { point, square, correction, residual_norm, explained, .. } = &mut self.scratch.0;
         self.deferred.scale(explained);

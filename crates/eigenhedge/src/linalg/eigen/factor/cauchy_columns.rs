@@ -114,7 +114,6 @@ impl WithSimd for Fill<'_> {
     }
 }
 
-/// Task that multiplies the terms of the poles with the transposed Cauchy columns, and passes on the other inputs.
 pub(super) struct CauchyRows<'a> {
     pub factor: &'a Factor,
     pub input: &'a [f64],

@@ -26,7 +26,6 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 enum Source {
-    /// Eigenvector that belongs to the root with this index.
     Root(usize),
     /// Input direction, after the rotations, that the update leaves unchanged.
     Input(usize),
@@ -41,13 +40,10 @@ struct Rotation {
     sin: f64,
 }
 
-/// Orthogonal matrix that maps old eigenvectors to new ones.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Factor {
-    /// Number of directions before and after.
     pub(crate) size: usize,
     rotations: Vec<Rotation>,
-    /// Index of the input direction of each pole.
     active: Vec<usize>,
     /// Poles, padded to a multiple of the number of lanes with poles of zero weight.
     poles: Vec<f64>,
@@ -108,7 +104,6 @@ impl Factor {
         }
     }
 
-    /// Splits the directions into active and deflated ones. The values of the active ones are ascending and distinct.
     fn deflate(&mut self, sigma: f64, scratch: &mut FactorScratch) {
         let FactorScratch { sorted, values, z, deflated, .. } = scratch;
         refill(sorted, 0..values.len());
