@@ -4,7 +4,7 @@
 //! Machine Learning* (2006), §4.2; Jiao & Vert, *The Kendall and Mallows kernels for permutations* (2015).
 
 use super::measures::Measure;
-use super::{Function, TextItems};
+use super::{Function, KernelParameters, TextItems};
 use crate::error::{Error, at_least_one, not_negative, positive, require};
 use crate::simplex::Multiplicity;
 use serde::{Deserialize, Serialize};
@@ -117,38 +117,26 @@ impl VectorKernel {
 
     fn check_parameters(&self) -> Result<(), Error> {
         match self {
-            Self::Linear
-            | Self::Cosine
-            | Self::Intersection { .. }
-            | Self::Jaccard { .. }
-            | Self::Function(_)
-            | Self::Kendall { .. } => {}
-            Self::Spectrum { substring, .. } => at_least_one("substring", *substring)?,
-            Self::Polynomial { gamma, degree, coef0 } => {
-                positive("gamma", *gamma)?;
-                at_least_one("degree", *degree as usize)?;
-                not_negative("coef0", *coef0)?;
-            }
-            Self::Rbf { gamma } | Self::Laplacian { gamma } | Self::Mallows { gamma } => {
-                positive("gamma", *gamma)?;
-            }
-            Self::Matern32 { length_scale } | Self::Matern52 { length_scale } => {
-                positive("length-scale", *length_scale)?;
-            }
-            Self::Sigmoid { gamma, coef0 } => {
-                positive("gamma", *gamma)?;
-                require(coef0.is_finite(), "coef0", "finite", *coef0)?;
-            }
             Self::Sum(parts) | Self::Product(parts) => {
                 at_least_one("number of kernels in a sum or product", parts.len())?;
-                parts.iter().try_for_each(Self::check_part)?;
+                return parts.iter().try_for_each(Self::check_part);
             }
             Self::Scaled { scale, kernel } => {
                 positive("scale", *scale)?;
-                kernel.check_part()?;
+                return kernel.check_part();
             }
+            _ => {}
         }
-        Ok(())
+        let KernelParameters { gamma, degree, coef0, length_scale, substring, .. } = self.parameters();
+        gamma.map_or(Ok(1.0), |gamma| positive("gamma", gamma))?;
+        length_scale.map_or(Ok(1.0), |length_scale| positive("length-scale", length_scale))?;
+        at_least_one("degree", degree.unwrap_or(1) as usize)?;
+        at_least_one("substring", substring.unwrap_or(1))?;
+        let coef0 = coef0.unwrap_or(0.0);
+        match self {
+            Self::Polynomial { .. } => not_negative("coef0", coef0).map(drop),
+            _ => require(coef0.is_finite(), "coef0", "finite", coef0).map(drop),
+        }
     }
 
     fn check_part(&self) -> Result<(), Error> {
@@ -199,24 +187,20 @@ impl VectorKernel {
     /// Returns the dimension N of the feature space for vectors with `length` entries: an upper bound for sums and
     /// products of kernels, and infinite above 64 bits.
     pub fn dimension(&self, length: usize) -> Multiplicity {
-        let n = length as u64;
+        self.finite_dimension(length as u64).map_or(Multiplicity::Infinite, Multiplicity::Finite)
+    }
+
+    fn finite_dimension(&self, n: u64) -> Option<u64> {
         match self {
-            Self::Linear | Self::Cosine => Multiplicity::Finite(n),
-            Self::Polynomial { degree, coef0, .. } => {
-                let variables = if *coef0 == 0.0 { n } else { n.saturating_add(1) };
-                monomials(variables, *degree)
-            }
-            Self::Kendall { .. } => n
-                .checked_mul(n.saturating_sub(1))
-                .map_or(Multiplicity::Infinite, |twice| Multiplicity::Finite(twice / 2)),
-            Self::Mallows { .. } => {
-                let factorial = (1..=n.min(64)).try_fold(1u64, u64::checked_mul);
-                factorial.map_or(Multiplicity::Infinite, Multiplicity::Finite)
-            }
-            Self::Scaled { kernel, .. } => kernel.dimension(length),
-            Self::Sum(parts) => combined(parts, length, 0, u64::checked_add),
-            Self::Product(parts) => combined(parts, length, 1, u64::checked_mul),
-            _ => Multiplicity::Infinite,
+            Self::Linear | Self::Cosine => Some(n),
+            Self::Polynomial { degree, coef0, .. } if *coef0 == 0.0 => monomials(n, *degree),
+            Self::Polynomial { degree, .. } => monomials(n.saturating_add(1), *degree),
+            Self::Kendall { .. } => Some(n.checked_mul(n.saturating_sub(1))? / 2),
+            Self::Mallows { .. } => (1..=n.min(64)).try_fold(1, u64::checked_mul),
+            Self::Scaled { kernel, .. } => kernel.finite_dimension(n),
+            Self::Sum(parts) => parts.iter().try_fold(0u64, |sum, part| sum.checked_add(part.finite_dimension(n)?)),
+            Self::Product(parts) => parts.iter().try_fold(1u64, |all, part| all.checked_mul(part.finite_dimension(n)?)),
+            _ => None,
         }
     }
 
@@ -233,26 +217,16 @@ impl VectorKernel {
     }
 }
 
-fn monomials(variables: u64, degree: u32) -> Multiplicity {
+/// Returns the number of monomials of this degree, or `None` above 64 bits.
+fn monomials(variables: u64, degree: u32) -> Option<u64> {
     if variables == 0 {
-        return Multiplicity::Finite(0);
+        return Some(0);
     }
     // Uses the shorter of two equivalent products. Every intermediate result is a binomial coefficient.
     let (low, high) = (u64::from(degree).min(variables - 1), u64::from(degree).max(variables - 1));
-    let mut count = 1u128;
+    let mut count = 1u64;
     for i in 1..=low {
-        count = count * (u128::from(high) + u128::from(i)) / u128::from(i);
-        if count > u128::from(u64::MAX) {
-            return Multiplicity::Infinite;
-        }
+        count = u64::try_from(u128::from(count) * (u128::from(high) + u128::from(i)) / u128::from(i)).ok()?;
     }
-    u64::try_from(count).map_or(Multiplicity::Infinite, Multiplicity::Finite)
-}
-
-fn combined(parts: &[VectorKernel], length: usize, neutral: u64, with: fn(u64, u64) -> Option<u64>) -> Multiplicity {
-    let total = parts.iter().try_fold(neutral, |total, part| match part.dimension(length) {
-        Multiplicity::Finite(n) => with(total, n),
-        Multiplicity::Infinite => None,
-    });
-    total.map_or(Multiplicity::Infinite, Multiplicity::Finite)
+    Some(count)
 }

@@ -58,6 +58,7 @@ impl Default for Complement {
     }
 }
 
+/// Scratch space of [`cap`]. It remembers the order of the entries, which changes little between calls.
 #[derive(Debug, Clone, Default)]
 pub struct CapScratch {
     /// Indices in ascending order of weight. Index 0 is the complement, and `i + 1` is log-weight `i`.

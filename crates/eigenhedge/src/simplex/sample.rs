@@ -32,6 +32,7 @@ pub enum Select {
 
 crate::error::by_name!(Select, "select", 3, Systematic => "systematic", Corners => "corners", Top => "top");
 
+/// Scratch space of [`draw`].
 #[derive(Debug, Clone, Default)]
 pub struct DrawScratch {
     peel: Peel,

@@ -93,7 +93,7 @@ fn search(
         let (values, vectors) = search(&scaled, kept, steps, goal, is_done)?;
         return Some((values.into_iter().map(|value| value * unit).collect(), vectors));
     }
-    let mut basis = Basis::new(n);
+    let mut basis = Basis { vectors: Matrix::zeros(n, 0), images: Matrix::zeros(n, 0), ..Basis::default() };
     let mut random = Random::seeded(0x5eed);
     let mut block = Matrix::zeros(n, width);
     for j in 0..width {
@@ -142,6 +142,7 @@ fn residuals(values: &[f64], vectors: &Matrix, images: Matrix, block: &mut Matri
     squares
 }
 
+#[derive(Default)]
 struct Basis {
     vectors: Matrix,
     images: Matrix,
@@ -150,15 +151,6 @@ struct Basis {
 }
 
 impl Basis {
-    fn new(n: usize) -> Self {
-        Self {
-            vectors: Matrix::zeros(n, 0),
-            images: Matrix::zeros(n, 0),
-            eigen: Eigen::default(),
-            product: Matrix::default(),
-        }
-    }
-
     fn extend(&mut self, block: &Matrix, matrix: &Matrix) -> usize {
         let n = self.vectors.rows();
         let mut column = vec![0.0; n];

@@ -226,16 +226,16 @@ impl Tridiagonal {
     fn vectors(&self, values: &[f64]) -> Option<Matrix> {
         let n = self.diagonal.len();
         let mut random = Random::seeded(0x5eed);
-        let (mut vectors, mut factors) = (Matrix::zeros(n, 0), Factors::default());
+        let (mut vectors, mut elimination) = (Matrix::zeros(n, 0), Vec::new());
         let enough = RESIDUAL.recip();
         for value in values {
-            factors.compute(self, *value);
+            eliminate(self, *value, &mut elimination);
             let mut vector: Vec<f64> = (0..n).map(|_| random.uniform() - 0.5).collect();
             let (mut converged, mut steps) = (false, 0);
             loop {
                 let length = dot(&vector, &vector).sqrt();
                 vector.iter_mut().for_each(|x| *x /= length);
-                factors.solve(&mut vector);
+                solve(&elimination, &mut vector);
                 // The residual of the solution is the inverse of its length. One more step removes other components.
                 let is_large = dot(&vector, &vector).sqrt() >= enough;
                 if !orthonormal_to(&vectors, &mut vector) {
@@ -256,62 +256,48 @@ impl Tridiagonal {
     }
 }
 
-/// Triangular factors of `T - x I` with row exchanges.
-#[derive(Default)]
-struct Factors {
-    /// Multiplier of each elimination step, and true if the two rows were exchanged.
-    multipliers: Vec<(f64, bool)>,
-    inverses: Vec<f64>,
-    /// The two entries of each row to the right of the pivot.
-    above: Vec<[f64; 2]>,
+/// One step of the elimination of `T - x I`, with row exchanges.
+struct Step {
+    inverse: f64,
+    /// The two entries to the right of the pivot.
+    above: [f64; 2],
+    multiplier: f64,
+    is_exchanged: bool,
 }
 
-impl Factors {
-    fn compute(&mut self, form: &Tridiagonal, x: f64) {
-        let n = form.diagonal.len();
-        self.multipliers.clear();
-        self.inverses.clear();
-        self.above.clear();
-        let beside = |i: usize| form.beside.get(i).copied().unwrap_or(0.0);
-        let pivot_of = |pivot: f64| if pivot.abs() < f64::EPSILON { f64::EPSILON } else { pivot }.recip();
-        let (mut pivot, mut next) = (form.diagonal[0] - x, beside(0));
-        for i in 0..n - 1 {
-            let (below, diagonal, after) = (beside(i), form.diagonal[i + 1] - x, beside(i + 1));
-            if pivot.abs() >= below.abs() {
-                let inverse = pivot_of(pivot);
-                let multiplier = below * inverse;
-                self.multipliers.push((multiplier, false));
-                self.inverses.push(inverse);
-                self.above.push([next, 0.0]);
-                (pivot, next) = (diagonal - multiplier * next, after);
-            } else {
-                let inverse = pivot_of(below);
-                let multiplier = pivot * inverse;
-                self.multipliers.push((multiplier, true));
-                self.inverses.push(inverse);
-                self.above.push([diagonal, after]);
-                (pivot, next) = (next - multiplier * diagonal, -multiplier * after);
-            }
+fn eliminate(form: &Tridiagonal, x: f64, steps: &mut Vec<Step>) {
+    steps.clear();
+    let beside = |i: usize| form.beside.get(i).copied().unwrap_or(0.0);
+    let inverse_of = |pivot: f64| if pivot.abs() < f64::EPSILON { f64::EPSILON } else { pivot }.recip();
+    let (mut pivot, mut next) = (form.diagonal[0] - x, beside(0));
+    for i in 0..form.beside.len() {
+        let (below, diagonal, after) = (beside(i), form.diagonal[i + 1] - x, beside(i + 1));
+        if pivot.abs() >= below.abs() {
+            let inverse = inverse_of(pivot);
+            let multiplier = below * inverse;
+            steps.push(Step { inverse, above: [next, 0.0], multiplier, is_exchanged: false });
+            (pivot, next) = (diagonal - multiplier * next, after);
+        } else {
+            let inverse = inverse_of(below);
+            let multiplier = pivot * inverse;
+            steps.push(Step { inverse, above: [diagonal, after], multiplier, is_exchanged: true });
+            (pivot, next) = (next - multiplier * diagonal, -multiplier * after);
         }
-        self.inverses.push(pivot_of(pivot));
-        self.above.push([0.0; 2]);
     }
+    steps.push(Step { inverse: inverse_of(pivot), above: [0.0; 2], multiplier: 0.0, is_exchanged: false });
+}
 
-    fn solve(&self, vector: &mut [f64]) {
-        let n = vector.len();
-        for (i, (multiplier, is_exchanged)) in self.multipliers.iter().enumerate() {
-            if *is_exchanged {
-                vector.swap(i, i + 1);
-            }
-            vector[i + 1] -= multiplier * vector[i];
+fn solve(steps: &[Step], vector: &mut [f64]) {
+    for (i, step) in steps[..vector.len() - 1].iter().enumerate() {
+        if step.is_exchanged {
+            vector.swap(i, i + 1);
         }
-        let (mut first, mut second) = (0.0, 0.0);
-        for i in (0..n).rev() {
-            let [one, two] = self.above[i];
-            let x = (vector[i] - one * first - two * second) * self.inverses[i];
-            (first, second) = (x, first);
-            vector[i] = x;
-        }
+        vector[i + 1] -= step.multiplier * vector[i];
+    }
+    let (mut first, mut second) = (0.0, 0.0);
+    for (entry, Step { inverse, above: [one, two], .. }) in vector.iter_mut().zip(steps).rev() {
+        *entry = (*entry - one * first - two * second) * inverse;
+        (first, second) = (*entry, first);
     }
 }
 

@@ -13,6 +13,7 @@ use crate::num::dot;
 use faer::{Accum, MatMut, MatRef, Par};
 use pulp::Arch;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use subtract_projection::{Columns, SubtractTimes};
 
 const ALIGN: usize = 64;
@@ -321,25 +322,20 @@ impl Matrix {
         self.remove_earlier(j);
     }
 
+    fn extent(&self) -> Range<usize> {
+        let is_empty = self.columns == 0 || self.rows == 0;
+        if is_empty { 0..0 } else { self.start..self.start + (self.columns - 1) * self.stride + self.rows }
+    }
+
     pub(crate) fn view(&self) -> MatRef<'_, f64> {
-        if self.columns == 0 || self.rows == 0 {
-            return MatRef::from_column_major_slice(&[], self.rows, self.columns);
-        }
-        let end = self.start + (self.columns - 1) * self.stride + self.rows;
-        MatRef::from_column_major_slice_with_stride(&self.data[self.start..end], self.rows, self.columns, self.stride)
+        let entries = &self.data[self.extent()];
+        MatRef::from_column_major_slice_with_stride(entries, self.rows, self.columns, self.stride)
     }
 
     pub(crate) fn view_mut(&mut self) -> MatMut<'_, f64> {
-        if self.columns == 0 || self.rows == 0 {
-            return MatMut::from_column_major_slice_mut(&mut [], self.rows, self.columns);
-        }
-        let end = self.start + (self.columns - 1) * self.stride + self.rows;
-        MatMut::from_column_major_slice_with_stride_mut(
-            &mut self.data[self.start..end],
-            self.rows,
-            self.columns,
-            self.stride,
-        )
+        let extent = self.extent();
+        let entries = &mut self.data[extent];
+        MatMut::from_column_major_slice_with_stride_mut(entries, self.rows, self.columns, self.stride)
     }
 }
 
