@@ -49,8 +49,8 @@ use crate::subspace::{Instance, NEGLIGIBLE, NormBound, RunningCenter, SLACK, che
 pub use ambient::AmbientWeights;
 pub use feature::FeatureWeights;
 use implicit_frame::{ImplicitFrame, LONGEST};
+use rule::VectorStep;
 pub use rule::{Rate, Rule};
-use rule::{RuleInputs, VectorStep};
 use serde::{Deserialize, Serialize};
 use weights::{Change, Weights};
 
@@ -290,8 +290,7 @@ impl<W: Weights> Hebbian<W> {
             NormBound::Given(bound) => bound * bound,
         };
         if taught.len() == self.params.components && *square > 0.0 {
-            let seen = RuleInputs { outputs: taught, lateral: &self.lateral };
-            self.params.rule.plan(&self.params.rate, self.trials + 1, scale, seen, step);
+            self.params.rule.plan((&self.params.rate, self.trials + 1, scale), taught, &self.lateral, step);
             self.check_growth()?;
         }
         self.scratch.0.is_loaded = true;

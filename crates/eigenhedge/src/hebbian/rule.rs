@@ -41,8 +41,13 @@ impl Rule {
     }
 
     /// Fills an empty step. The step size is divided by `scale`.
-    pub(super) fn plan(&self, rate: &Rate, trial: u64, scale: f64, seen: RuleInputs<'_>, step: &mut VectorStep) {
-        let RuleInputs { outputs, lateral } = seen;
+    pub(super) fn plan(
+        &self,
+        (rate, trial, scale): (&Rate, u64, f64),
+        outputs: &[f64],
+        lateral: &Matrix,
+        step: &mut VectorStep,
+    ) {
         for (p, y) in outputs.iter().enumerate() {
             let (response, beta) = match self {
                 Self::Oja => (*y, 0.0),
@@ -61,13 +66,6 @@ impl Rule {
     pub(super) fn is_lateral(&self) -> bool {
         matches!(self, Self::Apex { .. })
     }
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(super) struct RuleInputs<'a> {
-    pub outputs: &'a [f64],
-    /// Lateral weights. Column p contains `a_p` in its first p entries.
-    pub lateral: &'a Matrix,
 }
 
 /// Update of the weight vectors `w_1 … w_P` toward a point. The deflated point d starts as `scale` times the point. For

@@ -50,9 +50,9 @@ pub use item_dictionary::Items;
 pub(crate) use items::mix;
 pub use items::{Function, TextItems, item_number};
 pub use precomputed::Precomputed;
-pub use registry::{KERNELS, KernelEntry, KernelParameters};
+pub use registry::{KERNELS, KernelEntry};
 pub use vector_dictionary::Vectors;
-pub use vector_kernels::VectorKernel;
+pub use vector_kernels::{KernelParameters, VectorKernel};
 
 use crate::error::Error;
 use crate::linalg::Matrix;

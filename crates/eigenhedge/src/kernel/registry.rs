@@ -1,6 +1,6 @@
 //! Registry of kernels on rows: names, formulas and construction.
 
-use super::{TextItems, VectorKernel};
+use super::{KernelParameters, TextItems, VectorKernel};
 
 /// Description of a kernel in the registry.
 #[derive(Debug, Clone, Copy)]
@@ -44,23 +44,6 @@ impl KernelEntry {
     }
 }
 
-/// Kernel parameters given by users. `None` means the default.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct KernelParameters {
-    /// Factor γ of the kernels that have one. The default is `1/n` for vectors of length n.
-    pub gamma: Option<f64>,
-    /// Degree of the polynomial kernel. The default is 3.
-    pub degree: Option<u32>,
-    /// Constant of the polynomial or sigmoid kernel. The default is 1.
-    pub coef0: Option<f64>,
-    /// Length scale ℓ of a Matérn kernel. The default is `1/√(2γ)`, the length scale of the RBF kernel with that γ.
-    pub length_scale: Option<f64>,
-    /// Kind of items in a text. The default is characters for `spectrum` and words for `intersection` and `jaccard`.
-    pub items: Option<TextItems>,
-    /// Number of items per substring of the `spectrum` kernel. The default is 3.
-    pub substring: Option<usize>,
-}
-
 impl VectorKernel {
     /// Builds the kernel with this name for vectors of `length` entries. Returns `None` for an unknown name. Parameters
     /// are not checked.
@@ -88,28 +71,6 @@ impl VectorKernel {
             "jaccard" => Self::Jaccard { items: parameters.items.unwrap_or(TextItems::Words) },
             _ => return None,
         })
-    }
-
-    /// Returns the parameters of this kernel. Parameters that it does not have are `None`.
-    pub fn parameters(&self) -> KernelParameters {
-        let none = KernelParameters::default();
-        match *self {
-            Self::Polynomial { gamma, degree, coef0 } => {
-                KernelParameters { gamma: Some(gamma), degree: Some(degree), coef0: Some(coef0), ..none }
-            }
-            Self::Rbf { gamma } | Self::Laplacian { gamma } | Self::Mallows { gamma } => {
-                KernelParameters { gamma: Some(gamma), ..none }
-            }
-            Self::Matern32 { length_scale } | Self::Matern52 { length_scale } => {
-                KernelParameters { length_scale: Some(length_scale), ..none }
-            }
-            Self::Sigmoid { gamma, coef0 } => KernelParameters { gamma: Some(gamma), coef0: Some(coef0), ..none },
-            Self::Spectrum { items, substring } => {
-                KernelParameters { items: Some(items), substring: Some(substring), ..none }
-            }
-            Self::Intersection { items } | Self::Jaccard { items } => KernelParameters { items: Some(items), ..none },
-            _ => none,
-        }
     }
 
     /// Returns the name of the kernel in the registry, or "sum", "product", "scaled" or "function".

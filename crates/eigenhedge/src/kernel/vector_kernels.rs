@@ -4,7 +4,7 @@
 //! Machine Learning* (2006), §4.2; Jiao & Vert, *The Kendall and Mallows kernels for permutations* (2015).
 
 use super::measures::Measure;
-use super::{Function, KernelParameters, TextItems};
+use super::{Function, TextItems};
 use crate::error::{Error, at_least_one, not_negative, positive, require};
 use crate::simplex::Multiplicity;
 use serde::{Deserialize, Serialize};
@@ -66,6 +66,23 @@ pub enum VectorKernel {
     Function(Function),
 }
 
+/// Kernel parameters given by users. `None` means the default.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct KernelParameters {
+    /// Factor γ of the kernels that have one. The default is `1/n` for vectors of length n.
+    pub gamma: Option<f64>,
+    /// Degree of the polynomial kernel. The default is 3.
+    pub degree: Option<u32>,
+    /// Constant of the polynomial or sigmoid kernel. The default is 1.
+    pub coef0: Option<f64>,
+    /// Length scale ℓ of a Matérn kernel. The default is `1/√(2γ)`, the length scale of the RBF kernel with that γ.
+    pub length_scale: Option<f64>,
+    /// Kind of items in a text. The default is characters for `spectrum` and words for `intersection` and `jaccard`.
+    pub items: Option<TextItems>,
+    /// Number of items per substring of the `spectrum` kernel. The default is 3.
+    pub substring: Option<usize>,
+}
+
 const DEEPEST: u32 = 32;
 
 /// Deserializes the kernels inside a kernel. Limits the nesting, because a deep one would overflow the stack.
@@ -113,6 +130,28 @@ impl VectorKernel {
     pub fn checked(self) -> Result<Self, Error> {
         self.check_parameters()?;
         Ok(self)
+    }
+
+    /// Returns the parameters of this kernel. Parameters that it does not have are `None`.
+    pub fn parameters(&self) -> KernelParameters {
+        let none = KernelParameters::default();
+        match *self {
+            Self::Polynomial { gamma, degree, coef0 } => {
+                KernelParameters { gamma: Some(gamma), degree: Some(degree), coef0: Some(coef0), ..none }
+            }
+            Self::Rbf { gamma } | Self::Laplacian { gamma } | Self::Mallows { gamma } => {
+                KernelParameters { gamma: Some(gamma), ..none }
+            }
+            Self::Matern32 { length_scale } | Self::Matern52 { length_scale } => {
+                KernelParameters { length_scale: Some(length_scale), ..none }
+            }
+            Self::Sigmoid { gamma, coef0 } => KernelParameters { gamma: Some(gamma), coef0: Some(coef0), ..none },
+            Self::Spectrum { items, substring } => {
+                KernelParameters { items: Some(items), substring: Some(substring), ..none }
+            }
+            Self::Intersection { items } | Self::Jaccard { items } => KernelParameters { items: Some(items), ..none },
+            _ => none,
+        }
     }
 
     fn check_parameters(&self) -> Result<(), Error> {

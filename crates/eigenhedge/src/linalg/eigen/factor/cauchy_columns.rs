@@ -5,7 +5,7 @@
 use super::super::secular_simd::{four, reciprocals, select};
 use super::{Factor, Source};
 use crate::linalg::Matrix;
-use pulp::{Simd, WithSimd};
+use pulp::{Arch, Simd, WithSimd};
 
 impl Factor {
     /// Recomputes the vector z for which the computed roots λ are exact, for poles d (Gu & Eisenstat):
@@ -67,11 +67,10 @@ impl Factor {
     }
 }
 
-/// Task that writes one normalized and padded Cauchy column for each root in `roots`.
-pub(super) struct Fill<'a> {
-    pub factor: &'a Factor,
-    pub roots: &'a [usize],
-    pub cauchy: &'a mut Matrix,
+struct Fill<'a> {
+    factor: &'a Factor,
+    roots: &'a [usize],
+    cauchy: &'a mut Matrix,
 }
 
 impl WithSimd for Fill<'_> {
@@ -114,11 +113,11 @@ impl WithSimd for Fill<'_> {
     }
 }
 
-pub(super) struct CauchyRows<'a> {
-    pub factor: &'a Factor,
-    pub input: &'a [f64],
-    pub terms: &'a [f64],
-    pub out: &'a mut [f64],
+struct CauchyRows<'a> {
+    factor: &'a Factor,
+    input: &'a [f64],
+    terms: &'a [f64],
+    out: &'a mut [f64],
 }
 
 impl WithSimd for CauchyRows<'_> {
@@ -136,6 +135,16 @@ impl WithSimd for CauchyRows<'_> {
 }
 
 impl Factor {
+    /// Writes one normalized and padded Cauchy column for each of the roots.
+    pub(super) fn cauchy_columns(&self, roots: &[usize], cauchy: &mut Matrix) {
+        Arch::new().dispatch(Fill { factor: self, roots, cauchy });
+    }
+
+    /// Multiplies the terms of the poles with the transposed Cauchy columns, and passes on the other inputs.
+    pub(super) fn cauchy_rows(&self, input: &[f64], terms: &[f64], out: &mut [f64]) {
+        Arch::new().dispatch(CauchyRows { factor: self, input, terms, out });
+    }
+
     /// Computes `Σ t/(d - λ_i)`. Four fractions share one division.
     #[inline(always)]
     fn cauchy_sum<S: Simd>(&self, simd: S, i: usize, terms: &[f64]) -> f64 {

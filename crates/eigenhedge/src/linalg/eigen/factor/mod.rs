@@ -20,7 +20,6 @@ use super::secular_simd;
 use crate::linalg::small_product::{self, SmallProduct};
 use crate::linalg::{Matrix, multiply};
 use crate::scratch::{refill, zero};
-use cauchy_columns::{CauchyRows, Fill};
 use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
@@ -191,7 +190,7 @@ impl Factor {
         }
         refill(terms, self.active.iter().zip(&self.weights).map(|(&j, w)| w * input[j]));
         terms.resize(self.poles.len(), 0.0);
-        Arch::new().dispatch(CauchyRows { factor: self, input, terms, out });
+        self.cauchy_rows(input, terms, out);
     }
 
     /// Computes `X ← E X` for this factor E and the first `size` rows of X, in one matrix product.
@@ -205,7 +204,7 @@ impl Factor {
                 let column = x.column(c);
                 gathered.column_mut(c).iter_mut().zip(&*places).for_each(|(entry, place)| *entry = column[*place]);
             }
-            Arch::new().dispatch(Fill { factor: self, roots: kept_roots, cauchy });
+            self.cauchy_columns(kept_roots, cauchy);
             multiply(turned, cauchy.view().subrows(0, self.active.len()), gathered.view());
         }
         image.resize(self.order.len(), 0.0);
@@ -258,7 +257,7 @@ impl Factor {
             }
         }
         self.place(|place| keep[place], kept_roots, places);
-        Arch::new().dispatch(Fill { factor: self, roots: kept_roots, cauchy });
+        self.cauchy_columns(kept_roots, cauchy);
         let directions = keep.iter().filter(|keep| **keep).count();
         product.resize(q.rows(), directions);
         let outputs = self.order.iter().zip(keep).filter(|(_, keep)| **keep);
