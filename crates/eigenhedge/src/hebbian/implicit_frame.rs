@@ -33,7 +33,6 @@ struct Working {
     inner: Vec<f64>,
 }
 
-/// A part outside the span of earlier vectors counts as zero below this relative length.
 const DEPENDENT: f64 = 1e-6;
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// Accepted relative excess of the squared coordinates over the squared norm of a point.

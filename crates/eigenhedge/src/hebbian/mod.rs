@@ -221,11 +221,6 @@ impl<W: Weights> Hebbian<W> {
         &self.weights
     }
 
-    /// Returns the number of rows learned, without those that became initial vectors or only set the center.
-    pub fn trials(&self) -> u64 {
-        self.trials
-    }
-
     /// Returns true if the next row only sets the center: the first row of a learner that centers without a prior.
     pub fn fixes_center(&self) -> bool {
         self.params.center.is_some() && self.center_weight == 0.0

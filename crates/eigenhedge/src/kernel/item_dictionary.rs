@@ -28,11 +28,6 @@ impl<K: Kernel<X>, X: ?Sized + ToOwned> Items<K, X> {
     pub fn new(kernel: K) -> Self {
         Self { kernel, atoms: Vec::new(), points: PhantomData }
     }
-
-    /// Returns the kernel.
-    pub fn kernel(&self) -> &K {
-        &self.kernel
-    }
 }
 
 impl<K: Kernel<X>, X: ?Sized + ToOwned> Dictionary for Items<K, X> {

@@ -43,7 +43,7 @@ impl Measure {
             Self::AbsoluteDistance => all_sums::<ABSOLUTE_DIFFERENCE>(atoms, point, out),
             Self::Cosine => {
                 all_sums::<PRODUCT>(atoms, point, out);
-                Arch::new().dispatch(Cosines { squares, square, values: out });
+                cosines(out, squares, square);
             }
             Self::Discordance => {
                 refill(out, (0..atoms.columns()).map(|atom| discordant(atoms.column(atom), point)));
@@ -76,7 +76,7 @@ impl Measure {
         }
         if self == Self::Cosine && count > 0 {
             for (values, square) in out.chunks_mut(count).zip(point_squares) {
-                Arch::new().dispatch(Cosines { squares, square: *square, values });
+                cosines(values, squares, *square);
             }
         }
     }
@@ -267,18 +267,7 @@ impl<const TERM: u8> WithSimd for Pair<'_, TERM> {
     }
 }
 
-struct Cosines<'a> {
-    squares: &'a [f64],
-    square: f64,
-    values: &'a mut [f64],
-}
-
-impl WithSimd for Cosines<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        for (value, square) in self.values.iter_mut().zip(self.squares) {
-            *value = cosine(*value, *square, self.square);
-        }
-    }
+fn cosines(values: &mut [f64], squares: &[f64], square: f64) {
+    Arch::new()
+        .dispatch(|| values.iter_mut().zip(squares).for_each(|(value, own)| *value = cosine(*value, *own, square)));
 }

@@ -11,7 +11,6 @@ use super::{KernelParameters, VectorKernel};
 const MOST: usize = 200;
 /// Rows count as unrelated if the kernel value at their median distance is below this number.
 const STRANGERS: f64 = 0.01;
-/// Rows count as equal if the kernel value at their median distance is above this number.
 const ALIKE: f64 = 0.999;
 
 impl KernelParameters {

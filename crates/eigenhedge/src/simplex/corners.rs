@@ -40,17 +40,6 @@ pub struct Mixture {
     pub corners: Vec<Corner>,
 }
 
-impl Mixture {
-    /// Returns, for each index, the probability that a drawn set contains it.
-    pub fn probabilities(&self) -> Vec<f64> {
-        let mut probabilities = vec![0.0; self.dimension];
-        for corner in &self.corners {
-            corner.members.iter().for_each(|&index| probabilities[index] += corner.coefficient);
-        }
-        probabilities
-    }
-}
-
 /// Decomposes `n` probabilities that sum to an integer into a mixture of at most `n` sets. Returns
 /// `Err` for an entry outside `[0, 1]` or a total that is not an integer.
 ///
@@ -142,6 +131,14 @@ mod tests {
         prop_oneof![-3.0..3.0f64, -60.0..60.0f64, (-2..2i32).prop_map(f64::from)]
     }
 
+    fn marginals(mixture: &Mixture) -> Vec<f64> {
+        let mut probabilities = vec![0.0; mixture.dimension];
+        for corner in &mixture.corners {
+            corner.members.iter().for_each(|&index| probabilities[index] += corner.coefficient);
+        }
+        probabilities
+    }
+
     proptest! {
         #[test]
         fn corners_sum_to_the_point_and_number_at_most_n(
@@ -153,7 +150,7 @@ mod tests {
             let probabilities: Vec<f64> = capped.log_dropped.iter().map(|&weight| num::kept(weight)).collect();
             let mixture = decompose(&probabilities).unwrap();
             prop_assert!(mixture.corners.len() <= weights.len());
-            for (sum, probability) in mixture.probabilities().iter().zip(&probabilities) {
+            for (sum, probability) in marginals(&mixture).iter().zip(&probabilities) {
                 prop_assert!((sum - probability).abs() < 1e-12, "{sum} {probability}");
             }
             let total: f64 = mixture.corners.iter().map(|corner| corner.coefficient).sum();

@@ -19,7 +19,6 @@ use crate::num::{dot, unit};
 use crate::random::Random;
 
 const EXTRA: usize = 8;
-/// Maximum size of the basis, in blocks of k + EXTRA columns.
 const BLOCKS: usize = 5;
 const FEW_STEPS: usize = 16;
 /// Minimum matrix size for [`separate_pairs`] in blocks, for which the steps cost much less than a full decomposition.
@@ -169,7 +168,6 @@ impl Basis {
         added.columns()
     }
 
-    /// Returns the `width` largest Ritz pairs, and the products of the matrix with their vectors.
     fn ritz(&mut self, width: usize) -> (Vec<f64>, Matrix, Matrix) {
         multiply(&mut self.product, self.vectors.view().transpose(), self.images.view());
         self.eigen.compute(self.product.view());

@@ -24,7 +24,6 @@ use faer::linalg::householder::{
 use faer::linalg::qr::no_pivoting::factor::recommended_block_size;
 use faer::{Conj, Par};
 
-/// Maximum residual of a pair, relative to the largest absolute row sum of the tridiagonal matrix.
 const RESIDUAL: f64 = 1e-13;
 /// Maximum size of a matrix that [`reduce`] reduces to tridiagonal form. For a larger one, faer is faster.
 const SMALL: usize = 128;
@@ -32,7 +31,6 @@ const TURNS: usize = 60;
 /// Minimum squared length of the entries to eliminate for which a reflection is applied.
 const LEAST_SQUARE: f64 = 1e-290;
 const LOOK_EVERY: usize = 4;
-/// Maximum relative growth of the largest eigenvalue in [`LOOK_EVERY`] steps at convergence.
 const SETTLED: f64 = 1e-10;
 const STEPS: usize = 5;
 

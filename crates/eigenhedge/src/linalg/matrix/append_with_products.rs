@@ -190,7 +190,6 @@ impl Matrix {
         products::transpose_times(columns, residual, out);
     }
 
-    /// Subtracts `A c` from the spare column. Returns the squared norm of the result.
     pub(crate) fn subtract_from_spare(&mut self, coefficients: &[f64]) -> f64 {
         assert_eq!(coefficients.len(), self.columns, "shapes agree");
         let (columns, residual) = self.columns_and_spare();

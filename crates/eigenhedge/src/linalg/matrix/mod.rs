@@ -54,11 +54,6 @@ impl Matrix {
         self.columns
     }
 
-    /// Returns the size of the allocation in bytes.
-    pub fn bytes(&self) -> usize {
-        self.data.capacity() * size_of::<f64>()
-    }
-
     #[inline]
     fn at(&self, j: usize) -> usize {
         assert!(j < self.columns, "column {j} of {}", self.columns);

@@ -38,7 +38,6 @@ struct Working {
     working: Vec<f64>,
 }
 
-/// Largest deviation of the Gram matrix from the identity that [`Combinations::orthonormalise`] ignores.
 const NEGLIGIBLE: f64 = 4e-15;
 
 pub(crate) fn add_multiple(to: &mut [f64], factor: f64, vector: &[f64]) {

@@ -40,7 +40,6 @@ pub struct SourceMove {
     pub mean_step: f64,
     /// Shares by which the sources move toward the row. The share of the second source has no effect.
     pub steps: [f64; SOURCES],
-    /// Coefficients of the origin before the row, and after it.
     pub before: [f64; SOURCES],
     pub after: [f64; SOURCES],
 }

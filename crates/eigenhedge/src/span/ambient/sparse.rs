@@ -16,17 +16,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Sparse {
     pub(super) columns: Combinations,
-    /// Coefficients of the displacement of the origin, in terms of the stored vectors.
     pub(super) origin: Vec<f64>,
     pub(super) origin_products: Vec<f64>,
-    /// Number of dense vectors when the columns were last written out.
     pub(super) written: usize,
     pub(super) dense_streak: usize,
 }
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct SparseWorking {
-    /// Positions of the filled cells of the loaded point, if it is sparse.
     pub(super) filled: Vec<u32>,
     pub(super) is_sparse: bool,
     pub(super) is_announced: bool,
@@ -46,7 +43,6 @@ pub(super) struct SparseWorking {
     pub(super) coefficients: Vec<f64>,
     pub(super) correction: Vec<f64>,
     pub(super) coordinates: Vec<f64>,
-    /// Residual as a dense vector, if it was computed.
     pub(super) residual: Vec<f64>,
     pub(super) is_stored: bool,
     pub(super) defect: Matrix,
@@ -55,9 +51,6 @@ pub(super) struct SparseWorking {
 
 pub(super) const DENSE_STREAK: usize = 16;
 const DENSE_VECTORS: usize = 4;
-/// Minimum length of a sparse row.
-#[cfg(not(test))]
-const SHORTEST: usize = 4096;
 /// Row length divided by the largest number of filled cells of a sparse row.
 pub(super) const SPARSITY: usize = 32;
 /// Maximum norm of the coefficients of a residual, as a multiple of the norm of the residual.
@@ -70,21 +63,23 @@ thread_local! {
     pub(crate) static SHORTEST: std::cell::Cell<usize> = const { std::cell::Cell::new(4096) };
 }
 
+/// Minimum length of a sparse row. Tests lower it for the spans that they create.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shortest(pub(super) usize);
 
 impl Default for Shortest {
+    #[cfg(not(test))]
     fn default() -> Self {
-        #[cfg(not(test))]
-        let shortest = SHORTEST;
-        #[cfg(test)]
-        let shortest = SHORTEST.get();
-        Self(shortest)
+        Self(4096)
+    }
+
+    #[cfg(test)]
+    fn default() -> Self {
+        Self(SHORTEST.get())
     }
 }
 
 impl Sparse {
-    /// Returns the number of sparse rows to store before the columns are written out.
     pub(super) fn limit(&self, length: usize) -> usize {
         length.isqrt().clamp(16, 1024) + 2 * self.columns.columns()
     }

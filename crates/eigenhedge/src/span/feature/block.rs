@@ -182,7 +182,6 @@ impl<D: Dictionary> Feature<D> {
         let (atoms, columns, count) = (self.dictionary.len(), self.coefficients.columns(), points.len());
         let (old, known) = (before.rows(), before.rows() + parts.rows());
         let mut coordinates = Matrix::zeros(known + count, count);
-        // New columns as combinations of the residuals of the block, and the points that have become atoms.
         let (mut combinations, mut new) = (Matrix::zeros(count, 0), Vec::new());
         let (mut inner, mut of_size) = (Vec::new(), Vec::new());
         for (j, point) in points.iter().enumerate() {

@@ -98,16 +98,13 @@ struct Working {
     change: Matrix,
 }
 
-/// Smallest squared norm of a resolved residual, as a share of `k(x, x)`.
 const RESOLVED: f64 = 1e-7;
-/// Maximum size of a column. Above this size, rounding errors of kernels would determine the direction.
 const LARGEST_SIZE: f64 = 2e9;
 /// Size above which a direction is discarded. A combination of columns can be larger than each of them.
 const LOST_SIZE: f64 = 16.0 * LARGEST_SIZE;
 /// Squared norm below which a formerly unit column is discarded after an eviction.
 const LOST_DIRECTION: f64 = 1e-4;
 const KNOWN: f64 = 1e-9;
-/// Largest allowed relative difference between the two computed values of the squared norm of a residual.
 const DOUBTFUL: f64 = 1e-3;
 /// Largest such difference that rounding can cause, as a share of the residual's size plus the energies.
 const CERTAIN: f64 = 128.0 * f64::EPSILON;
@@ -115,12 +112,9 @@ const CERTAIN: f64 = 128.0 * f64::EPSILON;
 const CONSISTENT: f64 = 32.0 * f64::EPSILON;
 /// Smallest squared norm of the part of a residual along its representing atom, as a share of `k(x, x)`.
 const CARRIED: f64 = 1e-6;
-/// Length of a residual, as a share of the length of the point, below which the residual is computed twice.
 const REPEAT: f64 = 0.75;
 const ROUNDINGS: f64 = 8.0;
-/// Minimum number of rows between two recomputations of the images.
 const REFRESH_AFTER: usize = 8;
-/// Drift from orthonormality above which the columns are orthonormalized again.
 const REFRESH: f64 = 1e-13;
 
 impl<D: Dictionary> Feature<D> {
@@ -311,7 +305,6 @@ impl<D: Dictionary> Feature<D> {
         if self.origin.is_some() {
             self.coefficients.transpose_times(row, correction);
         } else {
-            // Without an origin, the overlaps with the columns are the coordinates.
             correction.clone_from(coordinates);
         }
         self.coefficients.resize(atoms + 1, self.coefficients.columns());

@@ -82,7 +82,6 @@ impl WithSimd for Fill<'_> {
         let poles = S::as_simd_f64s(&factor.poles).0;
         let weights = S::as_simd_f64s(&factor.weights).0;
         let mut column = 0;
-        // Four roots share one division per pole.
         while column + 4 <= roots.len() {
             for (lane, (d, w)) in poles.iter().zip(weights).enumerate() {
                 let mut x = [simd.splat_f64s(0.0); 4];
