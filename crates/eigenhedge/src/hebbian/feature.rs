@@ -27,7 +27,6 @@ pub struct FeatureWeights<D> {
     shrink: Vec<f64>,
     budget: Option<Budget>,
     forgotten: f64,
-    /// Coefficients μ of the center over the atoms; empty until there is a center, like `image`.
     center: Vec<f64>,
     image: Vec<f64>,
     #[serde(skip)]

@@ -57,8 +57,8 @@ impl ImplicitFrame {
         norm(self.triangle.column(p))
     }
 
-    /// Computes the coordinates of a point from its inner products with the weight vectors and its squared norm.
-    /// Returns its distance from the span, or exactly zero at rounding level.
+    /// Computes the coordinates of a point from its inner products with the weight vectors, and its distance from the
+    /// span.
     pub fn project(&mut self, products: &[f64], square: f64, coordinates: &mut Vec<f64>) -> f64 {
         coordinates.clear();
         for (p, product) in products.iter().enumerate() {

@@ -40,7 +40,6 @@ impl Rule {
         (clock <= *stage || component + 1 == components).then_some(clock)
     }
 
-    /// Fills an empty step. The step size is divided by `scale`.
     pub(super) fn plan(
         &self,
         (rate, trial, scale): (&Rate, u64, f64),

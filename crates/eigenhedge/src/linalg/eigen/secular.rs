@@ -84,7 +84,7 @@ impl Problem {
     }
 }
 
-/// Computes one root per lane: those above pole `first` and the poles that follow. Returns their number.
+/// Appends one root per lane: those above the first pole without a root and the poles that follow.
 #[inline(always)]
 fn solve_lanes<S: Simd, const G: usize>(simd: S, problem: &Problem, roots: &mut Vec<Root>) {
     let (first, count) = (roots.len(), problem.count);
@@ -107,7 +107,6 @@ fn solve_lanes<S: Simd, const G: usize>(simd: S, problem: &Problem, roots: &mut 
         let weights = [load::<S>(&problem.weights[at..]), load::<S>(&problem.weights[at + 1..])];
         offsets[g] = begin(simd, &mut gaps[g], offsets[g], weights, &sums[g]);
         origins[g] = gaps[g].origin;
-        // 1 in lanes whose root has not converged.
         let mut lanes = [0.0; 8];
         lanes[..count.saturating_sub(at).min(8)].fill(1.0);
         moving[g] = load::<S>(&lanes);
@@ -269,7 +268,6 @@ fn first_guess<S: Simd>(simd: S, far: S::f64s, [low, high]: [S::f64s; 2], gap: S
     let b = simd.mul_f64s(select(simd, from_lower, low, neg(simd, high)), gap);
     let square = simd.sub_f64s(simd.mul_f64s(a, a), simd.mul_f64s(simd.mul_f64s(simd.splat_f64s(4.0), far), b));
     let root = simd.sqrt_f64s(simd.max_f64s(square, zero));
-    // Both roots are computed without cancellation. Only one is in the half gap.
     let positive = simd.greater_than_or_equal_f64s(a, zero);
     let sum = select(simd, positive, simd.add_f64s(a, root), simd.sub_f64s(a, root));
     let first = simd.div_f64s(simd.mul_f64s(two, b), sum);

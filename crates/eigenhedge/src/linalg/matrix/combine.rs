@@ -237,7 +237,6 @@ impl WithSimd for SymmetricProduct<'_> {
     }
 }
 
-/// Number of columns of a symmetric matrix that are read at a time, which is faster than reading one.
 const STRIP: usize = 4;
 
 #[inline(always)]

@@ -36,7 +36,6 @@ impl Vectors for &[&[f64]] {
 /// Number of rows per part. Each part is summed separately, so results do not depend on the number of threads.
 pub(super) const PART: usize = 1 << 14;
 
-/// Task that adds the inner products over a range of rows: `out[r][l] += left[l] · right[r]`.
 pub(super) struct Products<'a, L, R> {
     pub left: L,
     pub right: R,

@@ -131,7 +131,6 @@ impl Combinations {
         self.coefficients.subtract_times(coordinates, coefficients);
     }
 
-    /// Stores a sparse vector, given its squared norm and its inner products with the columns.
     pub fn push_sparse(&mut self, cells: &Cells, square: f64, with_columns: &[f64]) {
         self.sparse.push(cells);
         self.sparse_at.push(self.vectors());
@@ -208,7 +207,6 @@ impl Combinations {
         self.add_sparse(&expanded, out);
     }
 
-    /// Adds combinations of columns to `out`, but only the contributions of the sparse vectors.
     pub fn add_sparse_to(&self, combinations: &Matrix, out: &mut Matrix) {
         let expanded = multiplied(self.coefficients.view(), combinations.view());
         self.add_sparse(&expanded, out);

@@ -46,7 +46,6 @@ pub struct Factor {
     active: Vec<usize>,
     /// Poles, padded to a multiple of the number of lanes with poles of zero weight.
     poles: Vec<f64>,
-    /// Recomputed vector z, padded with zeros.
     weights: Vec<f64>,
     origins: Vec<f64>,
     offsets: Vec<f64>,
