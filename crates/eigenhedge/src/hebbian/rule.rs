@@ -130,8 +130,7 @@ impl Rate {
         }
     }
 
-    /// Returns the step size η of the first trial.
-    pub fn eta(&self) -> f64 {
+    pub(super) fn eta(&self) -> f64 {
         match self {
             Self::Constant { eta } | Self::Decreasing { eta, .. } => *eta,
         }

@@ -234,7 +234,7 @@ impl Matrix {
     }
 
     /// Computes `x ← x - A c` for this matrix A and c = `coefficients`. Returns the squared norm of the result.
-    pub fn subtract_times(&self, coefficients: &[f64], x: &mut [f64]) -> f64 {
+    pub(crate) fn subtract_times(&self, coefficients: &[f64], x: &mut [f64]) -> f64 {
         assert_eq!((x.len(), coefficients.len()), (self.rows, self.columns), "shapes agree");
         Arch::new().dispatch(SubtractTimes { columns: self.as_columns(), coefficients, from: None, x })
     }
