@@ -5,7 +5,7 @@
 //! `k` is spread over the complement.
 //! Guarantee: `Σ m_i (1 - v_i) = k` up to rounding. The log-weight of a capped entry is exactly `0.0`.
 //! Cost for n entries: [`cap`] is linear if the order has changed little since the previous call, and `O(n log n)`
-//! otherwise, without allocation. [`cap_by_selection`] takes expected `O(n)` time, and [`cap_by_sorting`] `O(n log n)`.
+//! otherwise, without allocation. [`cap_by_sorting`] takes `O(n log n)`.
 //! Numerics: the uncapped entries are the longest prefix of the ascending order that keeps less than `k` when its
 //! largest weight `top` is at the cap. With `M = Σ m` and `P = Σ m (1 - e^{g - top})` over the prefix, the scale
 //! relative to `top` is `(M - k)/Σ m e^{g - top} = 1 + (P - k)/(M - P)`. The second form preserves the relative
@@ -126,32 +126,6 @@ pub fn cap_by_sorting(log_weights: &[f64], multiplicities: &[u64], kept: usize) 
     Ok(rescaled(log_weights, multiplicities, &order[..boundary], top, kept))
 }
 
-/// Caps like [`cap_by_sorting`] up to rounding, by selection, in expected linear time.
-pub fn cap_by_selection(log_weights: &[f64], multiplicities: &[u64], kept: usize) -> Result<Capped, Error> {
-    check(log_weights, multiplicities, kept)?;
-    let mut order: Vec<usize> = (0..log_weights.len()).collect();
-    let mut below = Uncapped::NONE;
-    let (mut low, mut high) = (0, order.len());
-    while low < high {
-        let middle = low.midpoint(high);
-        order[low..high].select_nth_unstable_by(middle - low, |&a, &b| log_weights[a].total_cmp(&log_weights[b]));
-        let level = log_weights[order[middle]];
-        let mut half = Uncapped { top: level, count: below.count, kept: below.kept_at(level) };
-        for &entry in &order[low..middle] {
-            half.count += multiplicities[entry] as f64;
-            half.kept += multiplicities[entry] as f64 * num::kept(gap(log_weights[entry], level));
-        }
-        if half.fills(kept, half.kept) {
-            high = middle;
-        } else {
-            half.count += multiplicities[order[middle]] as f64;
-            below = half;
-            low = middle + 1;
-        }
-    }
-    Ok(rescaled(log_weights, multiplicities, &order[..low], below.top, kept))
-}
-
 fn rescaled(log_weights: &[f64], multiplicities: &[u64], uncapped: &[usize], top: f64, kept: usize) -> Capped {
     let entries = uncapped.iter().map(|&entry| (log_weights[entry], multiplicities[entry] as f64));
     let relative = log_scale(entries, top, kept);
@@ -262,6 +236,32 @@ mod tests {
 
     fn kept_mass(log_dropped: &[f64], multiplicities: &[u64]) -> f64 {
         log_dropped.iter().zip(multiplicities).map(|(&weight, &m)| m as f64 * num::kept(weight)).sum()
+    }
+
+    /// Caps by selection, in expected linear time.
+    fn cap_by_selection(log_weights: &[f64], multiplicities: &[u64], kept: usize) -> Result<Capped, Error> {
+        check(log_weights, multiplicities, kept)?;
+        let mut order: Vec<usize> = (0..log_weights.len()).collect();
+        let mut below = Uncapped::NONE;
+        let (mut low, mut high) = (0, order.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            order[low..high].select_nth_unstable_by(middle - low, |&a, &b| log_weights[a].total_cmp(&log_weights[b]));
+            let level = log_weights[order[middle]];
+            let mut half = Uncapped { top: level, count: below.count, kept: below.kept_at(level) };
+            for &entry in &order[low..middle] {
+                half.count += multiplicities[entry] as f64;
+                half.kept += multiplicities[entry] as f64 * num::kept(gap(log_weights[entry], level));
+            }
+            if half.fills(kept, half.kept) {
+                high = middle;
+            } else {
+                half.count += multiplicities[order[middle]] as f64;
+                below = half;
+                low = middle + 1;
+            }
+        }
+        Ok(rescaled(log_weights, multiplicities, &order[..low], below.top, kept))
     }
 
     /// Caps as in the papers: caps the largest weight, renormalizes the others, and repeats.

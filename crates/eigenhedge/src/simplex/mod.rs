@@ -12,7 +12,7 @@ pub(crate) mod sample;
 mod spectrum;
 
 pub(crate) use cap::{CapScratch, Complement, cap};
-pub use cap::{Capped, Multiplicity, cap_by_selection, cap_by_sorting};
+pub use cap::{Capped, Multiplicity, cap_by_sorting};
 pub use corners::{Corner, Mixture, decompose};
 pub(crate) use keep_largest::{LimitScratch, Precision, ShiftScratch, keep_largest, shift_and_clip};
 pub use sample::Select;
