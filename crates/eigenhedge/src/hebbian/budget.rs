@@ -108,12 +108,7 @@ impl Budget {
 
     pub(super) fn remove(&mut self, atom: usize) {
         let last = self.nearest.len() - 1;
-        self.kernel.swap_remove_column(atom);
-        for j in 0..last {
-            let column = self.kernel.column_mut(j);
-            column[atom] = column[last];
-        }
-        self.kernel.resize(last, last);
+        self.kernel.swap_remove_both(atom);
         self.squares.swap_remove(atom);
         self.nearest.swap_remove(atom);
         for i in 0..last {

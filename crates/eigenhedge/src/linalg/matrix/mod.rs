@@ -189,6 +189,14 @@ impl Matrix {
         self.columns = last;
     }
 
+    /// Removes row and column `j` of a square matrix. The last ones take their places.
+    pub(crate) fn swap_remove_both(&mut self, j: usize) {
+        let last = self.columns - 1;
+        self.swap_remove_column(j);
+        self.for_each_column(|_, column| column[j] = column[last]);
+        self.resize(last, last);
+    }
+
     /// Returns a column including its padding to a multiple of a cache line. The values of the padding are undefined.
     pub(crate) fn whole_column(&self, j: usize) -> &[f64] {
         let at = self.at(j);

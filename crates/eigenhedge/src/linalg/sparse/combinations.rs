@@ -268,10 +268,6 @@ impl Combinations {
                 ensure(fits, "the coefficients of columns must be moderate")?;
             }
         }
-        self.check_squares(dense)
-    }
-
-    fn check_squares(&self, dense: &Matrix) -> Result<(), Error> {
         let of_dense = (0..dense.columns()).map(|j| dot(dense.column(j), dense.column(j)));
         let of_sparse = (0..self.sparse.count()).map(|j| self.sparse.cells(j).map(|(_, x)| x * x).sum::<f64>());
         let places = self.dense_at.iter().chain(&self.sparse_at);

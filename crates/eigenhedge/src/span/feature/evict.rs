@@ -94,16 +94,7 @@ impl<D: Dictionary> Feature<D> {
         }
         going.clone_from(&removal.gone);
         going.sort_unstable_by(|a, b| b.cmp(a));
-        gram.for_each_column(|_, column| swap_remove_all(column, going));
-        for (dropped, atom) in going.iter().enumerate() {
-            let last = gram.columns() - 1 - dropped;
-            if *atom != last {
-                let (to, from) = gram.column_pair_mut(*atom, last);
-                to.copy_from_slice(from);
-            }
-        }
-        let left = gram.columns() - going.len();
-        gram.resize(left, left);
+        going.iter().for_each(|atom| gram.swap_remove_both(*atom));
         self.drop_going();
     }
 

@@ -25,23 +25,15 @@ impl Factor {
             let square = rotation.cos * rotation.cos + rotation.sin * rotation.sin;
             within("the squared length of a rotation", square, 1.0 - DRIFT..=1.0 + DRIFT)?;
         }
-        ensure(self.order.len() == self.size && self.active.len() <= self.size, sentence)?;
-        let (mut inputs, mut roots) = (vec![false; self.size], vec![false; self.active.len()]);
-        let passed = self.order.iter().filter_map(|source| match source {
-            Source::Input(j) => Some(*j),
-            Source::Root(_) => None,
+        // Each input is either active or passed through, exactly once.
+        let (mut inputs, mut roots) = (self.active.clone(), Vec::new());
+        self.order.iter().for_each(|source| match source {
+            Source::Input(j) => inputs.push(*j),
+            Source::Root(i) => roots.push(*i),
         });
-        for j in self.active.iter().copied().chain(passed) {
-            ensure(inputs.get(j) == Some(&false), sentence)?;
-            inputs[j] = true;
-        }
-        for source in &self.order {
-            if let Source::Root(i) = source {
-                ensure(roots.get(*i) == Some(&false), sentence)?;
-                roots[*i] = true;
-            }
-        }
-        ensure(inputs.into_iter().chain(roots).all(|there| there), sentence)
+        inputs.sort_unstable();
+        roots.sort_unstable();
+        ensure(inputs.into_iter().eq(0..self.size) && roots.into_iter().eq(0..self.active.len()), sentence)
     }
 
     fn check_norms(&self) -> Result<(), Error> {
