@@ -8,7 +8,7 @@
 
 use super::budget::Budget;
 use super::rule::{VectorStep, move_column};
-use super::weights::{Change, Weights};
+use super::weights::{Displacement, Weights};
 use crate::error::{Error, at_least_one};
 use crate::kernel::{Dictionary, Vectors};
 use crate::linalg::Matrix;
@@ -221,7 +221,7 @@ impl<D: Dictionary> Weights for FeatureWeights<D> {
         }
     }
 
-    fn trim(&mut self, change: &mut Change) -> bool {
+    fn trim(&mut self, change: &mut Displacement) -> bool {
         let Self { coefficients, shrink, dictionary, forgotten, budget: Some(budget), center, image, scratch } = self
         else {
             return false;

@@ -52,7 +52,7 @@ use implicit_frame::{ImplicitFrame, LONGEST};
 use rule::VectorStep;
 pub use rule::{Rate, Rule};
 use serde::{Deserialize, Serialize};
-use weights::{Change, Weights};
+use weights::{Displacement, Weights};
 
 /// Parameters of a Hebbian learner.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -144,7 +144,7 @@ struct Working {
     residual: f64,
     coordinates: Vec<f64>,
     step: VectorStep,
-    change: Change,
+    change: Displacement,
     displaced: Vec<f64>,
     /// True if `square`, `outputs`, `taught` and `step` describe the current row.
     is_loaded: bool,

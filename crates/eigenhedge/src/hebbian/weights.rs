@@ -31,13 +31,13 @@ pub trait Weights {
     fn shift_center(&mut self, point: &Self::Point, share: f64);
 
     /// Removes one atom if the budget is exceeded, and writes the effect on the vectors to `change`.
-    fn trim(&mut self, _change: &mut Change) -> bool {
+    fn trim(&mut self, _change: &mut Displacement) -> bool {
         false
     }
 }
 
 #[derive(Debug, Clone, Default)]
-pub struct Change {
+pub struct Displacement {
     /// Inner products of d with the vectors before the change.
     pub products: Vec<f64>,
     pub square: f64,

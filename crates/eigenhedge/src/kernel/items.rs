@@ -57,9 +57,9 @@ pub(crate) fn mix(mut x: u64) -> u64 {
 /// assert_eq!(shorter.value(&[1.0, 2.0], &[3.0]), 1.0);
 /// ```
 #[derive(Clone)]
-pub struct Function(Arc<Value>);
+pub struct Function(Arc<RowFunction>);
 
-type Value = dyn Fn(&[f64], &[f64]) -> f64 + Send + Sync;
+type RowFunction = dyn Fn(&[f64], &[f64]) -> f64 + Send + Sync;
 
 impl Function {
     /// Creates a kernel from a function.

@@ -23,9 +23,9 @@ impl Measure {
 
     pub(super) fn of(self, a: &[f64], b: &[f64]) -> f64 {
         match self {
-            Self::Product => Arch::new().dispatch(Pair::<PRODUCT> { a, b }),
-            Self::SquaredDistance => Arch::new().dispatch(Pair::<SQUARED_DIFFERENCE> { a, b }),
-            Self::AbsoluteDistance => Arch::new().dispatch(Pair::<ABSOLUTE_DIFFERENCE> { a, b }),
+            Self::Product => Arch::new().dispatch(PairSum::<PRODUCT> { a, b }),
+            Self::SquaredDistance => Arch::new().dispatch(PairSum::<SQUARED_DIFFERENCE> { a, b }),
+            Self::AbsoluteDistance => Arch::new().dispatch(PairSum::<ABSOLUTE_DIFFERENCE> { a, b }),
             Self::Cosine => cosine(Self::Product.of(a, b), Self::Product.of(a, a), Self::Product.of(b, b)),
             Self::Discordance => discordant(a, b),
         }
@@ -250,12 +250,12 @@ fn tile_sums<S: Simd, const TERM: u8>(simd: S, tile: &[f64], points: [&[f64]; 2]
     sums
 }
 
-struct Pair<'a, const TERM: u8> {
+struct PairSum<'a, const TERM: u8> {
     a: &'a [f64],
     b: &'a [f64],
 }
 
-impl<const TERM: u8> WithSimd for Pair<'_, TERM> {
+impl<const TERM: u8> WithSimd for PairSum<'_, TERM> {
     type Output = f64;
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> f64 {

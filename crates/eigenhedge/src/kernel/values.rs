@@ -146,21 +146,25 @@ pub(super) struct Working {
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum Points<'a> {
+pub(super) enum KernelPoints<'a> {
     One(&'a [f64], f64),
     Block(&'a Matrix, &'a [f64]),
 }
 
-pub(super) struct Row<'a> {
+pub(super) struct KernelRow<'a> {
     atoms: &'a Matrix,
     squares: &'a [f64],
-    points: Points<'a>,
+    points: KernelPoints<'a>,
     working: &'a mut Working,
     known: [bool; Measure::COUNT],
 }
 
-impl<'a> Row<'a> {
-    pub(super) fn new((atoms, squares): (&'a Matrix, &'a [f64]), points: Points<'a>, working: &'a mut Working) -> Self {
+impl<'a> KernelRow<'a> {
+    pub(super) fn new(
+        (atoms, squares): (&'a Matrix, &'a [f64]),
+        points: KernelPoints<'a>,
+        working: &'a mut Working,
+    ) -> Self {
         Self { atoms, squares, points, working, known: [false; Measure::COUNT] }
     }
 
@@ -199,8 +203,10 @@ impl<'a> Row<'a> {
         }
         let out = &mut self.working.measures[measure as usize];
         match self.points {
-            Points::One(point, square) => measure.of_all((self.atoms, self.squares), (point, square), out),
-            Points::Block(points, squares) => measure.of_block((self.atoms, self.squares), (points, squares), out),
+            KernelPoints::One(point, square) => measure.of_all((self.atoms, self.squares), (point, square), out),
+            KernelPoints::Block(points, squares) => {
+                measure.of_block((self.atoms, self.squares), (points, squares), out)
+            }
         }
     }
 }

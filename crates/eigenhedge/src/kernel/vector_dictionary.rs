@@ -2,7 +2,7 @@
 
 use super::item_rows::ItemRow;
 use super::measures::Measure;
-use super::values::{Points, Row, Working, check_values};
+use super::values::{KernelPoints, KernelRow, Working, check_values};
 use super::{Dictionary, VectorKernel, rows_one_by_one};
 use crate::error::Error;
 use crate::linalg::Matrix;
@@ -121,7 +121,8 @@ impl Dictionary for Vectors {
         check_row("row", point, self.length())?;
         self.kernel.check_point(point)?;
         let square = Measure::Product.of(point, point);
-        Row::new((&self.atoms, &self.squares), Points::One(point, square), &mut self.scratch.0).fill(&self.kernel, row);
+        KernelRow::new((&self.atoms, &self.squares), KernelPoints::One(point, square), &mut self.scratch.0)
+            .fill(&self.kernel, row);
         let itself = self.kernel.of_measures(&|measure| measure.of_itself(square));
         check_values(itself, row)?;
         Ok(itself)
@@ -139,8 +140,8 @@ impl Dictionary for Vectors {
             squares.push(Measure::Product.of(point, point));
         }
         let (count, mut values) = (self.len(), Vec::new());
-        let points = Points::Block(&block, &squares);
-        Row::new((&self.atoms, &self.squares), points, &mut self.scratch.0).fill(&self.kernel, &mut values);
+        let points = KernelPoints::Block(&block, &squares);
+        KernelRow::new((&self.atoms, &self.squares), points, &mut self.scratch.0).fill(&self.kernel, &mut values);
         own.clear();
         rows.resize(count, squares.len());
         for (j, square) in squares.iter().enumerate() {
@@ -161,8 +162,8 @@ impl Dictionary for Vectors {
             row.clear();
             return row.extend(self.items.iter().map(|other| self.kernel.of_items(other, point)));
         }
-        let point = Points::One(self.atoms.column(atom), self.squares[atom]);
-        Row::new((&self.atoms, &self.squares), point, &mut self.scratch.0).fill(&self.kernel, row);
+        let point = KernelPoints::One(self.atoms.column(atom), self.squares[atom]);
+        KernelRow::new((&self.atoms, &self.squares), point, &mut self.scratch.0).fill(&self.kernel, row);
     }
 
     fn value(&self, a: &[f64], b: &[f64]) -> f64 {

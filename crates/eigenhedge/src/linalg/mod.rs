@@ -14,7 +14,7 @@ pub(crate) use eigen::{
 };
 pub use matrix::Matrix;
 pub(crate) use matrix::{
-    Intake, Source, WINDOW, add_lower_square, add_product, lower_square, multiplied, multiply, symmetric_times,
+    Incoming, Intake, WINDOW, add_lower_square, add_product, lower_square, multiplied, multiply, symmetric_times,
 };
 pub(crate) use polar::Polar;
 pub(crate) use small_product::multiply_small;

@@ -20,7 +20,7 @@ const BEYOND: usize = 16 + 8;
 const CROWDED: f64 = 0.5;
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Problem {
+pub(super) struct SecularProblem {
     poles: Vec<f64>,
     weights: Vec<f64>,
     count: usize,
@@ -44,7 +44,7 @@ struct Sides<V> {
 }
 
 #[derive(Clone, Copy)]
-struct Gaps<V> {
+struct RootGaps<V> {
     lower: V,
     upper: V,
     /// Nearer of the two poles that enclose the root.
@@ -56,7 +56,7 @@ struct Gaps<V> {
     high: V,
 }
 
-impl Problem {
+impl SecularProblem {
     pub fn set(&mut self, poles: &[f64], weights: impl Iterator<Item = f64>) {
         self.count = poles.len();
         refill(&mut self.weights, weights);
@@ -86,10 +86,10 @@ impl Problem {
 
 /// Appends one root per lane: those above the first pole without a root and the poles that follow.
 #[inline(always)]
-fn solve_lanes<S: Simd, const G: usize>(simd: S, problem: &Problem, roots: &mut Vec<Root>) {
+fn solve_lanes<S: Simd, const G: usize>(simd: S, problem: &SecularProblem, roots: &mut Vec<Root>) {
     let (first, count) = (roots.len(), problem.count);
     let (zero, one) = (simd.splat_f64s(0.0), simd.splat_f64s(1.0));
-    let mut gaps = [Gaps { lower: zero, upper: zero, origin: zero, side: one, low: zero, high: zero }; G];
+    let mut gaps = [RootGaps { lower: zero, upper: zero, origin: zero, side: one, low: zero, high: zero }; G];
     let (mut origins, mut offsets) = ([zero; G], [zero; G]);
     for g in 0..G {
         let at = first + g * S::F64_LANES;
@@ -146,7 +146,7 @@ fn solve_lanes<S: Simd, const G: usize>(simd: S, problem: &Problem, roots: &mut 
 #[inline(always)]
 fn begin<S: Simd>(
     simd: S,
-    gaps: &mut Gaps<S::f64s>,
+    gaps: &mut RootGaps<S::f64s>,
     half: S::f64s,
     [low_weight, high_weight]: [S::f64s; 2],
     sums: &Sides<S::f64s>,
@@ -174,7 +174,7 @@ fn begin<S: Simd>(
 #[inline(always)]
 fn improve<S: Simd>(
     simd: S,
-    gaps: &mut Gaps<S::f64s>,
+    gaps: &mut RootGaps<S::f64s>,
     offset: S::f64s,
     moving: S::f64s,
     sums: &Sides<S::f64s>,
@@ -210,7 +210,7 @@ fn load<S: Simd>(list: &[f64]) -> S::f64s {
 #[inline(always)]
 fn evaluate<S: Simd, const G: usize>(
     simd: S,
-    problem: &Problem,
+    problem: &SecularProblem,
     sides: [usize; 2],
     origins: &[S::f64s; G],
     offsets: &[S::f64s; G],
@@ -284,7 +284,7 @@ fn first_guess<S: Simd>(simd: S, far: S::f64s, [low, high]: [S::f64s; 2], gap: S
 #[inline(always)]
 fn middle_way<S: Simd>(
     simd: S,
-    gaps: &Gaps<S::f64s>,
+    gaps: &RootGaps<S::f64s>,
     offset: S::f64s,
     value: S::f64s,
     sums: &Sides<S::f64s>,
@@ -310,8 +310,8 @@ fn middle_way<S: Simd>(
 
 /// Returns `x` where it is strictly inside its bracket, and elsewhere a point that shrinks the bracket.
 #[inline(always)]
-fn inside<S: Simd>(simd: S, x: S::f64s, gaps: &Gaps<S::f64s>) -> S::f64s {
-    let Gaps { low, high, side, .. } = *gaps;
+fn inside<S: Simd>(simd: S, x: S::f64s, gaps: &RootGaps<S::f64s>) -> S::f64s {
+    let RootGaps { low, high, side, .. } = *gaps;
     let (zero, one) = (simd.splat_f64s(0.0), simd.splat_f64s(1.0));
     let fits = simd.and_m64s(simd.greater_than_f64s(x, low), simd.less_than_f64s(x, high));
     if simd.reduce_min_f64s(select(simd, fits, one, zero)) == 1.0 {
@@ -334,7 +334,7 @@ mod tests {
     use super::*;
     use pulp::{Arch, WithSimd};
 
-    struct Solve<'a>(&'a Problem, &'a mut Vec<Root>);
+    struct Solve<'a>(&'a SecularProblem, &'a mut Vec<Root>);
 
     impl WithSimd for Solve<'_> {
         type Output = ();
@@ -364,7 +364,7 @@ mod tests {
                 poles.sort_by(f64::total_cmp);
                 poles.dedup();
                 let weights: Vec<f64> = poles.iter().map(|_| 10f64.powf(-2.0 * grading * random.uniform())).collect();
-                let (mut problem, mut roots) = (Problem::default(), Vec::new());
+                let (mut problem, mut roots) = (SecularProblem::default(), Vec::new());
                 problem.set(&poles, weights.iter().copied());
                 Arch::new().dispatch(Solve(&problem, &mut roots));
                 assert_eq!(roots.len(), poles.len());

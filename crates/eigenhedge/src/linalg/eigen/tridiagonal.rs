@@ -255,7 +255,7 @@ impl Tridiagonal {
 }
 
 /// One step of the elimination of `T - x I`, with row exchanges.
-struct Step {
+struct Elimination {
     inverse: f64,
     /// The two entries to the right of the pivot.
     above: [f64; 2],
@@ -263,7 +263,7 @@ struct Step {
     is_exchanged: bool,
 }
 
-fn eliminate(form: &Tridiagonal, x: f64, steps: &mut Vec<Step>) {
+fn eliminate(form: &Tridiagonal, x: f64, steps: &mut Vec<Elimination>) {
     steps.clear();
     let beside = |i: usize| form.beside.get(i).copied().unwrap_or(0.0);
     let inverse_of = |pivot: f64| if pivot.abs() < f64::EPSILON { f64::EPSILON } else { pivot }.recip();
@@ -273,19 +273,19 @@ fn eliminate(form: &Tridiagonal, x: f64, steps: &mut Vec<Step>) {
         if pivot.abs() >= below.abs() {
             let inverse = inverse_of(pivot);
             let multiplier = below * inverse;
-            steps.push(Step { inverse, above: [next, 0.0], multiplier, is_exchanged: false });
+            steps.push(Elimination { inverse, above: [next, 0.0], multiplier, is_exchanged: false });
             (pivot, next) = (diagonal - multiplier * next, after);
         } else {
             let inverse = inverse_of(below);
             let multiplier = pivot * inverse;
-            steps.push(Step { inverse, above: [diagonal, after], multiplier, is_exchanged: true });
+            steps.push(Elimination { inverse, above: [diagonal, after], multiplier, is_exchanged: true });
             (pivot, next) = (next - multiplier * diagonal, -multiplier * after);
         }
     }
-    steps.push(Step { inverse: inverse_of(pivot), above: [0.0; 2], multiplier: 0.0, is_exchanged: false });
+    steps.push(Elimination { inverse: inverse_of(pivot), above: [0.0; 2], multiplier: 0.0, is_exchanged: false });
 }
 
-fn solve(steps: &[Step], vector: &mut [f64]) {
+fn solve(steps: &[Elimination], vector: &mut [f64]) {
     for (i, step) in steps[..vector.len() - 1].iter().enumerate() {
         if step.is_exchanged {
             vector.swap(i, i + 1);
@@ -293,7 +293,7 @@ fn solve(steps: &[Step], vector: &mut [f64]) {
         vector[i + 1] -= step.multiplier * vector[i];
     }
     let (mut first, mut second) = (0.0, 0.0);
-    for (entry, Step { inverse, above: [one, two], .. }) in vector.iter_mut().zip(steps).rev() {
+    for (entry, Elimination { inverse, above: [one, two], .. }) in vector.iter_mut().zip(steps).rev() {
         *entry = (*entry - one * first - two * second) * inverse;
         (first, second) = (*entry, first);
     }

@@ -1,7 +1,7 @@
 //! Appends vectors to a matrix and computes their norms and inner products, in one pass over vectors and columns.
 
 use super::products::{PART, Products};
-use super::subtract_projection::{BLOCK, Columns, SubtractTimes};
+use super::subtract_projection::{BLOCK, ColumnList, SubtractTimes};
 use super::{Matrix, products};
 use crate::num::dot;
 use crate::scratch::zero;
@@ -20,7 +20,7 @@ pub(crate) struct Intake {
     partial: Vec<f64>,
 }
 
-pub(crate) struct Source<'a> {
+pub(crate) struct Incoming<'a> {
     pub points: &'a [&'a [f64]],
     /// Origin to subtract, as a fixed point plus a displacement. `None` means zero.
     pub origin: Option<(&'a [f64], &'a [f64])>,
@@ -61,7 +61,7 @@ impl Intake {
 impl Matrix {
     /// Stores the points minus the origin in the spare columns and computes their squared norms. If `products` is true,
     /// also computes their inner products with the columns and with the earlier points.
-    pub(crate) fn take_in(&mut self, source: &Source<'_>, products: bool, intake: &mut Intake) {
+    pub(crate) fn take_in(&mut self, source: &Incoming<'_>, products: bool, intake: &mut Intake) {
         let count = source.points.len();
         assert!((1..=WINDOW).contains(&count), "a window of points");
         self.reserve(self.columns + count);
@@ -77,7 +77,7 @@ impl Matrix {
             let rows = share.start * PART..(share.end * PART).min(columns.rows);
             let own_slots = cut(&mut slots, rows.len());
             let own_partial = partial.split_off_mut(..size * share.len()).unwrap_or_default();
-            let part = Part { source, columns, stride, first: rows.start };
+            let part = RowPart { source, columns, stride, first: rows.start };
             move || part.add_all(rows, own_slots, own_partial, size)
         });
         intake.add_up(size);
@@ -91,14 +91,14 @@ fn cut<'a>(slots: &mut Slots<'a>, rows: usize) -> Slots<'a> {
     })
 }
 
-struct Part<'a> {
-    source: &'a Source<'a>,
-    columns: Columns<'a>,
+struct RowPart<'a> {
+    source: &'a Incoming<'a>,
+    columns: ColumnList<'a>,
     stride: usize,
     first: usize,
 }
 
-impl Part<'_> {
+impl RowPart<'_> {
     fn add_all(&self, rows: Range<usize>, mut slots: Slots<'_>, sums: &mut [f64], size: usize) {
         let slots = &mut slots[..self.source.points.len()];
         let starts = rows.clone().step_by(PART);
@@ -116,7 +116,7 @@ impl Part<'_> {
     }
 
     fn copy(&self, block: Range<usize>, slots: &mut [&mut [f64]]) {
-        let Source { points, origin, steps } = self.source;
+        let Incoming { points, origin, steps } = self.source;
         let inner = self.inner(&block);
         let points = points.iter().map(|point| &point[block.clone()]);
         let places = slots.iter_mut().map(|slot| &mut slot[inner.clone()]);
@@ -131,7 +131,7 @@ impl Part<'_> {
         }
         let moving = &mut moving[..block.len()];
         for (r, (point, place)) in points.zip(places).enumerate() {
-            Arch::new().dispatch(Place { point, base, moving, step: steps.get(r).copied(), place });
+            Arch::new().dispatch(FromOrigin { point, base, moving, step: steps.get(r).copied(), place });
         }
     }
 
@@ -153,7 +153,7 @@ impl Part<'_> {
     }
 }
 
-struct Place<'a> {
+struct FromOrigin<'a> {
     point: &'a [f64],
     base: Option<&'a [f64]>,
     moving: &'a mut [f64],
@@ -161,7 +161,7 @@ struct Place<'a> {
     place: &'a mut [f64],
 }
 
-impl WithSimd for Place<'_> {
+impl WithSimd for FromOrigin<'_> {
     type Output = ();
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
@@ -221,7 +221,7 @@ impl Matrix {
     /// Computes the inner products of the last column with `count` spare vectors, from `distance` columns after it on.
     pub(crate) fn last_times_spares(&self, distance: usize, count: usize, out: &mut Vec<f64>) {
         let from = self.start + (self.columns - 1) * self.stride;
-        let vectors = Columns {
+        let vectors = ColumnList {
             entries: &self.data[from + distance * self.stride..],
             stride: self.stride,
             rows: self.rows,
@@ -230,7 +230,7 @@ impl Matrix {
         products::transpose_times(vectors, self.column(self.columns - 1), out);
     }
 
-    fn columns_and_spare(&mut self) -> (Columns<'_>, &mut [f64]) {
+    fn columns_and_spare(&mut self) -> (ColumnList<'_>, &mut [f64]) {
         self.reserve(self.columns + 1);
         let (columns, spare) = self.columns_and_room();
         let rows = columns.rows;

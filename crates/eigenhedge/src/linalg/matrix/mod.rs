@@ -6,7 +6,7 @@ mod combine;
 mod products;
 mod subtract_projection;
 
-pub(crate) use append_with_products::{Intake, Source, WINDOW};
+pub(crate) use append_with_products::{Incoming, Intake, WINDOW};
 pub(crate) use combine::{add_lower_square, lower_square, symmetric_times};
 
 use crate::num::dot;
@@ -14,7 +14,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 use pulp::Arch;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
-use subtract_projection::{Columns, SubtractTimes};
+use subtract_projection::{ColumnList, SubtractTimes};
 
 const ALIGN: usize = 64;
 const LINE: usize = ALIGN / size_of::<f64>();
@@ -215,15 +215,15 @@ impl Matrix {
         }
     }
 
-    fn columns_and_room(&mut self) -> (Columns<'_>, &mut [f64]) {
+    fn columns_and_room(&mut self) -> (ColumnList<'_>, &mut [f64]) {
         let (rows, count, stride) = (self.rows, self.columns, self.stride);
         let (entries, room) = self.data[self.start..].split_at_mut(count * stride);
-        (Columns { entries, stride, rows, count }, room)
+        (ColumnList { entries, stride, rows, count }, room)
     }
 
-    fn as_columns(&self) -> Columns<'_> {
+    fn as_columns(&self) -> ColumnList<'_> {
         let (rows, count, stride) = (self.rows, self.columns, self.stride);
-        Columns { entries: &self.data[self.start..], stride, rows, count }
+        ColumnList { entries: &self.data[self.start..], stride, rows, count }
     }
 
     fn relocate(&mut self, stride: usize, room: usize) {

@@ -1,17 +1,17 @@
 //! Inner products of many pairs of long vectors. Every vector is read from memory once. Sums run block by block, so
 //! their bits do not depend on the number of vectors.
 
-use super::subtract_projection::{BLOCK, Columns};
+use super::subtract_projection::{BLOCK, ColumnList};
 use crate::threads::share_out;
 use pulp::{Arch, Simd, WithSimd};
 use std::ops::Range;
 
-pub(super) trait Vectors {
+pub(super) trait VectorList {
     fn count(&self) -> usize;
     fn rows(&self, j: usize, rows: Range<usize>) -> &[f64];
 }
 
-impl Vectors for Columns<'_> {
+impl VectorList for ColumnList<'_> {
     #[inline(always)]
     fn count(&self) -> usize {
         self.count
@@ -22,7 +22,7 @@ impl Vectors for Columns<'_> {
     }
 }
 
-impl Vectors for &[&[f64]] {
+impl VectorList for &[&[f64]] {
     #[inline(always)]
     fn count(&self) -> usize {
         self.len()
@@ -49,7 +49,7 @@ pub(super) struct Products<'a, L, R> {
     pub below: bool,
 }
 
-impl<L: Vectors, R: Vectors> WithSimd for Products<'_, L, R> {
+impl<L: VectorList, R: VectorList> WithSimd for Products<'_, L, R> {
     type Output = ();
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
@@ -69,7 +69,7 @@ impl<L: Vectors, R: Vectors> WithSimd for Products<'_, L, R> {
     }
 }
 
-impl<L: Vectors, R: Vectors> Products<'_, L, R> {
+impl<L: VectorList, R: VectorList> Products<'_, L, R> {
     #[inline(always)]
     fn strip<S: Simd, const N: usize>(&mut self, simd: S, r: usize) {
         let count = if self.below { self.left.count().min(r + N) } else { self.left.count() };
@@ -127,14 +127,14 @@ impl<L: Vectors, R: Vectors> Products<'_, L, R> {
     }
 }
 
-pub(super) fn transpose_times(columns: Columns<'_>, x: &[f64], out: &mut Vec<f64>) {
+pub(super) fn transpose_times(columns: ColumnList<'_>, x: &[f64], out: &mut Vec<f64>) {
     add_up(columns, &[x][..], x.len(), false, out);
 }
 
 /// Computes `out[r][l] = left[l] · right[r]` over `length` rows. If `below` is true, only products with l ≤ r are
 /// defined.
-pub(super) fn add_up<R: Vectors + Copy + Send>(
-    left: Columns<'_>,
+pub(super) fn add_up<R: VectorList + Copy + Send>(
+    left: ColumnList<'_>,
     right: R,
     length: usize,
     below: bool,

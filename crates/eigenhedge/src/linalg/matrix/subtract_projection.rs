@@ -9,14 +9,14 @@ use pulp::{Simd, WithSimd};
 pub(super) const BLOCK: usize = 512;
 
 #[derive(Clone, Copy)]
-pub(super) struct Columns<'a> {
+pub(super) struct ColumnList<'a> {
     pub entries: &'a [f64],
     pub stride: usize,
     pub rows: usize,
     pub count: usize,
 }
 
-impl<'a> Columns<'a> {
+impl<'a> ColumnList<'a> {
     #[inline(always)]
     fn part<const C: usize>(&self, first: usize, rows: std::ops::Range<usize>) -> [&'a [f64]; C] {
         let mut part: [&[f64]; C] = [&[]; C];
@@ -31,7 +31,7 @@ impl<'a> Columns<'a> {
 
 /// Task that computes `x ← from - A c` and the squared norm of the result, for the matrix A of the columns.
 pub(super) struct SubtractTimes<'a> {
-    pub columns: Columns<'a>,
+    pub columns: ColumnList<'a>,
     pub coefficients: &'a [f64],
     /// Vector to subtract from. `None` means `x` itself.
     pub from: Option<&'a [f64]>,

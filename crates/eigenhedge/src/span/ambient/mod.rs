@@ -28,7 +28,7 @@ pub use sources::{SourceMove, Sources};
 pub(crate) use sparse::SHORTEST;
 
 use crate::error::{Error, at_least_one, require};
-use crate::linalg::{Matrix, Source, WINDOW, multiply};
+use crate::linalg::{Incoming, Matrix, WINDOW, multiply};
 use crate::num::{dot, largest, unit};
 use crate::row::check_row;
 use crate::scratch::{Fresh, Scratch, zero};
@@ -80,7 +80,7 @@ impl MovedOrigin {
 #[derive(Debug, Clone, Default)]
 struct Working {
     point: Vec<f64>,
-    place: Place,
+    place: PointPlace,
     square: f64,
     unit: Option<f64>,
     /// Norm of the residual, which is in the spare column unless the point is stored there.
@@ -102,7 +102,7 @@ struct Working {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-enum Place {
+enum PointPlace {
     #[default]
     Apart,
     Behind,
@@ -281,7 +281,7 @@ impl Ambient {
     }
 
     fn copy_point(&mut self, point: &[f64]) -> f64 {
-        self.scratch.0.place = Place::Apart;
+        self.scratch.0.place = PointPlace::Apart;
         let mut z = std::mem::take(&mut self.scratch.0.point);
         self.deviation(point, &mut z);
         let square = dot(&z, &z);
@@ -316,7 +316,7 @@ impl Ambient {
     /// Stores a point minus the origin in the spare column, unless a block has stored it. Returns its squared norm.
     fn store_point(&mut self, point: &[f64]) -> f64 {
         let Working { place, block: Fresh(block), .. } = &mut self.scratch.0;
-        *place = Place::Behind;
+        *place = PointPlace::Behind;
         if let Some(column) = block.next_column() {
             let distance = column - self.columns.columns();
             if distance > 0 {
@@ -324,7 +324,7 @@ impl Ambient {
             }
             return block.intake.square(block.present().unwrap_or(0));
         }
-        let source = Source { points: &[point], origin: self.origin.as_ref().map(MovedOrigin::parts), steps: &[] };
+        let source = Incoming { points: &[point], origin: self.origin.as_ref().map(MovedOrigin::parts), steps: &[] };
         self.columns.take_in(&source, false, &mut block.intake);
         block.intake.square(0)
     }

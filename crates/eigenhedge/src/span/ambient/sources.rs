@@ -7,7 +7,7 @@
 //! and every [`RENEWED`] rows.
 //! Cost: two passes over five vectors of n numbers per row, and products with the columns for recomputed coordinates.
 
-use super::{Ambient, Place, Working};
+use super::{Ambient, PointPlace, Working};
 use crate::error::Error;
 use crate::num::dot;
 use crate::scratch::Scratch;
@@ -65,18 +65,15 @@ fn products(vectors: &[Vec<f64>; SOURCES], point: &[f64]) -> [f64; SOURCES] {
     let whole = point.len() / LANES * LANES;
     Arch::new().dispatch(|| {
         let mut sums = [[0.0; LANES]; SOURCES];
-        let [a, b, c, d, e] = vectors.each_ref().map(|vector| &vector[..point.len()]);
+        let vectors = vectors.each_ref().map(|vector| &vector[..point.len()]);
         for i in (0..whole).step_by(LANES) {
-            for lane in 0..LANES {
-                let x = point[i + lane];
-                sums[0][lane] += a[i + lane] * x;
-                sums[1][lane] += b[i + lane] * x;
-                sums[2][lane] += c[i + lane] * x;
-                sums[3][lane] += d[i + lane] * x;
-                sums[4][lane] += e[i + lane] * x;
+            for (sums, vector) in sums.iter_mut().zip(&vectors) {
+                for lane in 0..LANES {
+                    sums[lane] += vector[i + lane] * point[i + lane];
+                }
             }
         }
-        let rest = |j: usize| dot(&vectors[j][whole..point.len()], &point[whole..]);
+        let rest = |j: usize| dot(&vectors[j][whole..], &point[whole..]);
         std::array::from_fn(|j| sums[j].iter().sum::<f64>() + rest(j))
     })
 }
@@ -165,10 +162,10 @@ impl Ambient {
     pub(super) fn loaded_point(&mut self) -> &[f64] {
         let Working { point, place, .. } = &self.scratch.0;
         match place {
-            Place::Apart => point,
-            Place::Behind => self.columns.spare(),
-            Place::Stored => self.columns.column(self.columns.columns() - 1),
-            Place::Cells => unreachable!("only a span of sparse rows has a point in this place"),
+            PointPlace::Apart => point,
+            PointPlace::Behind => self.columns.spare(),
+            PointPlace::Stored => self.columns.column(self.columns.columns() - 1),
+            PointPlace::Cells => unreachable!("only a span of sparse rows has a point in this place"),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Trials of sparse rows: loading, projecting and storing a point of a span of sparse rows.
 
 use super::sparse::{DENSE_STREAK, LARGEST_COEFFICIENTS, NOTHING, SPARSITY, Sparse, SparseWorking};
-use super::{Ambient, HALVED, MovedOrigin, ORTHOGONAL, Place, REPEAT, ROUNDING, Working};
+use super::{Ambient, HALVED, MovedOrigin, ORTHOGONAL, PointPlace, REPEAT, ROUNDING, Working};
 use crate::linalg::{CANCELLED, Cells, Matrix, STREAK, add_multiple};
 use crate::num::dot;
 use crate::scratch::{refill, zero};
@@ -33,12 +33,12 @@ impl Ambient {
         if !is_nothing && !(centered >= CANCELLED * (*square + origin_square)) {
             return None;
         }
-        (*place, working.is_stored) = (Place::Cells, false);
+        (*place, working.is_stored) = (PointPlace::Cells, false);
         Some(centered)
     }
 
     pub(super) fn project_sparse(&mut self, coordinates: &mut Vec<f64>) -> f64 {
-        let known = if self.scratch.0.place == Place::Cells { self.project_cells(coordinates) } else { None };
+        let known = if self.scratch.0.place == PointPlace::Cells { self.project_cells(coordinates) } else { None };
         if let Some(left) = known {
             self.scratch.0.residual_norm = left.sqrt();
         } else {
@@ -90,13 +90,13 @@ impl Ambient {
     fn fill_point(&mut self) {
         let Self { columns: dense, sparse: Some(sparse), scratch, .. } = self else { return };
         let Working { sparse: working, point, place, .. } = &mut scratch.0;
-        if *place != Place::Cells {
+        if *place != PointPlace::Cells {
             return;
         }
         zero(point, dense.rows());
         sparse.add_displacement(dense, -1.0, point);
         working.cells.iter().for_each(|(i, x)| point[i] += x);
-        *place = Place::Apart;
+        *place = PointPlace::Apart;
     }
 
     fn project_filled(&mut self, coordinates: &mut Vec<f64>) {
@@ -141,7 +141,7 @@ impl Ambient {
             return;
         }
         let SparseWorking { cells, square, with_columns, along_origin, residual, left, correction, .. } = working;
-        if *place == Place::Cells {
+        if *place == PointPlace::Cells {
             sparse.columns.push_sparse(cells, *square, with_columns);
             sparse.origin_products.push(*along_origin);
         } else {
@@ -161,7 +161,7 @@ impl Ambient {
         let Self { sparse: Some(sparse), scratch, .. } = self else { return };
         let Working { sparse: working, place, residual_norm, .. } = &mut scratch.0;
         let SparseWorking { left, coefficients, with_columns, coordinates, square, along_origin, .. } = working;
-        if *place == Place::Cells {
+        if *place == PointPlace::Cells {
             let factor = 1.0 / *residual_norm;
             coefficients.push(1.0);
             // Inner product of the point minus the shift with its residual.
@@ -178,7 +178,7 @@ impl Ambient {
     pub(super) fn shift_sparse(&mut self, step: f64) {
         self.origin.get_or_insert_with(|| MovedOrigin::at(vec![0.0; self.length]));
         let residual_norm = self.scratch.0.residual_norm;
-        if self.scratch.0.place == Place::Cells || residual_norm > 0.0 {
+        if self.scratch.0.place == PointPlace::Cells || residual_norm > 0.0 {
             self.store_sparse();
         }
         let Self { sparse: Some(sparse), scratch, .. } = self else { return };
@@ -186,7 +186,7 @@ impl Ambient {
         let SparseWorking { products, coefficients, coordinates, square, along_origin, .. } = working;
         let Sparse { origin, origin_products, columns, .. } = &mut **sparse;
         let Some(last) = columns.vectors().checked_sub(1) else { return };
-        if *place == Place::Cells {
+        if *place == PointPlace::Cells {
             origin_products.iter_mut().zip(products).for_each(|(h, g)| *h += step * (*g - *h));
             origin_products[last] = *along_origin + step * (*square - *along_origin);
             origin.iter_mut().for_each(|a| *a -= step * *a);

@@ -1,11 +1,11 @@
 //! Trial over a span of plain vectors: loading and projection of a point, new columns, maintenance.
 
 use super::{
-    Ambient, LARGEST_COEFFICIENTS, LEAST_STANDARD, LOOK_EVERY, MovedOrigin, Place, REPEAT, SHORTEST_BLOCK, SourceMove,
-    Sources, TOLERABLE_DRIFT, Working,
+    Ambient, LARGEST_COEFFICIENTS, LEAST_STANDARD, LOOK_EVERY, MovedOrigin, PointPlace, REPEAT, SHORTEST_BLOCK,
+    SourceMove, Sources, TOLERABLE_DRIFT, Working,
 };
 use crate::error::Error;
-use crate::linalg::{Matrix, Source, WINDOW, filled_cells};
+use crate::linalg::{Incoming, Matrix, WINDOW, filled_cells};
 use crate::num::dot;
 use crate::row::check_row;
 use crate::scratch::{Fresh, refill, zero};
@@ -87,7 +87,7 @@ impl Span for Ambient {
         if count > 1 {
             let steps = if step.is_some() { &steps[..count] } else { &[] };
             let source =
-                Source { points: &fitting[..count], origin: self.origin.as_ref().map(MovedOrigin::parts), steps };
+                Incoming { points: &fitting[..count], origin: self.origin.as_ref().map(MovedOrigin::parts), steps };
             self.columns.take_in(&source, true, &mut block.intake);
             block.begin(count, self.columns.columns());
         }
@@ -138,18 +138,18 @@ impl Span for Ambient {
             point, place, square, products, residual_norm, explained, refinement, block: Fresh(block), ..
         } = &mut self.scratch.0;
         match (&place, block.present()) {
-            (Place::Behind, Some(present)) => block.products(present, coordinates),
-            (Place::Behind, None) => self.columns.transpose_times_spare(coordinates),
+            (PointPlace::Behind, Some(present)) => block.products(present, coordinates),
+            (PointPlace::Behind, None) => self.columns.transpose_times_spare(coordinates),
             _ => self.columns.transpose_times(point, coordinates),
         }
         self.deferred.scale(coordinates);
-        if *place == Place::Behind {
+        if *place == PointPlace::Behind {
             products.clone_from(coordinates);
         }
         self.deferred.resolve(coordinates);
         self.deferred.expand(coordinates, explained);
         *residual_norm = 0.0;
-        if *place == Place::Behind {
+        if *place == PointPlace::Behind {
             let mut left = *square - dot(coordinates, coordinates);
             if left < REPEAT * REPEAT * *square && self.deferred.columns() > 0 {
                 left = self.deferred.refine(products, *square, coordinates, explained, refinement);
@@ -160,7 +160,7 @@ impl Span for Ambient {
                 return *residual_norm;
             }
             self.columns.spare().clone_into(point);
-            *place = Place::Apart;
+            *place = PointPlace::Apart;
         }
         self.subtract_explained(coordinates);
         self.scratch.0.residual_norm
@@ -173,11 +173,11 @@ impl Span for Ambient {
         }
         let Working { place, square, residual_norm, explained, products, block: Fresh(block), correction, .. } =
             &mut self.scratch.0;
-        if *place == Place::Behind {
+        if *place == PointPlace::Behind {
             self.columns.adopt_spare();
             self.deferred.push(explained, products, square.sqrt(), *residual_norm);
             block.store_present();
-            *place = Place::Stored;
+            *place = PointPlace::Stored;
         } else {
             self.columns.adopt_spare_scaled(1.0 / *residual_norm);
             self.deferred.push_whole(self.columns.columns());

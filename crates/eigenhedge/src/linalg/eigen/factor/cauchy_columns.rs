@@ -3,7 +3,7 @@
 //! padded to a multiple of the number of lanes.
 
 use super::super::secular_simd::{four, reciprocals, select};
-use super::{Factor, Source};
+use super::{DirectionSource, Factor};
 use crate::linalg::Matrix;
 use pulp::{Arch, Simd, WithSimd};
 
@@ -67,13 +67,13 @@ impl Factor {
     }
 }
 
-struct Fill<'a> {
+struct FillColumns<'a> {
     factor: &'a Factor,
     roots: &'a [usize],
     cauchy: &'a mut Matrix,
 }
 
-impl WithSimd for Fill<'_> {
+impl WithSimd for FillColumns<'_> {
     type Output = ();
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
@@ -126,8 +126,8 @@ impl WithSimd for CauchyRows<'_> {
         let Self { factor, input, terms, out } = self;
         for (out, source) in out.iter_mut().zip(&factor.order) {
             *out = match *source {
-                Source::Root(i) => factor.scales[i] * factor.cauchy_sum(simd, i, terms),
-                Source::Input(j) => input[j],
+                DirectionSource::Root(i) => factor.scales[i] * factor.cauchy_sum(simd, i, terms),
+                DirectionSource::Input(j) => input[j],
             };
         }
     }
@@ -136,7 +136,7 @@ impl WithSimd for CauchyRows<'_> {
 impl Factor {
     /// Writes one normalized and padded Cauchy column for each of the roots.
     pub(super) fn cauchy_columns(&self, roots: &[usize], cauchy: &mut Matrix) {
-        Arch::new().dispatch(Fill { factor: self, roots, cauchy });
+        Arch::new().dispatch(FillColumns { factor: self, roots, cauchy });
     }
 
     /// Multiplies the terms of the poles with the transposed Cauchy columns, and passes on the other inputs.

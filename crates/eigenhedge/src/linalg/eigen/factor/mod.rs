@@ -15,7 +15,7 @@
 mod cauchy_columns;
 mod state;
 
-use super::secular::{Problem, Root};
+use super::secular::{Root, SecularProblem};
 use super::secular_simd;
 use crate::linalg::small_product::{self, SmallProduct};
 use crate::linalg::{Matrix, multiply};
@@ -24,7 +24,7 @@ use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-enum Source {
+enum DirectionSource {
     Root(usize),
     /// Input direction, after the rotations, that the update leaves unchanged.
     Input(usize),
@@ -50,7 +50,7 @@ pub struct Factor {
     origins: Vec<f64>,
     offsets: Vec<f64>,
     scales: Vec<f64>,
-    order: Vec<Source>,
+    order: Vec<DirectionSource>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -58,9 +58,9 @@ pub struct FactorScratch {
     sorted: Vec<usize>,
     values: Vec<f64>,
     z: Vec<f64>,
-    problem: Problem,
+    problem: SecularProblem,
     roots: Vec<Root>,
-    results: Vec<(f64, Source)>,
+    results: Vec<(f64, DirectionSource)>,
     deflated: Vec<usize>,
     input: Vec<f64>,
     terms: Vec<f64>,
@@ -89,10 +89,10 @@ impl Factor {
         scratch.results.clear();
         for (i, root) in scratch.roots.iter().enumerate() {
             // The scale is a power of two, so the scaling is exact.
-            scratch.results.push(((self.poles[root.origin] + root.offset) / scale, Source::Root(i)));
+            scratch.results.push(((self.poles[root.origin] + root.offset) / scale, DirectionSource::Root(i)));
         }
         for &j in &scratch.deflated {
-            scratch.results.push((scratch.values[j], Source::Input(j)));
+            scratch.results.push((scratch.values[j], DirectionSource::Input(j)));
         }
         scratch.results.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         self.order.clear();
@@ -210,7 +210,7 @@ impl Factor {
         for c in 0..x.columns() {
             let column = &mut x.column_mut(c)[..self.order.len()];
             for (value, source) in column.iter().zip(&self.order) {
-                if let Source::Input(j) = *source {
+                if let DirectionSource::Input(j) = *source {
                     image[j] = *value;
                 }
             }
@@ -234,8 +234,8 @@ impl Factor {
         zero(terms, self.active.len());
         for (value, source) in y.iter().zip(&self.order) {
             match *source {
-                Source::Root(i) => terms[i] = self.scales[i] * value,
-                Source::Input(j) => out[j] = *value,
+                DirectionSource::Root(i) => terms[i] = self.scales[i] * value,
+                DirectionSource::Input(j) => out[j] = *value,
             }
         }
         for (p, &j) in self.active.iter().enumerate() {
@@ -261,7 +261,7 @@ impl Factor {
         product.resize(q.rows(), directions);
         let outputs = self.order.iter().zip(keep).filter(|(_, keep)| **keep);
         for (out, (source, _)) in outputs.enumerate() {
-            if let Source::Input(j) = source {
+            if let DirectionSource::Input(j) = source {
                 product.column_mut(out).copy_from_slice(q.column(*j));
             }
         }
@@ -285,7 +285,7 @@ impl Factor {
         places.clear();
         let kept = self.order.iter().enumerate().filter(|(place, _)| keep(*place));
         for (out, (_, source)) in kept.enumerate() {
-            if let Source::Root(i) = source {
+            if let DirectionSource::Root(i) = source {
                 roots.push(*i);
                 places.push(out);
             }
@@ -295,7 +295,7 @@ impl Factor {
 
 struct Solve<'a> {
     factor: &'a mut Factor,
-    problem: &'a Problem,
+    problem: &'a SecularProblem,
     roots: &'a mut Vec<Root>,
 }
 

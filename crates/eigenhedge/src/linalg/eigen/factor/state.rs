@@ -1,6 +1,6 @@
 //! Checks that a deserialized factor is an orthogonal matrix.
 
-use super::{Factor, FactorScratch, Source, secular_simd};
+use super::{DirectionSource, Factor, FactorScratch, secular_simd};
 use crate::error::Error;
 use crate::linalg::checks::DRIFT;
 use crate::num::dot;
@@ -28,8 +28,8 @@ impl Factor {
         // Each input is either active or passed through, exactly once.
         let (mut inputs, mut roots) = (self.active.clone(), Vec::new());
         self.order.iter().for_each(|source| match source {
-            Source::Input(j) => inputs.push(*j),
-            Source::Root(i) => roots.push(*i),
+            DirectionSource::Input(j) => inputs.push(*j),
+            DirectionSource::Root(i) => roots.push(*i),
         });
         inputs.sort_unstable();
         roots.sort_unstable();
