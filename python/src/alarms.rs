@@ -9,7 +9,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 const CAUSES: usize = 3;
-/// Entry of an integer array that marks a missing incident, change or cause.
 const NONE: i64 = -1;
 /// Upper bound on the number of values in the result per input row, without contributions.
 pub const NUMBERS: usize = 18;
@@ -26,9 +25,8 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// Appends the verdict on the most recent row of the monitor, and the events, changes and
-    /// incidents `found` at this row. If `contributions` is the number of columns, also appends the
-    /// contribution of each column to Q.
+    /// Appends the verdict on the most recent row of the monitor. `contributions` is the number of columns, or `None`
+    /// to leave out the contributions to Q.
     pub fn enter(&mut self, monitor: &Monitor, verdict: Verdict, found: Vec<Occurrence>, contributions: Option<usize>) {
         let Verdict { row, score, q, t2, limit, alarm, .. } = verdict;
         let [q_limit, t2_limit] = monitor.statistic_limits(&verdict);
@@ -56,14 +54,10 @@ impl Answers {
         }
     }
 
-    /// Appends the reported incidents that are ongoing or could reopen.
     pub fn enter_incidents(&mut self, journal: &Journal, names: &[String]) {
         self.reports[2].extend(journal.open_incidents(names).into_iter().chain(journal.closing_incidents(names)));
     }
 
-    /// Returns a dictionary of arrays and of lists of events, changes and incidents. `limit` is the
-    /// limit of the score by the reference alone. `width` is the number of columns, or `None`
-    /// without contributions. If `by_key` is true, each list entry contains its key.
     pub fn into_dict<'py>(
         self,
         py: Python<'py>,
@@ -96,8 +90,7 @@ impl Answers {
     }
 }
 
-/// Returns the contribution of each column to Q of the most recent row, summed over lags. The
-/// contributions are NaN if the row has no score.
+/// Returns the contributions of the columns, summed over lags, or NaN for a row without a score.
 fn contributions_to_q(monitor: &Monitor, verdict: &Verdict, width: usize) -> Vec<f64> {
     if verdict.score.is_nan() {
         return vec![f64::NAN; width];
@@ -106,8 +99,7 @@ fn contributions_to_q(monitor: &Monitor, verdict: &Verdict, width: usize) -> Vec
     (0..width).map(|j| of_cells.iter().skip(j).step_by(width).sum()).collect()
 }
 
-/// Returns an event, a change or an incident as a dictionary, with the column indices of its
-/// causes. Times are None, because Python code adds them.
+/// Returns an event, a change or an incident as a dictionary. Python code adds the times.
 pub fn report<'py>(py: Python<'py>, one: &Occurrence, names: &[String]) -> PyResult<Bound<'py, PyDict>> {
     let Occurrence { kind, start, end, peak, strength, alarms, .. } = one;
     let place = |(name, share): &(String, f64)| Some((names.iter().position(|other| other == name)?, *share));

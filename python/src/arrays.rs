@@ -14,20 +14,17 @@ pub type Object<'py> = Bound<'py, PyAny>;
 pub type Array1<'py> = Bound<'py, PyArray1<f64>>;
 pub type Array2<'py> = Bound<'py, PyArray2<f64>>;
 
-/// View of a table of float64 numbers in C order.
 pub type Table<'py> = PyReadonlyArray2<'py, f64>;
 
 pub type Names = Option<Vec<String>>;
 
-/// Converts an object that contains rows of numbers to a table. A plain float64 array in C order is
-/// not copied. `eigenhedge._rows` converts all other objects, including array subclasses such as
-/// masked arrays.
+/// Converts an object to a table of float64 in C order. Such an array is not copied. `eigenhedge._rows` converts all
+/// other objects, including subclasses of arrays such as masked arrays.
 pub fn as_table<'py>(object: &Object<'py>) -> PyResult<Table<'py>> {
     as_named_table(object, None)
 }
 
-/// Converts an object to a table like [`as_table`]. If `names` is given and the object has column
-/// names, columns are matched by name.
+/// Converts an object like [`as_table`], and matches the columns of a table with names by `names`.
 pub fn as_named_table<'py>(object: &Object<'py>, names: Option<&[String]>) -> PyResult<Table<'py>> {
     if let Ok(array) = object.cast_exact::<PyArray2<f64>>()
         && let Ok(table) = array.try_readonly()
@@ -46,7 +43,6 @@ pub fn column_names(object: &Object<'_>) -> PyResult<Names> {
     object.py().import("eigenhedge._rows")?.call_method1("column_names", (object,))?.extract()
 }
 
-/// Returns the entries row by row, or `None` if the array is not in C order or not aligned.
 fn entries<'a>(table: &'a Table<'_>) -> Option<&'a [f64]> {
     // `as_slice` also succeeds for arrays in Fortran order.
     table.is_c_contiguous().then(|| table.as_slice().ok()).flatten()
@@ -58,8 +54,6 @@ pub enum Given<'py> {
 }
 
 impl<'py> Given<'py> {
-    /// Converts an object to rows of the type `points`. If `names` is given, the columns of a table
-    /// with names are matched by name.
     pub fn new(object: &Object<'py>, points: &Points, names: Option<&[String]>) -> PyResult<Self> {
         Ok(match points.rows(object)? {
             Some(rows) => Self::Items(rows),
@@ -67,7 +61,6 @@ impl<'py> Given<'py> {
         })
     }
 
-    /// Returns the column names of `object`, from which the rows were converted. Items have none.
     pub fn names(&self, object: &Object<'py>) -> PyResult<Names> {
         match self {
             Self::Table(_) => column_names(object),
@@ -76,9 +69,8 @@ impl<'py> Given<'py> {
     }
 }
 
-/// Rows of a table or of items. Rows of a table are copied before use, because other threads may
-/// write to the array while the interpreter lock is released. The library therefore learns exactly
-/// the numbers that it has checked.
+/// Rows of a table or of items. Rows of a table are copied before use, because other threads may write to the array
+/// while the interpreter lock is released, and the library must learn the numbers that it has checked.
 pub struct Rows<'a> {
     source: Source<'a>,
     count: usize,
@@ -136,13 +128,11 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Copies a sequence of numbers. Each must be convertible to float64.
 pub fn numbers(object: &Object<'_>) -> PyResult<Vec<f64>> {
     named_numbers(object, None)
 }
 
-/// Copies a sequence of numbers like [`numbers`]. If `names` is given, the entries of a pandas
-/// Series with text labels are matched by label.
+/// Copies a sequence of numbers. The entries of a pandas Series with text labels are matched by `names`.
 pub fn named_numbers(object: &Object<'_>, names: Option<&[String]>) -> PyResult<Vec<f64>> {
     if let Ok(array) = object.cast_exact::<PyArray1<f64>>()
         && let Ok(numbers) = array.try_readonly()?.as_slice()
@@ -169,8 +159,7 @@ pub fn table<'py>(py: Python<'py>, entries: Vec<f64>, rows: usize, columns: usiz
     Ok(array.map_err(|error| PyValueError::new_err(error.to_string()))?.into_pyarray(py))
 }
 
-/// Reads the numeric columns of a file as the command line does. Returns their names, if the file
-/// has names, and the rows. Missing cells are NaN.
+/// Reads the names (if the file has names) and rows of the numeric columns of a file. Missing cells are NaN.
 #[pyfunction]
 #[pyo3(name = "_read_table")]
 pub fn read_table(py: Python<'_>, path: PathBuf) -> PyResult<(Names, Array2<'_>)> {

@@ -188,8 +188,7 @@ pickled!(KernelRegression, |state| {
     Ok(KernelRegression { state: Mutex::new(ridge), points })
 });
 
-/// Number of rows that are predicted at once. It is that of the library, so that results are
-/// bit-identical.
+/// Number of rows that are predicted at once. It is that of the library, so that results are bit-identical.
 const BLOCK: usize = KernelRidge::<Vectors>::BLOCK;
 
 /// Returns the eigenvalues of a symmetric matrix in ascending order, and the eigenvectors as rows.

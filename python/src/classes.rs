@@ -1,6 +1,6 @@
 //! Macros for Python classes: read-only attributes, pickling, model files, and dictionaries.
 
-/// Adds read-only attributes to a class. Each has a type, an expression for its value, and optionally a docstring.
+/// Adds read-only attributes to a class.
 macro_rules! attributes {
     ($class:ident, |$object:ident, $py:ident| { $($(#[$doc:meta])* $name:ident: $type:ty = $value:expr;)* }) => {
         #[pyo3::pymethods]
@@ -17,8 +17,7 @@ macro_rules! attributes {
     };
 }
 
-/// Implements pickling by the bytes of the field `state`. `$restored` creates the object from the
-/// deserialized state.
+/// Implements pickling by the bytes of the field `state`, from which `$restored` creates the object.
 macro_rules! pickled {
     ($class:ident, |$state:ident| $restored:expr) => {
         #[pyo3::pymethods]
@@ -38,13 +37,12 @@ macro_rules! pickled {
     };
 }
 
-/// Adds methods that save and pickle an object as the model file of its `core`. The resume state of
-/// the file contains data of Python as JSON.
+/// Adds methods that save and pickle an object as the model file of its `core`. The resume state contains data of
+/// the calling program as JSON, or is empty.
 macro_rules! model_file {
     ($class:ident) => {
         #[pyo3::pymethods]
         impl $class {
-            /// Returns the data of the calling program: the bytes of a JSON object, or empty bytes.
             #[pyo3(name = "_resume_state")]
             fn resume_state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
                 Ok(PyBytes::new(py, &self.state(py)?.core.resume_state))
@@ -73,7 +71,6 @@ macro_rules! model_file {
                 crate::state::reduced(slf, "from_bytes", slf.get().to_bytes(slf.py())?)
             }
 
-            /// Return the size of the object and of its model file in bytes.
             fn __sizeof__(&self, py: Python<'_>) -> PyResult<usize> {
                 Ok(size_of::<Self>() + self.to_bytes(py).map_or(0, |bytes| bytes.as_bytes().len()))
             }

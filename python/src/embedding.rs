@@ -22,22 +22,17 @@ impl PyModel {
 
 #[pymethods]
 impl PyModel {
-    /// Return the coordinates of the rows of ``X`` in the directions most likely to be kept, without learning.
-    ///
-    /// The result is an ndarray of shape (n_rows, k).
+    /// Return the coordinates (n_rows, k) of the rows of ``X`` in the directions most likely to be kept.
     fn transform<'py>(&self, py: Python<'py>, X: &Object<'py>) -> PyResult<Array2<'py>> {
         Ok(self.embed(py, X, false)?.0)
     }
 
-    /// Return the squared reconstruction error of each row of ``X``, without learning.
-    ///
-    /// The reconstruction uses the directions most likely to be kept. The result has the shape (n_rows,).
+    /// Return the squared reconstruction error of each row of ``X`` by the directions most likely to be kept.
     fn losses<'py>(&self, py: Python<'py>, X: &Object<'py>) -> PyResult<Array1<'py>> {
         Ok(self.embed(py, X, true)?.1)
     }
 
-    /// Returns the coordinates that each row would have as the next row in `step`, and its loss,
-    /// without learning.
+    /// Returns the coordinates and losses that each row would have as the next row in `step`.
     #[pyo3(name = "_embed_next")]
     fn embed_next<'py>(&self, py: Python<'py>, rows: &Object<'py>) -> PyResult<Embedded<'py>> {
         let (points, names) = self.takes(py)?;
@@ -52,10 +47,7 @@ impl PyModel {
         embedded(py, self.embeddable(py)?.embedding(), &rows, &points, losses)
     }
 
-    /// Return the rows with the coordinates ``X``.
-    ///
-    /// ``X`` has the shape (n_rows, k), and the result has the shape (n_rows, dim). With a kernel,
-    /// the rows are pre-images: their features are near the points with these coordinates.
+    /// Return the rows with the coordinates ``X`` of shape (n_rows, k), or their pre-images with a kernel.
     fn reconstruct<'py>(&self, py: Python<'py>, X: &Object<'py>) -> PyResult<Array2<'py>> {
         let given = as_table(X)?;
         let mut coordinates = Rows::of(&given)?;

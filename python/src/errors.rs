@@ -1,5 +1,4 @@
-//! Conversion of errors to Python exceptions. Invalid data and parameters raise `ValueError`. Sizes
-//! that exceed the memory raise `MemoryError`.
+//! Conversion of errors to Python exceptions.
 
 use crate::spelling::spelling;
 use eigenhedge::Error;
@@ -21,8 +20,7 @@ pub fn file_refused(error: impl Display) -> PyErr {
     PyOSError::new_err(format!("{error:#}"))
 }
 
-/// Returns a `MemoryError` if an array of this shape does not fit into memory. `what` names the
-/// array in the message.
+/// Returns a `MemoryError` if an array of this shape does not fit into memory.
 pub fn check_room(what: &'static str, sizes: &[usize]) -> PyResult<()> {
     check_numbers(what, product(sizes)).map_err(refused)
 }
@@ -31,8 +29,7 @@ pub fn refused_row(row: usize, error: &Error) -> PyErr {
     PyValueError::new_err(format!("row {row}: {}", sentence(error)))
 }
 
-/// Splits an error about one of several rows into the index of the row and the cause. The index is
-/// 0 if the error has none.
+/// Splits an error about one of several rows into the index of the row and the cause.
 pub fn apart(error: Error) -> (usize, Error) {
     match error {
         Error::At { point, error } => (point, *error),

@@ -5,7 +5,7 @@ use crate::classes::{attributes, pickled};
 use crate::errors::refused;
 use crate::options::{self, Named, option};
 use crate::spelling::spelling;
-use crate::state::{lock, saved};
+use crate::state::lock;
 use eigenhedge::options::Options;
 use eigenhedge::registry::{AnyExperts, ExpertKind, ExpertSpec, defaults};
 use eigenhedge::simplex::{cap_by_sorting, decompose};
@@ -13,17 +13,14 @@ use eigenhedge::{Kind, Learner, Random, Spec, experts, trial};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
 use std::sync::Mutex;
 
 /// Hedge over sets of experts: in each trial, ``k`` of ``n`` experts are kept, and the losses of the others are charged.
 ///
 /// Parameters
 /// ----------
-/// n : int
-///     Number of experts.
-/// k : int
-///     Number of experts kept, at least 1 and less than ``n``.
+/// n, k : int
+///     Number of experts, and number of experts kept, at least 1 and less than ``n``.
 /// eta : float
 ///     Learning rate.
 /// mixing : {"none", "fixed-share", "past-average"}, default="none"
@@ -40,14 +37,11 @@ use std::sync::Mutex;
 /// >>> from eigenhedge import CappedHedge
 /// >>> hedge = CappedHedge(4, 2, eta=1.0)
 /// >>> expected, loss = hedge.step([0.0, 0.2, 0.8, 1.0])
-/// >>> round(expected, 12)
-/// 1.0
-/// >>> hedge.dropped_probabilities.sum().round(12)
-/// np.float64(2.0)
+/// >>> round(expected, 12), hedge.dropped_probabilities.sum().round(12)
+/// (1.0, np.float64(2.0))
 #[pyclass(frozen, module = "eigenhedge")]
 pub struct CappedHedge {
     state: Mutex<(experts::CappedHedge, Random)>,
-    shape: (usize, usize),
 }
 
 #[pymethods]
@@ -67,16 +61,10 @@ impl CappedHedge {
         let k = Named { name: "k", value: k }.whole()?;
         let Spec { mixing, select, .. } = of_tracking(mixing, alpha, select)?;
         let hedge = experts::CappedHedge::new(n, k, eta).and_then(|hedge| hedge.with_mixing(mixing));
-        let hedge = hedge.map_err(refused)?.with_select(select);
-        Ok(Self { state: Mutex::new((hedge, Random::seeded(seed))), shape: (n, k) })
+        Ok(Self { state: Mutex::new((hedge.map_err(refused)?.with_select(select), Random::seeded(seed))) })
     }
 
-    /// Run one trial.
-    ///
-    /// Parameters
-    /// ----------
-    /// losses : array-like of shape (n,)
-    ///     Loss of each expert, between 0 and 1.
+    /// Run one trial with the losses of the n experts, between 0 and 1.
     ///
     /// Returns
     /// -------
@@ -86,31 +74,13 @@ impl CappedHedge {
         step(py, &self.state, losses)
     }
 
-    fn __getnewargs__(&self) -> (usize, usize, f64) {
-        (self.shape.0, self.shape.1, 1.0)
-    }
-
-    fn __getstate__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        saved(py, &*lock(py, &self.state)?)
-    }
-
-    fn __setstate__(&self, py: Python<'_>, state: &[u8]) -> PyResult<()> {
-        let read: Result<(experts::CappedHedge, Random), _> = postcard::from_bytes(state);
-        let read = read.map_err(|error| PyValueError::new_err(format!("not a saved learner: {error}")))?;
-        let (n, k) = (read.0.log_dropped().len(), read.0.kept());
-        if (n, k) != self.shape {
-            let (wanted_n, wanted_k) = self.shape;
-            let sentence = format!("the state must be that of n = {wanted_n} and k = {wanted_k}, got {n} and {k}");
-            return Err(PyValueError::new_err(sentence));
-        }
-        *lock(py, &self.state)? = read;
-        Ok(())
-    }
-
-    fn __repr__(&self) -> String {
-        format!("<CappedHedge n={}, k={}>", self.shape.0, self.shape.1)
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let hedge = &lock(py, &self.state)?.0;
+        Ok(format!("<CappedHedge n={}, k={}>", hedge.log_dropped().len(), hedge.kept()))
     }
 }
+
+pickled!(CappedHedge, |state| Ok(CappedHedge { state: Mutex::new(state) }));
 
 attributes! { CappedHedge, |hedge, py| {
     /// ndarray of shape (n,): probability that each expert is dropped in the next trial. The sum is n - k.
@@ -131,23 +101,13 @@ attributes! { CappedHedge, |hedge, py| {
 /// n, k : int
 ///     Number of experts, and number of experts kept.
 /// learner : {"capped-hedge", "leader", "perturbed-leader", "product-sets"}, default="capped-hedge"
-///     Name of the algorithm.
+///     Algorithm.
 /// eta : float, default=1.0
 ///     Learning rate. It has no effect with ``"leader"``.
 /// mixing, alpha, select : str, float, str, default=None
 ///     Options of :class:`CappedHedge`. They require the learner ``"capped-hedge"``.
 /// seed : int, default=0
 ///     Seed of the random draws.
-///
-/// Examples
-/// --------
-/// >>> from eigenhedge import Experts
-/// >>> experts = Experts(3, 2, learner="leader")
-/// >>> expected, loss = experts.step([0.9, 0.3, 0.6])
-/// >>> round(expected, 3)  # no expert leads yet: each is dropped with probability 1/3
-/// 0.6
-/// >>> experts.step([0.9, 0.3, 0.6])  # drops the expert with the smallest total loss
-/// (0.3, 0.3)
 #[pyclass(frozen, module = "eigenhedge")]
 pub struct Experts {
     state: Mutex<(AnyExperts, Random)>,
@@ -182,17 +142,10 @@ impl Experts {
         step(py, &self.state, losses)
     }
 
-    /// Return an upper bound on the total expected loss.
+    /// Return an upper bound on the total expected loss, and the name of its theorem.
     ///
-    /// Parameters
-    /// ----------
-    /// best : float
-    ///     Total loss of the best fixed set of experts to drop.
-    ///
-    /// Returns
-    /// -------
-    /// tuple (float, str), or None
-    ///     Bound, and name of its theorem. The result is None if no theorem covers the learner.
+    /// ``best`` is the total loss of the best fixed set of experts to drop. The result is None if no theorem covers
+    /// the learner.
     fn bound(&self, py: Python<'_>, best: f64) -> PyResult<Option<(f64, &'static str)>> {
         Ok(lock(py, &self.state)?.0.bound(best))
     }
@@ -222,8 +175,7 @@ fn step<L: Learner<[f64]>>(py: Python<'_>, state: &Mutex<(L, Random)>, losses: &
     Ok((loss.expected, loss.realised))
 }
 
-/// Converts the options for mixing and selection by the rules of the learner `tracking`, which is
-/// capped Hedge over directions.
+/// Converts the options by the rules of the learner `tracking`, which is capped Hedge over directions.
 fn of_tracking(mixing: Option<&Object<'_>>, alpha: Option<&Object<'_>>, select: Option<&Object<'_>>) -> PyResult<Spec> {
     let mut options = Options::new(Kind::Tracking, 1).with("mixing", "none");
     for (name, value) in [("mixing", mixing), ("alpha", alpha), ("select", select)] {
@@ -245,7 +197,7 @@ fn of_tracking(mixing: Option<&Object<'_>>, alpha: Option<&Object<'_>>, select: 
 /// Returns
 /// -------
 /// ndarray of shape (n,)
-///     Weights in the capped simplex that are nearest to ``w`` in relative entropy.
+///     Nearest weights in the capped simplex, in relative entropy.
 ///
 /// Examples
 /// --------

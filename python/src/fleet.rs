@@ -33,7 +33,6 @@ struct Monitors {
     fleet: Fleet<Monitor>,
     /// Number of the next row.
     rows: u64,
-    /// Record of the incidents, events and changes of all monitors, with the data of their charts.
     journal: Journal,
 }
 
@@ -72,8 +71,7 @@ impl Members {
     }
 }
 
-/// Limits the number of members in memory to `max_groups`. Other members are stored in a temporary
-/// file.
+/// Limits the number of members in memory. Other members are stored in a temporary file.
 fn with_room<T: FleetMember>(fleet: Result<Fleet<T>, Error>, max_groups: Option<usize>) -> PyResult<Fleet<T>> {
     let fleet = fleet.map_err(refused)?;
     Ok(match max_groups {
@@ -100,8 +98,6 @@ impl Groups {
         Ok(Self::of(Members::Models(with_room(Fleet::new(state.core.clone()), max_groups)?)))
     }
 
-    /// Processes each row with the member of its key. For models, returns expected losses, losses
-    /// and coordinates. For monitors, returns a dictionary like that of a single monitor.
     fn update<'py>(
         &self,
         py: Python<'py>,
@@ -121,8 +117,7 @@ impl Groups {
         }
     }
 
-    /// Makes the most recent rows of a key its reference and returns true. Returns false for an
-    /// unknown key.
+    /// Returns false for an unknown key.
     fn accept(&self, py: Python<'_>, key: &str) -> PyResult<bool> {
         let mut members = self.members(py)?;
         let Monitors { fleet, rows, journal } = members.monitors()?;
@@ -158,19 +153,15 @@ impl Groups {
         }
     }
 
-    /// Adds the members of another fleet. Models of a common key are merged.
     fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
         if std::ptr::eq(self, other) {
             return Err(PyValueError::new_err("a fleet must not be merged with itself"));
         }
-        // In the order of addresses, so that two threads that merge two fleets into each other cannot deadlock.
-        let (mut members, mut others) = if std::ptr::from_ref(self) < std::ptr::from_ref(other) {
-            let members = self.members(py)?;
-            (members, other.members(py)?)
-        } else {
-            let others = other.members(py)?;
-            (self.members(py)?, others)
-        };
+        // Locked in the order of addresses, so that two threads that merge two fleets into each other cannot deadlock.
+        let is_first = std::ptr::from_ref(self) < std::ptr::from_ref(other);
+        let first = if is_first { self } else { other }.members(py)?;
+        let second = if is_first { other } else { self }.members(py)?;
+        let (mut members, mut others) = if is_first { (first, second) } else { (second, first) };
         let merged = match (&mut *members, &mut *others) {
             (Members::Models(fleet), Members::Models(other)) => py.detach(|| fleet.merge(other)),
             (Members::Monitors(monitors), Members::Monitors(other)) => py.detach(|| {
@@ -236,8 +227,7 @@ fn step_each<'py>(
 }
 
 impl Monitors {
-    /// Enters members that the journal does not have yet. They continue their tables, and row numbers continue after
-    /// their rows.
+    /// Enters members that the journal does not have yet. Row numbers continue after their rows.
     fn enter_members(&mut self) -> Result<(), Error> {
         let Self { fleet, rows, journal } = self;
         let before = fleet.fresh().totals().rows;

@@ -12,20 +12,18 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Time after which signals are checked. The check is at the end of a range of indices.
+/// Time after which signals are checked.
 const PATIENCE: Duration = Duration::from_millis(100);
 /// Time between two checks for signals while another thread works.
 const POLL: Duration = Duration::from_millis(50);
-/// Number of indices in the first range, clamped to the limits of the caller.
+/// Number of indices in the first range.
 const FIRST: usize = 4;
-/// Maximum number of indices in a range of [`each_lot`]. The time is checked after each range.
+/// Maximum number of indices in a range of [`each_lot`].
 pub const MOST: usize = 32;
 
-/// Calls `work` for successive ranges of `0..count`, with the interpreter lock released, and checks
-/// for signals periodically. Ranges are small at first and grow while they take little time.
-///
-/// An error or an interrupt ends the loop. `work` returns an error together with its index within
-/// the range. The work on previous ranges is not undone.
+/// Calls `work` for successive ranges of `0..count`, with the interpreter lock released, and checks for signals
+/// periodically. Ranges grow while they take little time. `work` returns an error with its index within the range.
+/// An error or an interrupt ends the loop. The work on previous ranges is not undone.
 pub fn each_lot(
     py: Python<'_>,
     count: usize,
@@ -34,13 +32,11 @@ pub fn each_lot(
     each_between(py, count, (1, MOST), work)
 }
 
-/// Calls `work` for each index of `0..count`, like [`each_lot`] with ranges of one index.
 pub fn each(py: Python<'_>, count: usize, mut work: impl FnMut(usize) -> Result<(), Error> + Send) -> PyResult<()> {
     each_between(py, count, (1, 1), |lot| work(lot.start).map_err(|error| (0, error)))
 }
 
-/// Calls `work` for ranges of `least` to `most` indices, like [`each_lot`]. Only the last range may
-/// be shorter.
+/// Calls `work` for ranges of `least` to `most` indices. Only the last range may be shorter.
 pub fn each_between(
     py: Python<'_>,
     count: usize,
@@ -73,12 +69,9 @@ pub fn each_between(
     Ok(())
 }
 
-/// Runs a computation on a separate thread, with the interpreter lock released, and checks for
-/// signals meanwhile.
-///
-/// After an interrupt, this function returns at once. The computation is cancelled and stops at its
-/// next kernel row, but a dense decomposition continues to its end in the background. This is safe,
-/// because the computation owns its input.
+/// Runs a computation on a separate thread, with the interpreter lock released, and checks for signals meanwhile.
+/// After an interrupt, this function returns at once. The computation stops at its next kernel row, but a dense
+/// decomposition continues to its end in the background.
 pub fn alone<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
     let cancelled = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&cancelled);

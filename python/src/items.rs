@@ -19,7 +19,7 @@ struct Held {
     objects: HashMap<u64, Py<PyAny>>,
     /// Number of objects that the model used when unused objects were last dropped.
     needed: usize,
-    /// First exception of the kernel function that has not been reported yet.
+    /// First exception of the kernel function, until it is reported.
     error: Option<PyErr>,
 }
 
@@ -50,8 +50,8 @@ impl Objects {
         self.held().objects.get(&number).map(|object| object.clone_ref(py))
     }
 
-    /// Returns the kernel function of two rows. If the function raises an exception or does not
-    /// return a number, stores the exception and returns NaN, so that the model rejects the row.
+    /// Calls the kernel function. If it raises an exception or does not return a number, stores the exception and
+    /// returns NaN, so that the model rejects the row.
     fn value(&self, function: &Py<PyAny>, a: &[f64], b: &[f64]) -> f64 {
         Python::attach(|py| {
             let value = function.call1(py, (self.object(py, a), self.object(py, b)));
@@ -97,7 +97,6 @@ impl Points {
         (Self::Objects(objects), kernel)
     }
 
-    /// Returns the type of rows that a named kernel takes, or `Numbers` without a kernel.
     pub fn of_kernel(kernel: Option<&VectorKernel>) -> Self {
         kernel.and_then(VectorKernel::text_items).map_or(Self::Numbers, Self::Texts)
     }
@@ -106,7 +105,7 @@ impl Points {
         !matches!(self, Self::Numbers)
     }
 
-    /// Converts one text, set or object to a row. Returns `None` if rows are numbers.
+    /// Converts a text, set or object to a row. Returns `None` if rows are numbers.
     pub fn row(&self, object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<f64>>> {
         match self {
             Self::Numbers => Ok(None),
@@ -115,7 +114,6 @@ impl Points {
         }
     }
 
-    /// Converts a list of texts, sets or objects to rows. Returns `None` if rows are numbers.
     pub fn rows(&self, list: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Vec<f64>>>> {
         if !self.are_items() {
             return Ok(None);
@@ -136,7 +134,7 @@ impl Points {
         list.try_iter()?.enumerate().map(row).collect::<PyResult<_>>().map(Some)
     }
 
-    /// Returns `outcome`. If a kernel function has raised an exception, it replaces the error.
+    /// Replaces an error by the exception that a kernel function has raised, if there is one.
     pub fn told<T>(&self, outcome: PyResult<T>) -> PyResult<T> {
         match self {
             Self::Objects(objects) => {
@@ -147,7 +145,6 @@ impl Points {
         }
     }
 
-    /// Drops objects that the model does not use, if many objects are stored.
     pub fn forget(&self, run: &Model) {
         if let Self::Objects(objects) = self {
             objects.forget(run);
@@ -155,7 +152,6 @@ impl Points {
     }
 }
 
-/// Returns the numbers of the items of a text, or of a set or list of texts and numbers.
 fn item_row(items: TextItems, object: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     let mut row = Vec::new();
     if let Ok(text) = object.cast::<PyString>() {

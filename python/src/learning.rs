@@ -1,10 +1,9 @@
 //! Methods of `Model` that learn from rows.
 #![expect(non_snake_case, reason = "a table is called X in Python")]
 
-use crate::arrays::{Array1, Array2, Given, Names, Object, Rows, as_table, named_numbers, numbers, table};
+use crate::arrays::{Array1, Array2, Given, Object, Rows, as_table, named_numbers, numbers, table};
 use crate::errors::{apart, check_room, refused, refused_row};
 use crate::interrupt::{MOST, alone, each, each_lot};
-use crate::items::Points;
 use crate::model::PyModel;
 use crate::pages::write_run;
 use crate::sparse::{Csr, CsrRows};
@@ -17,10 +16,10 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
-/// Minimum number of rows that `learn_set` learns. Fewer rows are faster one by one.
+/// Fewer rows are learned faster one by one.
 const LEAST_SET: usize = 32;
 
-/// Expected losses, losses and coordinates, with one row per row of the input.
+/// Expected losses, losses and coordinates.
 type Answers<'py> = (Array1<'py>, Array1<'py>, Array2<'py>);
 
 /// Rows whose missing cells are filled in, and the standard errors of these cells.
@@ -33,21 +32,18 @@ impl PyModel {
     /// Parameters
     /// ----------
     /// x : array-like of shape (dim,)
-    ///     Row. For a kernel of texts or sets, ``x`` is a text, or a set or list of items. For a
-    ///     kernel function, it is any object.
+    ///     Row. For a kernel of texts or sets, a text, or a set or list of items. For a kernel function, any object.
     /// matrix : array-like of shape (dim, dim)
-    ///     Symmetric positive semidefinite matrix instead of a row, such as the covariance matrix
-    ///     of a day. The loss is its trace along the dropped directions. With k = dim - 1, this is
-    ///     variance minimization. Requires plain rows without a center and without standardization.
-    ///     The coordinates are zero.
+    ///     Symmetric positive semidefinite matrix instead of a row, such as the covariance matrix of a day. The loss
+    ///     is its trace along the dropped directions. Requires plain rows without a center and without
+    ///     standardization. The coordinates are zero.
     /// rows : int, default=1
-    ///     Number of rows that the matrix represents. If the matrix is the sum of ``x xᵀ`` over the
-    ///     rows of a batch, the step is that of :meth:`step_batch`.
+    ///     Number of rows that the matrix represents. With the sum of ``x xᵀ`` over the rows of a batch, the step is
+    ///     that of :meth:`step_batch`.
     ///
     /// Returns
     /// -------
     /// Trial
-    ///     Losses and coordinates.
     #[pyo3(signature = (x=None, *, matrix=None, rows=1))]
     fn step(&self, py: Python<'_>, x: Option<&Object<'_>>, matrix: Option<&Object<'_>>, rows: u64) -> PyResult<Trial> {
         let (points, names) = self.takes(py)?;
@@ -75,8 +71,7 @@ impl PyModel {
         Ok(Trial { expected_loss: loss.expected, loss: loss.realised, coordinates })
     }
 
-    /// Runs one trial with a symmetric matrix in standard units: the caller has already divided its
-    /// rows and columns by the scale of the model.
+    /// Runs one trial with a symmetric matrix that the caller has divided by the scale of the model.
     #[pyo3(name = "_step_standard_matrix")]
     fn step_standard_matrix(&self, py: Python<'_>, matrix: &Object<'_>, rows: u64) -> PyResult<()> {
         let matrix = square(matrix)?;
@@ -88,45 +83,38 @@ impl PyModel {
 
     /// Learn from each row, in order. Return nothing.
     ///
-    /// This method is faster than :meth:`step_each` and gives the same losses and the same learned
-    /// state. It does not update the basis of aligned coordinates, so later rows may have
-    /// coordinates in another basis of the subspace.
+    /// This method is faster than :meth:`step_each` and learns the same state. It does not update the basis of aligned
+    /// coordinates, so later rows may have coordinates in another basis of the subspace.
     ///
     /// Parameters
     /// ----------
     /// X : array-like of shape (n_rows, dim)
     ///     Rows. On an error or Control-C, the rows before it have been learned.
     /// sample_weight : array-like of shape (n_rows,), optional
-    ///     Weight of each row, from 0 to 1e150. A row of weight 0 is skipped. By default, weights are 1.
-    ///     Weights require plain rows without standardization.
+    ///     Weight of each row, from 0 (skip the row) to 1e150. Requires plain rows without standardization.
     #[pyo3(signature = (X, sample_weight=None))]
     fn learn(&self, py: Python<'_>, X: &Object<'_>, sample_weight: Option<&Object<'_>>) -> PyResult<()> {
-        let taken = Taken::new(py, self, X)?;
-        let mut rows = Rows::given(&taken.rows)?;
-        let (count, found) = (rows.count(), rows.length());
-        let mut state = self.state(py)?;
-        let state = &mut *state;
-        let expected = state.core.length();
-        if found != expected && count > 0 {
-            return Err(refused(Error::Length { what: "row", expected, found }));
-        }
-        settle(state, &mut rows)?;
-        state.ask(false, false).map_err(refused)?;
-        let weights = weights(sample_weight, count)?;
-        let outcome = each_lot(py, count, |lot| match &weights {
-            None => state.learn(|model| model.step_all(&rows.lot(lot), |_| ())),
-            Some(weights) => state.learn(|model| {
-                let weighted = rows.lot(lot.clone()).into_iter().zip(&weights[lot]);
-                weighted.enumerate().try_for_each(|(i, (row, weight))| {
-                    model.step_batch(&[row], Some(&[*weight])).map(drop).map_err(|error| (i, error))
-                })
-            }),
-        });
-        taken.learned(state, outcome)
+        self.with_rows(X, |state, rows| {
+            let (count, found, expected) = (rows.count(), rows.length(), state.core.length());
+            if found != expected && count > 0 {
+                return Err(refused(Error::Length { what: "row", expected, found }));
+            }
+            settle(state, rows)?;
+            state.ask(false, false).map_err(refused)?;
+            let weights = weights(sample_weight, count)?;
+            each_lot(py, count, |lot| match &weights {
+                None => state.learn(|model| model.step_all(&rows.lot(lot), |_| ())),
+                Some(weights) => state.learn(|model| {
+                    let weighted = rows.lot(lot.clone()).into_iter().zip(&weights[lot]);
+                    weighted.enumerate().try_for_each(|(i, (row, weight))| {
+                        model.step_batch(&[row], Some(&[*weight])).map(drop).map_err(|error| (i, error))
+                    })
+                }),
+            })
+        })
     }
 
-    /// Adds rows to the moments of the model, without predictions, and returns true. Returns false
-    /// if the model must learn row by row. On an error, no row of this call has been added.
+    /// Adds rows to the moments of the model, all or none, or returns false if it must learn row by row.
     #[pyo3(name = "_collect")]
     fn collect(&self, py: Python<'_>, rows: &Object<'_>) -> PyResult<bool> {
         let given = as_table(rows)?;
@@ -153,29 +141,25 @@ impl PyModel {
         outcome.map(|()| true)
     }
 
-    /// Learns all rows at once and returns true. Returns false, without learning, if there are too
-    /// few rows, or if the state of the model depends on the order of rows.
+    /// Learns all rows at once, or returns false for too few rows or a model that depends on their order.
     #[pyo3(name = "_learn_set")]
     fn learn_set(&self, py: Python<'_>, rows: &Object<'_>) -> PyResult<bool> {
-        let taken = Taken::new(py, self, rows)?;
-        let mut rows = Rows::given(&taken.rows)?;
-        let mut state = self.state(py)?;
-        let state = &mut *state;
-        if rows.count() < LEAST_SET || !state.core.learns_sets() {
-            return Ok(false);
-        }
-        settle(state, &mut rows)?;
-        let (mut core, rows) = (state.core.clone(), rows.all());
-        let outcome = alone(py, move || {
-            let rows: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
-            core.learn_set(&rows).map(|()| core)
-        })?;
-        let outcome = outcome.map_err(|(row, error)| refused_row(row, &error));
-        let outcome = outcome.map(|core| state.learn(|model| *model = core));
-        taken.learned(state, outcome).map(|()| true)
+        self.with_rows(rows, |state, rows| {
+            if rows.count() < LEAST_SET || !state.core.learns_sets() {
+                return Ok(false);
+            }
+            settle(state, rows)?;
+            let (mut core, rows) = (state.core.clone(), rows.all());
+            let outcome = alone(py, move || {
+                let rows: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
+                core.learn_set(&rows).map(|()| core)
+            })?;
+            let core = outcome.map_err(|(row, error)| refused_row(row, &error))?;
+            state.learn(|model| *model = core);
+            Ok(true)
+        })
     }
 
-    /// Learns from the rows of a sparse table, in order.
     #[pyo3(name = "_learn_sparse")]
     fn learn_sparse(&self, py: Python<'_>, table: Csr<'_>) -> PyResult<()> {
         let mut state = self.state(py)?;
@@ -190,19 +174,17 @@ impl PyModel {
 
     /// Run one trial for all rows: choose a subspace, sum the losses of the rows, update once.
     ///
-    /// Use this method for rows that arrive in batches. Without a center, bounds depend on the
-    /// largest eigenvalue of the sum of ``x xᵀ`` over the rows of a batch, instead of the squared
-    /// norm of a row. A given ``norm_bound`` must be at least the square root of this eigenvalue.
-    /// With a center, all rows are learned around the present center, and there is no bound. If the
-    /// model has learned fewer rows than the batch has, a batch with a center is learned row by
-    /// row.
+    /// Without a center, bounds depend on the largest eigenvalue of the sum of ``x xᵀ`` over the rows of a batch,
+    /// instead of the squared norm of a row. A given ``norm_bound`` must be at least the square root of this
+    /// eigenvalue. With a center, all rows are learned around the present center, and there is no bound. If the model
+    /// has learned fewer rows than the batch has, a batch with a center is learned row by row.
     ///
     /// Parameters
     /// ----------
     /// X : array-like of shape (n_rows, dim)
     ///     Rows of the batch, without standardization. On an error, nothing is learned.
     /// sample_weight : array-like of shape (n_rows,), optional
-    ///     Weight of each row, from 0 to 1e150. By default, weights are 1. Not possible with a center.
+    ///     Weight of each row, from 0 to 1e150. Not possible with a center.
     ///
     /// Returns
     /// -------
@@ -210,16 +192,13 @@ impl PyModel {
     ///     Sums over the rows of the batch.
     #[pyo3(signature = (X, sample_weight=None))]
     fn step_batch(&self, py: Python<'_>, X: &Object<'_>, sample_weight: Option<&Object<'_>>) -> PyResult<(f64, f64)> {
-        let taken = Taken::new(py, self, X)?;
-        let mut rows = Rows::given(&taken.rows)?;
-        let count = rows.count();
-        let weights = weights(sample_weight, count)?;
-        let mut state = self.state(py)?;
-        let state = &mut *state;
-        state.ask(false, false).map_err(refused)?;
-        let outcome = py.detach(|| state.learn(|model| model.step_batch(&rows.lot(0..count), weights.as_deref())));
-        let loss = taken.learned(state, outcome.map_err(refused))?;
-        Ok((loss.expected, loss.realised))
+        self.with_rows(X, |state, rows| {
+            let count = rows.count();
+            let weights = weights(sample_weight, count)?;
+            state.ask(false, false).map_err(refused)?;
+            let outcome = py.detach(|| state.learn(|model| model.step_batch(&rows.lot(0..count), weights.as_deref())));
+            outcome.map(|loss| (loss.expected, loss.realised)).map_err(refused)
+        })
     }
 
     /// Run one trial per row of ``X``, in order.
@@ -228,18 +207,14 @@ impl PyModel {
     ///
     /// Returns
     /// -------
-    /// expected_losses, losses : ndarray of shape (n_rows,)
-    ///     Losses of the rows, as in :class:`Trial`.
-    /// coordinates : ndarray of shape (n_rows, k)
-    ///     Coordinates of the rows, as in :class:`Trial`.
+    /// expected_losses, losses, coordinates : ndarrays of shape (n_rows,), (n_rows,) and (n_rows, k)
+    ///     Results of the rows, as in :class:`Trial`.
     fn step_each<'py>(&self, py: Python<'py>, X: &Object<'py>) -> PyResult<Answers<'py>> {
         Ok(self.step_each_with(py, X, false, false, None)?.0)
     }
 
-    /// Runs one trial per row. If `reconstructions` is true, also returns the reconstructed rows.
-    /// If `filled` is true, also returns the rows with their missing cells filled in, and the
-    /// standard errors of these cells. Rows without missing cells are zero in both arrays. Writes
-    /// the page of the run to `report`, if it is given.
+    /// Runs one trial per row, and writes the page of the run to `report`. With `filled`, also returns the rows with
+    /// their missing cells filled in, or zeros for complete rows, and the standard errors of these cells.
     #[pyo3(name = "_step_each")]
     fn step_each_with<'py>(
         &self,
@@ -249,50 +224,44 @@ impl PyModel {
         filled: bool,
         report: Option<PathBuf>,
     ) -> PyResult<(Answers<'py>, Option<Array2<'py>>, Option<Fills<'py>>)> {
-        let taken = Taken::new(py, self, rows)?;
-        let mut rows = Rows::given(&taken.rows)?;
-        let (count, length) = (rows.count(), rows.length());
-        let mut state = self.state(py)?;
-        let state = &mut *state;
-        state.ask(true, reconstructions).map_err(refused)?;
-        let kept = state.core.spec().kept;
-        let projected = if reconstructions { length } else { 0 } + if filled { 2 * length } else { 0 };
-        check_room("the coordinates of the rows", &[2, count, kept.saturating_add(projected)])?;
-        let (mut expected, mut losses) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        let mut coordinates = Vec::with_capacity(count.saturating_mul(kept));
-        let (mut projections, mut cells, mut errors) = (Vec::new(), Vec::new(), Vec::new());
-        let zeros = vec![0.0; length];
-        let mut recorder = report.as_ref().map(|_| Recorder::new(&state.core, false));
-        let mut tell = |run: &Model, loss: Loss| {
-            recorder.iter_mut().for_each(|recorder| recorder.enter(expected.len() as u64, None, loss, run));
-            expected.push(loss.expected);
-            losses.push(loss.realised);
-            coordinates.extend_from_slice(run.coordinates());
-            if reconstructions {
-                projections.extend_from_slice(run.reconstruction());
+        self.with_rows(rows, |state, rows| {
+            let (count, length) = (rows.count(), rows.length());
+            state.ask(true, reconstructions).map_err(refused)?;
+            let kept = state.core.spec().kept;
+            let projected = if reconstructions { length } else { 0 } + if filled { 2 * length } else { 0 };
+            check_room("the coordinates of the rows", &[2, count, kept.saturating_add(projected)])?;
+            let (mut expected, mut losses) = (Vec::with_capacity(count), Vec::with_capacity(count));
+            let mut coordinates = Vec::with_capacity(count.saturating_mul(kept));
+            let (mut projections, mut cells, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+            let zeros = vec![0.0; length];
+            let mut recorder = report.as_ref().map(|_| Recorder::new(&state.core, false));
+            let mut tell = |run: &Model, loss: Loss| {
+                recorder.iter_mut().for_each(|recorder| recorder.enter(expected.len() as u64, None, loss, run));
+                expected.push(loss.expected);
+                losses.push(loss.realised);
+                coordinates.extend_from_slice(run.coordinates());
+                if reconstructions {
+                    projections.extend_from_slice(run.reconstruction());
+                }
+                if filled {
+                    let fill = run.filled();
+                    cells.extend_from_slice(fill.map_or(&zeros[..], |fill| &fill.row));
+                    errors.extend_from_slice(fill.map_or(&zeros[..], |fill| &fill.errors));
+                }
+            };
+            settle(state, rows)?;
+            each_lot(py, count, |lot| state.learn(|model| model.step_each(&rows.lot(lot), &mut tell)))?;
+            if let (Some(path), Some(recorder)) = (&report, &mut recorder) {
+                write_run(path, recorder, &state.core)?;
             }
-            if filled {
-                let fill = run.filled();
-                cells.extend_from_slice(fill.map_or(&zeros[..], |fill| &fill.row));
-                errors.extend_from_slice(fill.map_or(&zeros[..], |fill| &fill.errors));
-            }
-        };
-        settle(state, &mut rows)?;
-        let outcome = each_lot(py, count, |lot| state.learn(|model| model.step_each(&rows.lot(lot), &mut tell)));
-        taken.learned(state, outcome)?;
-        if let (Some(path), Some(recorder)) = (&report, &mut recorder) {
-            write_run(path, recorder, &state.core)?;
-        }
-        let answers = (expected.into_pyarray(py), losses.into_pyarray(py), table(py, coordinates, count, kept)?);
-        let projections = reconstructions.then(|| table(py, projections, count, length)).transpose()?;
-        let filled = filled
-            .then(|| PyResult::Ok((table(py, cells, count, length)?, table(py, errors, count, length)?)))
-            .transpose()?;
-        Ok((answers, projections, filled))
+            let answers = (expected.into_pyarray(py), losses.into_pyarray(py), table(py, coordinates, count, kept)?);
+            let projections = reconstructions.then(|| table(py, projections, count, length)).transpose()?;
+            let fills = || PyResult::Ok((table(py, cells, count, length)?, table(py, errors, count, length)?));
+            Ok((answers, projections, filled.then(fills).transpose()?))
+        })
     }
 
-    /// Estimates the scale of the columns from warm-up rows, without learning. Returns true if more
-    /// rows are needed.
+    /// Estimates the scale of the columns from warm-up rows. Returns true if more rows are needed.
     #[pyo3(name = "_warm_up")]
     fn warm_up(&self, py: Python<'_>, rows: &Object<'_>) -> PyResult<bool> {
         let given = as_table(rows)?;
@@ -301,62 +270,47 @@ impl PyModel {
 
     /// Return the rows of ``X`` with missing cells filled in, and the standard errors of these cells.
     ///
-    /// Nothing is learned. Each row is treated as the row after those learned. A missing cell stays
-    /// NaN if its column had no value in the learned rows.
-    ///
-    /// Parameters
-    /// ----------
-    /// X : array-like of shape (n_rows, n_columns)
-    ///     Rows. NaN cells are missing.
+    /// Nothing is learned. Each row is treated as the row after those learned. A missing cell stays NaN if its column
+    /// had no value in the learned rows. The standard errors of other cells are 0.
     ///
     /// Returns
     /// -------
     /// filled, errors : ndarray of shape (n_rows, n_columns)
-    ///     Rows with filled cells, and standard errors, which are 0 for cells that were not missing.
     fn filled<'py>(&self, py: Python<'py>, X: &Object<'py>) -> PyResult<Fills<'py>> {
-        let taken = Taken::new(py, self, X)?;
-        let mut rows = Rows::given(&taken.rows)?;
-        let (count, length) = (rows.count(), rows.length());
-        let mut state = self.state(py)?;
-        let core = &mut state.core;
-        check_room("the filled rows", &[2, count, length])?;
-        let (mut cells, mut errors) = (Vec::new(), Vec::new());
-        let outcome = each(py, count, |i| {
-            let fill = core.fill(rows.row(i))?;
-            cells.extend_from_slice(&fill.row);
-            errors.extend_from_slice(&fill.errors);
-            Ok(())
-        });
-        taken.points.told(outcome)?;
-        Ok((table(py, cells, count, length)?, table(py, errors, count, length)?))
+        self.with_rows(X, |state, rows| {
+            let (count, length) = (rows.count(), rows.length());
+            check_room("the filled rows", &[2, count, length])?;
+            let (mut cells, mut errors) = (Vec::new(), Vec::new());
+            each(py, count, |i| {
+                let fill = state.core.fill(rows.row(i))?;
+                cells.extend_from_slice(&fill.row);
+                errors.extend_from_slice(&fill.errors);
+                Ok(())
+            })?;
+            Ok((table(py, cells, count, length)?, table(py, errors, count, length)?))
+        })
     }
 }
 
-/// Rows that a call passed to the model.
-struct Taken<'py> {
-    points: Points,
-    rows: Given<'py>,
-    /// Column names of the table, if the model has neither names nor learned rows.
-    names: Names,
-}
-
-impl<'py> Taken<'py> {
-    fn new(py: Python<'py>, model: &PyModel, rows: &Object<'py>) -> PyResult<Self> {
+impl PyModel {
+    /// Runs `work` with the rows of a call. Then drops unused objects and sets the column names of a first table.
+    fn with_rows<T>(
+        &self,
+        object: &Object<'_>,
+        work: impl FnOnce(&mut State, &mut Rows<'_>) -> PyResult<T>,
+    ) -> PyResult<T> {
+        let py = object.py();
         let (points, names, is_new) = {
-            let state = model.state(py)?;
+            let state = self.state(py)?;
             (state.points.clone(), state.core.columns().names.clone(), state.core.totals().rows == 0)
         };
-        let given = Given::new(rows, &points, names.as_deref())?;
-        let names = if is_new && names.is_none() { given.names(rows)? } else { None };
-        Ok(Self { points, rows: given, names })
-    }
-
-    /// Ends a call: drops unused objects, sets the column names of a first table, and returns the
-    /// outcome. If a kernel function has raised an exception, it replaces the error.
-    fn learned<T>(self, state: &mut State, outcome: PyResult<T>) -> PyResult<T> {
-        self.points.forget(&state.core);
-        state.name(self.names);
-        self.points.told(outcome)
+        let given = Given::new(object, &points, names.as_deref())?;
+        let names = if is_new && names.is_none() { given.names(object)? } else { None };
+        let mut state = self.state(py)?;
+        let outcome = work(&mut state, &mut Rows::given(&given)?);
+        points.forget(&state.core);
+        state.name(names);
+        points.told(outcome)
     }
 }
 
@@ -369,7 +323,7 @@ fn warm_up(state: &mut State, rows: &mut Rows<'_>) -> PyResult<bool> {
     state.core.warm_up(each).map_err(|(row, error)| refused_row(row, &error))
 }
 
-/// Adds rows to the warm-up and ends it, even if more rows are needed. Does nothing without a warm-up.
+/// Adds rows to the warm-up, if there is one, and ends it even if more rows are needed.
 fn settle(state: &mut State, rows: &mut Rows<'_>) -> PyResult<()> {
     if rows.count() > 0 && warm_up(state, rows)? {
         state.core.settle();
@@ -377,8 +331,6 @@ fn settle(state: &mut State, rows: &mut Rows<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// Converts weights to numbers, or returns `None` without weights. Returns an error unless there
-/// are `count` weights.
 pub fn weights(given: Option<&Object<'_>>, count: usize) -> PyResult<Option<Vec<f64>>> {
     let Some(weights) = given.map(|given| numbers(given)).transpose()? else { return Ok(None) };
     if weights.len() != count {

@@ -1,8 +1,5 @@
-//! Native part of the Python package: thin classes around the crate `eigenhedge`.
-//!
-//! The Python code in `eigenhedge/` converts input to float64 arrays in C order. This crate copies
-//! a few rows at a time, releases the interpreter lock while it works, and returns arrays. All
-//! algorithms are in the crate `eigenhedge`.
+//! Native part of the Python package: thin classes around the crate `eigenhedge`. They copy a few rows of an array
+//! at a time, and release the interpreter lock while they work.
 #![forbid(unsafe_code)]
 
 mod alarms;

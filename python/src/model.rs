@@ -21,9 +21,8 @@ use std::sync::{Mutex, MutexGuard};
 
 /// Online PCA of rows of ``dim`` numbers with ``k`` directions.
 ///
-/// Before each row, the model commits to a k-dimensional subspace. The row arrives, its loss is
-/// recorded, and the model learns from it. This class learns row by row with little overhead.
-/// :class:`OnlinePCA` is the scikit-learn estimator.
+/// Before each row, the model commits to a k-dimensional subspace. The row arrives, its loss is recorded, and the
+/// model learns from it. :class:`OnlinePCA` is the scikit-learn estimator.
 ///
 /// Parameters
 /// ----------
@@ -35,10 +34,9 @@ use std::sync::{Mutex, MutexGuard};
 /// hindsight : bool, default=True
 ///     True to also compute the best fixed subspace in hindsight, so that the summary has a regret.
 /// standardize : str, default="none"
-///     Standardization of the columns to mean 0 and standard deviation 1: ``"none"``, ``"running"``
-///     (by the previous rows) or ``"warmup:ROWS"`` (by the first ROWS rows of the first table).
-///     With standardization, losses and coordinates are in standard units, and reconstructed rows
-///     are in units of the input.
+///     Standardization of the columns to mean 0 and standard deviation 1: ``"none"``, ``"running"`` (by the previous
+///     rows) or ``"warmup:ROWS"`` (by the first ROWS rows of the first table). Losses and coordinates are then in
+///     standard units.
 /// **options
 ///     Options of :func:`eigenhedge.run`.
 ///
@@ -60,8 +58,7 @@ pub struct PyModel {
 }
 
 impl PyModel {
-    /// Locks the model after it has learned the collected rows. The interpreter lock is released
-    /// meanwhile.
+    /// Locks the model after it has learned the collected rows.
     pub fn state(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
         let mut state = lock(py, &self.state)?;
         if state.moments.is_some() {
@@ -135,7 +132,7 @@ impl PyModel {
         Ok(())
     }
 
-    /// Returns the options whose values differ from the learner's defaults, as a dictionary.
+    /// Returns the options whose values differ from the learner's defaults.
     #[pyo3(name = "_changed_options")]
     fn changed_options<'py>(&self, py: Python<'py>) -> PyResult<Object<'py>> {
         let changed = self.state(py)?.core.setup().changed();
@@ -143,8 +140,7 @@ impl PyModel {
         to_python(py, &changed.collect::<BTreeMap<_, _>>())
     }
 
-    /// Returns (components, mean, scale), or None for a kernel. The coordinates of a row x are
-    /// `components @ ((x - mean) / scale)`.
+    /// Returns (components, mean, scale), or None for a kernel.
     #[pyo3(name = "_linear_map")]
     fn linear_map<'py>(&self, py: Python<'py>) -> PyResult<Option<Map<'py>>> {
         let Some(map) = self.embeddable(py)?.embedding().linear_map(None) else { return Ok(None) };
@@ -152,8 +148,7 @@ impl PyModel {
         Ok(Some((components, map.mean.into_pyarray(py), map.scale.into_pyarray(py))))
     }
 
-    /// Writes components, mean, scale and column names to a file and returns true. With a kernel,
-    /// writes nothing and returns false.
+    /// Writes the linear map and the column names to a file, or returns false for a kernel.
     #[pyo3(name = "_export")]
     fn export(&self, py: Python<'_>, path: PathBuf) -> PyResult<bool> {
         let mut state = self.embeddable(py)?;
@@ -163,10 +158,7 @@ impl PyModel {
         Ok(true)
     }
 
-    /// Merge models that were fitted to parts of a table. Return a model of all rows.
-    ///
-    /// The learner must not depend on the order of rows (``"leader"``, ``"anchored"`` or
-    /// ``"product-sets"``). Options and columns must match. No model is modified.
+    /// Return a model of all rows of several models, as :func:`eigenhedge.merge` does.
     #[pyo3(signature = (*others))]
     fn merge(&self, py: Python<'_>, others: Vec<PyRef<'_, Self>>) -> PyResult<Self> {
         let mut merged = self.state(py)?.core.clone();
@@ -177,16 +169,14 @@ impl PyModel {
         Ok(Self::of(State::new(merged)))
     }
 
-    /// Load a model from the bytes of a model file. Raise a ``ValueError`` for other or damaged bytes.
+    /// Load a model from the bytes of a model file.
     #[staticmethod]
     fn from_bytes(data: &[u8]) -> PyResult<Self> {
         let model = CoreModel::from_bytes(data);
         model.map(State::new).map(Self::of).map_err(|refusal| PyValueError::new_err(format!("the model {refusal}")))
     }
 
-    /// Read the model from a file written by :meth:`save`, an estimator or the command line.
-    ///
-    /// In contrast, :func:`eigenhedge.load` returns the estimator that was saved.
+    /// Read the model from a model file, also from that of an estimator.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Object<'_>> {
         let kind = py.get_type::<Self>();
@@ -212,15 +202,13 @@ impl PyModel {
 model_file!(PyModel);
 
 attributes! { PyModel, |object, py| {
-    /// ndarray of shape (k, dim), or None: directions most likely to be kept, in standard units if
-    /// columns are standardized. The value is None for a kernel.
+    /// ndarray of shape (k, dim), or None for a kernel: directions most likely to be kept, in standard units.
     components: Option<Array2<'py>> = {
         object.embeddable(py)?.embedding().components().map(|components| transposed(py, components)).transpose()?
     };
-    /// ndarray of shape (dim,), or None: center that is subtracted from a row. The value is None for a kernel.
+    /// ndarray of shape (dim,), or None for a kernel: center that is subtracted from a row.
     center: Option<Array1<'py>> = object.embeddable(py)?.embedding().mean().map(|mean| mean.into_pyarray(py));
-    /// ndarray of shape (dim,): divisor of each column after centering. It is 1 unless columns are
-    /// standardized, and 0 for a column that has been constant so far, which is ignored.
+    /// ndarray of shape (dim,): divisor of each centered column, or 0 for a constant column, which is ignored.
     scale: Array1<'py> = {
         let mut state = object.embeddable(py)?;
         let length = state.core.length();
@@ -228,14 +216,13 @@ attributes! { PyModel, |object, py| {
     };
     /// str: standardization of the columns: ``"none"``, ``"running"`` or ``"warmup:ROWS"``.
     standardize: String = lock(py, &object.state)?.core.columns().standardizer.how().to_string();
-    /// list of str, or None: names of the columns. The value is None for columns without names.
+    /// list of str, or None: names of the columns.
     feature_names: Names = lock(py, &object.state)?.core.columns().names.clone();
     /// ndarray of shape (k,): probability that each direction of ``components`` is kept.
     inclusion: Array1<'py> = PyArray1::from_slice(py, &object.state(py)?.embedding().inclusion);
     /// ndarray: probability of being kept for each direction that the learner stores, in descending order.
     probabilities: Array1<'py> = object.state(py)?.core.learner().probabilities().into_pyarray(py);
-    /// tuple (ndarray of shape (k,), float), or None: energy of all rows along each direction, and
-    /// total energy. The value is None if the energies are not known exactly.
+    /// tuple (ndarray of shape (k,), float), or None: energy along each direction and in total, if known exactly.
     energies: Option<(Array1<'py>, f64)> = {
         object.embeddable(py)?.energies().map(|(energies, total)| (energies.into_pyarray(py), total))
     };
@@ -245,9 +232,8 @@ attributes! { PyModel, |object, py| {
     k: usize = lock(py, &object.state)?.core.spec().kept;
     /// int: number of rows learned.
     rows: u64 = lock(py, &object.state)?.rows();
-    /// dict: losses, best loss, regret and bound so far, with the keys of the command-line summary.
-    /// Values that do not exist are None. If no row was predicted, these include losses, regret and
-    /// bound. Computing the summary costs one or two eigendecompositions, and more with ``segments``.
+    /// dict: losses, best loss, regret and bound so far, with the keys of the command-line summary. Values that do not
+    /// exist are None. Computing the summary costs one or two eigendecompositions, and more with ``segments``.
     summary: Object<'py> = {
         let (run, seconds) = {
             let state = object.state(py)?;

@@ -18,17 +18,16 @@ use std::sync::{Mutex, MutexGuard};
 
 /// Moments of rows: count, mean and scatter matrix.
 ///
-/// Moments of parts of a table can be computed on any machine and merged in any order.
-/// :meth:`finish` returns a model of all rows. The moments of rows of up to 4096 numbers are exact,
-/// and those of longer rows are a frequent-directions sketch. :meth:`best_loss` bounds the effect
-/// of the sketch.
+/// Moments of parts of a table can be computed on any machine and merged in any order. The moments of rows of up to
+/// 4096 numbers are exact, and those of longer rows are a frequent-directions sketch, whose effect
+/// :meth:`best_loss` bounds.
 ///
 /// Parameters
 /// ----------
 /// dim : int
 ///     Length of a row.
 /// k : int
-///     Maximum number of directions kept by models. It determines the size of the sketch of long rows.
+///     Maximum number of directions kept by models.
 /// names : sequence of str, optional
 ///     Names of the columns. By default, those of the first table. Columns of later tables are matched by name.
 /// missing : {"fail", "skip"}, default="fail"
@@ -80,20 +79,14 @@ impl PyMoments {
         named.map(|()| Self::of(moments)).map_err(refused)
     }
 
-    /// Add rows to the moments.
+    /// Add rows to the moments, and return this object.
     ///
     /// Parameters
     /// ----------
     /// X : array-like of shape (n_rows, dim)
-    ///     Rows: an array, or a pandas, polars or Arrow table. On an error, nothing is added. After
-    ///     Control-C, some of the rows may have been added.
+    ///     Rows. On an error, nothing is added. After Control-C, some of the rows may have been added.
     /// sample_weight : array-like of shape (n_rows,), optional
     ///     Weight of each row, finite and not negative. By default, weights are 1.
-    ///
-    /// Returns
-    /// -------
-    /// Moments
-    ///     This object.
     #[pyo3(signature = (X, sample_weight=None))]
     fn update<'py>(
         slf: &Bound<'py, Self>,
@@ -128,10 +121,7 @@ impl PyMoments {
         Ok(slf.clone())
     }
 
-    /// Add the rows of other moments, and return this object.
-    ///
-    /// The others must have the same ``dim`` and ``k``, and the same names if both have names. They are
-    /// not modified.
+    /// Add the rows of other moments with the same ``dim``, ``k`` and names, and return this object.
     #[pyo3(signature = (*others))]
     fn merge<'py>(slf: &Bound<'py, Self>, others: Vec<PyRef<'py, Self>>) -> PyResult<Bound<'py, Self>> {
         let py = slf.py();
@@ -143,7 +133,7 @@ impl PyMoments {
         Ok(slf.clone())
     }
 
-    /// Return a fitted estimator of all rows, which can continue learning.
+    /// Return an :class:`OnlinePCA` that is fitted to all rows and can continue learning.
     ///
     /// No row was predicted, so the summary has no losses until the model learns further rows.
     ///
@@ -155,14 +145,8 @@ impl PyMoments {
     ///     True to standardize columns to mean 0 and standard deviation 1, computed from all rows.
     ///     Learners other than ``"leader"`` then require a ``norm_bound``.
     /// **options
-    ///     Options of :func:`eigenhedge.run`, such as ``center="none"``. The default learner is
-    ///     ``"leader"``, which keeps the principal components of all rows. ``"anchored"`` and
-    ///     ``"product-sets"`` are also supported.
-    ///
-    /// Returns
-    /// -------
-    /// OnlinePCA
-    ///     Fitted estimator.
+    ///     Options of :func:`eigenhedge.run`, such as ``center="none"``. The default learner is ``"leader"``, which
+    ///     keeps the principal components of all rows. ``"anchored"`` and ``"product-sets"`` are also supported.
     #[pyo3(signature = (k=None, *, standardize=false, **options))]
     fn finish<'py>(
         &self,
@@ -177,8 +161,7 @@ impl PyMoments {
         if is_default("learner")? {
             options.set_item("learner", "leader")?;
         }
-        // At least one direction must be dropped. If all are kept, a direction is added in which
-        // all rows are zero.
+        // At least one direction must be dropped. If all are kept, a direction is added in which all rows are zero.
         if k == self.dim(py)? && is_default("feature_dim")? {
             options.set_item("feature_dim", k + 1)?;
         }
@@ -198,10 +181,8 @@ impl PyMoments {
     /// ----------
     /// k : int, optional
     ///     Dimension of the subspace. By default, that of the constructor.
-    /// center : bool, default=True
-    ///     True for losses around the mean, False for losses around zero.
-    /// standardize : bool, default=False
-    ///     True for losses in standard units, False for losses in units of the rows.
+    /// center, standardize : bool, default=True and False
+    ///     True for losses around the mean, and for losses in standard units.
     ///
     /// Returns
     /// -------
@@ -223,7 +204,7 @@ impl PyMoments {
         Ok((best.low(), best.high()))
     }
 
-    /// Return the moments as bytes, which :meth:`from_bytes` can read on any machine.
+    /// Return the moments as bytes for :meth:`from_bytes`.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = self.moments(py)?.to_bytes().map_err(refused)?;
         Ok(PyBytes::new(py, &bytes))
@@ -258,10 +239,9 @@ attributes! { PyMoments, |object, py| {
     weight: f64 = object.moments(py)?.weight();
     /// list of str, or None: names of the columns. The value is None for columns without names.
     names: Names = object.moments(py)?.names().map(<[String]>::to_vec);
-    /// ndarray of shape (dim,), or None: weighted mean of the rows. The value is None before the first row.
+    /// ndarray of shape (dim,), or None: weighted mean of the rows.
     mean: Option<Array1<'py>> = object.moments(py)?.mean().map(|mean| mean.into_pyarray(py));
-    /// ndarray of shape (dim, dim), or None: weighted sum of d dᵀ over the deviations d of rows
-    /// from the mean. The value is None for rows of more than 4096 numbers.
+    /// ndarray of shape (dim, dim), or None: weighted sum of d dᵀ over the deviations d of rows of at most 4096 numbers.
     scatter: Option<Array2<'py>> = {
         object.moments(py)?.scatter().map(|scatter| transposed(py, &scatter)).transpose()?
     };

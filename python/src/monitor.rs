@@ -21,7 +21,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
-/// Native part of :class:`eigenhedge.Monitor`: the monitor, and the journal for its page.
+/// Native part of :class:`eigenhedge.Monitor`.
 #[pyclass(frozen, name = "Monitor", module = "eigenhedge._core")]
 pub struct PyMonitor {
     state: Mutex<State>,
@@ -47,8 +47,7 @@ impl PyMonitor {
     }
 }
 
-/// Options whose values are strings: the name, the valid forms for messages, and the prefix for a
-/// plain number, or `None` if numbers are not accepted.
+/// Options whose values are texts: name, valid forms for messages, and prefix for a plain number, if one is accepted.
 const FORMS: [(&str, &str, Option<&str>); 3] = [
     ("limit", "auto:ALPHA, conformal:P or a number", Some("auto:")),
     ("rebaseline", "never, after:ROWS or a number of rows", Some("after:")),
@@ -59,7 +58,6 @@ fn form_of(name: &str) -> Option<&'static (&'static str, &'static str, Option<&'
     FORMS.iter().find(|(option, ..)| *option == name)
 }
 
-/// Returns the value of an option as text. The value must be a string, a Boolean or a number.
 fn text_of(name: &str, value: &Object<'_>) -> PyResult<String> {
     let flag = value.extract::<bool>().ok();
     let number = value.extract::<f64>().ok().filter(|_| flag.is_none());
@@ -73,8 +71,7 @@ fn text_of(name: &str, value: &Object<'_>) -> PyResult<String> {
     text.ok_or_else(|| Named { name, value }.wrong(form.map_or("a text or a number", |(_, rule, _)| *rule)))
 }
 
-/// Converts keyword arguments to the options of a monitor. None means the default, but is an error
-/// for the options of [`FORMS`].
+/// Converts keyword arguments to the options of a monitor. None means the default, except for options of [`FORMS`].
 fn monitor_options(keywords: Option<&Bound<'_, PyDict>>) -> PyResult<MonitorOptions> {
     let mut given = HashMap::new();
     for (name, value) in keywords.into_iter().flatten() {
@@ -94,7 +91,6 @@ fn monitor_options(keywords: Option<&Bound<'_, PyDict>>) -> PyResult<MonitorOpti
     Ok(options)
 }
 
-/// Checks options of monitors whose number of columns is not known yet.
 #[pyfunction]
 #[pyo3(name = "_check_monitor_options", signature = (**options))]
 pub fn check_monitor_options(options: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
@@ -111,8 +107,7 @@ impl PyMonitor {
         Ok(Self::of(monitor.with_names(names)))
     }
 
-    /// Adds rows to the warm-up, and ends it if there are enough rows. Begins a new journal.
-    /// Returns true if the monitor is ready.
+    /// Adds rows to the warm-up, and ends it if there are enough rows. Returns true if the monitor is ready.
     fn fit(&self, py: Python<'_>, rows: &Object<'_>) -> PyResult<bool> {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
@@ -171,9 +166,9 @@ impl PyMonitor {
         write_page(&path, &state.journal, &state.core, (title, None), 1)
     }
 
-    /// Returns the scores of rows, computed without learning, and their limit. The score of a
-    /// skipped row is NaN. Until the warm-up has ended, all scores are NaN and the limit is None.
-    /// For lags, copies of the first row replace the rows before it.
+    /// Returns the scores of rows, computed without learning, and their limit. The score of a skipped row is NaN.
+    /// Until the warm-up has ended, all scores are NaN and the limit is None. For lags, copies of the first row
+    /// replace the rows before it.
     fn score<'py>(&self, py: Python<'py>, rows: &Object<'py>) -> PyResult<(Array1<'py>, Option<f64>)> {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
@@ -197,8 +192,7 @@ impl PyMonitor {
         Ok((scores.into_pyarray(py), Some(limit)))
     }
 
-    /// Returns verdicts on rows like `update`, but without learning. The monitor must have neither
-    /// lags nor differences, so that the verdict on a row does not depend on other rows.
+    /// Returns verdicts on rows, without learning, of a monitor without lags and differences.
     fn judge<'py>(&self, py: Python<'py>, rows: &Object<'py>) -> PyResult<Bound<'py, PyDict>> {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
@@ -209,8 +203,7 @@ impl PyMonitor {
         each(py, rows.count(), |i| {
             let row = rows.row(i);
             let mut verdict = monitor.step(row)?;
-            // A stuck column is found by comparison with earlier rows, whose order has no meaning
-            // here. The row is therefore scored again without them.
+            // A column is stuck compared with earlier rows, whose order has no meaning here.
             if verdict.stuck.is_some() {
                 monitor = frozen.clone();
                 verdict = monitor.step(row)?;
@@ -221,9 +214,8 @@ impl PyMonitor {
         answers.into_dict(py, monitor.limit(), None, (&[], false))
     }
 
-    /// Returns the score that a row would have as the next row, and the score above which it would
-    /// be an alarm. Returns None if the row would have no score. If a column would be stuck, the
-    /// score is at least the limit.
+    /// Returns the score that a row would have as the next row, if any, and the score above which it would be an
+    /// alarm. If a column would be stuck, the score is at least the limit.
     fn look(&self, py: Python<'_>, row: &Object<'_>) -> PyResult<Option<(f64, f64)>> {
         let row = numbers(row)?;
         let state = self.state(py)?;
@@ -276,8 +268,6 @@ attributes! { PyMonitor, |object, py| {
         let open = monitor.open_incident().map(|incident| report(py, &entry(incident), &names));
         open.into_iter().collect::<PyResult<_>>()?
     };
-    /// Score that at most about the requested share of rows like the reference exceed, or None until
-    /// the warm-up has ended.
     limit: Option<f64> = object.state(py)?.core.limit();
     dim: usize = object.state(py)?.core.width();
     lags: usize = object.state(py)?.core.lags();

@@ -15,8 +15,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt};
 
-/// Converts keyword arguments to options. None means the default. For a kernel function, also
-/// returns the type of its rows.
+/// Converts keyword arguments to options. For a kernel function, also returns the type of its rows.
 pub fn given(kept: usize, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<(Options, Option<Points>)> {
     let mut options = Options::new(Kind::Auto, kept);
     let mut points = None;
@@ -37,14 +36,11 @@ pub fn given(kept: usize, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<(Opt
     Ok((options, points))
 }
 
-/// Converts keyword arguments to the setup of a model. For a kernel function, also returns the type
-/// of its rows.
 pub fn setup(kept: usize, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<(Setup, Option<Points>)> {
     let (options, points) = given(kept, keywords)?;
     Ok((options.resolve(spelling).map_err(|misuse| PyValueError::new_err(misuse.0))?, points))
 }
 
-/// Checks options of models whose row length is not known yet.
 #[pyfunction]
 #[pyo3(name = "_check_options", signature = (k, **options))]
 pub fn check_options(k: &Object<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
@@ -67,14 +63,13 @@ impl Named<'_, '_> {
         PyValueError::new_err(format!("{} must be {rule}, got {}", self.name, self.shown()))
     }
 
-    /// Converts the value to the type of an option. Does not check its range.
+    /// Converts the value to the type of an option, without checking its range.
     fn of(&self, values: Type) -> PyResult<Value> {
         let text = self.value.extract::<String>().ok();
         let is_infinite = || self.value.extract::<f64>().is_ok_and(|value| value == f64::INFINITY);
         let value = match (values, text) {
             (Type::Choice(list), None) => {
-                // On the command line, the words for True and False of the option `center` are
-                // "running" and "none".
+                // The words of the option `center` for True and False.
                 let word = self.value.extract().map(|yes| if yes { "running" } else { "none" });
                 word.ok().filter(|word| list().iter().any(|choice| choice.name == *word)).map(Value::from)
             }
@@ -109,7 +104,6 @@ impl Named<'_, '_> {
         self.value.extract().map_err(|_| self.wrong(WHOLE))
     }
 
-    /// Returns the entry of `names` that equals the value, or an error with a hint.
     pub fn one_of(&self, names: &[&'static str]) -> PyResult<&'static str> {
         let Ok(text) = self.value.extract::<String>() else { return Err(self.wrong("a name")) };
         names.iter().copied().find(|name| *name == text).ok_or_else(|| self.none_of(&text, names))
@@ -125,21 +119,18 @@ pub fn seed(value: &Object<'_>) -> PyResult<u64> {
     Named { name: "seed", value }.whole()
 }
 
-/// Reads the rule for the standardization of columns.
 pub fn standardize(value: &Object<'_>) -> PyResult<Standardize> {
     let wrong = |_| Named { name: "standardize", value }.wrong("none, running or warmup:ROWS");
     let text: String = value.extract().map_err(wrong)?;
     text.parse().map_err(|error: Error| refused(error))
 }
 
-/// Converts the value of an option, if there is one.
 pub fn option(name: &'static str, value: Option<&Object<'_>>) -> PyResult<Option<Value>> {
     let values = OptionEntry::find(name).map(|option| option.values);
     let read = |value: &Object<'_>| values.map(|values| Named { name, value }.of(values)).transpose();
     value.map_or(Ok(None), read)
 }
 
-/// Returns a hint with the most similar name, or an empty string if no name is similar enough.
 fn hint<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> String {
     let text = text.to_lowercase();
     let nearest = names.map(|name| (strsim::levenshtein(&text, &name.to_lowercase()), name)).min();
@@ -154,8 +145,8 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    /// Reads the keyword `kernel`, which is a name or a function, and the parameters of this
-    /// kernel. Ignores parameters that the kernel does not use, as scikit-learn does.
+    /// Reads the keyword `kernel`, a name or a function, and its parameters. Ignores those that the kernel does not
+    /// use, as scikit-learn does.
     pub fn new(keywords: &Bound<'_, PyDict>) -> PyResult<Self> {
         let name: Option<String> = keywords.get_item("kernel")?.and_then(|name| name.extract().ok());
         let name = name.map(|name| if name == "poly" { "polynomial".to_owned() } else { name });
@@ -172,8 +163,6 @@ impl Chosen {
         Ok(Self { points, setup })
     }
 
-    /// Runs a computation with this kernel. If a kernel function has raised an exception, it
-    /// replaces the error.
     pub fn run<T: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -182,14 +171,13 @@ impl Chosen {
         self.points.told(alone(py, work)?.map_err(refused))
     }
 
-    /// Returns the rows, converted for this kernel, and an empty dictionary.
+    /// Returns the rows and an empty dictionary.
     pub fn rows(&self, x: &Object<'_>) -> PyResult<(Vec<Vec<f64>>, Vectors)> {
         let given = Given::new(x, &self.points, None)?;
         let mut rows = Rows::given(&given)?;
         Ok((rows.all(), self.dictionary(rows.length())?))
     }
 
-    /// Computes γ from the rows, if the kernel uses γ and it is not given.
     pub fn scaled_for<R: AsRef<[f64]>>(self, rows: &[R]) -> Self {
         Self { setup: self.setup.with_gamma_of(rows), ..self }
     }
@@ -201,8 +189,7 @@ impl Chosen {
     }
 }
 
-/// Returns γ of a kernel, computed from the first rows. Returns None if the kernel does not use γ,
-/// if γ or the length scale is given, or if no distance between the rows is positive.
+/// Returns γ, computed from the first rows, if the kernel needs it and a distance between rows is positive.
 #[pyfunction]
 #[pyo3(name = "_median_gamma")]
 pub fn median_gamma(rows: &Object<'_>, kernel: &Bound<'_, PyDict>) -> PyResult<Option<f64>> {
@@ -217,7 +204,6 @@ pub fn median_gamma(rows: &Object<'_>, kernel: &Bound<'_, PyDict>) -> PyResult<O
 }
 
 /// Returns advice if the kernel matrix of the first rows is nearly the identity or nearly constant.
-/// Otherwise returns None.
 #[pyfunction]
 #[pyo3(name = "_kernel_advice")]
 pub fn kernel_advice(rows: &Object<'_>, kernel: &Bound<'_, PyDict>) -> PyResult<Option<&'static str>> {
@@ -228,23 +214,10 @@ pub fn kernel_advice(rows: &Object<'_>, kernel: &Bound<'_, PyDict>) -> PyResult<
     Ok(chosen.dictionary(rows.length())?.kernel().advice(&rows.lot(0..count)))
 }
 
-/// Maximum number of rows that are read for γ and for advice. The library uses the first 200
-/// complete ones.
+/// Maximum number of rows that are read for γ and for advice. The library uses the first 200 complete ones.
 const SCALE_ROWS: usize = 1000;
 
-/// Return the registry of learners.
-///
-/// Returns
-/// -------
-/// list of dict
-///     Dictionary for each learner. Keys: name, family, summary, guarantee, cost, source, reads
-///     (names of its options).
-///
-/// Examples
-/// --------
-/// >>> from eigenhedge import learners
-/// >>> [entry["name"] for entry in learners()][:3]
-/// ['auto', 'tracking', 'anchored']
+/// Return a dictionary for each learner: name, family, summary, guarantee, cost, source, reads (names of its options).
 #[pyfunction]
 pub fn learners(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let entry = |entry: &eigenhedge::registry::Entry| {
@@ -289,19 +262,8 @@ pub fn defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     })
 }
 
-/// Return the registry of kernels.
-///
-/// Returns
-/// -------
-/// list of dict
-///     Dictionary for each kernel. Keys: name, formula, positive_definite (bool), takes_items (True
-///     if rows are texts or sets), reads (names of its parameters).
-///
-/// Examples
-/// --------
-/// >>> from eigenhedge import kernels
-/// >>> [entry["formula"] for entry in kernels() if entry["name"] == "linear"]
-/// ['a·b']
+/// Return a dictionary for each kernel: name, formula, positive_definite (bool), takes_items (True if rows are texts
+/// or sets), reads (names of its parameters).
 #[pyfunction]
 pub fn kernels(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let entry = |entry: &eigenhedge::kernel::KernelEntry| {
@@ -314,19 +276,10 @@ pub fn kernels(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     KERNELS.iter().map(entry).collect()
 }
 
-/// Set the number of threads for the whole process. Results do not depend on this number.
+/// Set the number of threads for the whole process, 1 by default and at most 256. Results do not depend on it.
 ///
-/// Parameters
-/// ----------
-/// count : int
-///     Number of threads, at least 1. The default of the process is 1, and the maximum is 256. More
-///     threads speed up :meth:`Model.learn` with the learner ``"auto"``, and all learners if rows
-///     have about 30,000 numbers or more.
-///
-/// Examples
-/// --------
-/// >>> import eigenhedge
-/// >>> eigenhedge.set_threads(1)
+/// More threads speed up :meth:`Model.learn` with the learner ``"auto"``, and all learners if rows have about
+/// 30,000 numbers or more.
 #[pyfunction]
 pub fn set_threads(count: usize) -> PyResult<()> {
     let count = count.try_into().map_err(|_| PyValueError::new_err("threads must be at least 1, got 0"))?;

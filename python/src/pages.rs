@@ -17,14 +17,13 @@ pub struct RowTimes {
 }
 
 impl RowTimes {
-    /// Reads an array of times in seconds since 1970. A NaN is a missing time.
+    /// Reads times in seconds since 1970. A NaN is a missing time.
     pub fn of(times: Option<&Object<'_>>) -> PyResult<Self> {
         let seconds = times.map(numbers).transpose()?.map(|seconds| seconds.to_vec()).unwrap_or_default();
         Ok(Self { seconds, text: String::new() })
     }
 
-    /// Returns a row with its time. `i` is its index in the array of times, and `number` its index
-    /// in the stream.
+    /// Returns a row with its time. `number` is its index in the stream.
     pub fn row<'a>(&'a mut self, i: usize, number: u64, cells: &'a [f64]) -> RowAt<'a> {
         let seconds = self.seconds.get(i).copied().filter(|seconds| !seconds.is_nan());
         self.text.clear();
@@ -33,7 +32,6 @@ impl RowTimes {
     }
 }
 
-/// Writes the HTML page of a journal. `by` is the name of the key for monitors by key, or `None`.
 pub fn write_page(
     path: &Path,
     journal: &Journal,

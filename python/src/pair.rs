@@ -35,9 +35,7 @@ type Directions<'py> = (Array2<'py>, Array2<'py>, Array1<'py>);
 /// alpha : float, default=0.001
 ///     Share of the uniform distribution that is mixed in after each pair. There is a bound only for 0.
 /// center : bool, default=True
-///     True to subtract the mean of the previous rows of each stream. The first pair sets the
-///     centers. With False, the directions of independent streams with nonzero means are these
-///     means.
+///     True to subtract the mean of the previous rows of each stream. The first pair sets the centers.
 /// norm_bound : float or "auto", default="auto"
 ///     Number Q with ``|x| |y| <= Q²`` for all centered pairs, or ``"auto"`` for the smallest such
 ///     number so far. There is a bound only for a number.
@@ -105,12 +103,7 @@ impl Pair {
         Ok(Self { state: Mutex::new(state) })
     }
 
-    /// Run one trial.
-    ///
-    /// Parameters
-    /// ----------
-    /// x, y : array-like of shape (left,) and (right,)
-    ///     Pair of rows.
+    /// Run one trial with the rows ``x`` and ``y``.
     ///
     /// Returns
     /// -------
@@ -134,9 +127,8 @@ impl Pair {
 }
 
 attributes! { Pair, |pair, py| {
-    /// tuple (left parts, right parts, probabilities): learned directions as rows, in descending
-    /// order of their probability of being kept. If both parts of a direction have norm √½, they
-    /// are a pair of singular vectors.
+    /// tuple (left parts, right parts, probabilities): learned directions as rows, in descending order of their
+    /// probability of being kept. Singular vectors have parts of norm √½.
     directions: Directions<'py> = {
         let (left, right, probabilities) = lock(py, &pair.state)?.learner.directions();
         (transposed(py, &left)?, transposed(py, &right)?, probabilities.into_pyarray(py))
@@ -146,11 +138,10 @@ attributes! { Pair, |pair, py| {
         let state = lock(py, &pair.state)?;
         (state.expected, state.realised)
     };
-    /// float or None: total gain of the best fixed directions in hindsight. The value is None if
-    /// left · right exceeds 4096².
+    /// float or None: total gain of the best fixed directions in hindsight, if left · right is at most 4096².
     best_gain: Option<f64> = lock(py, &pair.state)?.best_gain();
-    /// float or None: lower bound on the total expected gain (JMLR section 9). The value is None if
-    /// ``alpha`` is not 0, if ``norm_bound`` is not a number, or if ``best_gain`` is None.
+    /// float or None: lower bound on the total expected gain (JMLR section 9), if ``alpha`` is 0, ``norm_bound`` is a
+    /// number and ``best_gain`` exists.
     bound: Option<f64> = {
         let state = lock(py, &pair.state)?;
         let known = state.setting.as_ref().zip(state.best_gain());
@@ -168,10 +159,8 @@ impl State {
 
 /// Average of the distributions of a learner, as a fixed predictor for future rows (online-to-batch conversion).
 ///
-/// Add the learner before each row. If rows are independent and identically distributed, the
-/// expected loss of the average on a new row is the expected loss of the run divided by its number
-/// of rows. It exceeds that of the best subspace by at most the regret bound divided by the number
-/// of rows.
+/// Add the learner before each row. If rows are independent and identically distributed, the expected loss of the
+/// average on a new row exceeds that of the best subspace by at most the regret bound divided by the number of rows.
 ///
 /// Parameters
 /// ----------
@@ -202,9 +191,7 @@ impl LearnerAverage {
         Ok(Self { state: Mutex::new(Average::new(dim).map_err(refused)?) })
     }
 
-    /// Add the current distribution of a model.
-    ///
-    /// The model must have a single subspace learner (not ``"auto"``), plain rows and no center.
+    /// Add the current distribution of a model with a single subspace learner, plain rows and no center.
     fn add(&self, py: Python<'_>, model: &PyModel) -> PyResult<()> {
         model.state(py)?.core.add_to(&mut *lock(py, &self.state)?).map_err(refused)
     }

@@ -43,8 +43,6 @@ pub fn preimage<'py>(
     Ok((found.point.into_pyarray(py), found.squared_distance, found.converged))
 }
 
-/// Returns the index of the candidate with the smallest distance or angle to a combination of
-/// atoms, and its squared distance or the cosine of its angle.
 #[pyfunction]
 #[pyo3(name = "_best_candidate")]
 pub fn candidate(
@@ -70,8 +68,6 @@ pub fn candidate(
     Ok((best.index, best.score))
 }
 
-/// Returns the squared norm of the mean feature of the rows `x`, and the inner products of the mean
-/// feature with the features of the rows `at`.
 #[pyfunction]
 #[pyo3(name = "_kernel_mean")]
 pub fn kernel_mean<'py>(
@@ -94,11 +90,9 @@ pub fn kernel_mean<'py>(
     Ok((square, values.into_pyarray(py)))
 }
 
-/// Maximum number of rows of each sample from which γ is computed. These are the first rows.
+/// Maximum number of rows of each sample from which γ is computed.
 const SCALE_ROWS: usize = 100;
 
-/// Returns the squared maximum mean discrepancy of two samples: the biased value, the unbiased
-/// value if both samples have at least two rows, and the p-value if `splits` is positive.
 #[pyfunction]
 #[pyo3(name = "_mmd")]
 pub fn mmd(

@@ -6,12 +6,10 @@ use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// Stored cells of a sparse table, row by row: start of each row and end of the last, column of
-/// each cell, value of each cell.
+/// Cells of a sparse table: start of each row and end of the last, column of each cell, value of each cell.
 #[derive(FromPyObject)]
 pub struct Csr<'py>(PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, f64>);
 
-/// Rows of a sparse table. One row at a time is converted to a dense row.
 pub struct CsrRows<'a> {
     starts: &'a [i64],
     columns: &'a [u32],
@@ -20,7 +18,6 @@ pub struct CsrRows<'a> {
 }
 
 impl<'a> CsrRows<'a> {
-    /// Wraps a table with rows of this length. Returns an error if a cell is outside its row or table.
     pub fn new(csr: &'a Csr<'_>, length: usize) -> PyResult<Self> {
         let (starts, columns, values) = (csr.0.as_slice()?, csr.1.as_slice()?, csr.2.as_slice()?);
         let in_order = starts.is_sorted() && starts.first().is_none_or(|first| *first >= 0);

@@ -24,8 +24,7 @@ pub fn saved<'py, T: Serialize>(py: Python<'py>, state: &T) -> PyResult<Bound<'p
 
 pub type Reduced<'py> = (Object<'py>, (Bound<'py, PyBytes>,));
 
-/// Returns the value of `__reduce__` for an object that the static method `restorer` restores from
-/// `bytes`.
+/// Returns the value of `__reduce__` for an object that the static method `restorer` restores from `bytes`.
 pub fn reduced<'py>(object: &Object<'py>, restorer: &str, bytes: Bound<'py, PyBytes>) -> PyResult<Reduced<'py>> {
     Ok((object.get_type().getattr(restorer)?, (bytes,)))
 }
@@ -34,15 +33,11 @@ pub fn restored<T: DeserializeOwned>(data: &[u8]) -> PyResult<T> {
     postcard::from_bytes(data).map_err(|error| PyValueError::new_err(format!("not a saved state: {error}")))
 }
 
-/// Model with collected rows that it has not learned yet, the time spent learning, the type of its
-/// rows, and a cached embedding for the next row.
+/// Model with collected rows that it has not learned yet, and a cached embedding for the next row.
 pub struct State {
-    /// Model. Its resume state contains data of Python as JSON (see `eigenhedge/_saved.py`).
     pub core: Model,
-    /// Moments of the collected rows. The model learns them when a result requires more than their
-    /// leading directions.
+    /// Moments of the collected rows. The model learns them when a result requires more than their leading directions.
     pub moments: Option<Moments>,
-    /// Leading directions of the moments, or `None` if they have not been computed.
     pub principal: Option<Principal>,
     next: Option<Embedding>,
     pub spent: Duration,
@@ -66,8 +61,7 @@ impl State {
         Ok(())
     }
 
-    /// Computes the leading directions of the collected rows. If [`Moments::principal`] has no
-    /// result, learns the rows instead.
+    /// Computes the leading directions of the collected rows, or learns the rows if that is not possible.
     pub fn embed(&mut self) -> Result<(), Error> {
         let start = Instant::now();
         self.principal = self.moments.as_ref().and_then(|moments| moments.principal(&self.core));
@@ -75,8 +69,7 @@ impl State {
         if self.principal.is_none() { self.settle() } else { Ok(()) }
     }
 
-    /// Removes and returns the moments of the collected rows, so that the caller can add rows.
-    /// Returns empty moments if no rows were collected.
+    /// Removes and returns the moments of the collected rows, or empty moments.
     pub fn take_moments(&mut self) -> Result<Moments, Error> {
         self.principal = None;
         self.moments.take().map_or_else(|| Moments::for_model(&self.core), Ok)
@@ -98,7 +91,6 @@ impl State {
         self.core.ask_for_reconstructions(reconstructions)
     }
 
-    /// Runs `work` with the model. Its time counts as learning.
     pub fn learn<R>(&mut self, work: impl FnOnce(&mut Model) -> R) -> R {
         let start = Instant::now();
         let outcome = work(&mut self.core);
@@ -119,8 +111,7 @@ impl State {
         next.get_or_insert_with(|| core.next_embedding())
     }
 
-    /// Returns the energy along each direction, and the total energy. Returns `None` if the
-    /// energies are not known exactly.
+    /// Returns the energy along each direction and the total energy, if they are known exactly.
     pub fn energies(&mut self) -> Option<(Vec<f64>, f64)> {
         if let Some(principal) = &self.principal {
             return principal.energies.clone();

@@ -14,13 +14,6 @@ use pyo3::prelude::*;
 ///     Loss for the subspace that was drawn.
 /// coordinates : ndarray of shape (k,)
 ///     Coordinates of the row, in the basis that the option ``coordinates`` selects.
-///
-/// Examples
-/// --------
-/// >>> from eigenhedge import Model
-/// >>> trial = Model(3, 1, center=False).step([2.0, 0.0, 0.0])
-/// >>> trial.coordinates.shape
-/// (1,)
 #[pyclass(frozen, module = "eigenhedge")]
 pub struct Trial {
     #[pyo3(get)]
