@@ -4,14 +4,12 @@ use super::Monitor;
 use crate::error::Error;
 use crate::fleet::Fleet;
 
-/// Recommended `parts` for [`Fleet::with_pool`]: the rows of a key are at most about an eighth of
-/// the shared warm-up, so that several keys contribute to it.
+/// Recommended `parts` for [`Fleet::with_pool`].
 pub const POOL_PARTS: u64 = 8;
 
 impl Fleet<Monitor> {
-    /// Creates a fleet whose monitors are copies of `fresh`. If `fresh` has no reference, keys that
-    /// are stepped by [`Self::with_pool`] use a shared reference until they have enough rows of
-    /// their own. The shared reference is computed from the first rows of the keys.
+    /// Creates a fleet whose monitors are copies of `fresh`. If `fresh` has no reference, keys stepped by
+    /// [`Self::with_pool`] share one, from the first rows of all keys, until they have enough rows of their own.
     ///
     /// ```
     /// use eigenhedge::{Fleet, Monitor, MonitorOptions, streams};
@@ -33,9 +31,8 @@ impl Fleet<Monitor> {
         Ok(fleet)
     }
 
-    /// Calls `work` with the monitor of a key. `work` must step the monitor by one row. The row may
-    /// also be added to the warm-up of the shared reference. The rows of one key fill at most the
-    /// share `1/parts` of this warm-up. A new key is added unless `work` fails.
+    /// Calls `work`, which must step the monitor of a key by one row. The rows of one key fill at most the share
+    /// `1/parts` of the warm-up of the shared reference. A new key is added unless `work` fails.
     pub fn with_pool<R>(
         &mut self,
         key: &str,

@@ -1,12 +1,9 @@
 //! Columns that cause a score.
 //!
 //! Columns are *ranked* by the squared standardized deviation of each from its prediction by the other columns of the
-//! row (`factor_model`). This ranking finds the faulty sensor more often than contributions to Q or T². Contributions
-//! to T² spread a fault over all correlated columns. With lags, the deviations of a column are summed over its lags.
-//! The *share* of a column is its deviation divided by the sum over all columns.
-//!
-//! Contributions to Q are stored for plots. For column j, the contribution is `c_j e_j` with the
-//! centered row c and its residual e. Contributions sum to Q, but a single one can be negative.
+//! row (`factor_model`), summed over lags. This finds the faulty sensor more often than contributions to Q or T², which
+//! spread a fault over correlated columns. The *share* of a column is its deviation divided by the sum of all.
+//! Contributions to Q, `c_j e_j` with the centered row c and its residual e, are stored for plots.
 
 use super::shape::{Parts, Shape};
 use crate::error::Error;
@@ -28,7 +25,6 @@ pub struct Cause {
 /// Deviations of the columns, for one row or summed over several rows.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Causes {
-    /// Squared deviation of each column from its prediction by the other columns.
     pub ranks: Vec<f64>,
     pub contributions: Vec<f64>,
     #[serde(skip)]
@@ -53,7 +49,6 @@ impl Causes {
         self.contributions.resize(width, 0.0);
     }
 
-    /// Computes the ranks and contributions of a row, summed over the lags of each column.
     pub fn load(&mut self, shape: &Shape, parts: &Parts) {
         self.rank(shape, parts);
         self.contributions.fill(0.0);
@@ -83,7 +78,6 @@ impl Causes {
         self.contributions.iter_mut().zip(&row.contributions).for_each(|(sum, part)| *sum += part);
     }
 
-    /// Returns the [`NAMED`] columns with the largest ranks, in descending order, or fewer if fewer columns deviate.
     pub fn named(&self) -> [Option<Cause>; NAMED] {
         let mut named = [None; NAMED];
         let sum: f64 = self.ranks.iter().sum();

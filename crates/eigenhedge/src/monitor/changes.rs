@@ -1,21 +1,17 @@
 //! Change points: times at which the level of the score changes, each reported once.
 //!
 //! Setting: the score s is normalized to `g = (s^{1/3} - median)/deviation` and clipped to ±[`CAP`]. The cube root
-//! makes scores nearly normal. Median and deviation are computed from a baseline: at first the scores of the warm-up,
-//! and after each change the scores of the next [`RENEWAL`] rows.
+//! makes scores nearly normal. Median and deviation are those of a baseline: the scores of the warm-up, and after each
+//! change the scores of the next [`RENEWAL`] rows.
 //!
-//! Rule: a generalized likelihood ratio over the last [`WINDOW`] rows,
-//! `max_L (Σ of the last L g)²/(2 v_L)`, where L is at least [`SHORTEST`] so that a single row is
-//! not a change. v_L is the variance of the sum. Its first part is that of L rows with
-//! autocorrelation `ρ = (τ - 1)/(τ + 1)`, where τ rows are equivalent to one independent row. Its
-//! second part, `1.57 L² τ/b`, comes from the median of b baseline rows. A change is reported if
-//! the ratio exceeds `ln(time/1.75) - 0.65 ln τ`, for an average number `time` of rows between
-//! false reports. The constants come from simulations with autocorrelations 0, 0.64 and 0.8.
+//! Rule: a generalized likelihood ratio over the last [`WINDOW`] rows, `max_L (Σ of the last L g)²/(2 v_L)`, with L at
+//! least [`SHORTEST`] so that a single row is not a change. The variance v_L of the sum is that of L rows with
+//! autocorrelation `ρ = (τ - 1)/(τ + 1)` (τ rows count as one independent row), plus `1.57 L² τ/b` for the median of b
+//! baseline rows. A change is reported if the ratio exceeds `ln(time/1.75) - 0.65 ln τ`. The constants come from
+//! simulations with autocorrelations 0, 0.64 and 0.8. The start is the maximizing L, moved to the nearby row that best
+//! separates the values of the main causing column.
 //!
-//! The maximizing L gives a first estimate of the start. The start is then moved to the nearby row
-//! that best separates the values of the main causing column.
-//!
-//! Cost: [`WINDOW`] sums per row. Cells and causes of the last [`WINDOW`] rows are stored.
+//! Cost: [`WINDOW`] sums per row.
 
 use super::causes::{Cause, Causes, NAMED};
 use crate::error::Error;
@@ -24,18 +20,12 @@ use crate::state::{LARGEST, count, ensure, entries, within};
 use serde::{Deserialize, Serialize};
 
 const WINDOW: usize = 100;
-/// Minimum number of rows after a change before it is reported.
 const SHORTEST: usize = 5;
-/// Number of rows from which a new baseline is computed.
 const RENEWAL: usize = 60;
-/// Maximum absolute value of g, the normalized score.
 const CAP: f64 = 6.0;
 /// Maximum number of rows by which the first estimate of the start is moved.
 const NEAR: usize = 10;
-
-/// Constant of the threshold `ln(time / RATE) - DEPENDENCE · ln τ`.
 const RATE: f64 = 1.75;
-/// Factor of `ln τ` in the threshold.
 const DEPENDENCE: f64 = 0.65;
 /// Ratio of the variance of a median to that of a mean, for normal values.
 const MEDIAN: f64 = 1.57;
@@ -65,11 +55,9 @@ pub(super) struct Changes {
     tau: f64,
     baseline_rows: f64,
     numbers: Vec<u64>,
-    /// Ring buffer of g, the normalized scores.
+    /// Ring buffers of g, and of cells and ranks, `width` per row.
     deviations: Vec<f64>,
-    /// Ring buffer of the cells, `width` per row.
     cells: Vec<f64>,
-    /// Ring buffer of the ranks of the columns, `width` per row.
     ranks: Vec<f64>,
     /// Number of rows since the baseline was set, or 0 while a new baseline is collected.
     rows: u64,
@@ -78,8 +66,6 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    /// Creates a detector for rows of `width` columns. `change_time` is the average number of rows
-    /// between false reports.
     pub fn new(width: usize, change_time: f64) -> Self {
         Self {
             width,
@@ -119,7 +105,6 @@ impl Changes {
         (self.rows, self.is_renewing) = (0, false);
     }
 
-    /// Adds a row. Returns the change that is reported at this row, if any.
     pub fn enter(&mut self, row: u64, score: f64, cells: &[f64], causes: &Causes) -> Option<Change> {
         if self.is_renewing {
             self.baseline.push(score.cbrt());
@@ -161,8 +146,7 @@ impl Changes {
         self.rows.min(WINDOW as u64) as usize
     }
 
-    /// Returns the length L with the largest log-likelihood ratio of the last L rows, the ratio,
-    /// and the sum of their normalized scores. Returns `None` for fewer than [`SHORTEST`] rows.
+    /// Returns the L with the largest ratio, the ratio, and the sum of the last L normalized scores.
     fn longest_ratio(&self) -> Option<(usize, f64, f64)> {
         let mut sum = 0.0;
         let mut best: Option<(usize, f64, f64)> = None;
@@ -183,8 +167,7 @@ impl Changes {
         length * self.tau - excess + MEDIAN * length * length * self.tau / self.baseline_rows
     }
 
-    /// Refines the estimated number of rows since the change, by at most [`NEAR`] rows. The result maximizes the fit of
-    /// the main causing column by two means, one before and one after the change.
+    /// Moves the estimated number of rows since the change so that two means fit the main causing column best.
     fn refined(&self, length: usize, columns: [Option<Cause>; NAMED]) -> usize {
         let held = self.held();
         let gain = |length: usize| -> f64 {

@@ -1,24 +1,17 @@
 //! Scores of a row relative to the mean of the warm-up and to the level of the most recent rows,
 //! both with the shape of the warm-up.
 //!
-//! **Reference score** v: score of `x - mean` for a row x. **Recent score** q: score of
-//! `x - level`, with `level ← level + (x - level)/50` for every row. A row is an alarm if v exceeds the limit that a
-//! tenth of the warm-up exceeded, and q exceeds the limit that the requested share of the most recent rows exceeded.
-//! The second condition determines the rate, because the most recent rows reflect the levels, autocorrelation and
-//! bursts of the stream. The first excludes rows that are common in the warm-up, such as the return from a fault. With
-//! [`Mode::Freeze`], v alone is compared with a fixed limit.
+//! **Reference score** v: score of `x - mean` for a row x. **Recent score** q: score of `x - level`, with
+//! `level ← level + (x - level)/50` for every row. A row is an alarm if v exceeds the limit that a tenth of the warm-up
+//! exceeded, and q the limit that the requested share of the most recent rows exceeded. The second condition determines
+//! the rate. The first excludes rows that are common in the warm-up, such as the return from a fault. With
+//! [`Mode::Freeze`], v alone is compared with a fixed limit. A burst of alarms raises the recent limit while it lasts,
+//! so that in the long run at most three times the requested share of rows are alarms.
 //!
-//! A burst of alarms raises the recent limit while it lasts, so that in the long run at most three
-//! times the requested share of rows are alarms.
+//! The parts of `level - mean` follow the recursion of the level, which saves the products for `x - level`. Every row
+//! updates level and limit: if only rows without an alarm did, a cluster of normal rows would cause alarms forever.
 //!
-//! The parts of `level - mean` along and outside the directions follow the recursion of the level. Subtracting them
-//! from the parts of `x - mean` gives those of `x - level` without further products.
-//!
-//! Every row updates the level and the recent limit. If only rows without an alarm did, a cluster
-//! of normal rows above the limit would cause alarms forever.
-//!
-//! **Calibration** is out of sample: the warm-up is divided into contiguous folds, and each fold is
-//! scored by a shape fitted to the others ([`Folds`]).
+//! **Calibration** is out of sample: each contiguous fold of the warm-up is scored by a shape of the others ([`Folds`]).
 
 use super::limits::{RECENT_STEP, Recent, TENTH, tail_limit, upper_quantile};
 use super::options::{Limit, Mode};
@@ -35,8 +28,7 @@ const BURST: f64 = 3.0;
 /// Approximate increase of the logarithm of the limit at each alarm of a burst.
 const BURST_STEP: f64 = 0.03;
 
-/// Scoring of rows, or of the differences between them: shape of the warm-up, level of the most recent rows, and limits
-/// of both scores.
+/// Scoring of rows, or of the differences between them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Channel {
     pub shape: Shape,
@@ -48,7 +40,7 @@ pub(super) struct Channel {
     level_outside: Vec<f64>,
     /// Limit of the reference score that a tenth of normal rows exceed.
     pub reference_limit: f64,
-    /// Limit of the reference score with [`Mode::Freeze`]. At most the requested share of normal rows exceed it.
+    /// Limit of the reference score with [`Mode::Freeze`].
     pub fixed_limit: f64,
     limits: Recent,
     /// Logarithm of the factor by which bursts of alarms have raised the limit of the most recent rows. It decays.
@@ -63,21 +55,16 @@ pub(super) struct Channel {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Scored {
-    /// Score relative to the mean of the warm-up.
     pub score: f64,
     pub q: f64,
     pub t2: f64,
     /// Ratio of score to limit, above 1 for an alarm. With [`Mode::Adapt`], the smaller of the ratios of both scores.
-    /// With [`Mode::Freeze`], the ratio of the reference score to the fixed limit.
     pub ratio: f64,
-    /// Score relative to the level of the most recent rows.
     recent: f64,
 }
 
 impl Channel {
-    /// Fits a channel to the rows of the warm-up, with the shapes in `folds`. `flags` has the flag
-    /// scores of each row, relative to the warm-up and to the most recent rows. Also returns the
-    /// reference scores of the rows, out of sample.
+    /// Fits a channel. `flags` has the flag scores of each row. Also returns the reference scores, out of sample.
     pub fn fit(sample: Sample<'_>, folds: &Folds, flags: &[[f64; 2]], rule: Limit) -> (Self, Vec<f64>) {
         let count = sample.rows.columns();
         let shape = folds.shape.clone();
@@ -141,7 +128,6 @@ impl Channel {
         Scored { score, q, t2, ratio, recent }
     }
 
-    /// Updates the level and the recent limit with the most recently scored row.
     pub fn follow(&mut self, row: &[f64], scored: &Scored) {
         follow(&mut self.level, row);
         let alarm = f64::from(u8::from(scored.ratio > 1.0));
@@ -151,13 +137,11 @@ impl Channel {
         self.limits.push(scored.recent, &mut self.working.0);
     }
 
-    /// Fills in the NaN cells of a row from the other cells, relative to the recent level.
     pub fn fill(&mut self, row: &mut [f64]) {
         self.shape.fill(row, &self.level);
     }
 
-    /// Sets the mean of the reference and the recent level to the column means of another stream. `means` has one value
-    /// per column.
+    /// Sets the mean of the reference and the recent level to the column means of another stream.
     pub fn move_to(&mut self, means: &[f64]) {
         self.shape.move_to(means);
         self.level.clone_from(&self.shape.mean);
@@ -165,7 +149,6 @@ impl Channel {
         self.level_outside.fill(0.0);
     }
 
-    /// Returns the limit that the reference score of an alarm must exceed in this mode.
     pub fn limit(&self, mode: Mode) -> f64 {
         if mode == Mode::Adapt { self.reference_limit } else { self.fixed_limit }
     }
@@ -190,7 +173,6 @@ impl Channel {
     }
 }
 
-/// Returns the mean of the first `1 / RECENT_STEP` rows, or of all rows if there are fewer.
 fn first_level(sample: Sample<'_>) -> Vec<f64> {
     let count = sample.rows.columns().min((1.0 / RECENT_STEP) as usize).max(1);
     let mut level = vec![0.0; sample.rows.rows()];

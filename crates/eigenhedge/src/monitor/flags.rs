@@ -1,12 +1,9 @@
 //! Flags: columns with the same value in nearly every row, such as constants, switches and counters of rare events.
 //!
-//! Such a column has no scale, so the shape leaves it out. At its common value a flag adds nothing to the score. At any
-//! other value it adds `-2 log p`, where p is the share of other values in the warm-up. The rule of succession
-//! estimates p as `(m + 1)/(n + 2)` for m other values among n. For the recent score, p is the recent share if that is
-//! larger, so that a flag that stays raised soon adds little.
-//!
-//! A column that was constant in the warm-up therefore adds `2 log(n + 2)` when it moves, about 12
-//! after 400 rows, which is enough for an alarm.
+//! Such a column has no scale, so the shape leaves it out. At any but its common value, a flag adds `-2 log p` to the
+//! score, where `p = (m + 1)/(n + 2)` for m other values among the n of the warm-up (rule of succession). For the
+//! recent score, p is the recent share if that is larger, so that a flag that stays raised soon adds little. A constant
+//! column that moves adds about 12 after 400 rows, which is enough for an alarm.
 
 use super::limits::RECENT_STEP;
 use crate::error::Error;
@@ -14,11 +11,9 @@ use crate::scratch::refill;
 use crate::state::{LARGEST, ensure, within};
 use serde::{Deserialize, Serialize};
 
-/// Minimum share of warm-up rows in which a flag has its normal value. The quartiles and deciles of
-/// such a column are equal, so that they give no scale.
+/// Minimum share of warm-up rows in which a flag has its normal value: its deciles give no scale.
 const COMMON: f64 = 0.9;
-/// Factor of the logarithm of a probability. A flag then counts like the squared deviation of a
-/// normal variable with this tail probability.
+/// A flag counts like the squared deviation of a normal variable with this tail probability.
 const WEIGHT: f64 = 2.0;
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -30,17 +25,14 @@ pub(super) struct Flags {
 struct Flag {
     column: usize,
     value: f64,
-    /// Share of other values in the warm-up, estimated by the rule of succession.
+    /// Share of other values in the warm-up. `recent` is that of the most recent rows.
     rate: f64,
-    /// Share of other values in the most recent rows.
     recent: f64,
     was_constant: bool,
-    /// True if the value in the most recent row differed from the normal value.
     is_raised: bool,
 }
 
 impl Flags {
-    /// Finds the flags among the columns of the warm-up. Missing cells are ignored.
     pub fn find(rows: &[Vec<f64>]) -> Self {
         let width = rows.first().map_or(0, Vec::len);
         let mut cells = Vec::with_capacity(rows.len());
@@ -76,8 +68,7 @@ impl Flags {
         self.columns.iter().for_each(|flag| row[flag.column] = 0.0);
     }
 
-    /// Returns the scores of the flags of a row, relative to the warm-up and to the most recent
-    /// rows. If `follows` is true, the row then updates the recent shares.
+    /// Returns the scores of the flags, relative to the warm-up and to the most recent rows.
     pub fn enter(&mut self, raw: &[f64], follows: bool) -> [f64; 2] {
         let mut scores = [0.0; 2];
         for flag in &mut self.columns {
@@ -101,8 +92,7 @@ impl Flags {
         }
     }
 
-    /// Returns the index of the first column that was constant in the warm-up and has a different
-    /// value in the most recent row, if any.
+    /// Returns the index of the first column that was constant in the warm-up and has a different value.
     pub fn moved(&self) -> Option<usize> {
         self.columns.iter().find(|flag| flag.is_raised && flag.was_constant).map(|flag| flag.column)
     }

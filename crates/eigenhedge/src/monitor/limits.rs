@@ -9,10 +9,8 @@
 //! rank `⌈(n + 1)(1 - α)⌉` instead. If the largest score is used, a moving limit is also at least the limit that
 //! Student's distribution gives for the cube roots of the scores.
 //!
-//! **Moving limit** ([`Recent`]): the quantile of recent scores. Every score counts, but a score
-//! above [`CLIP`] times the limit is clipped to that value. A limit that learned only from rows
-//! below it would keep falling until a large share of normal rows exceeded it. A fault therefore
-//! raises the limit while it lasts. A long fault remains reported as an incident.
+//! **Moving limit** ([`Recent`]): the quantile of recent scores, clipped at [`CLIP`] times the limit. A limit that
+//! learned only from rows below it would keep falling. A fault therefore raises the limit while it lasts.
 //!
 //! Cost: one selection among the recent scores every [`RENEWAL`] rows.
 
@@ -30,17 +28,14 @@ pub(super) const RECENT_STEP: f64 = 1.0 / 50.0;
 pub(super) const TENTH: f64 = 0.1;
 
 const FEWEST: f64 = 4.0;
-/// Number of scores in the window that should exceed the limit. It determines the length of the window.
+/// Number of scores in the window that should exceed the limit.
 const PASSING: f64 = 5.0;
-/// Number of rows between updates of the limit.
 const RENEWAL: u64 = 10;
-/// Multiple of the limit at which scores are clipped.
 const CLIP: f64 = 1.5;
 /// Smallest limit, for streams whose rows are all equal.
 const LEAST: f64 = 1e-6;
 
-/// Returns the autocorrelation time of these values: the number of values equivalent to one independent value. It is
-/// `1 + 2 Σ r`, where the sum runs over the rank autocorrelations r up to the first that is not positive.
+/// Returns the autocorrelation time τ: the number of values equivalent to one independent value.
 pub(super) fn time_between_independent(values: &[f64]) -> f64 {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_unstable_by(|a, b| values[*a].total_cmp(&values[*b]).then(a.cmp(b)));
@@ -55,15 +50,13 @@ pub(super) fn time_between_independent(values: &[f64]) -> f64 {
     1.0 + 2.0 * (1..ranks.len()).map(correlation).take_while(|r| *r > 0.0).sum::<f64>()
 }
 
-/// Returns the level of the sample quantile for `alpha`, given n scores that are equivalent to `effective` independent
-/// scores. `None` means the largest score.
+/// Returns the level of the sample quantile for `alpha`, or `None` for the largest score.
 fn level(n: f64, effective: f64, alpha: f64) -> Option<f64> {
     let corrected = (alpha * (effective + 1.0 / 3.0) - 2.0 / 3.0) / effective;
     (corrected > 1.0 / (n + 1.0)).then_some(1.0 - corrected)
 }
 
-/// Returns the upper quantile of scores that are assumed to be independent: a share `alpha` of later scores
-/// should exceed it.
+/// Returns the value that a share `alpha` of later scores should exceed, if scores are independent.
 pub(super) fn upper_quantile(scores: &[f64], alpha: f64) -> f64 {
     careful_quantile(scores, alpha, scores.len() as f64)
 }
@@ -74,8 +67,7 @@ fn careful_quantile(scores: &[f64], alpha: f64, effective: f64) -> f64 {
     level(sorted.len() as f64, effective, alpha).map_or(sorted[sorted.len() - 1], |level| quantile(&sorted, level))
 }
 
-/// Returns a limit that the share `alpha` of later values should exceed, given dependent values. The limit is the
-/// quantile of the values if there are enough of them, and otherwise the prediction limit.
+/// Returns a limit that the share `alpha` of later values should exceed, given dependent values.
 pub(super) fn tail_limit(values: &[f64], alpha: f64) -> f64 {
     let n = values.len() as f64;
     let effective = (n / time_between_independent(values)).max(FEWEST);
@@ -85,8 +77,7 @@ pub(super) fn tail_limit(values: &[f64], alpha: f64) -> f64 {
     }
 }
 
-/// Returns a limit that at most the share `alpha` of later values should exceed, given dependent values: the
-/// larger of their quantile and Student's prediction limit.
+/// Returns the larger of the quantile for `alpha` and Student's prediction limit, given dependent values.
 pub(super) fn prediction_limit(values: &[f64], alpha: f64) -> f64 {
     let n = values.len() as f64;
     let effective = (n / time_between_independent(values)).max(FEWEST);
@@ -116,7 +107,6 @@ impl Recent {
         recent
     }
 
-    /// Adds a score to the window and updates the limit every [`RENEWAL`] rows.
     pub fn push(&mut self, score: f64, working: &mut Vec<f64>) {
         let score = score.min(CLIP * self.limit);
         if self.scores.len() < window(self.rule) {
@@ -136,7 +126,6 @@ impl Recent {
         self.limit = limit_of(self.rule, &mut self.scores.clone());
     }
 
-    /// Returns the share of normal rows that should exceed the limit.
     pub fn rate(&self) -> f64 {
         self.rule.rate()
     }

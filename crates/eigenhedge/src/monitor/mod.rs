@@ -4,15 +4,12 @@
 //! count as normal, except for outliers. Each later row is tested for two things:
 //!
 //! - **Alarm**: the row is unusual compared with the reference and, with [`Mode::Adapt`], with the most recent rows.
-//! - **Incident**: the row is part of a stretch in which something is wrong, on one of several time
-//!   scales.
+//! - **Incident**: the row is part of a stretch in which something is wrong, on one of several time scales.
 //!
-//! Update: columns are standardized ([`Columns`]), nearly constant columns become `flags`, and earlier rows are
-//! appended (`lags`). The warm-up determines directions (`shape`), tail probabilities of the parts along and outside
-//! them (`tails`), and limits (`warm_up`). `channel` scores each row relative to the reference and to the level of the
-//! most recent rows. `scales` scores running means of the rows, and `incidents` opens and closes incidents by these
-//! scores. Other modules detect repeated and missing values (`repeats`), coarser values (`rounding`) and change points
-//! of the score (`changes`), find the columns that cause a score (`causes`), and group nearby alarms (`events`).
+//! Update: columns are standardized, nearly constant columns become `flags`, and earlier rows are appended (`lags`).
+//! The warm-up determines directions (`shape`), tail probabilities of the parts along and outside them (`tails`), and
+//! limits (`warm_up`). `channel` scores each row relative to the reference and to the level of the most recent rows.
+//! `scales` scores running means of the rows, by which `incidents` opens and closes incidents.
 //!
 //! Guarantee: none. The book reports measured rates of false alarms for many kinds of streams.
 //!
@@ -76,8 +73,7 @@ use rounding::Rounding;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Largest allowed absolute value of a cell, in input units during the warm-up and in standard
-/// units afterwards. Sums of fourth powers of such cells remain finite.
+/// Largest absolute value of a cell, so that sums of fourth powers remain finite.
 const LARGEST_CELL: f64 = 1e70;
 
 /// Streaming monitor for sensor data: computes scores, limits, alarms, incidents and change points.
@@ -204,7 +200,7 @@ impl fmt::Debug for Monitor {
 }
 
 impl Monitor {
-    /// Creates a monitor for rows of `width` columns. Returns `Err` if the options are invalid.
+    /// Creates a monitor for rows of `width` columns.
     pub fn new(options: MonitorOptions, width: usize) -> Result<Self, Error> {
         options.check(width)?;
         Ok(Self {
@@ -268,31 +264,29 @@ impl Monitor {
         self.fitted.as_ref().map(|fitted| fitted.levels.shape.basis.columns())
     }
 
-    /// Returns the limit of the score that follows from the reference alone, or `None` before there
-    /// is a reference. At most about the requested share of normal rows exceed it. With
-    /// [`Mode::Adapt`], the limit in a verdict also depends on the most recent rows.
+    /// Returns the limit of the score by the reference alone, which at most about the requested share of normal rows
+    /// exceed, or `None` before there is a reference.
     pub fn limit(&self) -> Option<f64> {
         self.fitted.as_ref().map(|fitted| fitted.levels.fixed_limit)
     }
 
-    /// Returns the ongoing incident, or `None` if there is none.
+    /// Returns the ongoing incident.
     pub fn open_incident(&self) -> Option<&Incident> {
         self.fitted.as_ref()?.incidents.open()
     }
 
-    /// Returns the incident that is over but could still reopen, or `None` if there is no such incident.
+    /// Returns the incident that is over but could still reopen.
     pub fn closing_incident(&self) -> Option<Incident> {
         self.fitted.as_ref()?.incidents.closing()
     }
 
-    /// Closes an incident that is over but could still reopen, for example at the end of a table.
-    /// Returns the incident, or `None` if there is no such incident.
+    /// Closes and returns an incident that is over but could still reopen, for example at the end of a table.
     pub fn close_incident(&mut self) -> Option<Incident> {
         self.fitted.as_mut()?.incidents.close(false)
     }
 
-    /// Returns the length of the warm-up in mean autocorrelation times of the columns, if it is too
-    /// short to distinguish faults from slow normal changes. Otherwise returns `None`.
+    /// Returns the length of the warm-up in mean autocorrelation times of the columns, if it is too short to distinguish
+    /// faults from slow normal changes.
     pub fn short_reference(&self) -> Option<f64> {
         self.fitted.as_ref()?.incidents.scales.too_short()
     }
@@ -308,19 +302,19 @@ impl Monitor {
         self.fitted.as_ref().is_some_and(|fitted| fitted.differences.is_some())
     }
 
-    /// Returns the ongoing event, or `None` if there is none.
+    /// Returns the ongoing event.
     pub fn open_event(&self) -> Option<&Event> {
         self.fitted.as_ref()?.events.open.as_ref()
     }
 
-    /// Ends the ongoing event, for example at the end of a table. Returns the event, or `None` if no event is ongoing.
+    /// Ends and returns the ongoing event, for example at the end of a table.
     pub fn close_event(&mut self) -> Option<Event> {
         let event = self.fitted.as_mut()?.events.close();
         self.totals.events += u64::from(event.is_some());
         event
     }
 
-    /// Changes the handling of missing cells for the following rows.
+    /// Changes the handling of missing cells.
     pub fn set_missing(&mut self, missing: Missing) {
         self.options.missing = missing;
     }
@@ -338,8 +332,7 @@ impl Monitor {
         }
     }
 
-    /// Returns a copy of the monitor that scores the rows of a new table relative to the present reference, with
-    /// [`Mode::Freeze`].
+    /// Returns a copy that scores the rows of a new table relative to the present reference, with [`Mode::Freeze`].
     pub fn frozen(&self) -> Self {
         let mut copy = self.clone();
         // A borrowed reference has no warm-up of its own.
@@ -356,24 +349,21 @@ impl Monitor {
         copy
     }
 
-    /// Returns the contributions of cells to Q and to T² of the most recently scored row. Entry `l · width + j` belongs
-    /// to column j, l rows earlier. The contributions sum to Q and to T². Both lists are empty if no row has been
-    /// scored since the reference was set or the monitor was loaded.
+    /// Returns the contributions of cells to Q and to T² of the last row scored since the monitor was loaded. Entry
+    /// `l · width + j` belongs to column j, l rows earlier.
     pub fn contributions(&self) -> (Vec<f64>, Vec<f64>) {
         self.fitted.as_ref().map_or_else(Default::default, |fitted| {
             causes::contributions(&fitted.levels.shape, &fitted.levels.reference_parts.0)
         })
     }
 
-    /// Scores a row, in input units, and then updates the monitor with it. Warm-up rows and skipped
-    /// rows have no score. On an error nothing changes.
+    /// Scores a row, in input units, and then updates the monitor with it. On an error nothing changes.
     pub fn step(&mut self, raw: &[f64]) -> Result<Verdict, Error> {
         self.step_numbered(self.totals.rows, raw)
     }
 
-    /// Adds a row to the warm-up, even beyond its requested length, until [`Self::end_warm_up`]. A row with missing
-    /// cells is filled in or left out as in [`Self::step`], but not counted. Has no effect once the monitor has its own
-    /// reference.
+    /// Adds a row to the warm-up, even beyond its requested length, until [`Self::end_warm_up`]. Skipped rows are not
+    /// counted. Has no effect once the monitor has its own reference.
     pub fn add_to_warm_up(&mut self, raw: &[f64]) -> Result<(), Error> {
         if self.is_passed_over(raw)? || self.fitted.is_some() && !self.is_borrowed {
             return Ok(());
@@ -388,8 +378,7 @@ impl Monitor {
         self.waiting.len() as u64
     }
 
-    /// Returns true if the row is skipped because of missing cells. Returns `Err` for a wrong length or an infinite
-    /// value, and for a missing cell if missing cells are not allowed.
+    /// Returns true if the row is skipped because of missing cells.
     fn is_passed_over(&self, raw: &[f64]) -> Result<bool, Error> {
         let check = if self.options.missing == Missing::Fail { check_row } else { check_cells };
         check("row", raw, self.width)?;
@@ -430,8 +419,7 @@ impl Monitor {
             if is_due {
                 let open = self.fitted.as_mut().and_then(|fitted| fitted.incidents.close(true));
                 if self.end_warm_up().is_err() {
-                    // The row was scored, but no reference can be computed from the rows so far. The next row tries
-                    // again.
+                    // No reference can be computed from the rows so far. The next row tries again.
                     self.waiting.pop();
                 }
                 verdict.closed = verdict.closed.or(open);
@@ -447,8 +435,7 @@ impl Monitor {
         Ok(verdict)
     }
 
-    /// Returns the number of rows since the start of the ongoing incident without skipped ones, or `None` if there is no
-    /// incident.
+    /// Returns the number of rows since the start of the ongoing incident, without skipped ones.
     fn incident_rows(&self) -> Option<u64> {
         let start = self.fitted.as_ref()?.incidents.start()?;
         Some(self.totals.without_skipped().saturating_sub(start))

@@ -7,9 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
 const USUAL_WARM_UP: usize = 400;
-/// Default number of warm-up rows per value of a row (including lags), if that is more than [`USUAL_WARM_UP`].
 const WARM_UP_PER_NUMBER: usize = 3;
-/// Minimum number of warm-up rows, in addition to lags.
 const LEAST_WARM_UP: usize = 20;
 const MOST_LAGS: usize = 100;
 
@@ -17,12 +15,11 @@ const MOST_LAGS: usize = 100;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Mode {
-    /// Updates the level of the most recent rows and the alarm limit with every row. The reference of the scores is
-    /// fixed. If a column changes slowly within the warm-up, the baseline of incidents follows the rows slowly.
+    /// The alarm limit follows the most recent rows. If a column changes slowly within the warm-up, the baseline of
+    /// incidents follows the rows slowly.
     #[default]
     Adapt,
-    /// Keeps the reference, the alarm limit and the baseline of incidents fixed. Alarms depend only on the reference.
-    /// The value is the number of first rows from which the reference is computed.
+    /// Nothing changes after the reference, which is computed from this number of first rows.
     Freeze(u64),
 }
 
@@ -34,8 +31,7 @@ crate::error::by_name_or_rows!(Mode, "mode", Adapt => "adapt"; Freeze => "freeze
 pub enum Limit {
     /// Quantile of recent scores. The value is the share of later normal rows that should exceed the limit.
     Auto(f64),
-    /// Conformal rank of recent scores. The value is the maximum share of later rows that exceed
-    /// the limit, if rows are exchangeable.
+    /// Conformal rank of recent scores. At most this share of later rows exceed the limit if rows are exchangeable.
     Conformal(f64),
 }
 
@@ -91,10 +87,10 @@ impl fmt::Display for Limit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Rebaseline {
-    /// No automatic acceptance. Only [`Monitor::accept`](super::Monitor::accept) sets a new reference.
+    /// Only [`Monitor::accept`](super::Monitor::accept) sets a new reference.
     #[default]
     Never,
-    /// Acceptance of long incidents. The value is the number of rows that an incident must last.
+    /// Number of rows that an incident must last.
     After(u64),
 }
 
@@ -128,15 +124,14 @@ pub struct MonitorOptions {
     pub limit: Limit,
     /// Number of previous rows appended to each row, at most 100.
     pub lags: Choose<usize>,
-    /// True to score the differences between consecutive rows as well. With `Auto`, they are scored if the rows are
-    /// strongly autocorrelated.
+    /// True to score the differences between consecutive rows too. `Auto`: if rows are strongly autocorrelated.
     pub differences: Choose<bool>,
     /// True to standardize each column with its mean and standard deviation over the warm-up rows.
     pub standardize: bool,
     /// Handling of missing cells.
     pub missing: Missing,
-    /// Number of warm-up rows. `None` means 400 rows, or three rows per value of a row (including lags) if that is
-    /// more. It has no effect with [`Mode::Freeze`], which has its own number of rows.
+    /// Number of warm-up rows without [`Mode::Freeze`]. `None` means 400 rows, or three rows per value of a row
+    /// (including lags) if that is more.
     pub warm_up: Option<u64>,
     /// Maximum number of rows between two consecutive alarms of an event.
     pub event_gap: u64,
@@ -222,7 +217,7 @@ impl MonitorOptions {
         }
     }
 
-    /// Returns the minimum number of rows for a reference: 20, plus the number of previous rows that are appended.
+    /// Returns the minimum number of rows for a reference.
     pub fn least_warm_up(&self, columns: usize) -> usize {
         LEAST_WARM_UP + self.lags(columns)
     }

@@ -1,36 +1,31 @@
 //! Detection of stuck sensors, whose repeated values need not affect Q or T², and of long runs of missing cells.
 //!
-//! A column is stuck if its value has been the same for more rows than its limit. The limit is the largest of three
-//! numbers: [`FEWEST`]; `2 L + 3`, where L is the longest run in the warm-up; and the length of a run with probability
-//! [`CHANCE`] if each row repeats the previous one with probability p. The probability p is the share of repeats in the
-//! warm-up, or the share for the most common value if it is larger. Missing cells neither count nor end a run.
+//! A column is stuck if its value has been the same for more rows than its limit, the largest of [`FEWEST`], `2 L + 3`
+//! with the longest run L in the warm-up, and the length of a run with probability [`CHANCE`] if each row repeats the
+//! previous one with the probability of the warm-up. Missing cells neither count nor end a run.
 //!
 //! Four rules prevent false reports of values that are often constant:
 //!
 //! - A column that was constant in the warm-up is never stuck.
 //! - A value that repeated for [`FEWEST`] rows in the warm-up is never stuck.
-//! - A value with at least [`COARSER`] decimals fewer than those of the warm-up is compared with
-//!   the runs of the warm-up rounded to its decimals, because a source may round differently over
-//!   time.
-//! - A run beyond the limit that ends by itself raises the limit by its length, unless earlier runs
-//!   have raised it by more. A raise decays by the factor e in [`MEMORY`] rows.
+//! - A value with at least [`COARSER`] decimals fewer than those of the warm-up is compared with the runs of the warm-up
+//!   rounded to its decimals, because a source may round differently over time.
+//! - A run beyond the limit that ends by itself raises the limit by its length. A raise decays in [`MEMORY`] rows.
 
 use crate::error::Error;
 use crate::state::{LARGEST, count, ensure, length, within};
 use serde::{Deserialize, Serialize};
 
 const FEWEST: u64 = 5;
-/// Probability of a run by chance below which its column counts as stuck.
 const CHANCE: f64 = 1e-6;
 /// Weight, in rows, of the share of repeats of all values in the estimated share of the most common value.
 const PRIOR: f64 = 20.0;
-/// Maximum number of decimals that are distinguished. A value with more decimals counts as one with this many.
+/// Largest number of decimals that are distinguished.
 const DECIMALS: usize = 6;
 /// Number of decimals by which a value must be coarser than the warm-up to be compared with the rounded warm-up.
 pub(super) const COARSER: usize = 2;
-/// Approximate maximum number of cells from which the decimals of a column are determined.
+/// Number of cells from which the decimals of a column are determined.
 const INSPECTED: usize = 200;
-/// Number of rows in which a raise of the limit decays by the factor e.
 const MEMORY: f64 = 1000.0;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -70,8 +65,7 @@ impl Column {
         (self.value, self.rows) = (x, 1);
     }
 
-    /// Returns the length of the current run as a multiple of its limit. Returns 0 if the run is
-    /// within the limit of the column, or if its value often repeated in the warm-up.
+    /// Returns the length of the current run as a multiple of its limit, or 0 if it is normal.
     fn excess(&self) -> f64 {
         let ratio = |limit: u64| self.rows as f64 / (limit as f64 + self.raise);
         let is_long = self.rows > self.limit && ratio(self.limit) > 1.0;
@@ -94,7 +88,6 @@ impl Repeats {
         Self { columns: (0..width).map(column).collect() }
     }
 
-    /// Adds a row, in units of the input. NaN cells neither count in a run of equal values nor end it.
     pub fn push(&mut self, raw: &[f64]) {
         for (column, x) in self.columns.iter_mut().zip(raw) {
             if x.is_nan() {
@@ -110,14 +103,12 @@ impl Repeats {
         self.columns.iter_mut().for_each(|column| (column.rows, column.missing) = (0, 0));
     }
 
-    /// Returns the index of the stuck column whose run is longest relative to its limit, and this
-    /// ratio. Returns `None` if no column is stuck.
+    /// Returns the index of the stuck column whose run is longest relative to its limit, and this ratio.
     pub fn stuck(&self) -> Option<(usize, f64)> {
         self.longest(Column::excess)
     }
 
-    /// Returns the index of the column whose run of missing cells is longest relative to its limit,
-    /// and this ratio. Returns `None` if no run exceeds its limit.
+    /// Returns the index of the column whose run of missing cells is longest relative to its limit, and this ratio.
     pub fn silent(&self) -> Option<(usize, f64)> {
         self.longest(|column| column.missing as f64 / column.missing_limit as f64)
     }
@@ -190,7 +181,6 @@ impl Runs {
     }
 }
 
-/// Returns the largest number of decimals among about [`INSPECTED`] of these cells.
 pub(super) fn finest_decimals(cells: &[f64]) -> usize {
     let inspected = cells.iter().step_by(cells.len().div_ceil(INSPECTED).max(1));
     inspected.map(|x| decimals(*x)).max().unwrap_or(0)

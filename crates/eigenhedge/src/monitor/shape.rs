@@ -12,8 +12,7 @@
 //! Cost: O(dk) for the statistics of a row. O(min(d, n)³) for the directions of n rows. If there are fewer rows than
 //! columns, these come from the Gram matrix of the rows, unless they are inaccurate.
 //!
-//! Not done: more than [`LARGEST`] numbers per row, including lags. The eigenproblem would take too
-//! much memory and time.
+//! Not done: more than [`LARGEST`] numbers per row, including lags.
 
 use super::factor_model::FactorModel;
 use crate::error::Error;
@@ -28,19 +27,15 @@ use std::ops::Range;
 
 /// Minimum residual energy of a column, as a share of the mean over the columns.
 const LEAST_RESIDUAL: f64 = 0.03;
-/// Share of the mean energy of the columns below which an energy is a rounding error. T² and M
-/// below this number are rounding errors too.
+/// Share of the mean energy of the columns below which an energy, T² or M is a rounding error.
 const ROUNDING: f64 = 1e-9;
-/// Smallest accurate variance from the Gram matrix of the rows, as a share of the largest. A
-/// direction with a smaller variance would not be orthogonal to the others.
+/// Smallest accurate variance from the Gram matrix of the rows, as a share of the largest.
 const LEAST_VARIANCE: f64 = 1e-6;
 const BLOCK: usize = 256;
-/// Number of cross-validation folds of the warm-up.
 const FOLDS: usize = 5;
-/// Minimum problem size (values per row, or the smaller of rows and columns) for which repeated
-/// full decompositions are avoided.
+/// Minimum problem size for which repeated full decompositions are avoided.
 pub(super) const LARGE: usize = 512;
-/// A large problem has too many directions for partial decompositions if there are more than its size divided by this.
+/// Partial decompositions give at most the problem size divided by this many directions.
 const FEW: usize = 12;
 /// Maximum number of values in a row, including lags.
 pub(super) const LARGEST: usize = 4096;
@@ -55,8 +50,7 @@ pub enum Kept {
 }
 
 impl Kept {
-    /// Returns the number of directions to keep. `values` are the largest eigenvalues, in
-    /// descending order, and `trace` is the sum of all eigenvalues.
+    /// `values` are the largest eigenvalues, in descending order, and `trace` is the sum of all eigenvalues.
     fn among(self, values: impl Iterator<Item = f64>, trace: f64) -> usize {
         let share = match self {
             Self::Count(k) => return k,
@@ -80,14 +74,13 @@ pub(super) struct Sample<'a> {
     pub weights: &'a [f64],
     /// Number of values per row that vary. The others are zero in every row.
     pub active: usize,
-    /// Number of directions of a similar fit, if known. It speeds up the fit if these directions
-    /// have much larger variances than the others.
+    /// Number of directions of a similar fit, which speeds up the fit if their variances are much larger.
     pub near: Option<usize>,
-    /// Directions of a similar fit, if known. They are then kept, and only their variances are fitted.
+    /// Directions to keep, so that only their variances are fitted.
     pub within: Option<&'a Matrix>,
 }
 
-/// Shape of the warm-up, and for each of [`FOLDS`] contiguous folds the shape of the rows outside it.
+/// Shape of the warm-up, and for each contiguous fold the shape of the rows outside it.
 #[derive(Debug, Clone)]
 pub(super) struct Folds {
     pub shape: Shape,
@@ -95,8 +88,7 @@ pub(super) struct Folds {
 }
 
 impl Folds {
-    /// Fits the shapes of the folds. The `gap` rows before and after a fold, which share lagged cells with it, are left
-    /// out too.
+    /// The `gap` rows before and after a fold, which share lagged cells with it, are left out too.
     pub fn fit(sample: Sample<'_>, shape: Shape, gap: usize, kept: Kept) -> Self {
         let count = sample.rows.columns();
         let sample = Sample { near: Some(shape.basis.columns()), ..sample };
@@ -132,7 +124,7 @@ pub(super) struct Parts {
 }
 
 impl Shape {
-    /// Fits the shape to the rows that are not in the range `without`. The factor model remains empty.
+    /// Fits the shape, without its factor model, to the rows that are not in the range `without`.
     pub fn fit(sample: Sample<'_>, without: Range<usize>, kept: Kept) -> Self {
         let (mean, centered) = centered(sample, without);
         let active = sample.active.max(1);
@@ -197,7 +189,6 @@ impl Shape {
         self.statistics_of(coordinates, residual)
     }
 
-    /// Returns Q, T² and M of a row with these parts along and outside the directions.
     pub fn statistics_of(&self, coordinates: &[f64], residual: &[f64]) -> [f64; 3] {
         statistics_of(coordinates, residual, &self.variances, &self.residual_energy)
     }
@@ -207,12 +198,10 @@ impl Shape {
         [self.floor, ROUNDING, ROUNDING]
     }
 
-    /// Computes the squared standardized deviation of each value from its prediction by the other values of the row.
     pub fn squared_deviations(&self, parts: &Parts, coordinates: &mut Vec<f64>, out: &mut Vec<f64>) {
         self.factors.squared_deviations(&parts.centered, &self.residual_energy, coordinates, out);
     }
 
-    /// Sets the mean to these column means, for every lag.
     pub fn move_to(&mut self, means: &[f64]) {
         self.mean.iter_mut().zip(means.iter().cycle()).for_each(|(mean, moved)| *mean = *moved);
     }
@@ -227,8 +216,7 @@ impl Shape {
         row.iter_mut().zip(level).for_each(|(x, l)| *x += l);
     }
 
-    /// Fills in the cells listed in `gaps`. Returns the largest change of a cell, as a share of the
-    /// root mean square deviation of the varying cells from their means.
+    /// Fills in cells. Returns the largest change, as a share of the root mean square deviation of the varying cells.
     pub fn fill_all(&mut self, rows: &mut Matrix, gaps: &[Gaps]) -> f64 {
         let ridges = self.ridges();
         let (mut centered, mut products, mut change) = (Matrix::default(), Matrix::default(), 0f64);
@@ -252,8 +240,7 @@ impl Shape {
         change / (self.floor / ROUNDING).sqrt()
     }
 
-    /// Fills in the missing cells of a centered row, which must be zero. `products` are the inner
-    /// products of the directions with this row.
+    /// Fills in the missing cells, which must be zero, of a centered row with these products with the directions.
     fn fill_centered(&mut self, ridges: &[f64], missing: &[usize], products: &[f64], row: &mut [f64]) {
         let imputation = &mut self.imputation.0;
         if !imputation.fill_few(&self.basis, ridges, missing, products, row) {
@@ -279,8 +266,7 @@ impl Shape {
     }
 }
 
-/// Returns Q, T² and M of a row with these parts along and outside the directions. `variances` are those along the
-/// directions, and `energies` the residual energies of the columns.
+/// Returns Q, T² and M of a row with these parts along and outside the directions.
 pub(super) fn statistics_of(along: &[f64], residual: &[f64], variances: &[f64], energies: &[f64]) -> [f64; 3] {
     let q = dot(residual, residual);
     let t2 = along.iter().zip(variances).map(|(t, s)| t * t / s).sum();
@@ -288,8 +274,7 @@ pub(super) fn statistics_of(along: &[f64], residual: &[f64], variances: &[f64], 
     [q, t2, m]
 }
 
-/// Returns the weighted mean of the rows that are not in the range `without`, and these rows minus the mean, multiplied
-/// by the square roots of their shares of the weight. The covariance is the product of this matrix with its transpose.
+/// Returns the weighted mean of the rows that are not in the range `without`, and a factor A of their covariance `A Aᵀ`.
 fn centered(sample: Sample<'_>, without: Range<usize>) -> (Vec<f64>, Matrix) {
     let Sample { rows, weights, .. } = sample;
     let used: Vec<usize> = (0..rows.columns()).filter(|t| !without.contains(t) && weights[*t] > 0.0).collect();
@@ -307,8 +292,7 @@ fn centered(sample: Sample<'_>, without: Range<usize>) -> (Vec<f64>, Matrix) {
     (mean, centered)
 }
 
-/// Returns the energy of the rows along each orthonormal direction. Writes the energy of each
-/// column outside the directions to `outside`.
+/// Returns the energy along each direction. Writes the energy of each column outside them to `outside`.
 fn split_energies(centered: &Matrix, basis: &Matrix, outside: &mut [f64]) -> Vec<f64> {
     let (mut along, mut explained) = (Matrix::default(), Matrix::default());
     multiply(&mut along, basis.view().transpose(), centered.view());
@@ -323,8 +307,7 @@ fn split_energies(centered: &Matrix, basis: &Matrix, outside: &mut [f64]) -> Vec
     energies
 }
 
-/// Returns true if the problem size (the smaller of rows and columns) is large, and there are too
-/// many leading directions for partial decompositions.
+/// Returns true if the smaller of rows and columns is large, with too many directions for partial decompositions.
 pub(super) fn is_dense(size: usize, directions: usize) -> bool {
     size >= LARGE && FEW * directions > size
 }
@@ -353,8 +336,7 @@ fn leading(a: &Matrix, near: Option<usize>, count: Count<'_>) -> (Vec<f64>, Matr
     (values, basis)
 }
 
-/// Returns the largest eigenvalues of a symmetric matrix and their eigenvectors, like [`leading`].
-/// Reads only the lower triangle.
+/// Like [`leading`], for a symmetric matrix, of which only the lower triangle is read.
 fn pairs(matrix: &Matrix, near: Option<usize>, count: Count<'_>) -> (Vec<f64>, Matrix) {
     if let Some((mut values, mut vectors)) = near.and_then(|k| separate_pairs(matrix, k)) {
         let k = count(&mut values.iter().copied());

@@ -7,7 +7,7 @@ use super::lags::Lags;
 use super::last_rows::LastRows;
 use super::{Differences, Fitted, Mode, Monitor, MonitorOptions, MonitorTotals, Verdict};
 
-/// Score of the flags of a row, relative to the most recent rows, above which a constant column has newly moved.
+/// Recent score of the flags above which a constant column has newly moved.
 const MOVED: f64 = 6.0;
 
 impl MonitorTotals {
@@ -22,8 +22,7 @@ impl MonitorTotals {
 }
 
 impl Fitted {
-    /// Scores a row in standard units, then updates the state with it. `raw` is the row in units of the input.
-    /// `position` counts all earlier rows, and `of_whole` those that were not skipped.
+    /// Scores a row in standard units. `position` counts all earlier rows, and `of_whole` those that were not skipped.
     pub(super) fn step(
         &mut self,
         raw: &[f64],
@@ -100,8 +99,7 @@ impl Fitted {
         verdict
     }
 
-    /// Prepares a row in standard units: removes flags, fills in missing cells, adds the row to the
-    /// lagged rows, and removes what rounding explains.
+    /// Removes flags, fills in missing cells, adds the row to the lagged rows, and removes what rounding explains.
     fn prepare(&mut self, raw: &[f64], row: &mut [f64]) {
         self.flags.blank(row);
         fill(&mut self.levels, &mut self.lags, row);
@@ -123,24 +121,22 @@ impl Fitted {
 }
 
 impl Monitor {
-    /// Returns the contribution of each column, summed over lags, to the Q of the most recent row. The contributions
-    /// sum to Q. `verdict` must be that of the most recent row. The list is empty if the verdict has no score.
+    /// Returns the contribution of each column, summed over lags, to the Q of the most recent row, whose verdict is
+    /// given. The list is empty if the verdict has no score.
     pub fn column_contributions(&self, verdict: &Verdict) -> &[f64] {
         let Some(fitted) = self.fitted.as_ref().filter(|_| !verdict.score.is_nan()) else { return &[] };
         &fitted.causes.0.contributions
     }
 
-    /// Returns the values of Q and of T² that the requested share of normal rows exceed, according to their
-    /// distributions in the warm-up. If differences are scored too, it is half the share. Both are NaN for a verdict
-    /// without a score. Alarms depend only on the score, not on these values.
+    /// Returns the values of Q and of T² that the requested share of warm-up rows exceed, or half of it if differences
+    /// are scored too. Both are NaN for a verdict without a score. Alarms depend only on the score.
     pub fn statistic_limits(&self, verdict: &Verdict) -> [f64; 2] {
         let Some(fitted) = self.fitted.as_ref().filter(|_| !verdict.score.is_nan()) else { return [f64::NAN; 2] };
         fitted.levels.statistic_limits()
     }
 }
 
-/// Returns the score above which a row would be an alarm, given its score and its ratio to the limit. Unless the row is
-/// an alarm, the result is at least `least`, the limit of the reference score.
+/// Returns the score above which a row would be an alarm: for a row without one, at least `least`.
 fn limit_of(score: f64, ratio: f64, least: f64) -> f64 {
     let limit = score / ratio;
     match ratio > 1.0 {
@@ -152,8 +148,7 @@ fn limit_of(score: f64, ratio: f64, least: f64) -> f64 {
 }
 
 impl Differences {
-    /// Scores the difference from the previous row, then updates the channel with it. Returns `None` if there are too
-    /// few previous rows, or if the difference overflows.
+    /// Scores the difference from the previous row. Returns `None` for too few rows, or if the difference overflows.
     fn step(&mut self, row: &[f64], mode: Mode) -> Option<Scored> {
         let Self { channel, lags, standardizer, previous, step, causes } = self;
         if previous.is_empty() {
@@ -178,8 +173,7 @@ impl Differences {
     }
 }
 
-/// Adds a row to the lagged rows. Fills in its missing cells from the directions, or with the
-/// recent level if there are too few previous rows.
+/// Adds a row to the lagged rows. Fills in its missing cells, with the recent level if there are too few previous rows.
 fn fill(levels: &mut Channel, lags: &mut Lags, row: &mut [f64]) {
     lags.push(row);
     if !row.iter().any(|x| x.is_nan()) {

@@ -6,22 +6,19 @@
 //! standard normal distribution function. The score of a row is `-(log p_Q + log p_T² + log p_M)`. It is not a p-value,
 //! because the three are dependent.
 //!
-//! Numerics: for large arguments, the logarithm of the complementary error function is computed
-//! from its asymptotic series, so that nothing underflows.
+//! Numerics: for large arguments, `ln erfc` comes from its asymptotic series, so that nothing underflows.
 
 use crate::error::Error;
 use crate::scratch::refill;
 use crate::state::{LARGEST, within};
 use serde::{Deserialize, Serialize};
 
-/// Level of the quantile from which the spread is computed, far from both the median (for accuracy)
-/// and the tail (for robustness).
+/// Level of the quantile that gives the spread, far from both the median and the tail.
 const UPPER: f64 = 0.8;
 /// Minimum spread, as a share of the center.
 const LEAST_SPREAD: f64 = 1e-3;
 
-/// Argument above which the asymptotic series of the complementary error function is exact up to rounding. The function
-/// itself underflows above 26.
+/// Argument above which the asymptotic series is exact up to rounding. `erfc` underflows above 26.
 const LARGE: f64 = 25.0;
 
 /// Distributions of Q, T² and M over normal rows.
@@ -80,7 +77,7 @@ pub(super) fn quantile(sorted: &[f64], level: f64) -> f64 {
     sorted[below] + (place - below as f64) * (sorted[above] - sorted[below])
 }
 
-/// Returns `log Φ(-z)`, where Φ is the standard normal distribution function.
+/// Returns `log Φ(-z)`.
 pub(super) fn ln_upper_tail(z: f64) -> f64 {
     let x = z * std::f64::consts::FRAC_1_SQRT_2;
     if z < 0.0 {
@@ -136,8 +133,7 @@ pub(super) fn normal_quantile(p: f64) -> f64 {
     -horner(&A, r) * q / (horner(&B, r) * r + 1.0)
 }
 
-/// Returns the value that Student's t with `degrees` degrees of freedom exceeds with probability p
-/// ≤ 1/2. Uses Hill's algorithm 396.
+/// Returns the value that Student's t exceeds with probability p ≤ 1/2. Uses Hill's algorithm 396.
 pub(super) fn student_quantile(p: f64, degrees: f64) -> f64 {
     let (n, p) = (degrees, 2.0 * p);
     let a = 1.0 / (n - 0.5);

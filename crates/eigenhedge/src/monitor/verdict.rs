@@ -17,8 +17,7 @@ pub enum State {
     Alarm,
     /// Inside an incident, without an alarm.
     Incident,
-    /// Without a score and outside incidents: a warm-up row, a skipped row, or one of the first
-    /// rows of a table, which have too few previous rows for the lags.
+    /// Without a score and outside incidents: a warm-up row, a skipped row, or a row without all of its lags.
     Unscored,
 }
 
@@ -44,19 +43,17 @@ impl fmt::Display for State {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// Index of the row (from 0), or the number set by the caller of
-    /// [`Monitor::step_numbered`](super::Monitor::step_numbered).
+    /// Index of the row (from 0), or the number that [`Monitor::step_numbered`](super::Monitor::step_numbered) got.
     pub row: u64,
     /// Anomaly score relative to the reference: minus the sum of the logarithms of the tail probabilities of Q, of T²
-    /// and of the largest standardized residual, plus a term for each nearly constant column at an unusual value. The
-    /// fields `score`, `q`, `t2` and `limit` are NaN if the row has no score ([`State::Unscored`]).
+    /// and of the largest standardized residual, plus a term for each nearly constant column at an unusual value. Like
+    /// `q`, `t2` and `limit`, NaN if the row has no score ([`State::Unscored`]).
     pub score: f64,
     /// Q: squared length of the part of the centered row outside the directions.
     pub q: f64,
     /// T²: Hotelling's statistic of the centered row along the directions.
     pub t2: f64,
-    /// Score above which this row would be an alarm. With [`Mode::Adapt`](super::Mode::Adapt), it
-    /// depends on the most recent rows.
+    /// Score above which this row would be an alarm.
     pub limit: f64,
     /// True if the score exceeds the limit or an incident opens. Up to 250 rows of an incident after its report are not
     /// alarms. With [`Mode::Freeze`](super::Mode::Freeze), incidents have no effect on alarms.

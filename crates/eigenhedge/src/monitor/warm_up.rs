@@ -1,13 +1,10 @@
 //! End of a warm-up: scale of the columns, weights of the rows, shape, limits.
 //!
-//! **Robust fit.** The rows of the warm-up need not all be normal. Mean, scale and directions are
-//! fitted [`REFITS`] more times, each time with weights from the scores of the previous fit. If the
-//! scores are not autocorrelated (τ below [`ISOLATED`]), the worst tenth of the rows count as
-//! isolated outliers and are left out. Otherwise high scores belong to segments of the process,
-//! which must stay in: a row above the 90 % point has the weight `point/score`.
-//!
-//! For large problems with many directions, such as noise, the refits before the last keep the
-//! directions of the first fit, and only fit mean, scale and variances.
+//! **Robust fit.** Mean, scale and directions are fitted [`REFITS`] more times, each time with weights from the scores
+//! of the previous fit. If the scores are not autocorrelated (τ below [`ISOLATED`]), the worst tenth of the rows count
+//! as isolated outliers and are left out. Otherwise high scores belong to segments of the process, which must stay in:
+//! a row above the 90 % point has the weight `point/score`. For large problems with many directions, such as noise, the
+//! refits before the last keep the directions of the first fit.
 
 use super::changes::Changes;
 use super::channel::Channel;
@@ -30,11 +27,9 @@ use crate::linalg::Matrix;
 use crate::scratch::Scratch;
 use crate::standardize::{Standardize, Standardizer};
 
-/// Number of times the robust fit is repeated.
 const REFITS: usize = 3;
-/// Maximum number of times per fit that missing cells are filled in from the directions.
 const FILLINGS: usize = 8;
-/// Change of the filled cells, as a share of a typical cell, at which the filling stops.
+/// Change of the filled cells at which the filling stops.
 const SETTLED: f64 = 1e-6;
 /// Autocorrelation time τ of the scores below which rows count as independent.
 const ISOLATED: f64 = 1.5;
@@ -42,8 +37,7 @@ const ISOLATED: f64 = 1.5;
 const AUTOCORRELATED: f64 = 0.95;
 
 impl Monitor {
-    /// Ends the warm-up with the rows received so far. Has no effect once the monitor has its own reference. On an
-    /// error nothing changes.
+    /// Ends the warm-up with the rows received so far. Has no effect once the monitor has its own reference.
     pub fn end_warm_up(&mut self) -> Result<(), Error> {
         if self.fitted.is_some() && !self.is_borrowed {
             return Ok(());
@@ -54,7 +48,7 @@ impl Monitor {
         Ok(())
     }
 
-    /// Replaces the reference. Returns the incident that this ends, if any.
+    /// Replaces the reference. Returns the incident that this ends.
     fn set_reference(&mut self, standardizer: Standardizer, mut fitted: Fitted) -> Option<Incident> {
         let mut closed = None;
         if let Some(mut old) = self.fitted.take() {
@@ -68,12 +62,9 @@ impl Monitor {
         closed
     }
 
-    /// Makes the most recent rows the new reference, ends the ongoing incident, and returns it. The
-    /// rows are those since the start of the incident, or all stored rows if no incident is
-    /// ongoing. At most as many rows are stored as the warm-up had.
-    ///
-    /// The new reference takes effect at once. At least 20 rows are required, plus the number of
-    /// lags. On an error nothing changes.
+    /// Makes the rows since the start of the ongoing incident the new reference, ends the incident, and returns it.
+    /// Without one, takes all stored rows, which are at most as many as the warm-up had. At least 20 rows more than the
+    /// lags are required. On an error nothing changes.
     pub fn accept(&mut self) -> Result<Option<Incident>, Error> {
         let least = self.options.least_warm_up(self.width);
         let too_few = |rows| Error::TooFewRows { rows, least };
@@ -89,9 +80,8 @@ impl Monitor {
         Ok(self.set_reference(standardizer, fitted))
     }
 
-    /// Borrows the reference of another monitor until this one has enough rows for its own warm-up. The reference is
-    /// moved to the level of this monitor's rows. Has no effect if this monitor has a reference or fewer than 20 rows,
-    /// plus the lags, or if the other monitor has no reference.
+    /// Borrows the reference of another monitor, moved to the level of this monitor's rows, until this one has enough
+    /// rows for its own. Has no effect without such a reference, with one, or with fewer than 20 rows more than the lags.
     pub fn borrow_reference(&mut self, other: &Self) {
         let Some(reference) = other.fitted.as_ref().filter(|_| self.fitted.is_none()) else { return };
         if self.waiting.len() < self.options.least_warm_up(self.width) {
@@ -119,8 +109,7 @@ impl Monitor {
         self.begin_table();
     }
 
-    /// Returns the deviation of the last warm-up row from the mean of the earlier rows, or `None`
-    /// before the second row. It is scaled to the variance of a row around its true mean.
+    /// Returns the deviation of the last warm-up row from the mean of the earlier ones, scaled to the variance of a row.
     pub(super) fn last_deviation(&self) -> Option<Vec<f64>> {
         let (last, before) = self.waiting.split_last()?;
         let of_column = |(j, x): (usize, &f64)| {
@@ -256,7 +245,6 @@ impl Robust {
     }
 }
 
-/// Computes the weighted mean and variance of each column. Missing cells and rows without weight are ignored.
 fn weighted_moments(rows: &[Vec<f64>], weights: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let width = rows.first().map_or(0, Vec::len);
     let used = || rows.iter().zip(weights).filter(|(_, weight)| **weight > 0.0);
@@ -279,7 +267,6 @@ fn weighted_moments(rows: &[Vec<f64>], weights: &[f64]) -> (Vec<f64>, Vec<f64>) 
     (means, variances)
 }
 
-/// Returns the mean of the observed cells of each of `width` columns, or 0 for an empty column.
 fn means(rows: &[Vec<f64>], width: usize) -> Vec<f64> {
     let (mut means, _) = weighted_moments(rows, &vec![1.0; rows.len()]);
     means.resize(width, 0.0);
@@ -294,8 +281,7 @@ fn finite_moments(rows: &[Vec<f64>], weights: &[f64]) -> Result<(Vec<f64>, Vec<f
     Err(cannot_standardize(row, j))
 }
 
-/// Computes the weighted moments of the columns. A column that varies only in rows of zero weight gets the unweighted
-/// moments `of_all`.
+/// A column that varies only in rows of zero weight gets the unweighted moments `of_all`.
 fn robust_moments(rows: &[Vec<f64>], weights: &[f64], of_all: &(Vec<f64>, Vec<f64>)) -> (Vec<f64>, Vec<f64>) {
     let (mut means, mut variances) = weighted_moments(rows, weights);
     for j in (0..means.len()).filter(|j| variances[*j] <= 1e-18 * of_all.1[*j]).collect::<Vec<_>>() {
@@ -304,7 +290,6 @@ fn robust_moments(rows: &[Vec<f64>], weights: &[f64], of_all: &(Vec<f64>, Vec<f6
     (means, variances)
 }
 
-/// Computes the weights of the rows for the next robust fit, from the shape of the current one.
 fn weights_of(rows: &Matrix, shape: &Shape) -> Vec<f64> {
     let mut centered = rows.clone();
     for t in 0..rows.columns() {
@@ -333,8 +318,7 @@ fn difference(later: &[f64], earlier: &[f64]) -> Vec<f64> {
     later.iter().zip(earlier).map(|(b, a)| b - a).collect()
 }
 
-/// Fills missing cells from the directions of the rows. Recomputes directions and cells in turn
-/// until the cells are settled, at most [`FILLINGS`] times. Returns the shape of the rows.
+/// Recomputes directions and missing cells in turn until the cells are settled. Returns the shape of the rows.
 fn fill_from_directions(
     rows: &mut Matrix,
     gaps: &[Gaps],
@@ -384,7 +368,6 @@ impl Lagged {
         Self { vectors, weights: weights.windows(lags + 1).map(least).collect(), last, lags }
     }
 
-    /// Returns the rows for a fit. `active` is the number of columns that vary, without their lags.
     fn sample(&self, active: usize) -> Sample<'_> {
         let active = active * (self.lags + 1);
         Sample { rows: &self.vectors, weights: &self.weights, active, near: None, within: None }
