@@ -6,7 +6,7 @@
 //!
 //! **Raised limits.** Limits from a warm-up of n rows have relative errors of about 1/√n. Each
 //! incident therefore raises the logarithm of the limits that it exceeds by [`RAISE`]`/√n`, up to a sum of
-//! [`MOST_RAISED`]. One raise decays in [`FORGETTING`] times the requested time between false incidents. A stream whose
+//! [`MOST_RAISED`]. One raise decays in [`OVERLAP`] times the requested time between false incidents. A stream whose
 //! limits were too low on some time scale has a few incidents, then none.
 //!
 //! **End.** The first score, in the order of `scales`, that exceeded its limit determines the end.
@@ -15,6 +15,9 @@
 //! - below the value that a certain share of normal scores exceeds (`scales`),
 //! - or below [`UNCERTAIN`]`/√n` of the limit,
 //! - or below both the limit and [`RETURNED`] of its largest value in the incident.
+//!
+//! It does not end while a slower level exceeds its limit and is still above [`FALLING`] of its peak: a fault that grows
+//! slowly is usual for a few rows now and then.
 //!
 //! If a limit is exceeded again within [`GAP`] rows, the incident continues. If a score suddenly
 //! becomes [`WORSE`] times as large as before, the incident ends and another one opens. An incident
@@ -29,7 +32,7 @@
 use super::causes::{Cause, Causes, NAMED};
 use super::flags::Flags;
 use super::repeats::Repeats;
-use super::scales::{Bar, JUMP, REMEMBERED, Scales, Scores};
+use super::scales::{Bar, JUMP, OVERLAP, REMEMBERED, Scales, Scores};
 use super::shape::Parts;
 use crate::error::Error;
 use crate::scratch::Scratch;
@@ -40,17 +43,17 @@ use std::collections::VecDeque;
 /// Raise of the logarithm of a limit by an incident that exceeds it, times the square root of the
 /// number of warm-up rows.
 const RAISE: f64 = 6.0;
-/// Time in which a raise decays, as a multiple of the requested time between false incidents.
-const FORGETTING: f64 = 1.5;
 /// Multiple of its limit that the score of a single row or of a jump must exceed to open an incident. Less unusual rows
 /// are only alarms.
 const SINGLE: f64 = 1.2;
 /// Largest sum of the raises of the logarithm of a limit.
-const MOST_RAISED: f64 = 3.0;
+const MOST_RAISED: f64 = 2.0;
 /// Share of a limit, times the square root of the number of warm-up rows, below which a score is usual.
 const UNCERTAIN: f64 = 5.0;
 /// Share of its largest value in an incident below which a score is usual if it does not exceed its limit.
 const RETURNED: f64 = 0.15;
+/// Share of its largest value in an incident below which a slower level counts as falling.
+const FALLING: f64 = 0.8;
 /// Severity from which an incident ends by the limits at its opening, before it raised them. Normal
 /// rows have an incident of this severity with probability 1/2 in the requested time.
 const LIKELY: f64 = 0.3;
@@ -305,7 +308,7 @@ impl Incidents {
         }
         self.numbers.push_back(number);
         let error = self.scales.error();
-        let decay = RAISE * error / (FORGETTING * self.time);
+        let decay = RAISE * error / (OVERLAP * self.time);
         self.raised.iter_mut().for_each(|raised| *raised = (*raised - decay).max(0.0));
         let borrowed = if self.is_borrowed { BORROWED } else { 0.0 };
         let factors = self.raised.map(|raised| (raised + borrowed).exp());
@@ -337,7 +340,8 @@ impl Incidents {
         if let Some(open) = &mut self.open {
             open.fastest = open.fastest.into_iter().chain(first).min();
             let is_moved = open.incident.signs[Sign::Moved as usize] && columns.moved.is_some();
-            let holds = is_moved || open.fastest.is_some_and(|i| !is_usual(i.max(1)));
+            let grows = |i: usize| open.exceeded[i] && ratio(i) > 1.0 && scores[i] > FALLING * open.peaks[i];
+            let holds = is_moved || (1..=SLOWEST).any(grows) || open.fastest.is_some_and(|i| !is_usual(i.max(1)));
             let goes_on = holds || has_jump || columns.are_new();
             open.is_live = if step.opened.is_none() && open.is_live { goes_on } else { fires };
             if open.is_live {

@@ -10,18 +10,20 @@
 //! 64 rows. Here e is the value that a share [`USUAL`] of the scores s exceeds in the warm-up. The
 //! *jump* is the score of the difference from the previous row.
 //!
-//! **Limits.** Let `time` be the requested mean number of rows between false incidents. A share `α = m/(4 time)`, at most
-//! 5 %, of normal values of a score with memory m exceeds its limit, so
-//! that a false incident occurs about once in the requested time. The limit is the 95 % point plus the mean excess
+//! **Limits.** A share `α = m/(6 time)`, at most 5 %, of normal values of a score with memory m exceeds its limit, so
+//! that a false incident occurs about once in the requested `time`. The limit is the 95 % point plus the mean excess
 //! times `ln(0.05/α)`. It is at least Hill's estimate if the warm-up has fewer than 1/α rows, and at least Student's
 //! limit if it is short in autocorrelation times.
 //!
+//! **Tails.** The warm-up has few independent values of a level with a long memory beyond its 95 % point. Hill's estimate
+//! from them alone would call chance grave, so it is shrunk towards that of single rows.
+//!
 //! **Baseline.** It is fixed unless a column wanders in the warm-up ([`WANDER`]). Then it follows
 //! the rows with a memory of 2n rows, or n/4 if the warm-up has fewer than [`FEW`] autocorrelation
-//! times. Unusual rows move it less.
+//! times. A row whose score is x times its limit moves it x times
+//! less, so that it does not follow a dead sensor.
 //!
-//! Cost: one projection per row, O(dk). Levels and baseline are running means of this projection
-//! and cost O(d + k) each.
+//! Cost: one projection per row, O(dk). Levels and baseline are running means of it.
 
 use super::limits::{time_between_independent, upper_quantile};
 use super::shape::{Folds, Kept, Parts, Sample, Shape, statistics_of};
@@ -39,11 +41,9 @@ pub(super) const REMEMBERED: usize = LEVELS.len() + ENERGIES.len();
 /// Index of the score of the jump, the last one.
 pub(super) const JUMP: usize = REMEMBERED;
 const SCORES: usize = REMEMBERED + 1;
-/// Largest share of the energy that the directions contain.
 const LARGEST_SHARE: f64 = 0.995;
 /// Share of normal values above the usual value. An incident ends below the usual value.
 const USUAL: f64 = 0.15;
-/// Largest share of normal values above a limit.
 const MOST_OVER: f64 = 0.05;
 /// Multiple of the 95 % point at which the scores of the warm-up are clipped before a limit is fitted.
 const CAP: f64 = 4.0;
@@ -55,17 +55,21 @@ const WANDER: f64 = 8.0;
 const FEW: f64 = 10.0;
 /// Shortest memory of a baseline that follows the rows.
 const LEAST_MEMORY: f64 = 64.0;
-/// Exponent of the factor `(limit/score)^CAUTION` by which an unusual row moves the baseline less.
-const CAUTION: f64 = 0.6;
 /// Smallest value of [`Bar::tail`]. Lighter tails count as this one.
 const LEAST_TAIL: f64 = 0.1;
+/// Weight, in independent exceedances, of the tail of single rows in the tail of a score with few of its own.
+const SHRINKAGE: f64 = 4.0;
+/// Multiple of the requested time in which each score may exceed its limit once. The scores overlap: six of the eight
+/// count as independent.
+pub(super) const OVERLAP: f64 = 6.0;
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Bar {
     pub limit: f64,
     /// Value that a share [`USUAL`] of normal values exceeds.
     pub usual: f64,
-    /// Mean logarithm of the ratio of a value above the 95 % point to that point (Hill's estimate).
+    /// Mean logarithm of the ratio of a value above the 95 % point to that point (Hill's estimate), shrunk towards that
+    /// of single rows.
     /// Normal scores exceed s > limit `exp(-ln(s/limit)/tail)` times as often as the limit.
     tail: f64,
 }
@@ -157,13 +161,14 @@ impl Scales {
             *tails = Tails::fit(&statistics, floors);
             let of_flags = |t: usize| if memory == 1.0 { flags[t][0] } else { 0.0 };
             let scores: Vec<f64> = statistics.iter().enumerate().map(|(t, s)| tails.score(s) + of_flags(t)).collect();
-            bars.push(Bar::fit(&scores, memory, time));
+            let of_rows = bars.first().map(|bar: &Bar| bar.tail);
+            bars.push(Bar::fit(&scores, memory, time, of_rows));
             if memory == 1.0 {
                 first = scores;
             }
             last.push(split(&shape, &level));
         }
-        let least = bars[0].usual;
+        let (least, of_rows) = (bars[0].usual, Some(bars[0].tail));
         let logs: Vec<f64> = first.iter().map(|s| (s / least).ln_1p()).collect();
         let mean = logs.iter().sum::<f64>() / n;
         for memory in ENERGIES {
@@ -173,10 +178,10 @@ impl Scales {
                 least * energy.exp_m1()
             };
             let values: Vec<f64> = logs.iter().map(follow).collect();
-            bars.push(Bar::fit(&values, memory, time));
+            bars.push(Bar::fit(&values, memory, time, of_rows));
         }
         let (jump_spread, jump_tails, jumps) = fit_jumps(&shape, sample.rows);
-        bars.push(Bar::fit(&jumps, 1.0, time));
+        bars.push(Bar::fit(&jumps, 1.0, time, of_rows));
         let times =
             (0..d).map(|j| time_between_independent(&(0..count).map(|t| sample.rows.column(t)[j]).collect::<Vec<_>>()));
         let (longest, sum) = times.fold((1.0, 0.0), |(most, sum): (f64, f64), time| (most.max(time), sum + time));
@@ -208,14 +213,12 @@ impl Scales {
         1.0 / (self.rows as f64).sqrt()
     }
 
-    /// Returns the length of the warm-up in mean autocorrelation times of its columns, if a column
-    /// wanders and the length is less than [`FEW`].
+    /// Returns the length of the warm-up in mean autocorrelation times, if a column wanders and it is below [`FEW`].
     pub fn too_short(&self) -> Option<f64> {
         Some(self.lengths).filter(|lengths| self.memory.is_some() && *lengths < FEW)
     }
 
-    /// Moves each cell of the most recent row toward its prediction, by at most its half step. This
-    /// removes the deviation that rounding explains.
+    /// Moves each cell of the most recent row toward its prediction, by at most its half step.
     pub fn unround(&mut self, vector: &mut [f64], half_steps: &[f64]) {
         let parts = &mut self.difference.0;
         project(&self.shape, vector, &mut parts.along, &mut parts.outside);
@@ -250,8 +253,7 @@ impl Scales {
         scores
     }
 
-    /// Writes the vector from which a score was computed, and its parts along and outside the
-    /// directions. The vector is a level minus the baseline, or the jump.
+    /// Writes the vector from which a score was computed (a level minus the baseline, or the jump) and its parts.
     pub fn parts(&self, score: usize, parts: &mut Parts) {
         let mut difference = Split::default();
         match score {
@@ -266,13 +268,12 @@ impl Scales {
         (parts.coordinates, parts.residual) = (along, outside);
     }
 
-    /// Moves the baseline toward the most recent row, unless it is fixed. `raised` is the largest
-    /// logarithmic raise of a limit, and makes the baseline faster by the factor e^raised.
+    /// Moves the baseline toward the most recent row, unless it is fixed, faster by the factor e^raised.
     pub fn follow(&mut self, scores: &Scores, raised: f64) {
         let Some(memory) = self.memory else { return };
         let remembered = scores.iter().zip(&self.bars).take(REMEMBERED);
         let most = remembered.map(|(score, bar)| score / bar.limit).fold(1.0, f64::max);
-        let step = (raised.exp() / memory).min(1.0 / LEAST_MEMORY) * most.powf(-CAUTION);
+        let step = (raised.exp() / memory).min(1.0 / LEAST_MEMORY) / most;
         self.baseline.follow(&self.row, step);
     }
 
@@ -314,8 +315,8 @@ impl Scales {
 impl Bar {
     /// Fits the limit to the values of a score in the warm-up. All scores together then cause about
     /// one false incident in `time` rows.
-    fn fit(values: &[f64], memory: f64, time: f64) -> Self {
-        let alpha = (memory / (4.0 * time)).min(MOST_OVER);
+    fn fit(values: &[f64], memory: f64, time: f64, of_rows: Option<f64>) -> Self {
+        let alpha = (memory / (OVERLAP * time)).min(MOST_OVER);
         let n = values.len() as f64;
         let effective = (n / time_between_independent(values)).max(4.0);
         let mut sorted = values.to_vec();
@@ -340,7 +341,9 @@ impl Bar {
         }
         let limit = limit.max(1e-3);
         let usual = upper_quantile(&values, USUAL).clamp(1e-6, limit);
-        Self { limit, usual, tail: tail.max(LEAST_TAIL) }
+        let (count, tail) = (MOST_OVER * effective, tail.max(LEAST_TAIL));
+        let tail = of_rows.map_or(tail, |of_rows| (count * tail + SHRINKAGE * of_rows) / (count + SHRINKAGE));
+        Self { limit, usual, tail }
     }
 
     /// Returns the severity of a score of `ratio` times its limit: minus the decimal logarithm of the probability that
@@ -350,7 +353,6 @@ impl Bar {
     }
 }
 
-/// Returns the spread, the tail probabilities and the scores of the differences between consecutive rows.
 fn fit_jumps(shape: &Shape, rows: &Matrix) -> (Split, Tails, Vec<f64>) {
     let (d, k, count) = (rows.rows(), shape.basis.columns(), rows.columns());
     let mut spread = Split { along: vec![0.0; k], outside: vec![0.0; d] };
