@@ -47,7 +47,7 @@ const RAISE: f64 = 6.0;
 /// are only alarms.
 const SINGLE: f64 = 1.2;
 /// Largest sum of the raises of the logarithm of a limit.
-const MOST_RAISED: f64 = 2.0;
+const MOST_RAISED: f64 = 3.0;
 /// Share of a limit, times the square root of the number of warm-up rows, below which a score is usual.
 const UNCERTAIN: f64 = 5.0;
 /// Share of its largest value in an incident below which a score is usual if it does not exceed its limit.

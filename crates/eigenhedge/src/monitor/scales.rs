@@ -20,8 +20,7 @@
 //!
 //! **Baseline.** It is fixed unless a column wanders in the warm-up ([`WANDER`]). Then it follows
 //! the rows with a memory of 2n rows, or n/4 if the warm-up has fewer than [`FEW`] autocorrelation
-//! times. A row whose score is x times its limit moves it x times
-//! less, so that it does not follow a dead sensor.
+//! times. Unusual rows move it less.
 //!
 //! Cost: one projection per row, O(dk). Levels and baseline are running means of it.
 
@@ -55,6 +54,9 @@ const WANDER: f64 = 8.0;
 const FEW: f64 = 10.0;
 /// Shortest memory of a baseline that follows the rows.
 const LEAST_MEMORY: f64 = 64.0;
+/// Exponent of the factor `(limit/score)^CAUTION` by which an unusual row moves the baseline less, so that it does not
+/// follow a dead sensor.
+const CAUTION: f64 = 0.7;
 /// Smallest value of [`Bar::tail`]. Lighter tails count as this one.
 const LEAST_TAIL: f64 = 0.1;
 /// Weight, in independent exceedances, of the tail of single rows in the tail of a score with few of its own.
@@ -273,7 +275,7 @@ impl Scales {
         let Some(memory) = self.memory else { return };
         let remembered = scores.iter().zip(&self.bars).take(REMEMBERED);
         let most = remembered.map(|(score, bar)| score / bar.limit).fold(1.0, f64::max);
-        let step = (raised.exp() / memory).min(1.0 / LEAST_MEMORY) / most;
+        let step = (raised.exp() / memory).min(1.0 / LEAST_MEMORY) * most.powf(-CAUTION);
         self.baseline.follow(&self.row, step);
     }
 
