@@ -4,8 +4,8 @@
 //! stuck, silent, or was constant and moved. The score of a single row or of a jump must exceed [`SINGLE`] times its
 //! limit. A score that has opened an incident must be usual again before it can open another one.
 //!
-//! **Raised limits.** Limits from a warm-up of n rows have relative errors of about 1/√n. Each
-//! incident therefore raises the logarithm of the limits that it exceeds by [`RAISE`]`/√n`, up to a sum of
+//! **Raised limits.** Limits from a warm-up of n rows have relative errors of about 1/√n. Each incident therefore raises
+//! the logarithm of the limits that it exceeds by [`RAISE`]`/√n`, up to a sum of
 //! [`MOST_RAISED`]. One raise decays in [`OVERLAP`] times the requested time between false incidents. A stream whose
 //! limits were too low on some time scale has a few incidents, then none.
 //!
@@ -19,15 +19,9 @@
 //! It does not end while a slower level exceeds its limit and is still above [`FALLING`] of its peak: a fault that grows
 //! slowly is usual for a few rows now and then.
 //!
-//! If a limit is exceeded again within [`GAP`] rows, the incident continues. If a score suddenly
-//! becomes [`WORSE`] times as large as before, the incident ends and another one opens. An incident
-//! whose score never becomes usual lasts until it is accepted as the new reference.
-//!
-//! **Severity**: minus the decimal logarithm of the probability that normal rows have such an
-//! incident in the requested time.
-//!
-//! With [`Mode::Adapt`](super::Mode::Adapt), alarms inside an incident are suppressed for [`QUIET`]
-//! rows after its report.
+//! If a limit is exceeded again within [`GAP`] rows, the incident continues. If a score suddenly becomes [`WORSE`] times
+//! as large as before, another one opens. With [`Mode::Adapt`](super::Mode::Adapt), alarms inside an incident are
+//! suppressed for [`QUIET`] rows after its report.
 
 use super::causes::{Cause, Causes, NAMED};
 use super::flags::Flags;
@@ -43,10 +37,8 @@ use std::collections::VecDeque;
 /// Raise of the logarithm of a limit by an incident that exceeds it, times the square root of the
 /// number of warm-up rows.
 const RAISE: f64 = 6.0;
-/// Multiple of its limit that the score of a single row or of a jump must exceed to open an incident. Less unusual rows
-/// are only alarms.
+/// Multiple of its limit that the score of a single row or of a jump must exceed. Less unusual rows are only alarms.
 const SINGLE: f64 = 1.2;
-/// Largest sum of the raises of the logarithm of a limit.
 const MOST_RAISED: f64 = 3.0;
 /// Share of a limit, times the square root of the number of warm-up rows, below which a score is usual.
 const UNCERTAIN: f64 = 5.0;
@@ -54,25 +46,20 @@ const UNCERTAIN: f64 = 5.0;
 const RETURNED: f64 = 0.15;
 /// Share of its largest value in an incident below which a slower level counts as falling.
 const FALLING: f64 = 0.8;
-/// Severity from which an incident ends by the limits at its opening, before it raised them. Normal
-/// rows have an incident of this severity with probability 1/2 in the requested time.
+/// Severity (of probability 1/2) from which an incident ends by the limits at its opening, before it raised them.
 const LIKELY: f64 = 0.3;
-/// Number of rows within which an incident that ended can reopen.
 const GAP: u64 = 32;
-/// Number of rows after the report of an incident in which alarms of single rows are suppressed.
 const QUIET: u64 = 250;
 /// Factor by which a ratio of score to limit must exceed earlier ones of an incident to open another.
 const WORSE: f64 = 10.0;
-/// Number of rows per block. Scores are compared with earlier blocks, so that an incident that
-/// slowly becomes worse remains one incident.
+/// Rows per block of scores, which are compared with earlier blocks: slowly becoming worse is no new incident.
 const AGAIN: u64 = 50;
 /// Logarithm of the factor by which limits are raised while the reference is borrowed.
 const BORROWED: f64 = 1.5;
-/// Maximum number of recent row indices that are stored, to report the index of an incident's first row.
+/// Number of row indices that are stored, for the first row of an incident.
 const REMEMBERED_ROWS: usize = 129;
-/// Maximum number of rows of a spike. A longer incident is a shift or a drift.
 const SPIKE_ROWS: u64 = 5;
-/// Index of the score of the level with the longest memory, which is the first to exceed its limit in a slow fault.
+/// Index of the score of the level with the longest memory.
 const SLOWEST: usize = 3;
 
 /// Symptom by which an incident is recognized.
@@ -96,7 +83,7 @@ pub enum Sign {
 impl Sign {
     const ALL: [Self; 6] = [Self::Spike, Self::Shift, Self::Drift, Self::Stuck, Self::Moved, Self::Silent];
 
-    /// Returns the name used in the output.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         ["spike", "shift", "drift", "stuck", "moved", "silent"][self as usize]
     }
@@ -161,8 +148,7 @@ pub fn grade(severity: f64) -> &'static str {
 pub(super) struct Columns {
     /// Index of a stuck column, and the length of its run as a multiple of the limit.
     pub stuck: Option<(usize, f64)>,
-    /// Index of a column that was constant and has another value, and true if that value is unusual
-    /// among the most recent rows.
+    /// Index of a column that was constant and has another value, and true if that value is new.
     pub moved: Option<(usize, bool)>,
     /// Index of a column without values, and its run of missing cells as a multiple of the limit.
     pub silent: Option<(usize, f64)>,
@@ -173,8 +159,8 @@ impl Columns {
         self.stuck.is_some() || self.moved.is_some_and(|(_, is_new)| is_new) || self.silent.is_some()
     }
 
-    /// Returns the severity of the faults. A run at its limit has a probability of about 1e-6. A run of x times the
-    /// limit has the severity `6 (x - 1)`, at most 6. A moved column has at least severity 1.
+    /// A run of x times its limit, which has a probability of about 1e-6, has the severity `6 (x - 1)`, at most 6. A
+    /// moved column has at least severity 1.
     fn severity(&self) -> f64 {
         let runs = [self.stuck, self.silent].into_iter().flatten();
         let of_runs = runs.map(|(_, excess)| (6.0 * (excess - 1.0)).clamp(0.0, 6.0)).fold(0.0, f64::max);
@@ -195,13 +181,11 @@ pub(super) struct Step {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Open {
     incident: Incident,
-    /// Position of the first row in the stream, counted without skipped rows.
+    /// Positions in the stream, counted without skipped rows.
     start: u64,
-    /// Position of the report.
     reported: u64,
-    /// Position of the last row.
     end: u64,
-    /// Smallest index of a score that exceeded its limit, except the jump: levels by increasing memory, then energies.
+    /// Smallest index of a score that exceeded its limit, except the jump.
     fastest: Option<usize>,
     /// True if, among the levels, only the slowest exceeded its limit at the report.
     is_slow: bool,
@@ -209,10 +193,8 @@ struct Open {
     /// Factors of the limits when the incident opened.
     factors: Scores,
     peaks: Scores,
-    /// True for each score that has exceeded its limit.
     exceeded: [bool; JUMP + 1],
-    /// Largest ratio of score to limit before the previous block of [`AGAIN`] rows, in the previous
-    /// block, and in the current block.
+    /// Largest ratio of score to limit before the previous block, in it, and in the current block.
     largest: [f64; 3],
 }
 
@@ -261,13 +243,11 @@ impl Incidents {
         Some(Incident { is_over: true, ..open.incident })
     }
 
-    /// Returns the position of the first row of the ongoing incident.
     pub fn start(&self) -> Option<u64> {
         self.open.as_ref().filter(|open| open.is_live).map(|open| open.start)
     }
 
-    /// Closes and returns the incident. If `even_live` is false, does so only for an incident that
-    /// is over but could still reopen.
+    /// Closes the incident, or with `even_live` false only one that is over but could still reopen.
     pub fn close(&mut self, even_live: bool) -> Option<Incident> {
         let open = self.open.take_if(|open| even_live || !open.is_live)?;
         Some(Incident { is_over: true, ..open.incident })
@@ -284,8 +264,7 @@ impl Incidents {
         *self = Self { is_borrowed: true, ..Self::new(self.scales.clone(), self.time) };
     }
 
-    /// Scores a row and opens or closes incidents. The row is in standard units, with its lags and
-    /// the score of its flags.
+    /// Scores a row in standard units, with its lags and flags, and opens or closes incidents.
     pub fn enter(
         &mut self,
         (number, position): (u64, u64),
@@ -437,8 +416,7 @@ impl Incidents {
 }
 
 impl Open {
-    /// Returns true if the ratio of score to limit is far above those of all earlier blocks of
-    /// [`AGAIN`] rows, which indicates another fault.
+    /// Returns true if the ratio of score to limit is far above those of all earlier blocks: another fault.
     fn is_much_worse(&mut self, position: u64, ratio: f64) -> bool {
         if (position - self.reported).is_multiple_of(AGAIN) {
             let [told, before, now] = self.largest;
@@ -469,8 +447,7 @@ impl Open {
 }
 
 impl Scales {
-    /// Returns the main causes of a score and of the faults in `columns`. `score` is the index of
-    /// the score, or `None` if only columns are faulty.
+    /// Returns the main causes of a score, if any, and of the faults in `columns`.
     fn blame(
         &self,
         score: Option<usize>,
