@@ -2,9 +2,8 @@
 
 use super::core::Core;
 use super::settings::{Settings, WebhookSettings};
-use eigenhedge_io::{iso_time, printable_path};
+use eigenhedge_io::printable_path;
 use std::fmt::Write;
-use std::sync::atomic::Ordering;
 
 pub fn check_store(mut settings: Settings) -> Result<String, String> {
     if !settings.store.is_dir() {
@@ -20,19 +19,17 @@ pub fn check_store(mut settings: Settings) -> Result<String, String> {
         format!("{:<24} {:<8} {:>12} {:>9} {:>8}  last rows\n", "stream", "kind", "rows", "incidents", "notices");
     let mut problems = Vec::new();
     for handle in core.all() {
-        let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
-        let counts = &handle.counts;
-        let waiting = handle.line.as_ref().map_or(0, |line| line.counts()[3]);
-        let last =
-            if load(&counts.last_row) == 0 { String::new() } else { iso_time(load(&counts.last_row) as f64) + "Z" };
+        let (seen, waiting) = (handle.seen(), handle.line.as_ref().map_or(0, |line| line.counts()[3]));
         let _ = writeln!(
             out,
-            "{:<24} {:<8} {:>12} {:>9} {waiting:>8}  {last}",
+            "{:<24} {:<8} {:>12} {:>9} {waiting:>8}  {}",
             handle.name,
             handle.options.kind(),
-            load(&counts.rows),
-            load(&counts.incidents),
+            seen.counts.rows,
+            seen.incidents,
+            seen.counts.last_row_text(),
         );
+        drop(seen);
         problems.extend(handle.check_loaded().err().map(|problem| problem.detail));
     }
     let (streams, size) = (core.all().len(), core.shared.store.size());

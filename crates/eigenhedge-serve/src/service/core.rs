@@ -15,7 +15,7 @@ use super::try_page::TryPage;
 use crate::lock;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -50,7 +50,18 @@ impl Core {
         let places = Places { folder: store.folder.to_owned(), fleet_bytes: memory.of_stream() / 2 };
         let threads = thread::available_parallelism().map_or(2, usize::from);
         let outbox = Outbox::start(&settings.webhooks.hosts, transport, templates, &queue);
-        let shared = Arc::new(Shared::new(store, queue, Pool::start(threads), places, outbox, memory.clone()));
+        let shared = Arc::new(Shared {
+            store,
+            queue,
+            pool: Pool::start(threads),
+            places,
+            outbox,
+            memory: memory.clone(),
+            loaded: Mutex::default(),
+            clock: AtomicU64::new(0),
+            large: Mutex::default(),
+            trial: Mutex::default(),
+        });
         let core = Arc::new(Self {
             settings,
             try_page,
@@ -157,9 +168,11 @@ impl Core {
 
     /// Returns the error of the first stream that could not be loaded, and tries it again.
     pub fn check_ready(&self) -> Result<(), Problem> {
-        self.all().iter().try_for_each(|handle| match handle.was_loaded() {
-            true => handle.check_loaded().inspect_err(|_| handle.load_soon()),
-            false => Err(Problem::unavailable("streams are being read from the store")),
+        self.all().iter().try_for_each(|handle| {
+            if !handle.seen().was_loaded {
+                return Err(Problem::unavailable("streams are being read from the store"));
+            }
+            handle.check_loaded().inspect_err(|_| handle.load_soon())
         })
     }
 

@@ -83,26 +83,23 @@ fn streams(core: &Core, out: &mut Text) {
     // A stream that cannot be loaded has no metrics.
     let shown: Vec<&One> = all.iter().filter(|one| one.check_loaded().is_ok()).take(STREAMS).collect();
     let label = |name: &str| format!("{{stream=\"{name}\"}}");
-    macro_rules! by_stream {
-        ($name:expr, $kind:expr, $help:expr, $value:expr) => {
-            out.metric($name, $kind, $help, shown.iter().map(|one| (label(&one.name), $value(one) as f64)));
-        };
-    }
-    let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    let mut by_stream = |name: &str, kind: &str, help: &str, value: &dyn Fn(&One) -> u64| {
+        out.metric(name, kind, help, shown.iter().map(|one| (label(&one.name), value(one) as f64)));
+    };
     let sent = |one: &One, i: usize| one.line.as_ref().map_or(0, |line| line.counts()[i]);
-    by_stream!("rows_total", "counter", "Rows of all requests.", |one: &One| load(&one.counts.rows));
-    by_stream!("skipped_rows_total", "counter", "Rows that were not learned.", |one: &One| load(&one.counts.skipped));
-    by_stream!("alarms_total", "counter", "Rows with an alarm since the start.", |one: &One| load(&one.counts.alarms));
-    by_stream!("snapshots_total", "counter", "Snapshots since the start.", |one: &One| load(&one.counts.snapshots));
-    by_stream!("unloads_total", "counter", "Times that memory was short.", |one: &One| load(&one.counts.unloads));
-    by_stream!("incidents_open", "gauge", "Ongoing incidents.", |one: &One| load(&one.counts.incidents));
-    by_stream!("silent_keys", "gauge", "Keys without rows.", |one: &One| load(&one.counts.silent));
-    by_stream!("last_row_seconds", "gauge", "Time of the last rows.", |one: &One| load(&one.counts.last_row));
-    by_stream!("notices_sent_total", "counter", "Notices sent.", |one: &One| sent(one, 0));
-    by_stream!("notices_dropped_total", "counter", "Notices dropped.", |one: &One| sent(one, 1));
-    by_stream!("notices_held_back", "gauge", "Notices that the next one counts.", |one: &One| sent(one, 2));
-    by_stream!("notices_waiting", "gauge", "Notices that wait for the receiver.", |one: &One| sent(one, 3));
-    by_stream!("waiting_requests", "gauge", "Requests that wait.", |one: &One| one.waiting());
+    by_stream("rows_total", "counter", "Rows of all requests.", &|one| one.seen().counts.rows);
+    by_stream("skipped_rows_total", "counter", "Rows that were not learned.", &|one| one.seen().counts.skipped);
+    by_stream("alarms_total", "counter", "Rows with an alarm since the start.", &|one| one.seen().alarms);
+    by_stream("snapshots_total", "counter", "Snapshots since the start.", &|one| one.seen().snapshots);
+    by_stream("unloads_total", "counter", "Times that memory was short.", &|one| one.seen().unloads);
+    by_stream("incidents_open", "gauge", "Ongoing incidents.", &|one| one.seen().incidents);
+    by_stream("silent_keys", "gauge", "Keys without rows.", &|one| one.seen().silent);
+    by_stream("last_row_seconds", "gauge", "Time of the last rows.", &|one| one.seen().counts.last_row);
+    by_stream("notices_sent_total", "counter", "Notices sent.", &|one| sent(one, 0));
+    by_stream("notices_dropped_total", "counter", "Notices dropped.", &|one| sent(one, 1));
+    by_stream("notices_held_back", "gauge", "Notices that the next one counts.", &|one| sent(one, 2));
+    by_stream("notices_waiting", "gauge", "Notices that wait for the receiver.", &|one| sent(one, 3));
+    by_stream("waiting_requests", "gauge", "Requests that wait.", &|one| one.waiting() as u64);
 }
 
 pub fn of_keys(stream: &str, mut keys: Vec<KeyCounts>) -> String {

@@ -4,7 +4,7 @@ use crate::service::problem::{Problem, cut};
 use crate::service::rows::Rows;
 use crate::service::shape::Shape;
 use eigenhedge::Error;
-use eigenhedge_io::refusal;
+use eigenhedge_io::{iso_time, refusal};
 use std::path::PathBuf;
 
 #[derive(Debug, Clone)]
@@ -18,6 +18,12 @@ pub struct Counts {
     pub rows: u64,
     pub skipped: u64,
     pub last_row: u64,
+}
+
+impl Counts {
+    pub fn last_row_text(&self) -> String {
+        if self.last_row == 0 { String::new() } else { format!("{}Z", iso_time(self.last_row as f64)) }
+    }
 }
 
 #[derive(Debug, Default, Clone, PartialEq)]

@@ -3,17 +3,15 @@
 use super::replies::{Answer, read_body};
 use crate::live::sse;
 use crate::live::{Feed, PageState, assets};
-use crate::lock;
 use crate::service::app::App;
 use crate::service::gate::COOKIE;
 use crate::service::name::check_name;
 use crate::service::problem::Problem;
-use crate::service::stream::Handle;
+use crate::service::stream::{Handle, Seen};
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
-use eigenhedge_io::iso_time;
 use eigenhedge_pages::escape::markup;
 use eigenhedge_pages::page::live;
 use eigenhedge_pages::{Block, Page, Table, Tile};
@@ -150,34 +148,27 @@ fn open_keys(query: Option<&str>) -> impl Iterator<Item = String> {
 }
 
 fn of_page(page: &Page, handle: &Handle) -> PageState {
-    let rows = handle.counts.rows.load(Ordering::Relaxed);
-    let note = format!("{rows} rows");
+    let note = format!("{} rows", handle.seen().counts.rows);
     PageState { title: page.title.clone(), state: "running".into(), note, parts: page.parts() }
 }
 
 fn overview(all: &[Arc<Handle>]) -> PageState {
-    let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
     let line = |handle: &&Arc<Handle>| {
-        let counts = &handle.counts;
-        let worst = lock(&handle.worst).clone();
-        let state = match (handle.was_loaded(), load(&counts.incidents)) {
+        let Seen { counts, alarms, incidents, worst, was_loaded, .. } = &*handle.seen();
+        let state = match (was_loaded, incidents) {
             (false, _) => "loading".to_owned(),
             (true, 0) => "normal".to_owned(),
-            (true, 1) => worst,
+            (true, 1) => worst.clone(),
             (true, more) => format!("{worst}, and {} more", more - 1),
         };
-        let last = match load(&counts.last_row) {
-            0 => String::new(),
-            seconds => format!("{}Z", iso_time(seconds as f64)),
-        };
-        vec![handle.name.clone(), state, last, load(&counts.rows).to_string(), load(&counts.alarms).to_string()]
+        vec![handle.name.clone(), state, counts.last_row_text(), counts.rows.to_string(), alarms.to_string()]
     };
     let mut order: Vec<&Arc<Handle>> = all.iter().collect();
-    order.sort_by_key(|handle| std::cmp::Reverse(load(&handle.counts.incidents)));
+    order.sort_by_cached_key(|handle| std::cmp::Reverse(handle.seen().incidents));
     let columns = ["stream", "state", "last rows", "rows", "alarms"].map(str::to_owned).to_vec();
-    let sum = |of: fn(&Handle) -> u64| all.iter().map(|handle| of(handle)).sum::<u64>();
+    let sum = |of: fn(&Seen) -> u64| all.iter().map(|handle| of(&handle.seen())).sum::<u64>();
     let tile = |value: u64, label: &str| Tile { value: value.to_string(), label: label.to_owned(), ..Tile::default() };
-    let open = sum(|handle| handle.counts.incidents.load(Ordering::Relaxed));
+    let open = sum(|seen| seen.incidents);
     let open = tile(open, if open == 1 { "open incident" } else { "open incidents" });
     let open = Tile { tone: if open.value == "0" { "" } else { "alarm" }, ..open };
     let rows = order.iter().take(STREAMS).map(line).collect();
@@ -189,7 +180,7 @@ fn overview(all: &[Arc<Handle>]) -> PageState {
             Block::Tiles(vec![
                 open,
                 tile(all.len() as u64, if all.len() == 1 { "stream" } else { "streams" }),
-                tile(sum(|handle| handle.counts.rows.load(Ordering::Relaxed)), "rows"),
+                tile(sum(|seen| seen.counts.rows), "rows"),
             ]),
             Block::Table(table),
         ],

@@ -13,7 +13,6 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use serde_json::{Value, json as object};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// Larger bodies are parsed on a thread of their own.
 const SMALL: usize = 16 << 10;
@@ -90,16 +89,20 @@ async fn read_rows(
     body: Vec<u8>,
     mut memory: Reserved,
 ) -> Result<(Rows, Reserved), Problem> {
-    let (handle, shape, is_small) = (Arc::clone(handle), handle.shape(), body.len() <= SMALL);
+    let (handle, is_small) = (Arc::clone(handle), body.len() <= SMALL);
+    let (shape, last_time, learned) = {
+        let seen = handle.seen();
+        (seen.shape.clone(), seen.last_time, seen.counts.rows)
+    };
     let is_first = shape.is_none();
     let read = move || {
-        let rows = Rows::read(&handle.options, (shape.as_deref(), handle.last_time()), (form, &body), &mut memory)?;
+        let rows = Rows::read(&handle.options, (shape.as_deref(), last_time), (form, &body), &mut memory)?;
         drop(body);
         if let Some(found) = rows.shape.as_ref().filter(|_| is_first) {
             handle.check_first(found)?;
         }
         if let Some(shape) = rows.shape.as_ref().or(shape.as_deref()) {
-            let need = need_of_rows(&handle.options, shape, &rows, handle.counts.rows.load(Ordering::Relaxed));
+            let need = need_of_rows(&handle.options, shape, &rows, learned);
             memory.keep(need);
             memory.add(need - memory.bytes)?;
         }

@@ -16,25 +16,23 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json as object};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 /// Memory of a model, in bytes per byte of its file.
 const IN_MEMORY: u64 = 4;
 
 fn described(handle: &Handle) -> Value {
-    let counts = &handle.counts;
-    let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+    let seen = handle.seen();
     object!({
         "name": handle.name,
         "kind": handle.options.kind(),
         "options": handle.options.given,
-        "rows": read(&counts.rows),
-        "skipped_rows": read(&counts.skipped),
-        "alarms": read(&counts.alarms),
-        "open_incidents": read(&counts.incidents),
-        "columns": handle.shape().map(|shape| (0..shape.width).map(|column| shape.name(column)).collect::<Vec<_>>()),
-        "is_loaded": handle.was_loaded(),
+        "rows": seen.counts.rows,
+        "skipped_rows": seen.counts.skipped,
+        "alarms": seen.alarms,
+        "open_incidents": seen.incidents,
+        "columns": seen.shape.as_ref().map(|shape| shape.all_names()),
+        "is_loaded": seen.was_loaded,
     })
 }
 

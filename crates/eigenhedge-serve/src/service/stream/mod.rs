@@ -3,7 +3,7 @@
 
 mod slot;
 
-use super::engine::{Engine, Places};
+use super::engine::{Counts, Engine, Places};
 use super::feed::Feed;
 use super::fields::are_same;
 use super::memory::{Memory, check_learner};
@@ -18,7 +18,7 @@ use super::store::{Action, Store, StoreQueue};
 use crate::lock;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
@@ -34,26 +34,14 @@ pub struct Shared {
     pub places: Places,
     pub outbox: Outbox,
     pub memory: Memory,
-    loaded: Mutex<HashMap<u64, Weak<Handle>>>,
-    clock: AtomicU64,
+    pub loaded: Mutex<HashMap<u64, Weak<Handle>>>,
+    pub clock: AtomicU64,
     /// Only one large learner at a time has working space.
-    large: Mutex<()>,
-    trial: Mutex<()>,
+    pub large: Mutex<()>,
+    pub trial: Mutex<()>,
 }
 
 impl Shared {
-    pub fn new(
-        store: Arc<Store>,
-        queue: StoreQueue,
-        pool: Arc<Pool<Handle>>,
-        places: Places,
-        outbox: Outbox,
-        memory: Memory,
-    ) -> Self {
-        let (loaded, clock, large, trial) = (Mutex::default(), AtomicU64::new(0), Mutex::default(), Mutex::default());
-        Self { store, queue, pool, places, outbox, memory, loaded, clock, large, trial }
-    }
-
     /// Unloads idle streams, least recently used first. Returns false if nothing can be unloaded.
     fn make_room(&self, bytes: u64) -> bool {
         let excess = self.memory.excess(bytes);
@@ -73,41 +61,43 @@ impl Shared {
     }
 }
 
-#[derive(Debug, Default)]
-pub struct StreamCounts {
-    pub rows: AtomicU64,
-    pub skipped: AtomicU64,
-    pub alarms: AtomicU64,
-    pub requests: AtomicU64,
-    pub snapshots: AtomicU64,
-    pub unloads: AtomicU64,
-    pub incidents: AtomicU64,
-    pub silent: AtomicU64,
-    pub last_row: AtomicU64,
+/// Newest state of a stream, which can be read without waiting for its learner.
+#[derive(Default)]
+pub struct Seen {
+    pub counts: Counts,
+    pub alarms: u64,
+    pub snapshots: u64,
+    pub unloads: u64,
+    /// Number of reported ongoing incidents, silences included.
+    pub incidents: u64,
+    pub silent: u64,
+    /// Sentence of the most severe ongoing incident.
+    pub worst: String,
+    pub shape: Option<Arc<Shape>>,
+    pub last_time: Option<f64>,
+    /// Wall-clock time until which no key can become silent.
+    silence_due: f64,
+    /// True also if loading has failed.
+    pub was_loaded: bool,
+    failed: Option<String>,
 }
 
 pub struct Handle {
     pub id: u64,
     pub name: String,
     pub options: Arc<StreamOptions>,
-    pub counts: StreamCounts,
     pub feed: Feed,
     pub line: Option<Arc<Line>>,
-    pub worst: Mutex<String>,
-    silence_due: AtomicU64,
-    last_time: AtomicU64,
+    seen: Mutex<Seen>,
     shared: Arc<Shared>,
     inbox: Mutex<Inbox>,
     slot: Mutex<Slot>,
-    shape: RwLock<Option<Arc<Shape>>>,
     repeats: Mutex<Repeats>,
     waiting: AtomicUsize,
     /// Estimated size of the learner. The last value remains after unloading.
     bytes: AtomicU64,
     used: AtomicU64,
     is_loaded: AtomicBool,
-    was_loaded: AtomicBool,
-    failed: Mutex<Option<String>>,
     is_unloading: AtomicBool,
     is_deleted: AtomicBool,
 }
@@ -143,23 +133,17 @@ impl Handle {
             id,
             name,
             options,
-            counts: StreamCounts::default(),
             feed: Feed::default(),
             line,
-            worst: Mutex::default(),
-            silence_due: AtomicU64::new(f64::INFINITY.to_bits()),
-            last_time: AtomicU64::new(f64::NAN.to_bits()),
+            seen: Mutex::new(Seen { silence_due: f64::INFINITY, ..Seen::default() }),
             shared,
             inbox: Mutex::default(),
             slot: Mutex::default(),
-            shape: RwLock::default(),
             repeats: Mutex::default(),
             waiting: AtomicUsize::new(0),
             bytes: AtomicU64::new(0),
             used: AtomicU64::new(0),
             is_loaded: AtomicBool::new(false),
-            was_loaded: AtomicBool::new(false),
-            failed: Mutex::default(),
             is_unloading: AtomicBool::new(false),
             is_deleted: AtomicBool::new(false),
         })
@@ -169,9 +153,8 @@ impl Handle {
         self.push(Box::new(|handle, slot| _ = slot.engine(handle)));
     }
 
-    /// True also if loading has failed.
-    pub fn was_loaded(&self) -> bool {
-        self.was_loaded.load(Ordering::Acquire)
+    pub fn seen(&self) -> MutexGuard<'_, Seen> {
+        lock(&self.seen)
     }
 
     fn bytes(&self) -> u64 {
@@ -222,7 +205,7 @@ impl Handle {
     }
 
     pub fn check_loaded(&self) -> Result<(), Problem> {
-        match &*lock(&self.failed) {
+        match &self.seen().failed {
             None => Ok(()),
             Some(reason) => Err(Problem::unavailable(format!("the stream {:?} cannot be used: {reason}", self.name))),
         }
@@ -235,10 +218,6 @@ impl Handle {
         let name = &self.name;
         let sentence = format!("the stream {name:?} exists with other options; DELETE it first, or take another name");
         Err(Problem::conflict(sentence))
-    }
-
-    pub fn shape(&self) -> Option<Arc<Shape>> {
-        self.shape.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub fn waiting(&self) -> usize {
@@ -359,42 +338,26 @@ pub struct Slot {
 }
 
 impl Handle {
-    pub fn last_time(&self) -> Option<f64> {
-        Some(f64::from_bits(self.last_time.load(Ordering::Relaxed))).filter(|time| !time.is_nan())
-    }
-
-    fn publish_shape(&self, engine: &Engine) {
-        *self.shape.write().unwrap_or_else(PoisonError::into_inner) = engine.shape();
-    }
-
     /// `before` is the earlier number of notices.
     fn publish(&self, engine: &Engine, before: u64) {
-        let (counts, notices) = (engine.counts, &engine.notices);
-        let of_stream = &self.counts;
-        let all = [
-            (&of_stream.rows, counts.rows),
-            (&of_stream.skipped, counts.skipped),
-            (&of_stream.alarms, engine.alarms()),
-            (&of_stream.last_row, counts.last_row),
-            (&self.last_time, engine.last_time.unwrap_or(f64::NAN).to_bits()),
-            (&self.silence_due, notices.silences.due().to_bits()),
-        ];
-        all.into_iter().for_each(|(counter, value)| counter.store(value, Ordering::Relaxed));
+        let notices = &engine.notices;
+        let mut seen = self.seen();
+        (seen.counts, seen.alarms, seen.last_time) = (engine.counts, engine.alarms(), engine.last_time);
+        (seen.shape, seen.silence_due) = (engine.shape(), notices.silences.due());
         if notices.count > before || notices.has_told() {
             let open = notices.open();
-            of_stream.incidents.store(open.len() as u64, Ordering::Relaxed);
-            of_stream.silent.store(notices.silences.open.len() as u64, Ordering::Relaxed);
-            *lock(&self.worst) = open.into_iter().next().unwrap_or_default();
+            (seen.incidents, seen.silent) = (open.len() as u64, notices.silences.open.len() as u64);
+            seen.worst = open.into_iter().next().unwrap_or_default();
         }
+        drop(seen);
         if let Some(line) = &self.line {
             self.shared.outbox.push(line, notices.urgent_after(line.entered()));
         }
     }
 
     pub async fn look_for_silence(self: &Arc<Self>, since: f64) {
-        let due = f64::from_bits(self.silence_due.load(Ordering::Relaxed));
         let logged = Logged::new(None, Order::Clock { since });
-        if logged.at <= due {
+        if logged.at <= self.seen().silence_due {
             return;
         }
         // After a failure, the next call tries again.

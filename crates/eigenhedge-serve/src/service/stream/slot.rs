@@ -5,7 +5,7 @@ use crate::lock;
 use crate::service::engine::{Engine, Outcome, Saved};
 use crate::service::log::event;
 use crate::service::memory::{Unloading, measured, trim};
-use crate::service::order::{Logged, Order};
+use crate::service::order::Logged;
 use crate::service::problem::Problem;
 use crate::service::repeats::{Repeats, Reply};
 use crate::service::store::{Action, Snapshot};
@@ -42,7 +42,7 @@ impl Slot {
         self.forget(handle);
         *lock(&handle.repeats) = Repeats::default();
         handle.feed.rest();
-        handle.counts.unloads.fetch_add(1, Ordering::Relaxed);
+        handle.seen().unloads += 1;
         if handle.bytes() > TRIMMED {
             trim();
         }
@@ -60,8 +60,8 @@ impl Slot {
                 lock(&handle.shared.loaded).insert(handle.id, Arc::downgrade(handle));
                 handle.is_loaded.store(true, Ordering::SeqCst);
             }
-            *lock(&handle.failed) = loaded.err();
-            handle.was_loaded.store(true, Ordering::Release);
+            let mut seen = handle.seen();
+            (seen.failed, seen.was_loaded) = (loaded.err(), true);
         }
         handle.check_loaded()?;
         self.engine.as_mut().ok_or_else(ended)
@@ -121,7 +121,6 @@ impl Slot {
         }
         (self.applied, self.log_bytes, self.replayed) = (applied, bytes, replayed);
         handle.publish(&engine, 0);
-        handle.publish_shape(&engine);
         handle.feed.restore(&engine);
         *lock(&handle.repeats) = repeats;
         self.engine = Some(engine);
@@ -156,12 +155,8 @@ impl Slot {
                 ))),
             };
         }
-        handle.counts.requests.fetch_add(1, Ordering::Relaxed);
         handle.publish(engine, before);
         handle.feed.publish(engine, before, &logged.order, &outcome);
-        if handle.shape().is_none_or(|shape| shape.is_open) || matches!(logged.order, Order::Model(_)) {
-            handle.publish_shape(engine);
-        }
         let reply = reply_of(outcome);
         if let Some(key) = &logged.key {
             lock(&handle.repeats).end(key, &reply);
@@ -201,7 +196,7 @@ impl Slot {
                 match outcome {
                     Ok(_) => {
                         slot.snapshot_bytes = size;
-                        handle.counts.snapshots.fetch_add(1, Ordering::Relaxed);
+                        handle.seen().snapshots += 1;
                     }
                     Err(_) => slot.log_bytes += bytes,
                 }
