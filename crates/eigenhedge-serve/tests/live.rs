@@ -8,7 +8,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 fn server() -> LiveServer {
-    LiveServer::start("0".parse().unwrap(), "</title><script>window.broken=1</script>").unwrap()
+    LiveServer::start("127.0.0.1:0".parse().unwrap(), "</title><script>window.broken=1</script>").unwrap()
 }
 
 fn state(text: &str) -> PageState {

@@ -1,11 +1,12 @@
 //! Options of outputs: tables, snapshots, reports, threads and the live page.
 
 use crate::destination::Destination;
-use crate::live::{LiveAddress, parse_address};
+use crate::live::parse_address;
 use crate::table::Usage;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use eigenhedge_io::{Dialect, Form, Stream};
+use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -99,7 +100,7 @@ pub struct LiveArgs {
     /// 127.0.0.1:8750 if no address follows. At the end, the page stays until the program is stopped
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:8750",
           value_parser = parse_address)]
-    pub live: Option<LiveAddress>,
+    pub live: Option<SocketAddr>,
     /// With --live: exit when the stream ends
     #[arg(long, requires = "live")]
     pub live_exit: bool,

@@ -4,7 +4,7 @@ use crate::args::ServeArgs;
 use crate::stop::StopSignal;
 use crate::table::Usage;
 use anyhow::{Result, anyhow};
-use eigenhedge_serve::live::ListenAddress;
+use eigenhedge_serve::live::parse_address;
 use eigenhedge_serve::service::{Service, Settings, Tokens, WebhookSettings, check_store};
 use std::io::{self, Write};
 use std::time::Duration;
@@ -29,7 +29,7 @@ pub fn serve(args: &ServeArgs) -> Result<()> {
 }
 
 fn settings(args: &ServeArgs) -> Result<Settings> {
-    let listen = ListenAddress::parse_any(&args.listen).map_err(|error| Usage(format!("--listen {error}")))?;
+    let listen = parse_address(&args.listen).map_err(|error| Usage(format!("--listen {error}")))?;
     let tokens = match &args.token_file {
         None => None,
         Some(path) => Some(Tokens::read(path).map_err(|reason| anyhow!("--token-file: {reason}"))?),

@@ -8,10 +8,10 @@ mod shared;
 mod without;
 
 #[cfg(feature = "serve")]
-pub use page_thread::{Live, LiveAddress, parse_address};
+pub use page_thread::{Live, parse_address};
 pub use shared::Shared;
 #[cfg(not(feature = "serve"))]
-pub use without::{Live, LiveAddress, parse_address};
+pub use without::{Live, parse_address};
 
 use eigenhedge_pages::Page;
 use std::collections::BTreeSet;

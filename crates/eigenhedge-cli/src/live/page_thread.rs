@@ -6,8 +6,8 @@ use crate::stop::StopSignal;
 use anyhow::{Context, Result};
 use eigenhedge_pages::Page;
 use eigenhedge_pages::number::grouped;
-pub use eigenhedge_serve::live::ListenAddress as LiveAddress;
-use eigenhedge_serve::live::{AddressError, Feed, LiveServer, PageState};
+use eigenhedge_serve::live::{AddressError, Feed, LiveServer, PageState, parse_local};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -19,8 +19,8 @@ const REST: u32 = 10;
 const LONGEST: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(50);
 
-pub fn parse_address(text: &str) -> Result<LiveAddress, String> {
-    text.parse().map_err(|error: AddressError| match error {
+pub fn parse_address(text: &str) -> Result<SocketAddr, String> {
+    parse_local(text).map_err(|error| match error {
         AddressError::Form => format!("{error}; write INPUT before --live"),
         AddressError::Open => error.to_string(),
     })
@@ -33,7 +33,7 @@ pub struct Live {
 }
 
 impl Live {
-    pub fn start(address: Option<LiveAddress>, title: &str) -> Result<Option<Self>> {
+    pub fn start(address: Option<SocketAddr>, title: &str) -> Result<Option<Self>> {
         let Some(address) = address else { return Ok(None) };
         let server = LiveServer::start(address, title).context("--live")?;
         say(&format!("live: open {} in a browser", server.url()));

@@ -6,10 +6,9 @@ use anyhow::Result;
 use eigenhedge_pages::Page;
 use std::collections::BTreeSet;
 use std::convert::Infallible;
+use std::net::SocketAddr;
 
-pub type LiveAddress = Infallible;
-
-pub fn parse_address(_: &str) -> Result<LiveAddress, String> {
+pub fn parse_address(_: &str) -> Result<SocketAddr, String> {
     Err("needs a program with the feature `serve`, which this one was built without".to_owned())
 }
 
@@ -17,11 +16,8 @@ pub fn parse_address(_: &str) -> Result<LiveAddress, String> {
 pub struct Live(Infallible);
 
 impl Live {
-    pub fn start(address: Option<LiveAddress>, _: &str) -> Result<Option<Self>> {
-        match address {
-            Some(address) => match address {},
-            None => Ok(None),
-        }
+    pub fn start(_: Option<SocketAddr>, _: &str) -> Result<Option<Self>> {
+        Ok(None)
     }
 
     pub fn follow(&mut self, source: impl PageSource + 'static) {

@@ -1,13 +1,8 @@
-//! Address on which the server listens.
+//! Addresses on which a server listens.
 
-use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::str::FromStr;
 
 pub const PORT: u16 = 8750;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ListenAddress(SocketAddr);
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
@@ -20,46 +15,23 @@ pub enum AddressError {
     Open,
 }
 
-impl ListenAddress {
-    pub fn socket(self) -> SocketAddr {
-        self.0
+/// Parses `ADDRESS`, `PORT` or `ADDRESS:PORT`. If other machines can reach it, the caller must require a token.
+pub fn parse_address(text: &str) -> Result<SocketAddr, AddressError> {
+    let local = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    let text = text.strip_prefix("http://").unwrap_or(text).trim_end_matches('/');
+    let text = text.replacen("localhost", "127.0.0.1", 1);
+    if let Ok(port) = text.strip_prefix(':').unwrap_or(&text).parse() {
+        return Ok(SocketAddr::new(local, port));
     }
-
-    /// Parses `ADDRESS`, `PORT` or `ADDRESS:PORT`. If other machines can reach it, the caller must require a token.
-    pub fn parse_any(text: &str) -> Result<SocketAddr, AddressError> {
-        let local = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        let text = text.strip_prefix("http://").unwrap_or(text).trim_end_matches('/');
-        let text = text.replacen("localhost", "127.0.0.1", 1);
-        if let Ok(port) = text.strip_prefix(':').unwrap_or(&text).parse() {
-            return Ok(SocketAddr::new(local, port));
-        }
-        if let Ok(address) = text.parse() {
-            return Ok(address);
-        }
-        let bare: Result<IpAddr, _> = text.trim_start_matches('[').trim_end_matches(']').parse();
-        bare.map(|address| SocketAddr::new(address, PORT)).map_err(|_| AddressError::Form)
+    if let Ok(address) = text.parse() {
+        return Ok(address);
     }
+    let bare: Result<IpAddr, _> = text.trim_start_matches('[').trim_end_matches(']').parse();
+    bare.map(|address| SocketAddr::new(address, PORT)).map_err(|_| AddressError::Form)
 }
 
-impl Default for ListenAddress {
-    fn default() -> Self {
-        Self(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), PORT))
-    }
-}
-
-impl fmt::Display for ListenAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl FromStr for ListenAddress {
-    type Err = AddressError;
-
-    fn from_str(text: &str) -> Result<Self, AddressError> {
-        let address = Self::parse_any(text)?;
-        if address.ip().is_loopback() { Ok(Self(address)) } else { Err(AddressError::Open) }
-    }
+pub fn parse_local(text: &str) -> Result<SocketAddr, AddressError> {
+    parse_address(text).and_then(|found| if found.ip().is_loopback() { Ok(found) } else { Err(AddressError::Open) })
 }
 
 #[cfg(test)]
@@ -78,17 +50,17 @@ mod tests {
             ("[::1]:81", "[::1]:81"),
             ("::1", "[::1]:8750"),
         ] {
-            assert_eq!(text.parse::<ListenAddress>().map(|read| read.to_string()), Ok(address.to_owned()), "{text}");
+            assert_eq!(parse_local(text).map(|read| read.to_string()), Ok(address.to_owned()), "{text}");
         }
     }
 
     #[test]
     fn other_addresses_are_refused_with_what_to_do() {
         for text in ["0.0.0.0", "0.0.0.0:8750", "[::]:8750", "192.168.1.2:80", "::ffff:10.0.0.1"] {
-            assert_eq!(text.parse::<ListenAddress>(), Err(AddressError::Open), "{text}");
+            assert_eq!(parse_local(text), Err(AddressError::Open), "{text}");
         }
         for text in ["", "data.csv", "127.0.0.1:99999", "example.org:80", "1.2.3"] {
-            assert_eq!(text.parse::<ListenAddress>(), Err(AddressError::Form), "{text}");
+            assert_eq!(parse_local(text), Err(AddressError::Form), "{text}");
         }
         let sentence = AddressError::Open.to_string();
         assert!(sentence.contains("ssh -L") && sentence.contains("reverse proxy"), "{sentence}");

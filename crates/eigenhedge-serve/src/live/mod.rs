@@ -1,14 +1,14 @@
 //! Live page of a running stream, which never waits for a browser: slow browsers receive fewer states.
 
-pub mod address;
+mod address;
 pub mod assets;
 pub mod feed;
 pub mod guard;
-pub mod server;
+mod server;
 pub mod sse;
 
-pub use address::{AddressError, ListenAddress};
+pub use address::{AddressError, PORT, parse_address, parse_local};
 pub use feed::{Feed, PageState, Watch};
 pub use guard::Guard;
-pub use server::{LiveServer, StartError};
+pub use server::{LiveServer, Parameters, open_sections};
 pub use sse::{Shutdown, ShutdownSwitch};

@@ -1,15 +1,15 @@
 //! Server of one page, in its own thread.
 
-use super::address::ListenAddress;
 use super::feed::Feed;
 use super::guard::{Guard, guarded};
 use super::sse::{Shutdown, ShutdownSwitch};
 use super::{assets, sse};
-use axum::extract::{RawQuery, State};
+use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Router, middleware};
+use std::collections::BTreeSet;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::thread::JoinHandle;
@@ -29,16 +29,21 @@ pub struct LiveServer {
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error("{0} is in use by another program; {next} takes another port, and port 0 any that is free", next = next(*.0))]
-    Busy(ListenAddress),
+    Busy(SocketAddr),
     #[error("cannot listen on {0}")]
-    Refused(ListenAddress, #[source] io::Error),
+    Refused(SocketAddr, #[source] io::Error),
     #[error("the thread of the page cannot be started")]
     Thread(#[source] io::Error),
 }
 
-fn next(address: ListenAddress) -> SocketAddr {
-    let socket = address.socket();
-    SocketAddr::new(socket.ip(), socket.port().checked_add(1).unwrap_or(0))
+fn next(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip(), address.port().checked_add(1).unwrap_or(0))
+}
+
+pub type Parameters = Query<Vec<(String, String)>>;
+
+pub fn open_sections(query: Parameters) -> BTreeSet<String> {
+    query.0.into_iter().filter(|(name, _)| name == "open").map(|(_, section)| section).collect()
 }
 
 #[derive(Debug, Clone)]
@@ -49,12 +54,12 @@ struct Context {
 }
 
 impl LiveServer {
-    pub fn start(address: ListenAddress, title: &str) -> Result<Self, StartError> {
+    pub fn start(address: SocketAddr, title: &str) -> Result<Self, StartError> {
         let refused = |error: io::Error| match error.kind() {
             io::ErrorKind::AddrInUse => StartError::Busy(address),
             _ => StartError::Refused(address, error),
         };
-        let listener = TcpListener::bind(address.socket()).map_err(refused)?;
+        let listener = TcpListener::bind(address).map_err(refused)?;
         let bound = listener.local_addr().map_err(refused)?;
         listener.set_nonblocking(true).map_err(refused)?;
         let (switch, shutdown) = ShutdownSwitch::new();
@@ -111,9 +116,8 @@ async fn page(State(context): State<Context>) -> impl IntoResponse {
     assets::shell(&context.title, FEED)
 }
 
-async fn events(State(context): State<Context>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
-    let open = query.as_deref().unwrap_or_default().split('&').filter_map(|pair| pair.strip_prefix("open="));
-    match context.feed.subscribe(sse::last_event_id(&headers), open.map(str::to_owned)) {
+async fn events(State(context): State<Context>, query: Parameters, headers: HeaderMap) -> Response {
+    match context.feed.subscribe(sse::last_event_id(&headers), open_sections(query)) {
         Some(subscription) => sse::respond(subscription, context.shutdown),
         None => {
             let sentence = "too many pages are open; close one\n";

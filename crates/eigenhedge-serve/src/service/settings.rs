@@ -60,7 +60,7 @@ impl Default for Limits {
 impl Settings {
     pub fn new(store: PathBuf) -> Self {
         Self {
-            listen: crate::live::ListenAddress::default().socket(),
+            listen: SocketAddr::from(([127, 0, 0, 1], crate::live::PORT)),
             store,
             tokens: None,
             hosts: Vec::new(),

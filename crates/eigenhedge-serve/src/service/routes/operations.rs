@@ -1,38 +1,38 @@
 //! Routes for operators: health, metrics, backup.
 
-use super::replies::{Answer, file_body, json, parameter};
+use super::replies::{Answer, file_body, loaded, parameter};
+use crate::live::Parameters;
 use crate::service::app::App;
 use crate::service::metrics::of_keys;
 use crate::service::problem::Problem;
-use axum::extract::{RawQuery, State};
-use axum::http::{StatusCode, header};
+use axum::Json;
+use axum::extract::State;
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use serde_json::json as object;
+use serde_json::json;
 
 pub async fn health() -> Response {
-    json(StatusCode::OK, &object!({ "status": "ok" }))
+    Json(json!({ "status": "ok" })).into_response()
 }
 
 pub async fn ready(State(app): State<App>) -> Answer {
     app.core.check_ready()?;
-    Ok(json(StatusCode::OK, &object!({ "status": "ready" })))
+    Ok(Json(json!({ "status": "ready" })).into_response())
 }
 
 pub async fn description(State(app): State<App>) -> Response {
-    json(StatusCode::OK, &crate::service::openapi::document(&app.core.settings.webhooks.hosts))
+    Json(crate::service::openapi::document(&app.core.settings.webhooks.hosts)).into_response()
 }
 
-pub async fn metrics(State(app): State<App>, RawQuery(query): RawQuery) -> Answer {
+pub async fn metrics(State(app): State<App>, query: Parameters) -> Answer {
     if app.core.is_starting() {
         return Err(Problem::unavailable("streams are being read from the store, so their numbers are not known yet"));
     }
-    let text = match parameter(query.as_deref(), "keys") {
+    let text = match parameter(&query, "keys") {
         None => app.metrics.text(&app.core),
         Some(name) => {
-            let handle = app.core.find(&name)?;
-            let _turn = handle.enter()?;
-            handle.load().await?;
-            of_keys(&name, handle.ask(|engine| Ok(engine.keys())).await?)
+            let (handle, _turn) = loaded(&app, name).await?;
+            of_keys(name, handle.ask(|engine| Ok(engine.keys())).await?)
         }
     };
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response())

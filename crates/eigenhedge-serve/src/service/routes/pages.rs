@@ -2,14 +2,14 @@
 
 use super::replies::{Answer, read_body};
 use crate::live::sse;
-use crate::live::{Feed, PageState, assets};
+use crate::live::{Feed, PageState, Parameters, assets, open_sections};
 use crate::service::app::App;
 use crate::service::gate::COOKIE;
 use crate::service::name::check_name;
 use crate::service::problem::Problem;
 use crate::service::stream::{Handle, Seen};
 use axum::body::Body;
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use eigenhedge_pages::escape::markup;
@@ -88,19 +88,20 @@ pub async fn first_feed(State(app): State<App>, headers: HeaderMap) -> Answer {
         let core = Arc::clone(&core);
         async move { Some(overview(&core.all())) }
     };
-    feed(&app, &headers, None, state)
+    feed(&app, &headers, BTreeSet::new(), state)
 }
 
 pub async fn stream_feed(
     State(app): State<App>,
     Path(name): Path<String>,
-    RawQuery(query): RawQuery,
+    query: Parameters,
     headers: HeaderMap,
 ) -> Answer {
     let handle = app.core.find(&name)?;
-    let open: BTreeSet<String> = open_keys(query.as_deref()).collect();
+    let open = open_sections(query);
+    let shown = open.clone();
     let state = move || {
-        let (handle, open) = (Arc::clone(&handle), open.clone());
+        let (handle, open) = (Arc::clone(&handle), shown.clone());
         async move {
             let title = handle.name.clone();
             handle.load().await.ok()?;
@@ -108,10 +109,10 @@ pub async fn stream_feed(
             Some(of_page(&page, &handle))
         }
     };
-    feed(&app, &headers, query.as_deref(), state)
+    feed(&app, &headers, open, state)
 }
 
-fn feed<F, S>(app: &App, headers: &HeaderMap, query: Option<&str>, state: F) -> Answer
+fn feed<F, S>(app: &App, headers: &HeaderMap, open: BTreeSet<String>, state: F) -> Answer
 where
     F: Fn() -> S + Send + Sync + 'static,
     S: Future<Output = Option<PageState>> + Send + 'static,
@@ -123,7 +124,7 @@ where
         return busy();
     }
     let feed = Feed::default();
-    let Some(subscription) = feed.subscribe(sse::last_event_id(headers), open_keys(query).collect::<Vec<_>>()) else {
+    let Some(subscription) = feed.subscribe(sse::last_event_id(headers), open) else {
         PAGES.fetch_sub(1, Ordering::Relaxed);
         return busy();
     };
@@ -141,10 +142,6 @@ where
         PAGES.fetch_sub(1, Ordering::Relaxed);
     });
     Ok(sse::respond(subscription, app.shutdown.clone()))
-}
-
-fn open_keys(query: Option<&str>) -> impl Iterator<Item = String> {
-    query.unwrap_or_default().split('&').filter_map(|pair| pair.strip_prefix("open=")).map(str::to_owned)
 }
 
 fn of_page(page: &Page, handle: &Handle) -> PageState {

@@ -1,68 +1,51 @@
 //! Request bodies and queries, and common responses.
 
+use crate::live::Parameters;
 use crate::service::app::App;
 use crate::service::memory::Reserved;
 use crate::service::problem::Problem;
+use crate::service::stream::{Handle, Turn};
 use axum::body::{Body, Bytes};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use futures_util::stream;
-use hyper::body::{Body as _, Frame, SizeHint};
-use serde_json::Value;
+use futures_util::{StreamExt, stream};
+use std::convert::Infallible;
 use std::fs::File;
-use std::future::poll_fn;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::sync::Arc;
 
 pub const SMALL_BODY: usize = 64 << 10;
 
 pub type Answer = Result<Response, Problem>;
 
-pub fn json(status: StatusCode, value: &Value) -> Response {
-    let mut response = Response::new(Body::from(value.to_string()));
-    *response.status_mut() = status;
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
+pub fn parameter<'a>(query: &'a Parameters, name: &str) -> Option<&'a str> {
+    query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+}
+
+/// Returns a loaded stream, and a place among its waiting requests.
+pub async fn loaded(app: &App, name: &str) -> Result<(Arc<Handle>, Turn), Problem> {
+    let handle = app.core.find(name)?;
+    let turn = handle.enter()?;
+    handle.load().await?;
+    Ok((handle, turn))
 }
 
 /// The memory stays reserved until the lines are sent.
 pub fn lines(bytes: Vec<u8>, mut memory: Reserved) -> Response {
     memory.keep(bytes.capacity() as u64);
-    let body = Body::new(Held { body: bytes.into(), _memory: memory });
-    ([(header::CONTENT_TYPE, "application/x-ndjson")], body).into_response()
-}
-
-struct Held {
-    body: Body,
-    _memory: Reserved,
-}
-
-impl hyper::body::Body for Held {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
+    let headers =
+        [(header::CONTENT_TYPE, "application/x-ndjson".to_owned()), (header::CONTENT_LENGTH, bytes.len().to_string())];
+    let whole = stream::unfold((Some(Bytes::from(bytes)), memory), |(bytes, memory)| async move {
+        Some((Ok::<_, Infallible>(bytes?), (None, memory)))
+    });
+    (headers, Body::from_stream(whole)).into_response()
 }
 
 /// A compressed body or more than `most` bytes is an error.
 pub async fn read_body(
     app: &App,
     headers: &HeaderMap,
-    mut body: Body,
+    body: Body,
     most: usize,
 ) -> Result<(Vec<u8>, Reserved), Problem> {
     let limits = app.core.settings.limits;
@@ -79,9 +62,9 @@ pub async fn read_body(
     let mut memory = app.core.memory.request();
     let mut bytes = Vec::new();
     let read = async {
-        while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
-            let unreadable = |error| Problem::malformed(format!("the body cannot be read: {error}"));
-            let Ok(piece) = frame.map_err(unreadable)?.into_data() else { continue };
+        let mut pieces = body.into_data_stream();
+        while let Some(piece) = pieces.next().await {
+            let piece = piece.map_err(|error| Problem::malformed(format!("the body cannot be read: {error}")))?;
             if bytes.len() + piece.len() > most {
                 return Err(too_large());
             }
@@ -96,51 +79,22 @@ pub async fn read_body(
     Ok((bytes, memory))
 }
 
-pub fn parameter(query: Option<&str>, name: &str) -> Option<String> {
-    let pairs = query.unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
-    let value = pairs.into_iter().find(|(key, _)| *key == name)?.1;
-    let mut bytes = Vec::new();
-    let mut rest = value.as_bytes();
-    while let Some((byte, after)) = rest.split_first() {
-        let code = after.get(..2).and_then(|code| u8::from_str_radix(std::str::from_utf8(code).ok()?, 16).ok());
-        match (byte, code) {
-            (b'%', Some(code)) => {
-                bytes.push(code);
-                rest = &after[2..];
-                continue;
-            }
-            (b'+', _) => bytes.push(b' '),
-            _ => bytes.push(*byte),
-        }
-        rest = after;
-    }
-    String::from_utf8(bytes).ok()
-}
-
 const PIECE: usize = 256 << 10;
 
 pub fn file_body(file: File, length: u64) -> Body {
-    let pieces = stream::unfold((Some(file), 0), move |(file, sent)| async move {
-        let mut file = file?;
+    let pieces = stream::try_unfold((file, 0), move |(mut file, sent)| async move {
         if sent >= length {
-            return None;
+            return Ok(None);
         }
         let read = move || -> io::Result<(File, Vec<u8>)> {
             file.seek(SeekFrom::Start(sent))?;
             let mut piece = Vec::new();
             file.by_ref().take((length - sent).min(PIECE as u64)).read_to_end(&mut piece)?;
-            Ok((file, piece))
+            if piece.is_empty() { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok((file, piece)) }
         };
-        match tokio::task::spawn_blocking(read).await.unwrap_or_else(|_| Err(io::ErrorKind::Interrupted.into())) {
-            Ok((_, piece)) if piece.is_empty() => {
-                Some((Err(io::Error::from(io::ErrorKind::UnexpectedEof)), (None, sent)))
-            }
-            Ok((file, piece)) => {
-                let sent = sent + piece.len() as u64;
-                Some((Ok(Bytes::from(piece)), (Some(file), sent)))
-            }
-            Err(error) => Some((Err(error), (None, sent))),
-        }
+        let (file, piece) = tokio::task::spawn_blocking(read).await.map_err(io::Error::other)??;
+        let sent = sent + piece.len() as u64;
+        Ok::<_, io::Error>(Some((Bytes::from(piece), (file, sent))))
     });
     Body::from_stream(pieces)
 }

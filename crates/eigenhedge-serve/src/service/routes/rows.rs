@@ -1,6 +1,6 @@
 //! Routes that learn rows, score rows and accept a reference.
 
-use super::replies::{Answer, SMALL_BODY, json, lines, read_body};
+use super::replies::{Answer, SMALL_BODY, lines, read_body};
 use crate::service::app::App;
 use crate::service::memory::{Reserved, need_of_rows};
 use crate::service::order::{Logged, Order};
@@ -8,10 +8,12 @@ use crate::service::problem::Problem;
 use crate::service::repeats::RequestKey;
 use crate::service::rows::{BodyForm, Rows};
 use crate::service::stream::Handle;
+use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
-use serde_json::{Value, json as object};
+use axum::response::IntoResponse;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Larger bodies are parsed on a thread of their own.
@@ -63,7 +65,7 @@ pub async fn accept(State(app): State<App>, Path(name): Path<String>, headers: H
     };
     handle.load().await?;
     handle.order(Logged::new(request, Order::Accept { key }), (memory, turn)).await?;
-    Ok(json(StatusCode::OK, &object!({ "accepted": true })))
+    Ok(Json(json!({ "accepted": true })).into_response())
 }
 
 fn form_of(headers: &HeaderMap) -> Result<BodyForm, Problem> {

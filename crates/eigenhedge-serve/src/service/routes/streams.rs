@@ -1,6 +1,7 @@
 //! Routes that create, show and delete streams, and return their summaries, models and events.
 
-use super::replies::{Answer, SMALL_BODY, file_body, json, parameter, read_body};
+use super::replies::{Answer, SMALL_BODY, file_body, loaded, parameter, read_body};
+use crate::live::Parameters;
 use crate::live::sse::{self, Event, Source};
 use crate::service::app::App;
 use crate::service::engine::Saved;
@@ -9,11 +10,12 @@ use crate::service::options::StreamOptions;
 use crate::service::order::{Logged, Order};
 use crate::service::problem::Problem;
 use crate::service::stream::Handle;
+use axum::Json;
 use axum::body::Body;
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde_json::{Value, json as object};
+use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
@@ -23,7 +25,7 @@ const IN_MEMORY: u64 = 4;
 
 fn described(handle: &Handle) -> Value {
     let seen = handle.seen();
-    object!({
+    json!({
         "name": handle.name,
         "kind": handle.options.kind(),
         "options": handle.options.given,
@@ -38,12 +40,11 @@ fn described(handle: &Handle) -> Value {
 
 pub async fn list(State(app): State<App>) -> Response {
     let streams: Vec<Value> = app.core.all().iter().map(|handle| described(handle)).collect();
-    json(StatusCode::OK, &object!({ "streams": streams }))
+    Json(json!({ "streams": streams })).into_response()
 }
 
 pub async fn show(State(app): State<App>, Path(name): Path<String>) -> Answer {
-    let handle = app.core.find(&name)?;
-    Ok(json(StatusCode::OK, &described(&handle)))
+    Ok(Json(described(&*app.core.find(&name)?)).into_response())
 }
 
 pub async fn create(State(app): State<App>, Path(name): Path<String>, headers: HeaderMap, body: Body) -> Answer {
@@ -53,7 +54,7 @@ pub async fn create(State(app): State<App>, Path(name): Path<String>, headers: H
         .map_err(|error| Problem::malformed(format!("the options of a stream must be JSON: {error}")))?;
     let (handle, is_new) = app.core.create(&name, StreamOptions::new(&options)?).await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
-    Ok(json(status, &described(&handle)))
+    Ok((status, Json(described(&handle))).into_response())
 }
 
 pub async fn delete(State(app): State<App>, Path(name): Path<String>) -> Answer {
@@ -61,28 +62,20 @@ pub async fn delete(State(app): State<App>, Path(name): Path<String>) -> Answer 
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-pub async fn summary(State(app): State<App>, Path(name): Path<String>, RawQuery(query): RawQuery) -> Answer {
-    let handle = app.core.find(&name)?;
-    let _turn = handle.enter()?;
-    handle.load().await?;
-    let key = parameter(query.as_deref(), "key");
-    let summary = handle.ask(move |engine| engine.summary(key.as_deref())).await?;
-    Ok(json(StatusCode::OK, &summary))
+pub async fn summary(State(app): State<App>, Path(name): Path<String>, query: Parameters) -> Answer {
+    let (handle, _turn) = loaded(&app, &name).await?;
+    let summary = handle.ask(move |engine| engine.summary(parameter(&query, "key"))).await?;
+    Ok(Json(summary).into_response())
 }
 
-pub async fn incidents(State(app): State<App>, Path(name): Path<String>, RawQuery(query): RawQuery) -> Answer {
-    let handle = app.core.find(&name)?;
-    let _turn = handle.enter()?;
-    handle.load().await?;
-    let key = parameter(query.as_deref(), "key");
-    let incidents = handle.ask(move |engine| Ok(engine.incidents(key.as_deref()))).await?;
-    Ok(json(StatusCode::OK, &object!({ "incidents": incidents })))
+pub async fn incidents(State(app): State<App>, Path(name): Path<String>, query: Parameters) -> Answer {
+    let (handle, _turn) = loaded(&app, &name).await?;
+    let incidents = handle.ask(move |engine| Ok(engine.incidents(parameter(&query, "key")))).await?;
+    Ok(Json(json!({ "incidents": incidents })).into_response())
 }
 
 pub async fn model(State(app): State<App>, Path(name): Path<String>) -> Answer {
-    let handle = app.core.find(&name)?;
-    let _turn = handle.enter()?;
-    handle.load().await?;
+    let (handle, _turn) = loaded(&app, &name).await?;
     let body = match handle.ask(|engine| engine.model_file()).await? {
         Saved::Memory(bytes) => Body::from(bytes),
         Saved::File(file, length) => file_body(file, length),
@@ -100,7 +93,7 @@ pub async fn replace_model(State(app): State<App>, Path(name): Path<String>, hea
     handle.load().await?;
     app.core.memory.check_learners(0)?;
     handle.order(Logged::new(None, Order::Model(body)), (memory, turn)).await?;
-    Ok(json(StatusCode::OK, &described(&handle)))
+    Ok(Json(described(&handle)).into_response())
 }
 
 pub async fn events(State(app): State<App>, Path(name): Path<String>, headers: HeaderMap) -> Answer {
