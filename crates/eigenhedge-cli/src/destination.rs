@@ -6,7 +6,7 @@ use crate::table::{Usage, is_dash};
 use anyhow::{Context, Result};
 use eigenhedge_io::{Answers, Cell, CellKind, Column, Form, Target};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Destination {
@@ -75,14 +75,15 @@ pub fn coordinate_names(k: usize) -> Vec<String> {
     (0..k).map(|i| format!("z{i}")).collect()
 }
 
-/// Refuses two outputs, or an input and an output, in the same file. The flag of an output allows `-`.
+/// Refuses two outputs, or an input and an output, in the same file. Only `--out` and `--events` may be `-`.
 pub fn judge_outputs<'a>(
-    inputs: impl IntoIterator<Item = (&'a str, &'a Path)>,
-    outputs: &[(&'a str, Option<&'a Path>, bool)],
+    inputs: impl IntoIterator<Item = (&'a str, &'a PathBuf)>,
+    outputs: &[(&'a str, &'a Option<PathBuf>)],
 ) -> Result<(), Usage> {
-    let mut taken: Vec<(&str, &Path)> = inputs.into_iter().filter(|(_, path)| !is_dash(path)).collect();
-    for (option, path, may_be_dash) in outputs {
+    let mut taken: Vec<(&str, &PathBuf)> = inputs.into_iter().filter(|(_, path)| !is_dash(path)).collect();
+    for (option, path) in outputs {
         let Some(path) = path else { continue };
+        let may_be_dash = ["--out", "--events"].contains(option);
         match taken.iter().find(|(_, other)| is_dash(path) && is_dash(other) || is_same_file(path, other)) {
             _ if is_dash(path) && !may_be_dash => return Err(Usage(format!("{option} must be a file, got -"))),
             Some((other, _)) if is_dash(path) => return Err(Usage(format!("{other} and {option} must not both be -"))),

@@ -1,15 +1,13 @@
 //! Checked arguments of `run`.
 
-use crate::args::{Directions, KeepArgs, OfRun, OptionArgs, RunArgs, SummaryForm, typed};
+use crate::args::{Directions, KeepArgs, RunArgs, SummaryForm, typed};
 use crate::destination::{Destination, judge_outputs, judge_page, judge_plot};
 use crate::directions::choose_k;
 use crate::table::{self, Usage};
-use anyhow::anyhow;
 use eigenhedge::batch::Center;
 use eigenhedge::options::{Options, Setup, spelled};
 use eigenhedge::{AnyLearner, Error, Kind, Missing, Standardize};
-use eigenhedge_io::{Layout, Source, printable_path};
-use serde_json::{Map, Value, json};
+use eigenhedge_io::{Layout, Source};
 use std::path::PathBuf;
 
 #[derive(Debug)]
@@ -27,50 +25,17 @@ pub struct Plan {
 #[derive(Debug)]
 pub enum Beginning {
     Setup(Box<Setup>),
-    Model(Given),
-}
-
-/// Saved model to start from, which the options must match.
-#[derive(Debug)]
-pub struct Given {
-    pub path: PathBuf,
-    pub options: OptionArgs<OfRun>,
-    pub k: Option<usize>,
-    pub standardize: Option<Standardize>,
-}
-
-impl Given {
-    /// Applies `--missing`, if given, which is a property of the new table.
-    pub fn new_missing(
-        &self,
-        learner: Kind,
-        options: &mut Map<String, Value>,
-        change: impl FnOnce(Missing) -> Result<(), Error>,
-    ) -> anyhow::Result<()> {
-        const NAME: &str = "missing";
-        if !self.options.names().any(|name| name == NAME) {
-            return Ok(());
-        }
-        let typed = self.options.options(learner, self.k.unwrap_or(1));
-        let missing = setup(&typed)?.spec.missing;
-        change(missing).map_err(|error| anyhow!("{}: {error}", printable_path(&self.path)))?;
-        options.insert(NAME.to_owned(), json!(missing.name()));
-        Ok(())
-    }
+    /// Saved model, which the options must match.
+    Model(PathBuf),
 }
 
 impl Beginning {
     fn new(args: &RunArgs, source: &Source, layout: &Layout) -> anyhow::Result<Self> {
         if let Some(path) = &args.keep.start_from {
-            let (path, options) = (path.clone(), args.options.clone());
-            let k = match args.k {
-                None => None,
-                Some(Directions::Number(k)) => Some(k),
-                Some(Directions::Share(share)) => {
-                    return Err(Usage(format!("-k must be a number with --start-from, got {share}")).into());
-                }
-            };
-            return Ok(Self::Model(Given { path, options, k, standardize: args.table.standardize }));
+            if let Some(Directions::Share(share)) = args.k {
+                return Err(Usage(format!("-k must be a number with --start-from, got {share}")).into());
+            }
+            return Ok(Self::Model(path.clone()));
         }
         let standardize = args.table.standardize.unwrap_or_default();
         // The options are checked before the table is read.
@@ -114,6 +79,10 @@ impl Plan {
         Some(self.args.summary).filter(|form| !self.args.quiet || *form == SummaryForm::Json)
     }
 
+    pub fn k(&self) -> Option<usize> {
+        if let Some(Directions::Number(k)) = self.args.k { Some(k) } else { None }
+    }
+
     pub fn records(&self) -> bool {
         let KeepArgs { report, plot, .. } = &self.args.keep;
         report.is_some() || plot.is_some() || self.args.live.live.is_some()
@@ -141,14 +110,14 @@ fn filled(args: &RunArgs, beginning: &Beginning) -> Result<Destination, Usage> {
 fn places(args: &RunArgs) -> Result<(), Usage> {
     let KeepArgs { report, plot, snapshot, .. } = &args.keep;
     let outputs = [
-        ("--out", args.out.out.as_deref(), true),
-        ("--reconstruct", args.reconstruct.as_deref(), false),
-        ("--filled", args.filled.as_deref(), false),
-        ("--report", report.as_deref(), false),
-        ("--plot", plot.as_deref(), false),
-        ("--snapshot", snapshot.as_deref(), false),
+        ("--out", &args.out.out),
+        ("--reconstruct", &args.reconstruct),
+        ("--filled", &args.filled),
+        ("--report", report),
+        ("--plot", plot),
+        ("--snapshot", snapshot),
     ];
-    judge_outputs(args.inputs.iter().map(|path| ("the input", path.as_path())), &outputs)?;
+    judge_outputs(args.inputs.iter().map(|path| ("the input", path)), &outputs)?;
     judge_page(report.as_deref())?;
     judge_plot(plot.as_deref())
 }

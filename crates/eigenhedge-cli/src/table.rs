@@ -1,16 +1,13 @@
 //! Sources and layouts of tables, as given by command-line arguments.
 
-use crate::args::{BadRow, BesideArgs, TableArgs};
+use crate::args::{BesideArgs, TableArgs};
 pub use crate::inputs::{Usage, is_dash};
 use crate::inputs::{inputs, is_workbook, paths_of};
-use crate::say::say_short_warm_up;
+use crate::say::{say, say_short_warm_up};
 use eigenhedge::kernel::{TextItems, VectorKernel};
 use eigenhedge::{Kind, Missing, Model, Standardize};
-use eigenhedge_io::{
-    Error, Format, Layout, OnBadRow, Pivot, ScaledStream, Selector, Source, Stream, printable, printable_path,
-};
+use eigenhedge_io::{Error, Format, Layout, Pivot, ScaledStream, Selector, Source, Stream, printable, printable_path};
 use eigenhedge_pages::{check_width, file_name};
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 pub fn source(paths: &[PathBuf]) -> Result<Source, Usage> {
@@ -34,10 +31,6 @@ pub fn title(source: &Source) -> String {
     }
 }
 
-pub fn open(path: &Path, args: &TableArgs) -> anyhow::Result<ScaledStream> {
-    open_all(&[path.to_owned()], args)
-}
-
 pub fn open_texts(path: &Path, args: &TableArgs, items: TextItems, keep: &[String]) -> anyhow::Result<ScaledStream> {
     let source = source(&[path.to_owned()])?;
     let keep = keep.iter().map(|text| Selector::from_text(text)).collect();
@@ -46,15 +39,7 @@ pub fn open_texts(path: &Path, args: &TableArgs, items: TextItems, keep: &[Strin
     Ok(ScaledStream::new(Stream::open(&source, &of_texts(layout, Some(items), standardize)?)?, standardize))
 }
 
-pub fn open_all(paths: &[PathBuf], args: &TableArgs) -> anyhow::Result<ScaledStream> {
-    open_with_missing(paths, args, None)
-}
-
-pub fn open_with_missing(
-    paths: &[PathBuf],
-    args: &TableArgs,
-    missing: Option<Missing>,
-) -> anyhow::Result<ScaledStream> {
+pub fn open(paths: &[PathBuf], args: &TableArgs, missing: Option<Missing>) -> anyhow::Result<ScaledStream> {
     let source = source(paths)?;
     let stream = Stream::open(&source, &Layout { missing, ..layout(args, &source)? })?;
     say_reading(&stream);
@@ -64,15 +49,11 @@ pub fn open_with_missing(
 }
 
 pub fn say_reading(stream: &Stream) {
-    if let Some(line) = stream.read_as() {
-        let _ = writeln!(io::stderr(), "eigenhedge: read as: {}", printable(line));
-    }
+    stream.read_as().iter().for_each(|line| say(&format!("read as: {}", printable(line))));
 }
 
 pub fn say_times(stream: &Stream) {
-    if let Some(line) = stream.times() {
-        let _ = writeln!(io::stderr(), "eigenhedge: times: {line}");
-    }
+    stream.times().iter().for_each(|line| say(&format!("times: {line}")));
 }
 
 /// Columns are matched by name if both have names.
@@ -178,10 +159,7 @@ pub fn layout(args: &TableArgs, source: &Source) -> Result<Layout, Usage> {
         exclude: selectors(&args.exclude),
         array: args.array.clone(),
         dim: args.dim,
-        on_bad_row: match args.on_bad_row {
-            BadRow::Fail => OnBadRow::Fail,
-            BadRow::Skip => OnBadRow::Skip,
-        },
+        on_bad_row: args.on_bad_row,
         max_memory: args.max_memory.unwrap_or_default(),
         ..plain
     };

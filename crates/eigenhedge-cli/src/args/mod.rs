@@ -1,5 +1,6 @@
 //! The command line as typed. [`crate::plan`] checks how the options of `run` fit together.
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -19,12 +20,12 @@ pub use options::{OfKernels, OfRun, OptionArgs, typed};
 pub use outputs::{AnswersAs, KeepArgs, LiveArgs, OutArgs};
 
 pub use other_commands::{
-    CenterArg, CompareArgs, ExpertsArgs, ExportArgs, InspectArgs, KernelPcaArgs, KernelRidgeArgs, Made, MakeArgs,
-    MergeArgs, MmdArgs, PairArgs, PcaArgs, ReconstructArgs, ReproduceArgs, ScreeArgs, TransformArgs,
+    CompareArgs, ExpertsArgs, ExportArgs, InspectArgs, KernelPcaArgs, KernelRidgeArgs, Made, MakeArgs, MergeArgs,
+    MmdArgs, PairArgs, PcaArgs, ReconstructArgs, ReproduceArgs, ScreeArgs, TransformArgs,
 };
 #[cfg(feature = "serve")]
 pub use serve::ServeArgs;
-pub use table::{BadRow, BesideArgs, TableArgs};
+pub use table::{BesideArgs, TableArgs};
 
 /// Online PCA with guarantees.
 ///
@@ -217,6 +218,15 @@ pub enum SummaryForm {
     Text,
     /// A JSON object
     Json,
+}
+
+/// Accepts names, each with a help text and a value.
+fn choices<T: Clone + Send + Sync + 'static, const N: usize>(
+    all: [(&'static str, &'static str, T); N],
+) -> impl TypedValueParser<Value = T> {
+    let names = PossibleValuesParser::new(all.each_ref().map(|(name, help, _)| PossibleValue::new(*name).help(*help)));
+    let value = move |name: String| all.iter().find(|(own, ..)| *own == name).map(|(.., value)| value.clone());
+    names.try_map(move |name| value(name).ok_or("not a choice"))
 }
 
 /// Parses a number of directions. For a share, the error explains how to find the number.

@@ -2,22 +2,14 @@
 
 use super::Directions;
 use super::options::{OfCompare, OfKernels, OptionArgs, learners};
-use super::{OutArgs, SummaryForm, TableArgs};
-use clap::builder::{PossibleValuesParser, RangedU64ValueParser};
+use super::{OutArgs, SummaryForm, TableArgs, choices};
+use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use eigenhedge::Kind;
+use eigenhedge::batch::Center;
 use eigenhedge::registry::{ExpertKind, defaults};
 use eigenhedge_pages::compare::{LEARNERS, WARM_UP};
 use std::path::PathBuf;
-
-/// Center to subtract from the rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum CenterArg {
-    /// The mean
-    Mean,
-    /// The origin
-    None,
-}
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -36,8 +28,8 @@ pub struct CompareArgs {
           default_value = LEARNERS)]
     pub learners: Vec<Kind>,
     /// Center to subtract from each row: the running mean, or none
-    #[arg(long, value_enum, value_name = "CENTER", default_value_t = CenterArg::Mean)]
-    pub center: CenterArg,
+    #[arg(long, value_name = "CENTER", default_value = "mean", value_parser = centers())]
+    pub center: Center,
     #[command(flatten)]
     pub options: OptionArgs<OfCompare>,
     /// Number of rows to fit the frozen PCA to, at least k + 1; all losses are counted after them, or from the start if
@@ -90,6 +82,10 @@ pub struct ScreeArgs {
     pub plot: Option<PathBuf>,
     #[command(flatten)]
     pub table: TableArgs,
+}
+
+fn centers() -> impl TypedValueParser<Value = Center> {
+    choices([("mean", "The mean", Center::Mean), ("none", "The origin", Center::None)])
 }
 
 fn share(text: &str) -> Result<f64, String> {
@@ -256,8 +252,8 @@ pub struct PairArgs {
     pub alpha: f64,
     /// Center to subtract from the rows of both tables: the mean of the previous rows, or none. With none, the
     /// directions of independent tables are their means
-    #[arg(long, value_enum, value_name = "CENTER", default_value_t = CenterArg::Mean)]
-    pub center: CenterArg,
+    #[arg(long, value_name = "CENTER", default_value = "mean", value_parser = centers())]
+    pub center: Center,
     /// Bound Q such that |x| |y| ≤ Q² for every centered pair; required by the theorem [default: the smallest that
     /// holds so far]
     #[arg(long, value_name = "F")]
@@ -318,8 +314,8 @@ pub struct PcaArgs {
     #[arg(short, value_name = "K|SHARE", value_parser = Directions::from_text)]
     pub k: Option<Directions>,
     /// Center to subtract from each row
-    #[arg(long, value_enum, value_name = "CENTER", default_value_t = CenterArg::Mean)]
-    pub center: CenterArg,
+    #[arg(long, value_name = "CENTER", default_value = "mean", value_parser = centers())]
+    pub center: Center,
     #[command(flatten)]
     pub out: OutArgs,
     /// File for the components, one per row
@@ -338,8 +334,8 @@ pub struct KernelPcaArgs {
     #[arg(short, value_name = "K|SHARE", value_parser = Directions::from_text)]
     pub k: Option<Directions>,
     /// Center to subtract from the features of each row
-    #[arg(long, value_enum, value_name = "CENTER", default_value_t = CenterArg::Mean)]
-    pub center: CenterArg,
+    #[arg(long, value_name = "CENTER", default_value = "mean", value_parser = centers())]
+    pub center: Center,
     #[command(flatten)]
     pub kernel: OptionArgs<OfKernels>,
     #[command(flatten)]

@@ -1,10 +1,10 @@
 //! Options of tables, shared by all commands that read a table.
 
-use super::named;
+use super::{choices, named};
+use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
 use eigenhedge::Standardize;
-use eigenhedge_io::{Format, MaxMemory, TimeFormat, Timezone, duration};
+use eigenhedge_io::{Format, MaxMemory, OnBadRow, TimeFormat, Timezone, duration};
 
 /// Options of tables.
 #[derive(Debug, Clone, Args)]
@@ -72,8 +72,8 @@ pub struct TableArgs {
     pub standardize: Option<Standardize>,
     /// Handling of bad rows: text or infinity instead of a number, a wrong number of cells, a row that the learner
     /// rejects, or a missing cell unless another option handles it. Use `skip` for an endless pipe
-    #[arg(long, value_enum, value_name = "WHAT", default_value_t = BadRow::Fail)]
-    pub on_bad_row: BadRow,
+    #[arg(long, value_name = "WHAT", default_value = "fail", value_parser = on_bad_row())]
+    pub on_bad_row: OnBadRow,
     /// Do not fail if more than half of the rows were skipped as bad. Only `run` and `monitor` fail then
     #[arg(long)]
     pub allow_skipped: bool,
@@ -117,13 +117,9 @@ pub struct BesideArgs {
     pub max_groups: Option<u32>,
 }
 
-/// Handling of bad rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum BadRow {
-    /// Stop with an error
-    Fail,
-    /// Skip the row; `run` and `monitor` list the first skipped rows at the end
-    Skip,
+fn on_bad_row() -> impl TypedValueParser<Value = OnBadRow> {
+    let skip = "Skip the row; `run` and `monitor` list the first skipped rows at the end";
+    choices([("fail", "Stop with an error", OnBadRow::Fail), ("skip", skip, OnBadRow::Skip)])
 }
 
 fn formats() -> impl TypedValueParser<Value = Format> {

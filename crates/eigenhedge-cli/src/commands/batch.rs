@@ -1,9 +1,7 @@
 //! The batch methods: `pca`, `kernel-pca`, `kernel-ridge`, `preimage`, `mmd`. All rows are read before any output.
 
 use crate::args::Directions;
-use crate::args::{
-    CenterArg, KernelPcaArgs, KernelRidgeArgs, MmdArgs, OfKernels, OptionArgs, PcaArgs, SummaryForm, TableArgs,
-};
+use crate::args::{KernelPcaArgs, KernelRidgeArgs, MmdArgs, OfKernels, OptionArgs, PcaArgs, SummaryForm, TableArgs};
 use crate::destination::{Destination, coordinate_names, judge_outputs};
 use crate::directions::reported;
 use crate::plan;
@@ -13,7 +11,7 @@ use crate::table::{self, Usage};
 use crate::working::Working;
 use anyhow::{Context, Result, anyhow};
 use eigenhedge::batch::preimage::{Stop, preimages};
-use eigenhedge::batch::{Center, KernelPca, KernelRidge, Pca, Solver, two_sample_test};
+use eigenhedge::batch::{KernelPca, KernelRidge, Pca, Solver, two_sample_test};
 use eigenhedge::kernel::{TextItems, VectorKernel, Vectors};
 use eigenhedge::{Kind, Random, Standardize};
 use eigenhedge_io::{Cell, Layout, ScaledStream, Stream, number_cells, number_columns};
@@ -22,6 +20,7 @@ use eigenhedge_pages::number::readable;
 use serde_json::json;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::slice::from_ref;
 
 struct Rows {
     names: Vec<String>,
@@ -39,11 +38,11 @@ const MOST_CHOSEN: usize = 32;
 const SCALE_ROWS: usize = 100;
 
 /// If `by_pairs` is true, a value for each pair of rows must also fit the memory limit.
-fn read(path: &Path, args: &TableArgs, by_pairs: bool) -> Result<Rows> {
-    all_rows(table::open(path, args)?, by_pairs)
+fn read(path: &PathBuf, args: &TableArgs, by_pairs: bool) -> Result<Rows> {
+    all_rows(table::open(from_ref(path), args, None)?, by_pairs)
 }
 
-fn read_for(kernel: &OptionArgs<OfKernels>, path: &Path, args: &TableArgs) -> Result<Rows> {
+fn read_for(kernel: &OptionArgs<OfKernels>, path: &PathBuf, args: &TableArgs) -> Result<Rows> {
     match plan::setup(&kernel.options(Kind::Auto, 1))?.text_items() {
         None => read(path, args, true),
         Some(items) => all_rows(table::open_texts(path, args, items, &[])?, true),
@@ -80,24 +79,17 @@ fn working(what: &str, rows: usize, length: usize, passes: usize) -> Working {
     Working::announce(format!("{what} of {rows} rows"), 0, seconds, 8.0 * pairs)
 }
 
-fn center(center: CenterArg) -> Center {
-    match center {
-        CenterArg::Mean => Center::Mean,
-        CenterArg::None => Center::None,
-    }
-}
-
 pub fn pca(args: &PcaArgs) -> Result<()> {
-    let components = args.components.as_deref();
-    let outputs = [("--out", args.out.out.as_deref(), true), ("--components", components, false)];
-    judge_outputs([("the input", args.input.as_path())], &outputs)?;
-    let (out, components) = (args.out.destination()?, Destination::new("--components", components, None)?);
+    let outputs = [("--out", &args.out.out), ("--components", &args.components)];
+    judge_outputs([("the input", &args.input)], &outputs)?;
+    let components = Destination::new("--components", args.components.as_deref(), None)?;
+    let out = args.out.destination()?;
     let table = read(&args.input, &args.table, false)?;
-    let k = reported(Directions::of_rows(args.k, &table.rows, center(args.center)), false);
+    let k = reported(Directions::of_rows(args.k, &table.rows, args.center), false);
     let mut coordinates = out.open(number_columns(&coordinate_names(k)))?;
     let mut directions = components.open(number_columns(&table.names))?;
     let working = Working::start(format!("PCA of {} rows", table.rows.len()), 0);
-    let pca = Pca::fit(&table.rows, k, center(args.center)).map_err(|e| anyhow!("{}: {e}", table.source))?;
+    let pca = Pca::fit(&table.rows, k, args.center).map_err(|e| anyhow!("{}: {e}", table.source))?;
     (0..k).try_for_each(|j| directions.write(&number_cells(pca.components.column(j))))?;
     directions.finish()?;
     if out.is_wanted() {
@@ -142,19 +134,19 @@ fn fit_kernel_pca(args: &KernelPcaArgs, table: &Rows) -> Result<KernelPca<Vector
         asked => {
             let first = &table.rows[..table.rows.len().min(FIRST_ROWS)];
             let most = MOST_CHOSEN.min(first.len().saturating_sub(1)).max(1);
-            let model = KernelPca::fit(dictionary.clone(), first, most, center(args.center), Solver::auto(first.len()));
+            let model = KernelPca::fit(dictionary.clone(), first, most, args.center, Solver::auto(first.len()));
             let model = model.map_err(|error| anyhow!("{}: {error}", table.source))?;
             reported(Directions::of_shares(asked, &model.explained_ratio(), first.len()), false)
         }
     };
     let _working = working("kernel PCA", table.rows.len(), table.names.len(), 20 * k);
-    KernelPca::fit(dictionary, &table.rows, k, center(args.center), Solver::auto(table.rows.len()))
+    KernelPca::fit(dictionary, &table.rows, k, args.center, Solver::auto(table.rows.len()))
         .map_err(|error| anyhow!("{}: {error}", table.source))
 }
 
 pub fn kernel_pca(args: &KernelPcaArgs) -> Result<()> {
     let out = args.out.destination()?;
-    judge_outputs([("the input", args.input.as_path())], &[("--out", args.out.out.as_deref(), true)])?;
+    judge_outputs([("the input", &args.input)], &[("--out", &args.out.out)])?;
     let table = read_for(&args.kernel, &args.input, &args.table)?;
     let model = fit_kernel_pca(args, &table)?;
     let k = model.eigenvalues.len();
@@ -168,7 +160,7 @@ pub fn kernel_pca(args: &KernelPcaArgs) -> Result<()> {
 
 pub fn preimage(args: &KernelPcaArgs) -> Result<()> {
     let out = args.out.destination_or_standard()?;
-    judge_outputs([("the input", args.input.as_path())], &[("--out", args.out.out.as_deref(), true)])?;
+    judge_outputs([("the input", &args.input)], &[("--out", &args.out.out)])?;
     let table = read_for(&args.kernel, &args.input, &args.table)?;
     let mut rows = out.open(number_columns(&table.names))?;
     let mut model = fit_kernel_pca(args, &table)?;
@@ -185,9 +177,8 @@ pub fn preimage(args: &KernelPcaArgs) -> Result<()> {
 
 pub fn kernel_ridge(args: &KernelRidgeArgs) -> Result<()> {
     let out = args.out.destination_or_standard()?;
-    let inputs = std::iter::once(("the input", args.input.as_path()));
-    let inputs = inputs.chain(args.predict.as_deref().map(|path| ("--predict", path)));
-    judge_outputs(inputs, &[("--out", args.out.out.as_deref(), true)])?;
+    let inputs = std::iter::once(("the input", &args.input)).chain(args.predict.iter().map(|path| ("--predict", path)));
+    judge_outputs(inputs, &[("--out", &args.out.out)])?;
     if args.predict.is_some() && args.table.standardize.is_some_and(|how| how != Standardize::None) {
         let reason = "each table would get a scale of its own";
         return Err(Usage(format!("--standardize has no effect with --predict: {reason}")).into());
@@ -195,7 +186,7 @@ pub fn kernel_ridge(args: &KernelRidgeArgs) -> Result<()> {
     if let Some(items) = plan::setup(&args.kernel.options(Kind::Auto, 1))?.text_items() {
         return ridge_of_texts(args, items, &out);
     }
-    let stream = table::open(&args.input, &args.table)?;
+    let stream = table::open(from_ref(&args.input), &args.table, None)?;
     let mut names = stream.stream().own_names();
     let table = all_rows(stream, true)?;
     let target = position(&table, &args.target)?;
@@ -286,7 +277,7 @@ pub fn mmd(args: &MmdArgs) -> Result<()> {
     }
     let items = plan::setup(&args.kernel.options(Kind::Auto, 1))?.text_items();
     let open = |path: &PathBuf, names: Option<Vec<String>>| -> Result<ScaledStream> {
-        let source = table::source(std::slice::from_ref(path))?;
+        let source = table::source(from_ref(path))?;
         let layout = Layout { model_columns: names, ..table::layout(&args.table, &source)? };
         let stream = Stream::open(&source, &table::of_texts(layout, items, Standardize::None)?)?;
         table::say_reading(&stream);

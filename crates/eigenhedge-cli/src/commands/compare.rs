@@ -1,6 +1,6 @@
 //! `compare`: several learners and the batch baselines on one stream.
 
-use crate::args::{CenterArg, CompareArgs, SummaryForm};
+use crate::args::{CompareArgs, SummaryForm};
 use crate::destination::{judge_page, judge_plot};
 use crate::directions::choose_k;
 use crate::files::judge_place;
@@ -23,16 +23,15 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
     [&args.plot, &args.report].into_iter().flatten().try_for_each(|path| judge_place(path))?;
     let source = table::source(&args.inputs)?;
     let how = args.table.standardize.unwrap_or_default();
-    let centered = args.center == CenterArg::Mean;
-    let center = if centered { Center::Mean } else { Center::None };
-    let k = choose_k(args.k, &source, &table::layout(&args.table, &source)?, (how, center), false)?;
+    let centered = args.center == Center::Mean;
+    let k = choose_k(args.k, &source, &table::layout(&args.table, &source)?, (how, args.center), false)?;
     let setup = plan::setup(&args.options.options(Kind::Auto, k))?;
     if setup.spec.missing == Missing::Fill {
         let sentence =
             "--missing must be fail or skip for compare: each learner would fill cells in by itself, got fill";
         return Err(Usage(sentence.into()).into());
     }
-    let mut stream = table::open_with_missing(&args.inputs, &args.table, Some(setup.spec.missing))?;
+    let mut stream = table::open(&args.inputs, &args.table, Some(setup.spec.missing))?;
     let length = stream.columns().len();
     table::allow_learners(stream.stream(), &args.learners)?;
     let source = stream.source();

@@ -14,10 +14,7 @@ use serde_json::{Value, json};
 
 pub fn transform(args: &TransformArgs) -> Result<()> {
     let out = args.out.destination_or_standard()?;
-    judge_outputs(
-        [("the model", args.model.as_path()), ("the input", &args.input)],
-        &[("--out", args.out.out.as_deref(), true)],
-    )?;
+    judge_outputs([("the model", &args.model), ("the input", &args.input)], &[("--out", &args.out.out)])?;
     let (source, layout) = open_for_model("transform", &args.input, &args.table)?;
     let mut model = read_model(&args.model)?;
     let mut stream = open_like(&model, &source, &layout)?;
@@ -38,10 +35,7 @@ pub fn transform(args: &TransformArgs) -> Result<()> {
 
 pub fn reconstruct(args: &ReconstructArgs) -> Result<()> {
     let out = args.out.destination_or_standard()?;
-    judge_outputs(
-        [("the model", args.model.as_path()), ("the input", &args.coordinates)],
-        &[("--out", args.out.out.as_deref(), true)],
-    )?;
+    judge_outputs([("the model", &args.model), ("the input", &args.coordinates)], &[("--out", &args.out.out)])?;
     let (source, layout) = open_for_model("reconstruct", &args.coordinates, &args.table)?;
     let mut model = read_model(&args.model)?;
     let mut stream = Stream::open(&source, &layout)?;

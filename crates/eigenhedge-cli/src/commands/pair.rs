@@ -1,9 +1,10 @@
 //! `pair`, which learns from pairs of rows, and `experts`, which learns from the losses of experts.
 
-use crate::args::{CenterArg, ExpertsArgs, PairArgs};
+use crate::args::{ExpertsArgs, PairArgs};
 use crate::destination::{Destination, judge_outputs, row_cells, row_columns};
 use crate::table::{self, Usage};
 use anyhow::{Result, anyhow};
+use eigenhedge::batch::Center;
 use eigenhedge::bounds::{self, Setting};
 use eigenhedge::comparators::BestPair;
 use eigenhedge::registry::{AnyExperts, ExpertKind, ExpertSpec};
@@ -12,19 +13,21 @@ use eigenhedge::{Kind, Mixing, NormBound, Pair, Random, trial};
 use eigenhedge_io::{Cell, number_columns};
 use eigenhedge_pages::number::readable;
 use std::fmt::Write;
+use std::slice::from_ref;
 
 pub fn pair(args: &PairArgs) -> Result<()> {
-    let outputs = [("--out", args.out.out.as_deref(), true), ("--directions", args.directions.as_deref(), false)];
-    judge_outputs([("the first table", args.left.as_path()), ("the second table", &args.right)], &outputs)?;
+    let outputs = [("--out", &args.out.out), ("--directions", &args.directions)];
+    judge_outputs([("the first table", &args.left), ("the second table", &args.right)], &outputs)?;
     let out = args.out.destination()?;
     let directions = Destination::new("--directions", args.directions.as_deref(), None)?;
-    let (mut left, mut right) = (table::open(&args.left, &args.table)?, table::open(&args.right, &args.table)?);
+    let open = |path| table::open(from_ref(path), &args.table, None);
+    let (mut left, mut right) = (open(&args.left)?, open(&args.right)?);
     let (n, m) = (left.columns().len(), right.columns().len());
     [&left, &right].into_iter().try_for_each(|stream| table::allow_learners(stream.stream(), &[Kind::Tracking]))?;
     let mixing = if args.alpha == 0.0 { Mixing::None } else { Mixing::FixedShare { alpha: args.alpha } };
     let norm_bound = args.norm_bound.map_or(NormBound::Running, NormBound::Given);
     let mut learner = Pair::new(n, m, args.k, args.eta, mixing)?.with_norm_bound(norm_bound)?;
-    if args.center == CenterArg::Mean {
+    if args.center == Center::Mean {
         learner = learner.centered();
     }
     let mut best = BestPair::new(n, m);
@@ -88,9 +91,9 @@ fn verdict(holds: bool) -> &'static str {
 }
 
 pub fn experts(args: &ExpertsArgs) -> Result<()> {
-    judge_outputs([("the input", args.losses.as_path())], &[("--out", args.out.out.as_deref(), true)])?;
+    judge_outputs([("the input", &args.losses)], &[("--out", &args.out.out)])?;
     let out = args.out.destination()?;
-    let mut stream = table::open(&args.losses, &args.table)?;
+    let mut stream = table::open(from_ref(&args.losses), &args.table, None)?;
     let count = stream.columns().len();
     table::allow_learners(stream.stream(), &[Kind::Tracking])?;
     let names = stream.columns().to_vec();

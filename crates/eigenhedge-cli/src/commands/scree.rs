@@ -54,7 +54,7 @@ pub fn scree(args: &ScreeArgs) -> Result<()> {
 }
 
 fn measure(args: &ScreeArgs) -> Result<Losses> {
-    let mut stream = table::open_all(&args.inputs, &args.table)?;
+    let mut stream = table::open(&args.inputs, &args.table, None)?;
     let length = stream.columns().len();
     let source = stream.source();
     let fits = |error: eigenhedge::Error| anyhow!("{source}: {error}");

@@ -12,13 +12,3 @@ pub use page_thread::{Live, parse_address};
 pub use shared::Shared;
 #[cfg(not(feature = "serve"))]
 pub use without::{Live, parse_address};
-
-use eigenhedge_pages::Page;
-use std::collections::BTreeSet;
-
-pub trait PageSource: Send {
-    fn version(&self) -> u64;
-
-    /// Returns the page, with the content of the open sections, and the number of rows.
-    fn page(&self, open: &BTreeSet<String>) -> Option<(Page, u64)>;
-}

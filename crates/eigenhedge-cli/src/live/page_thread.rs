@@ -1,12 +1,13 @@
 //! Thread that builds the page, and the server that shows it.
 
-use super::PageSource;
+use super::Shared;
 use crate::say::say;
 use crate::stop::StopSignal;
 use anyhow::{Context, Result};
 use eigenhedge_pages::Page;
 use eigenhedge_pages::number::grouped;
 use eigenhedge_serve::live::{AddressError, Feed, LiveServer, PageState, parse_local};
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,13 +47,18 @@ impl Live {
         Ok(Some(Self { server, thread: None }))
     }
 
-    pub fn follow(&mut self, source: impl PageSource + 'static) {
+    /// `page` returns the page of a state, with the content of the open sections, and the number of rows.
+    pub fn follow<T: Send + 'static>(
+        &mut self,
+        state: Arc<Shared<T>>,
+        page: impl Fn(&T, &BTreeSet<String>) -> Option<(Page, u64)> + Send + 'static,
+    ) {
         self.thread = None;
         let (feed, is_over) = (self.server.feed().clone(), Arc::new(AtomicBool::new(false)));
         let ends = Arc::clone(&is_over);
         let thread = std::thread::Builder::new().name("page".to_owned());
         // Without a thread, the page is not updated until the end. The stream is not affected.
-        let handle = thread.spawn(move || make_pages(&source, &feed, &ends)).ok();
+        let handle = thread.spawn(move || make_pages(&state, page, &feed, &ends)).ok();
         self.thread = Some(PageThread { feed: self.server.feed().clone(), is_over, handle });
     }
 
@@ -99,7 +105,12 @@ impl Drop for PageThread {
     }
 }
 
-fn make_pages(source: &impl PageSource, feed: &Feed, is_over: &AtomicBool) {
+fn make_pages<T>(
+    state: &Shared<T>,
+    page: impl Fn(&T, &BTreeSet<String>) -> Option<(Page, u64)>,
+    feed: &Feed,
+    is_over: &AtomicBool,
+) {
     // An empty page has been published, and no browser has connected yet.
     let (mut made, mut heard, mut pause) = (0, 0, PAUSE);
     loop {
@@ -107,14 +118,14 @@ fn make_pages(source: &impl PageSource, feed: &Feed, is_over: &AtomicBool) {
         if is_over.load(Ordering::SeqCst) {
             return;
         }
-        let version = source.version();
+        let version = state.version();
         let is_due = watch.is_watched && version > 0 && (version != made || watch.version != heard);
         heard = watch.version;
         if !is_due {
             continue;
         }
         let began = Instant::now();
-        let Some((page, rows)) = source.page(&watch.open) else { continue };
+        let Some((page, rows)) = state.look(|state| page(state, &watch.open)) else { continue };
         made = version;
         let note = format!("Running: {} rows so far.", grouped(rows));
         let (title, state) = (page.title.clone(), "running".to_owned());

@@ -1,12 +1,13 @@
 //! Substitute for live pages in a program without the feature `serve`.
 
-use super::PageSource;
+use super::Shared;
 use crate::stop::StopSignal;
 use anyhow::Result;
 use eigenhedge_pages::Page;
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 pub fn parse_address(_: &str) -> Result<SocketAddr, String> {
     Err("needs a program with the feature `serve`, which this one was built without".to_owned())
@@ -20,9 +21,9 @@ impl Live {
         Ok(None)
     }
 
-    pub fn follow(&mut self, source: impl PageSource + 'static) {
-        // Never executed. It prevents a warning about unused methods of the source.
-        let _ = (source.version(), source.page(&BTreeSet::new()));
+    pub fn follow<T>(&mut self, state: Arc<Shared<T>>, page: impl Fn(&T, &BTreeSet<String>) -> Option<(Page, u64)>) {
+        // Never executed. It prevents a warning about unused methods.
+        let _ = (state.version(), state.look(|state| page(state, &BTreeSet::new())));
         match self.0 {}
     }
 

@@ -1,9 +1,9 @@
 //! Streams of a service, by name.
 
 use super::engine::Places;
+use super::fields::check_name;
 use super::log::now;
 use super::memory::Memory;
-use super::name::check_name;
 use super::notify::{Outbox, Target, Templates, Transport};
 use super::options::StreamOptions;
 use super::pool::Pool;

@@ -29,28 +29,19 @@ impl FeedEvent {
     }
 }
 
-pub struct Feed {
-    state: Mutex<State>,
-}
+#[derive(Default)]
+pub struct Feed(Mutex<State>);
 
+#[derive(Default)]
 struct State {
     sender: Option<Sender<FeedEvent>>,
     is_closed: bool,
     notices: VecDeque<FeedEvent>,
     points: VecDeque<FeedEvent>,
-    next_point: Instant,
+    last_point: Option<Instant>,
     rows: u64,
     loss: f64,
     alarms: u64,
-}
-
-impl Default for Feed {
-    fn default() -> Self {
-        let (notices, points, next_point) = (VecDeque::new(), VecDeque::new(), Instant::now());
-        let state =
-            State { sender: None, is_closed: false, notices, points, next_point, rows: 0, loss: 0.0, alarms: 0 };
-        Self { state: Mutex::new(state) }
-    }
 }
 
 fn push(events: &mut VecDeque<FeedEvent>, event: FeedEvent, most: usize) {
@@ -62,12 +53,12 @@ fn push(events: &mut VecDeque<FeedEvent>, event: FeedEvent, most: usize) {
 
 impl Feed {
     pub fn restore(&self, engine: &Engine) {
-        let mut state = lock(&self.state);
+        let mut state = lock(&self.0);
         state.notices = engine.notices.after(0).map(FeedEvent::notice).collect();
     }
 
     pub fn publish(&self, engine: &Engine, before: u64, order: &Order, outcome: &Outcome) {
-        let mut state = lock(&self.state);
+        let mut state = lock(&self.0);
         for notice in engine.notices.after(before) {
             let event = FeedEvent::notice(notice);
             push(&mut state.notices, event.clone(), 2 * Notices::REMEMBERED);
@@ -79,9 +70,8 @@ impl Feed {
         state.rows += outcome.learned;
         state.loss += outcome.loss;
         state.alarms += outcome.alarms;
-        let now = Instant::now();
-        if now >= state.next_point && state.rows > 0 {
-            state.next_point = now + PAUSE;
+        if state.rows > 0 && state.last_point.is_none_or(|last| last.elapsed() >= PAUSE) {
+            state.last_point = Some(Instant::now());
             let point = json!({
                 "row": engine.counts.rows,
                 "rows": state.rows,
@@ -98,7 +88,7 @@ impl Feed {
 
     /// Returns the stored notices after an id, or all stored events, and a receiver of later ones.
     pub fn listen(&self, after: Option<u64>) -> Option<(Vec<FeedEvent>, Receiver<FeedEvent>)> {
-        let mut state = lock(&self.state);
+        let mut state = lock(&self.0);
         if state.is_closed {
             return None;
         }
@@ -114,14 +104,14 @@ impl Feed {
 
     /// Frees notices and points if there are no listeners. [`Self::restore`] reloads notices.
     pub fn rest(&self) {
-        let mut state = lock(&self.state);
+        let mut state = lock(&self.0);
         if state.sender.as_ref().is_none_or(|sender| sender.receiver_count() == 0) {
             (state.sender, state.notices, state.points) = (None, VecDeque::new(), VecDeque::new());
         }
     }
 
     pub fn close(&self) {
-        let mut state = lock(&self.state);
+        let mut state = lock(&self.0);
         (state.sender, state.is_closed) = (None, true);
     }
 }

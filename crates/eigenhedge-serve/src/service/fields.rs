@@ -1,8 +1,22 @@
-//! Options of a request, read by name.
+//! Names of streams, and options of a request, read by name.
 
 use super::problem::Problem;
 use serde_json::{Map, Number, Value};
 use std::str::FromStr;
+
+const LONGEST_NAME: usize = 64;
+
+/// Names of streams are safe in paths, labels and file names.
+pub fn check_name(name: &str) -> Result<(), Problem> {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    let begins_well = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
+    if begins_well && name.len() <= LONGEST_NAME && name.bytes().all(is_allowed) {
+        return Ok(());
+    }
+    Err(Problem::malformed(format!(
+        "the name of a stream must be at most {LONGEST_NAME} letters, digits, '-', '_' and '.', and begin with a letter or a digit"
+    )))
+}
 
 pub fn must(name: &str, rule: &str, found: &str) -> Problem {
     Problem::unsound(format!("{name} must be {rule}, got {found}"))
@@ -68,5 +82,19 @@ impl Fields<'_> {
     pub fn read<T: FromStr>(&self, name: &str, rule: &str) -> Result<Option<T>, Problem> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         text.parse().map(Some).map_err(|_| must(name, rule, &text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_cannot_be_paths_markup_or_endless() {
+        let good = ["a", "press-7", "A.b_c", "0", &"x".repeat(LONGEST_NAME)];
+        good.into_iter().for_each(|name| check_name(name).unwrap());
+        let long = "x".repeat(LONGEST_NAME + 1);
+        let bad = ["", ".", "..", "../a", "a/b", "a\\b", "-a", "a b", "<script>", "a\0", "ä", "a%2f", "a\n", &long];
+        bad.into_iter().for_each(|name| assert!(check_name(name).is_err(), "{name:?}"));
     }
 }

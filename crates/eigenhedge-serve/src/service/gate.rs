@@ -1,17 +1,29 @@
 //! Middleware that checks every request.
 
-use super::app::App;
 use super::connections::Known;
+use super::core::Core;
+use super::metrics::Metrics;
 use super::problem::Problem;
 use super::token::{Scope, Tokens};
 use crate::live::guard::{Refusal, protect};
+use crate::live::{Guard, Shutdown};
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use std::sync::Arc;
 use std::time::Instant;
 
 pub const COOKIE: &str = "eigenhedge";
+
+/// State that all requests share.
+#[derive(Clone)]
+pub struct App {
+    pub core: Arc<Core>,
+    pub metrics: Arc<Metrics>,
+    pub guard: Guard,
+    pub shutdown: Shutdown,
+}
 
 pub async fn gate(State(app): State<App>, request: Request, next: Next) -> Response {
     let start = Instant::now();

@@ -3,7 +3,7 @@
 //! | module | content |
 //! |---|---|
 //! | `settings` `token` | settings of the service, and permissions |
-//! | `name` `shape` `fields` `options` `rows` | names, columns, options and rows of requests |
+//! | `shape` `fields` `options` `rows` | names, columns, options and rows of requests |
 //! | `openapi` `option_schema` `option_rules` | description of the requests |
 //! | `notice_rules` `notify` | rules for notices, and notices that wait to be sent |
 //! | `engine` | the learner of a stream, independent of HTTP |
@@ -11,10 +11,9 @@
 //! | `store` `check` | one transactional file, written by one thread, and a report on it |
 //! | `memory` | the memory limit: refused requests, unloaded streams |
 //! | `pool` `stream` `feed` `core` | running streams, by name |
-//! | `app` `gate` `routes` `problem` `connections` `server` `try_page` | HTTP |
+//! | `gate` `routes` `problem` `connections` `server` `try_page` | HTTP |
 //! | `metrics` `log` | operation and monitoring |
 
-mod app;
 mod check;
 mod connections;
 mod core;
@@ -25,7 +24,6 @@ mod gate;
 mod log;
 mod memory;
 mod metrics;
-mod name;
 mod notice_rules;
 mod notify;
 mod openapi;

@@ -1,8 +1,8 @@
 //! Server, which accepts connections up to a limit until it is stopped.
 
-use super::app::App;
 use super::connections::{Connections, Place, TimedWrites};
 use super::core::Core;
+use super::gate::App;
 use super::log::event;
 use super::metrics::Metrics;
 use super::routes::router;
@@ -63,20 +63,16 @@ impl Service {
         self.address
     }
 
-    pub fn stop(mut self) {
-        self.end();
-    }
-
-    fn end(&mut self) {
-        self.switch.pull();
-        // A panic of the server does not damage the store.
-        let _ = self.thread.take().map(JoinHandle::join);
+    pub fn stop(self) {
+        drop(self);
     }
 }
 
 impl Drop for Service {
     fn drop(&mut self) {
-        self.end();
+        self.switch.pull();
+        // A panic of the server does not damage the store.
+        let _ = self.thread.take().map(JoinHandle::join);
     }
 }
 

@@ -16,7 +16,6 @@ pub struct Shape {
     /// Offset of the first time from UTC, in seconds.
     pub time_offset: Option<i32>,
     /// A model was uploaded before the first rows. `kept` are then the texts of the options.
-    #[serde(skip)]
     pub is_open: bool,
 }
 

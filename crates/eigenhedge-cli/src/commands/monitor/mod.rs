@@ -19,7 +19,7 @@ use anyhow::Result;
 use eigenhedge_io::{Form, Progress, Target, printable_path, write_whole};
 use eigenhedge_pages::counted;
 use eigenhedge_pages::monitor::{Inside, json, page, text};
-use monitors::{Finished, MonitorPages, Monitors};
+use monitors::{Finished, Monitors};
 use options::{can_read_again, options};
 
 pub use inspect::inspect;
@@ -68,7 +68,7 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
             }
         }
         if let Some(live) = &mut live {
-            live.follow(MonitorPages::of(&session));
+            session.show(live);
         }
         let outcome = session.learn(args.quiet, &outputs.answers.target, &signal)?;
         let engine = &mut session.engine;
@@ -135,15 +135,15 @@ fn next_steps(args: &MonitorArgs, is_quiet: bool) -> String {
 
 fn outputs(args: &MonitorArgs) -> Result<Outputs, Usage> {
     let events = args.events.as_deref();
-    let train = args.train.as_deref().map(|path| ("--train", path));
+    let train = args.train.iter().map(|path| ("--train", path));
     let files = [
-        ("--out", args.out.out.as_deref(), true),
-        ("--events", events, true),
-        ("--report", args.report.as_deref(), false),
-        ("--snapshot", args.snapshot.as_deref(), false),
-        ("--metrics", args.metrics.as_deref(), false),
+        ("--out", &args.out.out),
+        ("--events", &args.events),
+        ("--report", &args.report),
+        ("--snapshot", &args.snapshot),
+        ("--metrics", &args.metrics),
     ];
-    judge_outputs(args.inputs.iter().map(|path| ("the input", path.as_path())).chain(train), &files)?;
+    judge_outputs(args.inputs.iter().map(|path| ("the input", path)).chain(train), &files)?;
     judge_page(args.report.as_deref())?;
     let form = events.filter(|path| is_dash(path)).map(|_| Form::Jsonl);
     Ok(Outputs { answers: args.out.destination()?, events: Destination::new("--events", events, form)? })

@@ -5,14 +5,13 @@ use super::metrics::Metrics;
 use crate::args::MonitorArgs;
 use crate::commands::session::words::say;
 use crate::commands::session::{Engine, Session};
-use crate::live::{PageSource, Shared};
+use crate::live::{Live, Shared};
 use anyhow::Result;
 use eigenhedge::Verdict;
 use eigenhedge_io::{Answers, Position, Row, Stream, printable_path, save_fleet, verdict_cells, write_private};
 use eigenhedge_pages::monitor::{Facts, Inside, Journal, Notice, Occurrence, Seen, TableMonitors, page};
-use eigenhedge_pages::{Page, counted, to_text};
+use eigenhedge_pages::{counted, to_text};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, MutexGuard};
 
@@ -141,6 +140,15 @@ impl Monitors<'_> {
 }
 
 impl Session<'_, Monitors<'_>> {
+    pub fn show(&self, live: &mut Live) {
+        let fresh = self.engine.monitors.fleet.fresh();
+        let facts = self.engine.facts(&self.stream, Some(fresh.options().warm_up_rows(fresh.width())));
+        live.follow(Arc::clone(&self.engine.watched), move |Watched { journal, skipped, in_memory }, open| {
+            let facts = Facts { skipped: *skipped, in_memory: *in_memory, ..facts.clone() };
+            Some((page(journal, &facts, &Inside::Open(open)), journal.rows))
+        });
+    }
+
     pub fn finish(self) -> Result<Finished> {
         let Self { mut engine, stream, .. } = self;
         let mut journal = std::mem::take(&mut engine.watched.hold().journal);
@@ -159,30 +167,4 @@ pub struct Finished {
     pub stream: Stream,
     pub facts: Facts,
     pub journal: Journal,
-}
-
-pub struct MonitorPages {
-    watched: Arc<Shared<Watched>>,
-    facts: Facts,
-}
-
-impl MonitorPages {
-    pub fn of(session: &Session<'_, Monitors<'_>>) -> Self {
-        let (engine, fresh) = (&session.engine, session.engine.monitors.fleet.fresh());
-        let facts = engine.facts(&session.stream, Some(fresh.options().warm_up_rows(fresh.width())));
-        Self { watched: Arc::clone(&engine.watched), facts }
-    }
-}
-
-impl PageSource for MonitorPages {
-    fn version(&self) -> u64 {
-        self.watched.version()
-    }
-
-    fn page(&self, open: &BTreeSet<String>) -> Option<(Page, u64)> {
-        Some(self.watched.look(|Watched { journal, skipped, in_memory }| {
-            let facts = Facts { skipped: *skipped, in_memory: *in_memory, ..self.facts.clone() };
-            (page(journal, &facts, &Inside::Open(open)), journal.rows)
-        }))
-    }
 }

@@ -23,7 +23,7 @@ use eigenhedge_io::{printable_path, write_whole};
 use eigenhedge_pages::run::{page, text};
 use eigenhedge_pages::{Page, file_name};
 use groups::ModelsByKey;
-use model::{Learned, OneModel, RunPages};
+use model::{Learned, OneModel};
 
 pub use group_summary::inspect;
 
@@ -45,7 +45,7 @@ pub fn run(plan: &Plan) -> Result<()> {
     }
     let mut live = Live::start(plan.args.live.live, &title(&plan.source))?;
     let Some(mut session) = unless_stopped(&signal, OneModel::session(plan, &signal))? else { return Ok(()) };
-    live.iter_mut().for_each(|live| live.follow(RunPages::of(&session)));
+    live.iter_mut().for_each(|live| session.show(live));
     if session.learn(plan.args.quiet, &plan.out.target, &signal)? == Outcome::Left {
         return Ok(());
     }

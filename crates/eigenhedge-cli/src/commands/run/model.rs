@@ -5,7 +5,7 @@ use super::start::Start;
 use crate::commands::session::words::by_name;
 use crate::commands::session::{Block, Engine, Options, Session, Snapshots, step_rows};
 use crate::destination::Destination;
-use crate::live::{PageSource, Shared};
+use crate::live::{Live, Shared};
 use crate::plan::Plan;
 use crate::stop::StopSignal;
 use anyhow::{Result, anyhow};
@@ -16,8 +16,7 @@ use eigenhedge_io::{
 };
 use eigenhedge_pages::number::readable;
 use eigenhedge_pages::run::{Recorder, page_so_far};
-use eigenhedge_pages::{Page, file_name, to_text};
-use std::collections::BTreeSet;
+use eigenhedge_pages::{file_name, to_text};
 use std::path::Path;
 use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
@@ -314,28 +313,12 @@ fn is_there(target: &Target) -> bool {
     matches!(target, Target::File(path) if path.is_file())
 }
 
-pub struct RunPages {
-    learned: Arc<Shared<Learned>>,
-    source: String,
-    columns: Vec<String>,
-}
-
-impl RunPages {
-    pub fn of(session: &Session<'_, OneModel<'_>>) -> Self {
-        let source = file_name(&session.stream.source()).to_owned();
-        Self { learned: Arc::clone(&session.engine.learned), source, columns: session.stream.columns().to_vec() }
-    }
-}
-
-impl PageSource for RunPages {
-    fn version(&self) -> u64 {
-        self.learned.version()
-    }
-
-    fn page(&self, _: &BTreeSet<String>) -> Option<(Page, u64)> {
-        self.learned.look(|Learned { model, recorder, row }| {
-            let page = page_so_far(&self.source, &self.columns, recorder.as_ref()?, model, *row)?;
+impl Session<'_, OneModel<'_>> {
+    pub fn show(&self, live: &mut Live) {
+        let (source, columns) = (file_name(&self.stream.source()).to_owned(), self.stream.columns().to_vec());
+        live.follow(Arc::clone(&self.engine.learned), move |Learned { model, recorder, row }, _| {
+            let page = page_so_far(&source, &columns, recorder.as_ref()?, model, *row)?;
             Some((page, model.totals().rows))
-        })
+        });
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::args::{KeepArgs, typed};
 use crate::commands::session::{FIRST_ROW, Options, ResumeState, differs, first_row, spoken, table_options};
-use crate::plan::{Beginning, Given, Plan, setup};
+use crate::plan::{Beginning, Plan, setup};
 use anyhow::{Result, anyhow};
 use eigenhedge::Model;
 use eigenhedge::kernel::VectorKernel;
@@ -90,10 +90,10 @@ pub fn saved_options(model: &Model, resume_state: &[u8]) -> Result<Options> {
     }
 }
 
-pub fn agree_with_model(given: &Given, path: &Path, model: &Model, saved: &Options) -> Result<()> {
-    let typed_options = given.options.options(model.spec().learner, given.k.unwrap_or(model.spec().kept));
-    let now = in_effect(&setup(&typed_options)?.for_rows(model.length())?)?;
-    let names = given.k.map(|_| "k").into_iter().chain(given.options.names());
+pub fn agree_with_model(plan: &Plan, path: &Path, model: &Model, saved: &Options) -> Result<()> {
+    let given = plan.args.options.options(model.spec().learner, plan.k().unwrap_or(model.spec().kept));
+    let now = in_effect(&setup(&given)?.for_rows(model.length())?)?;
+    let names = plan.k().map(|_| "k").into_iter().chain(plan.args.options.names());
     match names.into_iter().find(|name| saved.get(*name) != now.get(*name)) {
         None => Ok(()),
         Some(name) => match (saved.get(name), now.get(name).cloned().unwrap_or_default()) {
@@ -106,9 +106,9 @@ pub fn agree_with_model(given: &Given, path: &Path, model: &Model, saved: &Optio
     }
 }
 
-pub fn layout_of_model(given: &Given, path: &Path, model: &Model, layout: &Layout) -> Result<Layout> {
+pub fn layout_of_model(plan: &Plan, path: &Path, model: &Model, layout: &Layout) -> Result<Layout> {
     let standardize = model.columns().standardizer.how();
-    if let Some(typed) = given.standardize.filter(|typed| *typed != standardize) {
+    if let Some(typed) = plan.args.table.standardize.filter(|typed| *typed != standardize) {
         return Err(differs(path, "--standardize", &json!(standardize.to_string()), &json!(typed.to_string())));
     }
     let spec = model.spec();

@@ -3,19 +3,19 @@
 use super::options::{
     SavedRun, agree_on_learner, agree_with_model, in_effect, layout_of_model, options, saved_options, saved_run,
 };
-use crate::args::Directions;
 use crate::commands::session::Options;
 use crate::commands::session::words::{misfit, say, uncapped};
 use crate::files::{MOST_IN_MEMORY, read_model, scratch_folder};
-use crate::plan::{Beginning, Given, Plan};
+use crate::plan::{Beginning, Plan, setup};
 use crate::say::say_gamma;
 use crate::stop::StopSignal;
 use crate::table::{allow_learners, open_like, say_reading};
 use anyhow::{Result, anyhow};
 use eigenhedge::options::Setup;
 use eigenhedge::{Columns, Error, Fleet, Missing, Model, Standardize, Standardizer};
-use eigenhedge_io::{GroupStore, Layout, Stream, open_fleet};
+use eigenhedge_io::{GroupStore, Layout, Stream, open_fleet, printable_path};
 use eigenhedge_pages::first_rows;
+use serde_json::json;
 use std::path::Path;
 
 pub trait Models: Sized {
@@ -88,7 +88,7 @@ impl<M: Models> Start<M> {
         }
         let (models, stream, layout, learner_options) = match &plan.beginning {
             Beginning::Setup(setup) => Self::afresh(plan, setup, layout)?,
-            Beginning::Model(given) => Self::with_models(plan, given, &layout)?,
+            Beginning::Model(path) => Self::with_models(plan, path, &layout)?,
         };
         if !plan.args.quiet {
             say_reading(&stream);
@@ -126,13 +126,20 @@ impl<M: Models> Start<M> {
         Ok((M::like(model.with_columns(columns), plan)?, stream, layout, in_effect(&setup)?))
     }
 
-    fn with_models(plan: &Plan, given: &Given, layout: &Layout) -> Result<(M, Stream, Layout, Options)> {
-        let (mut models, saved) = M::read(&given.path, plan)?;
+    fn with_models(plan: &Plan, path: &Path, layout: &Layout) -> Result<(M, Stream, Layout, Options)> {
+        const MISSING: &str = "missing";
+        let (mut models, saved) = M::read(path, plan)?;
         let mut options = saved_options(models.model(), &saved)?;
-        given.new_missing(models.model().spec().learner, &mut options, |missing| models.set_missing(missing))?;
+        // The handling of missing cells is a property of the new table.
+        if plan.args.options.names().any(|name| name == MISSING) {
+            let typed = plan.args.options.options(models.model().spec().learner, plan.k().unwrap_or(1));
+            let missing = setup(&typed)?.spec.missing;
+            models.set_missing(missing).map_err(|error| anyhow!("{}: {error}", printable_path(path)))?;
+            options.insert(MISSING.to_owned(), json!(missing.name()));
+        }
         let model = models.model();
-        agree_with_model(given, &given.path, model, &options)?;
-        let layout = layout_of_model(given, &given.path, model, layout)?;
+        agree_with_model(plan, path, model, &options)?;
+        let layout = layout_of_model(plan, path, model, layout)?;
         let stream = open_like(model, &plan.source, &layout)?;
         Ok((models, stream, layout, options))
     }
@@ -142,7 +149,7 @@ impl<M: Models> Start<M> {
         let model = models.model();
         let layout = match &plan.beginning {
             Beginning::Setup(_) => layout.clone(),
-            Beginning::Model(given) => layout_of_model(given, path, model, layout)?,
+            Beginning::Model(_) => layout_of_model(plan, path, model, layout)?,
         };
         let (saved, options) = saved_run(&saved, path, plan, &layout, model)?;
         let names = model.columns().names.as_deref();
@@ -151,15 +158,15 @@ impl<M: Models> Start<M> {
         let learner_options = match &plan.beginning {
             Beginning::Setup(setup) => {
                 let mut setup = setup.clone().with_gamma_like(model.spec().kernel.as_ref());
-                if !matches!(plan.args.k, Some(Directions::Number(_))) {
+                if plan.k().is_none() {
                     setup.spec.kept = model.spec().kept;
                 }
                 let now = in_effect(&fitted(&setup, &stream, &layout)?)?;
                 agree_on_learner(path, &saved.engine.options, &now)?;
                 now
             }
-            Beginning::Model(given) => {
-                agree_with_model(given, path, model, &saved.engine.options)?;
+            Beginning::Model(_) => {
+                agree_with_model(plan, path, model, &saved.engine.options)?;
                 saved.engine.options.clone()
             }
         };

@@ -58,20 +58,7 @@ struct Around {
     counts: Counts,
     notices: Notices,
     record: Recorded,
-}
-
-/// State that is written after [`Around`], and is absent in snapshots of earlier versions.
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct Beyond {
     last_time: Option<f64>,
-    /// Value of [`Shape::is_open`], which is not written with the shape.
-    is_open: bool,
-}
-
-impl Beyond {
-    fn read(bytes: &[u8]) -> Result<Self, postcard::Error> {
-        if bytes.is_empty() { Ok(Self::default()) } else { postcard::from_bytes(bytes) }
-    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -108,10 +95,9 @@ impl Engine {
             counts: self.counts,
             notices: self.notices.clone(),
             record: Recorded::of(self.learner.as_ref()),
+            last_time: self.last_time,
         };
-        let beyond =
-            Beyond { last_time: self.last_time, is_open: self.shape.as_ref().is_some_and(|shape| shape.is_open) };
-        let around = postcard::to_stdvec(&(around, beyond)).map_err(unwritable)?;
+        let around = postcard::to_stdvec(&around).map_err(unwritable)?;
         let learner = match &mut self.learner {
             None => None,
             Some(AnyLearner::Model(model)) => Some(Saved::Memory(model.model.to_bytes().map_err(unwritable)?)),
@@ -127,12 +113,10 @@ impl Engine {
         around: &[u8],
         learner: Option<Saved>,
     ) -> Result<Self, String> {
-        let (around, beyond): (Around, &[u8]) = postcard::take_from_bytes(around).map_err(damaged)?;
-        let beyond = Beyond::read(beyond).map_err(damaged)?;
+        let around: Around = postcard::from_bytes(around).map_err(damaged)?;
         let mut engine = Self::new(options, places);
         (engine.counts, engine.notices) = (around.counts, around.notices);
-        engine.shape = around.shape.map(|shape| Arc::new(Shape { is_open: beyond.is_open, ..shape }));
-        engine.last_time = beyond.last_time;
+        (engine.shape, engine.last_time) = (around.shape.map(Arc::new), around.last_time);
         let Some(mut saved) = learner else { return Ok(engine) };
         engine.learner = Some(match (&engine.options.learner, around.record) {
             (Learner::Model(_), Recorded::Model(recorder)) => {

@@ -9,7 +9,7 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -55,8 +55,7 @@ impl Target {
 #[derive(Debug)]
 pub struct Transport {
     headers: Vec<(String, String)>,
-    authorities: Option<RootCertStore>,
-    config: OnceLock<Arc<ClientConfig>>,
+    config: Arc<ClientConfig>,
 }
 
 impl Transport {
@@ -80,30 +79,23 @@ impl Transport {
                 }
             }
         }
-        let authorities = settings.ca.as_ref().map(|path| {
-            let unreadable = |error: rustls::pki_types::pem::Error| format!("{}: {error}", printable_path(path));
-            let mut store = RootCertStore::empty();
-            for one in CertificateDer::pem_file_iter(path).map_err(unreadable)? {
-                store.add(one.map_err(unreadable)?).map_err(|error| format!("{}: {error}", printable_path(path)))?;
+        let mut authorities = RootCertStore::empty();
+        if let Some(path) = &settings.ca {
+            let refused = |error: &dyn std::fmt::Display| format!("{}: {error}", printable_path(path));
+            for one in CertificateDer::pem_file_iter(path).map_err(|error| refused(&error))? {
+                authorities.add(one.map_err(|error| refused(&error))?).map_err(|error| refused(&error))?;
             }
-            if store.is_empty() { Err(format!("{}: has no certificate", printable_path(path))) } else { Ok(store) }
-        });
-        Ok(Self { headers, authorities: authorities.transpose()?, config: OnceLock::new() })
-    }
-
-    fn config(&self) -> io::Result<Arc<ClientConfig>> {
-        if let Some(config) = self.config.get() {
-            return Ok(Arc::clone(config));
+            if authorities.is_empty() {
+                return Err(refused(&"has no certificate"));
+            }
+        } else if !settings.hosts.is_empty() {
+            authorities.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         }
-        let roots = self.authorities.clone().unwrap_or_else(|| {
-            let mut store = RootCertStore::empty();
-            store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-            store
-        });
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-        let config = builder.map_err(io::Error::other)?.with_root_certificates(roots).with_no_client_auth();
-        Ok(Arc::clone(self.config.get_or_init(|| Arc::new(config))))
+        let builder = builder.map_err(|error| error.to_string())?;
+        let config = Arc::new(builder.with_root_certificates(authorities).with_no_client_auth());
+        Ok(Self { headers, config })
     }
 
     pub fn send(&self, target: &Target, key: &str, (kind, body): (&str, &str)) -> io::Result<u16> {
@@ -126,7 +118,7 @@ impl Transport {
             return exchange(stream, &request);
         }
         let name = ServerName::try_from(target.host.clone()).map_err(io::Error::other)?;
-        let connection = ClientConnection::new(self.config()?, name).map_err(io::Error::other)?;
+        let connection = ClientConnection::new(Arc::clone(&self.config), name).map_err(io::Error::other)?;
         exchange(StreamOwned::new(connection, stream), &request)
     }
 }

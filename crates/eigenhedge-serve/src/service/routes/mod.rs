@@ -6,7 +6,7 @@ mod replies;
 mod rows;
 mod streams;
 
-use super::app::App;
+use super::gate::App;
 use super::gate::gate;
 use super::problem::Problem;
 use axum::http::StatusCode;

@@ -2,7 +2,7 @@
 
 use super::replies::{Answer, file_body, loaded, parameter};
 use crate::live::Parameters;
-use crate::service::app::App;
+use crate::service::gate::App;
 use crate::service::metrics::of_keys;
 use crate::service::problem::Problem;
 use axum::Json;

@@ -3,9 +3,9 @@
 use super::replies::{Answer, read_body};
 use crate::live::sse;
 use crate::live::{Feed, PageState, Parameters, assets, open_sections};
-use crate::service::app::App;
+use crate::service::fields::check_name;
+use crate::service::gate::App;
 use crate::service::gate::COOKIE;
-use crate::service::name::check_name;
 use crate::service::problem::Problem;
 use crate::service::stream::{Handle, Seen};
 use axum::body::Body;
@@ -17,8 +17,8 @@ use eigenhedge_pages::page::live;
 use eigenhedge_pages::{Block, Page, Table, Tile};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+use tokio::sync::Semaphore;
 
 const PAUSE: Duration = Duration::from_millis(500);
 const OPEN: usize = 64;
@@ -26,7 +26,7 @@ const STREAMS: usize = 500;
 
 const TOKEN: usize = 512;
 
-static PAGES: AtomicUsize = AtomicUsize::new(0);
+static PAGES: Semaphore = Semaphore::const_new(OPEN);
 
 const SCRIPT: &str = include_str!("service.js");
 const STYLE: &str = include_str!("service.css");
@@ -117,17 +117,11 @@ where
     F: Fn() -> S + Send + Sync + 'static,
     S: Future<Output = Option<PageState>> + Send + 'static,
 {
-    let busy = || Err(Problem::busy("too many pages are open; close one"));
+    let busy = || Problem::busy("too many pages are open; close one");
     app.core.memory.check_learners(0)?;
-    if PAGES.fetch_add(1, Ordering::Relaxed) >= OPEN {
-        PAGES.fetch_sub(1, Ordering::Relaxed);
-        return busy();
-    }
+    let place = PAGES.try_acquire().map_err(|_| busy())?;
     let feed = Feed::default();
-    let Some(subscription) = feed.subscribe(sse::last_event_id(headers), open) else {
-        PAGES.fetch_sub(1, Ordering::Relaxed);
-        return busy();
-    };
+    let subscription = feed.subscribe(sse::last_event_id(headers), open).ok_or_else(busy)?;
     let shutdown = app.shutdown.clone();
     tokio::spawn(async move {
         let mut before = None;
@@ -139,7 +133,7 @@ where
             }
             tokio::time::sleep(PAUSE).await;
         }
-        PAGES.fetch_sub(1, Ordering::Relaxed);
+        drop(place);
     });
     Ok(sse::respond(subscription, app.shutdown.clone()))
 }

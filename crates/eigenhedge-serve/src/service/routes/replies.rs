@@ -1,7 +1,7 @@
 //! Request bodies and queries, and common responses.
 
 use crate::live::Parameters;
-use crate::service::app::App;
+use crate::service::gate::App;
 use crate::service::memory::Reserved;
 use crate::service::problem::Problem;
 use crate::service::stream::{Handle, Turn};

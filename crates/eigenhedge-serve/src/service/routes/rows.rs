@@ -1,7 +1,7 @@
 //! Routes that learn rows, score rows and accept a reference.
 
 use super::replies::{Answer, SMALL_BODY, lines, read_body};
-use crate::service::app::App;
+use crate::service::gate::App;
 use crate::service::memory::{Reserved, need_of_rows};
 use crate::service::order::{Logged, Order};
 use crate::service::problem::Problem;

@@ -3,9 +3,9 @@
 use super::replies::{Answer, SMALL_BODY, file_body, loaded, parameter, read_body};
 use crate::live::Parameters;
 use crate::live::sse::{self, Event, Source};
-use crate::service::app::App;
 use crate::service::engine::Saved;
 use crate::service::feed::FeedEvent;
+use crate::service::gate::App;
 use crate::service::options::StreamOptions;
 use crate::service::order::{Logged, Order};
 use crate::service::problem::Problem;
