@@ -6,7 +6,7 @@ use crate::inputs::{inputs, is_workbook, paths_of};
 use crate::say::{say, say_short_warm_up};
 use eigenhedge::kernel::{TextItems, VectorKernel};
 use eigenhedge::{Kind, Missing, Model, Standardize};
-use eigenhedge_io::{Error, Format, Layout, Pivot, ScaledStream, Selector, Source, Stream, printable, printable_path};
+use eigenhedge_io::{Error, Format, Layout, ScaledStream, Selector, Source, Stream, printable, printable_path};
 use eigenhedge_pages::{check_width, file_name};
 use std::path::{Path, PathBuf};
 
@@ -92,41 +92,54 @@ pub fn allow_learners(stream: &Stream, learners: &[Kind]) -> Result<(), Error> {
 }
 
 pub fn layout(args: &TableArgs, source: &Source) -> Result<Layout, Usage> {
-    let selectors =
-        |texts: &[String]| -> Vec<Selector> { texts.iter().map(|text| Selector::from_text(text)).collect() };
+    /// Options that only text tables have.
+    const OF_TEXT: [&str; 8] =
+        ["header", "no-header", "delimiter", "decimal", "thousands", "skip-lines", "na-values", "na-values-only"];
     let format = args.format.map_or_else(|| source.format(), Ok).map_err(Usage)?;
-    let is_csv = matches!(format, Format::Csv | Format::Tsv);
-    let unread = [
-        ("--header", args.header && !is_csv),
-        ("--no-header", args.no_header && !is_csv),
-        ("--delimiter", args.delimiter.is_some() && !is_csv),
-        ("--decimal", args.decimal.is_some() && !is_csv),
-        ("--thousands", args.thousands.is_some() && !is_csv),
-        ("--skip-lines", args.skip_lines.is_some() && !is_csv),
-        ("--na-values", args.na_values.is_some() && !is_csv),
-        ("--na-values-only", args.na_values_only.is_some() && !is_csv),
-        ("--array", args.array.is_some() && format != Format::Npz),
-        ("--dim", args.dim.is_some() && format != Format::Libsvm),
+    let no_effect = |name: &str| Err(Usage(format!("--{name} has no effect with the format {}", format.name())));
+    let flag = |is_given: bool| if is_given { vec!["true".to_owned()] } else { Vec::new() };
+    let only_numeric = args.columns == ["numeric"];
+    let options: [(&str, &[String]); 13] = [
+        ("header", &flag(args.header)),
+        ("no-header", &flag(args.no_header)),
+        ("delimiter", args.delimiter.as_slice()),
+        ("decimal", args.decimal.as_slice()),
+        ("thousands", args.thousands.as_slice()),
+        ("skip-lines", args.skip_lines.as_slice()),
+        ("na-values", args.na_values.as_deref().unwrap_or_default()),
+        ("na-values-only", args.na_values_only.as_deref().unwrap_or_default()),
+        ("sheet", args.sheet.as_slice()),
+        ("pivot", &args.pivot),
+        ("every", args.every.as_slice()),
+        ("columns", if only_numeric { &[] } else { &args.columns }),
+        ("exclude", &args.exclude),
     ];
-    if let Some((option, _)) = unread.iter().find(|(_, is_given)| *is_given) {
-        return Err(Usage(format!("{option} has no effect with the format {}", format.name())));
+    let mut layout = Layout {
+        array: args.array.clone(),
+        dim: args.dim,
+        on_bad_row: args.on_bad_row,
+        max_memory: args.max_memory.unwrap_or_default(),
+        only_numeric,
+        ..Layout::new(format)
+    };
+    for (name, texts) in options.into_iter().filter(|(_, texts)| !texts.is_empty()) {
+        if OF_TEXT.contains(&name) && !matches!(format, Format::Csv | Format::Tsv) {
+            return no_effect(name);
+        }
+        set(&mut layout, name, texts)?;
     }
-    let decimal = args.decimal.unwrap_or(0);
-    if args.thousands == Some(decimal) {
+    if args.array.is_some() && format != Format::Npz {
+        return no_effect("array");
+    }
+    if args.dim.is_some() && format != Format::Libsvm {
+        return no_effect("dim");
+    }
+    if args.thousands.is_some() && args.thousands == args.decimal {
         return Err(Usage("--thousands and --decimal must be two signs".into()));
     }
     if let (Some(_), Some(path)) = (&args.sheet, paths_of(source).iter().find(|path| !is_workbook(path))) {
         return Err(Usage(format!("--sheet has no effect with {}, which is no workbook", path.display())));
     }
-    let pivot = match args.pivot.as_slice() {
-        [] => None,
-        [time, tag, value] => {
-            let [time, tag, value] = [time, tag, value].map(|text| Selector::from_text(text));
-            let (every, mean) = (args.every.map(|every| every.seconds), args.every.is_some_and(|every| every.mean));
-            Some(Pivot { time, tag, value, every, mean })
-        }
-        other => return Err(Usage(format!("--pivot must be TIME,TAG,VALUE, got {}", other.join(",")))),
-    };
     if args.dim == Some(0) {
         return Err(Usage("--dim must be at least 1, got 0".into()));
     }
@@ -139,30 +152,9 @@ pub fn layout(args: &TableArgs, source: &Source) -> Result<Layout, Usage> {
         }
         _ => {}
     }
-    let only_numeric = args.columns == [NUMERIC];
     if only_numeric {
         needs_text(format, "--columns numeric")?;
     }
-    let plain = Layout::new(format);
-    let layout = Layout {
-        header: if args.header { Some(true) } else { args.no_header.then_some(false) },
-        delimiter: args.delimiter,
-        decimal: args.decimal,
-        thousands: args.thousands,
-        skip_lines: args.skip_lines,
-        na_values: args.na_values.iter().chain(&args.na_values_only).flatten().cloned().collect(),
-        na_values_only: args.na_values_only.is_some(),
-        sheet: args.sheet.clone(),
-        pivot,
-        columns: if only_numeric { Vec::new() } else { selectors(&args.columns) },
-        only_numeric,
-        exclude: selectors(&args.exclude),
-        array: args.array.clone(),
-        dim: args.dim,
-        on_bad_row: args.on_bad_row,
-        max_memory: args.max_memory.unwrap_or_default(),
-        ..plain
-    };
     // The same limit applies to the initial state of a learner.
     eigenhedge::set_max_memory(layout.max_memory.bytes());
     judge_names(&layout, "--columns", &layout.columns)?;
@@ -170,50 +162,37 @@ pub fn layout(args: &TableArgs, source: &Source) -> Result<Layout, Usage> {
     Ok(layout)
 }
 
-const NUMERIC: &str = "numeric";
+fn set(layout: &mut Layout, name: &str, texts: &[String]) -> Result<(), Usage> {
+    layout.set(name, texts).map_err(|rule| {
+        let given = texts.join(",");
+        let given = if rule == "one column" { format!("the pattern {given:?}") } else { given };
+        Usage(format!("--{name} must be {rule}, got {given}"))
+    })
+}
 
-pub fn with_beside(layout: Layout, args: &BesideArgs, standardize: Standardize) -> Result<Layout, Usage> {
-    // The key must be the first copied column.
-    let keep: Vec<Selector> =
-        args.group_by.iter().chain(&args.copy_columns).map(|text| Selector::from_text(text)).collect();
-    let (time, clock) = match args.time.as_slice() {
-        [] => (None, None),
-        [time] => (Some(Selector::from_text(time)), None),
-        [date, clock] => (Some(Selector::from_text(date)), Some(Selector::from_text(clock))),
-        more => {
-            return Err(Usage(format!("--time must be a column, or a date and a time of day, got {}", more.join(","))));
+pub fn with_beside(mut layout: Layout, args: &BesideArgs, standardize: Standardize) -> Result<Layout, Usage> {
+    let options: [(&str, &[String]); 5] = [
+        ("group-by", args.group_by.as_slice()),
+        ("copy-columns", &args.copy_columns),
+        ("time", &args.time),
+        ("time-format", args.time_format.as_slice()),
+        ("timezone", args.timezone.as_slice()),
+    ];
+    for (name, texts) in options.into_iter().filter(|(_, texts)| !texts.is_empty()) {
+        set(&mut layout, name, texts)?;
+        if layout.pivot.is_some() && ["group-by", "copy-columns", "time"].contains(&name) {
+            return Err(Usage(format!("--{name} has no effect with --pivot, which names the columns")));
         }
-    };
-    if let Some(Selector::Pattern(pattern)) = &time {
-        return Err(Usage(format!("--time must be one column, got the pattern {pattern:?}")));
+        needs_text(layout.format, &format!("--{name}"))?;
     }
-    if let (Some(_), Some(Selector::Pattern(pattern))) = (&args.group_by, keep.first()) {
-        return Err(Usage(format!("--group-by must be one column, got the pattern {pattern:?}")));
-    }
-    if let (Some(_), Standardize::Warmup(_)) = (&args.group_by, standardize) {
+    if let (true, Standardize::Warmup(_)) = (layout.has_key, standardize) {
         return Err(Usage(
             "--standardize warmup:ROWS has no effect with --group-by: rows of a key would have to wait".into(),
         ));
     }
-    let given = [
-        ("--group-by", args.group_by.is_some()),
-        ("--copy-columns", !args.copy_columns.is_empty()),
-        ("--time", time.is_some()),
-        ("--time-format", args.time_format.is_some()),
-        ("--timezone", args.timezone.is_some()),
-    ];
-    if let (Some(_), Some((option, _))) = (&layout.pivot, given[..3].iter().find(|(_, is_given)| *is_given)) {
-        return Err(Usage(format!("{option} has no effect with --pivot, which names the columns")));
-    }
-    for (option, is_given) in given {
-        if is_given {
-            needs_text(layout.format, option)?;
-        }
-    }
-    judge_names(&layout, "--copy-columns", &keep)?;
-    judge_names(&layout, "--time", time.as_slice())?;
-    let (time_format, has_key) = (args.time_format.clone(), args.group_by.is_some());
-    Ok(Layout { keep, time, clock, time_format, timezone: args.timezone, find_time: true, has_key, ..layout })
+    judge_names(&layout, "--copy-columns", &layout.keep)?;
+    judge_names(&layout, "--time", layout.time.as_slice())?;
+    Ok(Layout { find_time: true, ..layout })
 }
 
 pub fn of_texts(layout: Layout, items: Option<TextItems>, standardize: Standardize) -> Result<Layout, Usage> {

@@ -195,7 +195,7 @@ impl Layout {
         let text = texts.first().map_or("", String::as_str);
         let selectors = || texts.iter().map(|text| Selector::from_text(text)).collect::<Vec<_>>();
         let is_one = |selector: &Selector| !matches!(selector, Selector::Pattern(_));
-        let point_or_comma = || matches!(text, "." | ",").then(|| text.as_bytes()[0]).ok_or("'.' or ','");
+        let point_or_comma = || matches!(text, "." | ",").then(|| text.as_bytes()[0]).ok_or(". or ,");
         match name {
             "columns" => self.columns = selectors(),
             "exclude" => self.exclude = selectors(),
@@ -205,9 +205,12 @@ impl Layout {
                 self.has_key = true;
             }
             "time" => {
+                if !selectors().iter().all(is_one) {
+                    return Err("one column");
+                }
                 let mut columns = selectors().into_iter();
-                (self.time, self.clock) = (columns.next().filter(is_one), columns.next().filter(is_one));
-                if self.time.is_none() || texts.len() > 2 || texts.len() == 2 && self.clock.is_none() {
+                (self.time, self.clock) = (columns.next(), columns.next());
+                if !matches!(texts.len(), 1 | 2) {
                     return Err("a column, or a date and a time of day");
                 }
             }
@@ -222,7 +225,7 @@ impl Layout {
                 self.delimiter = Some(match text.as_bytes() {
                     b"tab" => b'\t',
                     [byte] if byte.is_ascii() && !b"\"\r\n".contains(byte) => *byte,
-                    _ => return Err("one ASCII character or tab"),
+                    _ => return Err("one ASCII character other than a quote or a line end, or tab"),
                 });
             }
             "decimal" => self.decimal = Some(point_or_comma()?),

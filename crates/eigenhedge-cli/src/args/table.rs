@@ -4,7 +4,7 @@ use super::{choices, named};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use eigenhedge::Standardize;
-use eigenhedge_io::{Format, MaxMemory, OnBadRow, TimeFormat, Timezone, duration};
+use eigenhedge_io::{Format, Layout, MaxMemory, OnBadRow};
 
 /// Options of tables.
 #[derive(Debug, Clone, Args)]
@@ -29,17 +29,17 @@ pub struct TableArgs {
     pub exclude: Vec<String>,
     /// Delimiter of cells: one character, or `tab` [default: comma, semicolon, tab or bar, detected from the first
     /// lines]
-    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
-    pub delimiter: Option<u8>,
+    #[arg(long, value_name = "CHAR", value_parser = setting("delimiter"))]
+    pub delimiter: Option<String>,
     /// Decimal separator: `.` or `,` [default: detected from the first lines]
-    #[arg(long, value_name = "SIGN", value_parser = decimal)]
-    pub decimal: Option<u8>,
+    #[arg(long, value_name = "SIGN", value_parser = setting("decimal"))]
+    pub decimal: Option<String>,
     /// Sign between thousands: `.` or `,` [default: detected from the first lines]
-    #[arg(long, value_name = "SIGN", value_parser = decimal)]
-    pub thousands: Option<u8>,
+    #[arg(long, value_name = "SIGN", value_parser = setting("thousands"))]
+    pub thousands: Option<String>,
     /// Number of lines before the table, which are not read [default: lines of text before the header, detected]
-    #[arg(long, value_name = "N")]
-    pub skip_lines: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = setting("skip-lines"))]
+    pub skip_lines: Option<String>,
     /// Cell values to treat as missing; for example `-999,off`. Case is ignored. Empty cells, NaN,
     /// NA, N/A, #N/A, n.a., null, none, -, --, ---, ?, and words of process historians and
     /// spreadsheets, such as `Bad`, `No Data` or #VALUE!, are missing too
@@ -57,8 +57,8 @@ pub struct TableArgs {
     pub pivot: Vec<String>,
     /// With --pivot: interval whose values form one row, such as 1min. A cell is the last value up to the end of the
     /// interval, or with `1min:mean` the mean within it [default: values with equal times form one row]
-    #[arg(long, value_name = "DURATION", requires = "pivot", value_parser = every)]
-    pub every: Option<Every>,
+    #[arg(long, value_name = "DURATION", requires = "pivot", value_parser = setting("every"))]
+    pub every: Option<String>,
     /// Name of the array in an npz archive [default: the only array]
     #[arg(long, value_name = "NAME")]
     pub array: Option<String>,
@@ -97,12 +97,12 @@ pub struct BesideArgs {
     pub time: Vec<String>,
     /// Time zone of times that have none of their own, such as Europe/Berlin. Times in the results
     /// then have their UTC offset, which distinguishes the two hours at the end of summer time
-    #[arg(long, value_name = "ZONE", value_parser = timezone)]
-    pub timezone: Option<Timezone>,
+    #[arg(long, value_name = "ZONE", value_parser = setting("timezone"))]
+    pub timezone: Option<String>,
     /// Format of the time column: iso; s, ms, us or ns since 1970; excel; or a strftime pattern such as
     /// `%d.%m.%Y %H:%M` [default: by the first rows, if unambiguous]
-    #[arg(long, value_name = "FORM", value_parser = time_format)]
-    pub time_format: Option<TimeFormat>,
+    #[arg(long, value_name = "FORM", value_parser = setting("time-format"))]
+    pub time_format: Option<String>,
     /// Put an apostrophe before csv and tsv cells that start with =, +, - or @, which a spreadsheet would
     /// interpret as formulas
     #[arg(long)]
@@ -131,46 +131,13 @@ fn max_memory(text: &str) -> Result<MaxMemory, String> {
     MaxMemory::from_text(text).ok_or_else(|| "must be a number of bytes, or one of K, M, G or T such as 2G".to_owned())
 }
 
-fn decimal(text: &str) -> Result<u8, String> {
-    match text {
-        "." => Ok(b'.'),
-        "," => Ok(b','),
-        _ => Err("must be . or ,".to_owned()),
-    }
-}
-
-/// Interval whose values form one row of a long table.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Every {
-    pub seconds: f64,
-    pub mean: bool,
-}
-
-fn every(text: &str) -> Result<Every, String> {
-    let (length, mean) = match text.strip_suffix(":mean") {
-        Some(length) => (length, true),
-        None => (text.strip_suffix(":last").unwrap_or(text), false),
-    };
-    let seconds = duration(length).ok_or_else(|| format!("must be {DURATION}, or with :mean"))?;
-    Ok(Every { seconds, mean })
-}
-
-/// Rule for a duration, for messages.
-const DURATION: &str = "a duration such as 30s, 5min, 2h or 14d";
-
-fn timezone(text: &str) -> Result<Timezone, String> {
-    Timezone::from_name(text).ok_or_else(|| "must be the name of a time zone such as Europe/Berlin".to_owned())
-}
-
-fn time_format(text: &str) -> Result<TimeFormat, String> {
-    let rule = "must be iso, s, ms, us, ns, excel, or a strftime pattern such as %d.%m.%Y %H:%M";
-    TimeFormat::from_text(text).ok_or_else(|| rule.to_owned())
-}
-
-fn delimiter(text: &str) -> Result<u8, String> {
-    match text.as_bytes() {
-        b"tab" | b"\\t" => Ok(b'\t'),
-        [byte] if byte.is_ascii() && !b"\"\r\n".contains(byte) => Ok(*byte),
-        _ => Err("must be one ASCII character other than a quote or a line end, or tab".to_owned()),
+/// Checks the text of an option as [`Layout::set`] does.
+fn setting(name: &'static str) -> impl Fn(&str) -> Result<String, String> + Clone {
+    move |text| {
+        let mut layout = Layout::new(Format::Csv);
+        // The option `every` needs a pivot.
+        let tried = layout.set("pivot", &["0", "1", "2"].map(str::to_owned));
+        let tried = tried.and_then(|()| layout.set(name, &[text.to_owned()]));
+        tried.map(|()| text.to_owned()).map_err(|rule| format!("must be {rule}"))
     }
 }
