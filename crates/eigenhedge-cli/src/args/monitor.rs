@@ -1,7 +1,7 @@
 //! Options of `monitor`, as typed.
 
-use super::monitor_options::MonitorOptionArgs;
-use super::{AnswersAs, BesideArgs, LiveArgs, OutArgs, SummaryForm, TableArgs};
+use super::monitor_options::OfMonitor;
+use super::{AnswersAs, BesideArgs, LiveArgs, OptionArgs, OutArgs, SummaryForm, TableArgs};
 use clap::Args;
 use eigenhedge_pages::monitor::{Lasting, Severity};
 use std::path::PathBuf;
@@ -54,7 +54,7 @@ pub struct MonitorArgs {
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
     #[command(flatten)]
-    pub options: MonitorOptionArgs,
+    pub options: OptionArgs<OfMonitor>,
     /// Table of normal rows to learn from first. The rows of INPUT then have scores from the first one on, or with
     /// --lags from the first row that has enough earlier rows
     #[arg(long, value_name = "TABLE")]

@@ -1,40 +1,44 @@
 //! Options of a monitor as typed, derived from the option table of the library.
 
 use super::directions;
+use super::options::{HasOptions, OptionArgs};
+use clap::Arg;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
-use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
 use eigenhedge::{Error as Refused, MONITOR_OPTIONS, Missing, MonitorOption, MonitorOptions};
 use eigenhedge_pages::monitor::in_rows;
 
-/// Options of a monitor that were given, with their checked texts.
-#[derive(Debug, Clone, Default)]
-pub struct MonitorOptionArgs {
-    given: Vec<(&'static MonitorOption, String)>,
+/// Options of a monitor, with their checked texts. `--standardize` is a table option instead.
+#[derive(Debug, Clone)]
+pub struct OfMonitor;
+
+impl HasOptions for OfMonitor {
+    type Value = String;
+
+    fn arguments() -> impl Iterator<Item = (&'static str, Arg)> {
+        let own = MONITOR_OPTIONS.iter().filter(|option| option.name != "standardize");
+        own.map(|option| (option.name, argument(option)))
+    }
 }
 
-impl MonitorOptionArgs {
-    pub fn has(&self, name: &str) -> bool {
-        self.given.iter().any(|(option, _)| option.name == name)
-    }
-
+impl OptionArgs<OfMonitor> {
     /// Returns the name of an option that was given as a duration, or `None`.
     pub fn duration(&self) -> Option<&'static str> {
-        self.given.iter().find(|(option, text)| in_rows(option, text, 1.0).is_some()).map(|(option, _)| option.name)
+        let is_duration = |(option, text): &(&MonitorOption, &String)| in_rows(option, text, 1.0).is_some();
+        self.texts().find(is_duration).map(|(option, _)| option.name)
     }
 
     /// Returns all options, with defaults for those not given. `step` is the usual time between two rows in seconds.
     pub fn options(&self, step: f64) -> Result<MonitorOptions, Refused> {
         let mut options = MonitorOptions::default();
-        for (option, text) in &self.given {
+        for (option, text) in self.texts() {
             option.set(&mut options, in_rows(option, text, step).as_ref().unwrap_or(text))?;
         }
         Ok(options)
     }
-}
 
-/// Returns the monitor options that are arguments here. `--standardize` is a table option instead.
-fn own() -> impl Iterator<Item = &'static MonitorOption> {
-    MONITOR_OPTIONS.iter().filter(|option| option.name != "standardize")
+    fn texts(&self) -> impl Iterator<Item = (&'static MonitorOption, &String)> {
+        self.given.iter().filter_map(|(name, text)| Some((MonitorOption::find(name)?, text)))
+    }
 }
 
 fn argument(option: &'static MonitorOption) -> Arg {
@@ -74,26 +78,4 @@ fn parser(option: &'static MonitorOption) -> ValueParser {
     };
     let values = Missing::ALL.map(|what| PossibleValue::new(what.name()).help(help(what)));
     ValueParser::new(PossibleValuesParser::new(values).try_map(move |text| check(&text)))
-}
-
-impl Args for MonitorOptionArgs {
-    fn augment_args(command: Command) -> Command {
-        command.args(own().map(argument))
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Self::augment_args(command)
-    }
-}
-
-impl FromArgMatches for MonitorOptionArgs {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        let value = |option: &MonitorOption| matches.get_one::<String>(option.name).cloned();
-        Ok(Self { given: own().filter_map(|option| Some((option, value(option)?))).collect() })
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
-    }
 }

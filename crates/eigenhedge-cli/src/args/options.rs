@@ -1,7 +1,7 @@
 //! Options of a learner as typed, derived from the option table of the library.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
+use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
 use eigenhedge::Kind;
 use eigenhedge::options::{Choice, OPTIONS, OptionEntry, Options, Readers, Type, Value, fill};
 use eigenhedge::registry::{REGISTRY, defaults};
@@ -10,14 +10,16 @@ use std::marker::PhantomData;
 
 /// Options that were given to the command `C`, with their values.
 #[derive(Debug, Clone)]
-pub struct OptionArgs<C> {
-    given: Vec<(&'static str, Value)>,
+pub struct OptionArgs<C: HasOptions> {
+    pub given: Vec<(&'static str, C::Value)>,
     command: PhantomData<C>,
 }
 
-/// Command that takes options from the option table of the library.
+/// Command that takes options from an option table of the library.
 pub trait HasOptions: Debug + Clone + Send + Sync + 'static {
-    fn argument(option: &'static OptionEntry) -> Option<Arg>;
+    type Value: Debug + Clone + Send + Sync + 'static;
+
+    fn arguments() -> impl Iterator<Item = (&'static str, Arg)>;
 }
 
 /// Options of `run`: all options.
@@ -33,25 +35,32 @@ pub struct OfCompare;
 pub struct OfKernels;
 
 impl HasOptions for OfRun {
-    fn argument(option: &'static OptionEntry) -> Option<Arg> {
-        Some(argument(option))
+    type Value = Value;
+
+    fn arguments() -> impl Iterator<Item = (&'static str, Arg)> {
+        OPTIONS.iter().map(|option| (option.name, argument(option)))
     }
 }
 
 impl HasOptions for OfCompare {
-    fn argument(option: &'static OptionEntry) -> Option<Arg> {
-        matches!(option.name, "norm-bound" | "seed" | "missing").then(|| argument(option))
+    type Value = Value;
+
+    fn arguments() -> impl Iterator<Item = (&'static str, Arg)> {
+        OfRun::arguments().filter(|(name, _)| ["norm-bound", "seed", "missing"].contains(name))
     }
 }
 
 impl HasOptions for OfKernels {
-    fn argument(option: &'static OptionEntry) -> Option<Arg> {
-        match (option.name, option.readers) {
-            ("kernel", _) => Some(argument(option).help("Kernel").default_value(defaults::KERNEL)),
-            ("budget", _) => None,
-            (_, Readers::Features) => Some(argument(option)),
-            _ => None,
-        }
+    type Value = Value;
+
+    fn arguments() -> impl Iterator<Item = (&'static str, Arg)> {
+        let of_kernel = |option: &&OptionEntry| {
+            option.name == "kernel" || matches!(option.readers, Readers::Features) && option.name != "budget"
+        };
+        OPTIONS.iter().filter(of_kernel).map(|option| match option.name {
+            "kernel" => (option.name, argument(option).help("Kernel").default_value(defaults::KERNEL)),
+            name => (name, argument(option)),
+        })
     }
 }
 
@@ -64,7 +73,7 @@ fn argument(option: &'static OptionEntry) -> Arg {
     let help = if option.default.is_empty() { help } else { format!("{help} [default: {}]", option.default) };
     let argument = Arg::new(option.name).long(option.name).help(help);
     match option.values {
-        Type::Flag => argument.action(ArgAction::SetTrue),
+        Type::Flag => argument.num_args(0).default_missing_value("true").value_parser(parser(option.values)),
         values => argument
             .value_name(option.placeholder)
             .value_parser(parser(values))
@@ -92,11 +101,13 @@ pub fn learners() -> impl TypedValueParser<Value = Kind> {
     possible(choices.collect()).try_map(|name| name.parse::<Kind>())
 }
 
-impl<C> OptionArgs<C> {
+impl<C: HasOptions> OptionArgs<C> {
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.given.iter().map(|(name, _)| *name)
     }
+}
 
+impl<C: HasOptions<Value = Value>> OptionArgs<C> {
     /// Returns the options for a learner that keeps k directions.
     pub fn options(&self, learner: Kind, k: usize) -> Options {
         let with = |options: Options, (name, value): &(&'static str, Value)| options.with(name, value.clone());
@@ -106,7 +117,7 @@ impl<C> OptionArgs<C> {
 
 impl<C: HasOptions> Args for OptionArgs<C> {
     fn augment_args(command: Command) -> Command {
-        command.args(OPTIONS.iter().filter_map(C::argument))
+        command.args(C::arguments().map(|(_, argument)| argument))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -116,12 +127,8 @@ impl<C: HasOptions> Args for OptionArgs<C> {
 
 impl<C: HasOptions> FromArgMatches for OptionArgs<C> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        let value = |option: &OptionEntry| match option.values {
-            Type::Flag => matches.get_flag(option.name).then_some(Value::Flag(true)),
-            _ => matches.get_one::<Value>(option.name).cloned(),
-        };
-        let own = OPTIONS.iter().filter(|option| C::argument(option).is_some());
-        Ok(Self { given: own.filter_map(|option| Some((option.name, value(option)?))).collect(), command: PhantomData })
+        let given = C::arguments().filter_map(|(name, _)| Some((name, matches.get_one::<C::Value>(name)?.clone())));
+        Ok(Self { given: given.collect(), command: PhantomData })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {

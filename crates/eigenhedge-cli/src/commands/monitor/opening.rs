@@ -53,7 +53,7 @@ impl Begun {
                 Fleet::new(monitor)?
             }
         };
-        if args.options.has("missing") {
+        if args.options.names().any(|name| name == "missing") {
             fleet.change(|monitor| {
                 monitor.set_missing(options.missing);
                 Ok(())
