@@ -5,7 +5,6 @@ mod advice;
 mod args;
 mod commands;
 mod destination;
-mod directions;
 mod files;
 mod inputs;
 mod live;
@@ -104,7 +103,11 @@ fn execute(command: Command) -> anyhow::Result<()> {
             clap_complete::generate(shell, &mut Cli::command(), "eigenhedge", &mut script);
             stdout::print(&String::from_utf8_lossy(&script))
         }
-        Command::Man { out } => commands::man(&out),
+        Command::Man { out } => {
+            let unwritable = || format!("{} cannot be written", eigenhedge_io::printable_path(&out));
+            std::fs::create_dir_all(&out).with_context(unwritable)?;
+            clap_mangen::generate_to(Cli::command(), &out).with_context(unwritable)
+        }
         Command::Reproduce(args) => commands::reproduce(&args),
         #[cfg(feature = "serve")]
         Command::Serve(args) => commands::serve(&args),

@@ -2,7 +2,7 @@
 
 use crate::args::{Directions, KeepArgs, RunArgs, SummaryForm, typed};
 use crate::destination::{Destination, judge_outputs, judge_page, judge_plot};
-use crate::directions::choose_k;
+use crate::table::choose_k;
 use crate::table::{self, Usage};
 use eigenhedge::batch::Center;
 use eigenhedge::options::{Options, Setup, spelled};

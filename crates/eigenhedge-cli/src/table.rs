@@ -1,12 +1,14 @@
 //! Sources and layouts of tables, as given by command-line arguments.
 
-use crate::args::{BesideArgs, TableArgs};
+use crate::args::{BesideArgs, Directions, TableArgs};
 pub use crate::inputs::{Usage, is_dash};
 use crate::inputs::{inputs, is_workbook, paths_of};
 use crate::say::{say, say_short_warm_up};
+use eigenhedge::batch::Center;
 use eigenhedge::kernel::{TextItems, VectorKernel};
 use eigenhedge::{Kind, Missing, Model, Standardize};
 use eigenhedge_io::{Error, Format, Layout, ScaledStream, Selector, Source, Stream, printable, printable_path};
+use eigenhedge_pages::directions::Chosen;
 use eigenhedge_pages::{check_width, file_name};
 use std::path::{Path, PathBuf};
 
@@ -230,4 +232,27 @@ fn judge_names(layout: &Layout, option: &str, selectors: &[Selector]) -> Result<
         }
         _ => Ok(()),
     }
+}
+
+/// If the table cannot be read, the choice is 1, because the command reports that error later.
+pub fn choose_k(
+    asked: Option<Directions>,
+    source: &Source,
+    layout: &Layout,
+    scale: (Standardize, Center),
+    quiet: bool,
+) -> Result<usize, Usage> {
+    let is_pipe =
+        || *source == Source::Standard || paths_of(source).iter().any(|path| path.exists() && !path.is_file());
+    if !matches!(asked, Some(Directions::Number(_))) && is_pipe() {
+        return Err(Usage(
+            "-k must be given when rows come through a pipe: their first rows cannot be read twice".into(),
+        ));
+    }
+    Ok(reported(Directions::of_table(asked, source, layout, scale).map_err(Usage)?, quiet))
+}
+
+pub fn reported((k, sentence): Chosen, quiet: bool) -> usize {
+    sentence.filter(|_| !quiet).iter().for_each(|sentence| say(sentence));
+    k
 }

@@ -1,6 +1,5 @@
 //! Display of a long computation: a bar on a terminal, or else a line every ten seconds.
 
-use crate::say::say;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
@@ -11,8 +10,6 @@ use std::time::{Duration, Instant};
 
 const PAUSE: Duration = Duration::from_secs(10);
 const BLINK: Duration = Duration::from_millis(200);
-const LONG: f64 = 60.0;
-const LARGE: f64 = 1e9;
 
 /// Display of a computation, on a thread of its own, until it is dropped.
 pub struct Working {
@@ -33,14 +30,6 @@ impl Working {
             false => drop(show_lines(&what, (&steps, total), &stopped, PAUSE, io::stderr())),
         };
         Self { done, stop: Some(stop), shown: thread::Builder::new().spawn(show).ok() }
-    }
-
-    pub fn announce(what: String, total: u64, seconds: f64, bytes: f64) -> Self {
-        if seconds >= LONG || bytes >= LARGE {
-            let minutes = (seconds / 60.0).ceil().max(1.0);
-            say(&format!("{what}: estimated {minutes:.0} min and {:.1} GB", bytes / 1e9));
-        }
-        Self::start(what, total)
     }
 
     pub fn advance(&self, steps: u64) {

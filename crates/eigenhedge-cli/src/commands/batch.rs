@@ -3,10 +3,10 @@
 use crate::args::Directions;
 use crate::args::{KernelPcaArgs, KernelRidgeArgs, MmdArgs, OfKernels, OptionArgs, PcaArgs, SummaryForm, TableArgs};
 use crate::destination::{Destination, coordinate_names, judge_outputs};
-use crate::directions::reported;
 use crate::plan;
 use crate::say::{say, say_gamma};
 use crate::stdout;
+use crate::table::reported;
 use crate::table::{self, Usage};
 use crate::working::Working;
 use anyhow::{Context, Result, anyhow};
@@ -76,7 +76,12 @@ fn working(what: &str, rows: usize, length: usize, passes: usize) -> Working {
     const COST: f64 = 2e-10;
     let pairs = (rows as f64).powi(2);
     let seconds = COST * pairs * (length + passes) as f64;
-    Working::announce(format!("{what} of {rows} rows"), 0, seconds, 8.0 * pairs)
+    let (what, bytes) = (format!("{what} of {rows} rows"), 8.0 * pairs);
+    if seconds >= 60.0 || bytes >= 1e9 {
+        let minutes = (seconds / 60.0).ceil().max(1.0);
+        say(&format!("{what}: estimated {minutes:.0} min and {:.1} GB", bytes / 1e9));
+    }
+    Working::start(what, 0)
 }
 
 pub fn pca(args: &PcaArgs) -> Result<()> {

@@ -2,10 +2,10 @@
 
 use crate::args::{CompareArgs, SummaryForm};
 use crate::destination::{judge_page, judge_plot};
-use crate::directions::choose_k;
 use crate::files::judge_place;
 use crate::plan;
 use crate::stdout;
+use crate::table::choose_k;
 use crate::table::{self, Usage};
 use crate::working::Working;
 use anyhow::{Context, Result, anyhow};

@@ -125,7 +125,7 @@ fn make_pages<T>(
             continue;
         }
         let began = Instant::now();
-        let Some((page, rows)) = state.look(|state| page(state, &watch.open)) else { continue };
+        let Some((page, rows)) = page(&state.lock(), &watch.open) else { continue };
         made = version;
         let note = format!("Running: {} rows so far.", grouped(rows));
         let (title, state) = (page.title.clone(), "running".to_owned());

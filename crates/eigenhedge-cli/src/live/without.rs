@@ -23,7 +23,7 @@ impl Live {
 
     pub fn follow<T>(&mut self, state: Arc<Shared<T>>, page: impl Fn(&T, &BTreeSet<String>) -> Option<(Page, u64)>) {
         // Never executed. It prevents a warning about unused methods.
-        let _ = (state.version(), state.look(|state| page(state, &BTreeSet::new())));
+        let _ = (state.version(), page(&state.lock(), &BTreeSet::new()));
         match self.0 {}
     }
 

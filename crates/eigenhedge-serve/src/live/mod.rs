@@ -11,4 +11,4 @@ pub use address::{AddressError, PORT, parse_address, parse_local};
 pub use feed::{Feed, PageState, Watch};
 pub use guard::Guard;
 pub use server::{LiveServer, Parameters, open_sections};
-pub use sse::{Shutdown, ShutdownSwitch};
+pub use sse::Shutdown;

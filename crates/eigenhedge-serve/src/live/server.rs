@@ -2,7 +2,7 @@
 
 use super::feed::Feed;
 use super::guard::{Guard, guarded};
-use super::sse::{Shutdown, ShutdownSwitch};
+use super::sse::Shutdown;
 use super::{assets, sse};
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -14,6 +14,7 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use tokio::sync::watch;
 
 const FEED: &str = "/live/feed";
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -22,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub struct LiveServer {
     address: SocketAddr,
     feed: Feed,
-    switch: ShutdownSwitch,
+    switch: Option<watch::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -62,13 +63,13 @@ impl LiveServer {
         let listener = TcpListener::bind(address).map_err(refused)?;
         let bound = listener.local_addr().map_err(refused)?;
         listener.set_nonblocking(true).map_err(refused)?;
-        let (switch, shutdown) = ShutdownSwitch::new();
+        let (switch, shutdown) = Shutdown::new();
         let feed = Feed::default();
         let context = Context { feed: feed.clone(), shutdown, title: title.to_owned() };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(StartError::Thread)?;
         let thread = std::thread::Builder::new().name("live page".to_owned());
         let thread = thread.spawn(move || runtime.block_on(serve(listener, context))).map_err(StartError::Thread)?;
-        Ok(Self { address: bound, feed, switch, thread: Some(thread) })
+        Ok(Self { address: bound, feed, switch: Some(switch), thread: Some(thread) })
     }
 
     pub fn url(&self) -> String {
@@ -82,7 +83,7 @@ impl LiveServer {
 
 impl Drop for LiveServer {
     fn drop(&mut self) {
-        self.switch.pull();
+        self.switch = None;
         // A panic of the server must not fail the stream.
         let _ = self.thread.take().map(JoinHandle::join);
     }

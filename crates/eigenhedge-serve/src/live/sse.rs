@@ -46,30 +46,21 @@ pub fn last_event_id(headers: &HeaderMap) -> Option<&str> {
     headers.get("last-event-id").and_then(|id| id.to_str().ok())
 }
 
-#[derive(Debug)]
-pub struct ShutdownSwitch(watch::Sender<bool>);
-
+/// Signal to stop: the sender is dropped.
 #[derive(Debug, Clone)]
-pub struct Shutdown(watch::Receiver<bool>);
-
-impl ShutdownSwitch {
-    pub fn new() -> (Self, Shutdown) {
-        let (sender, receiver) = watch::channel(false);
-        (Self(sender), Shutdown(receiver))
-    }
-
-    pub fn pull(&self) {
-        self.0.send_replace(true);
-    }
-}
+pub struct Shutdown(watch::Receiver<()>);
 
 impl Shutdown {
+    pub fn new() -> (watch::Sender<()>, Self) {
+        let (sender, receiver) = watch::channel(());
+        (sender, Self(receiver))
+    }
+
     pub async fn wait(&mut self) {
-        // A dropped switch counts as the signal.
-        let _ = self.0.wait_for(|is_pulled| *is_pulled).await;
+        while self.0.changed().await.is_ok() {}
     }
 
     pub fn is_pulled(&self) -> bool {
-        *self.0.borrow() || self.0.has_changed().is_err()
+        self.0.has_changed().is_err()
     }
 }

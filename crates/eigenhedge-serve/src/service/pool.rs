@@ -1,27 +1,23 @@
 //! Thread pool for all streams. At most one thread works on a stream at a time.
 
+use super::stream::Handle;
 use crate::lock;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
-pub trait Worked: Send + Sync + 'static {
-    fn work(self: &Arc<Self>) -> bool;
-    fn panicked(&self);
-}
-
-pub struct Pool<T> {
-    line: Mutex<Line<T>>,
+pub struct Pool {
+    line: Mutex<Line>,
     more: Condvar,
 }
 
-struct Line<T> {
-    waiting: VecDeque<Arc<T>>,
+struct Line {
+    waiting: VecDeque<Arc<Handle>>,
     has_ended: bool,
 }
 
-impl<T: Worked> Pool<T> {
+impl Pool {
     pub fn start(threads: usize) -> Arc<Self> {
         let line = Line { waiting: VecDeque::new(), has_ended: false };
         let pool = Arc::new(Self { line: Mutex::new(line), more: Condvar::new() });
@@ -32,7 +28,7 @@ impl<T: Worked> Pool<T> {
         pool
     }
 
-    pub fn push(&self, one: Arc<T>) {
+    pub fn push(&self, one: Arc<Handle>) {
         lock(&self.line).waiting.push_back(one);
         self.more.notify_one();
     }
@@ -55,7 +51,7 @@ impl<T: Worked> Pool<T> {
         }
     }
 
-    fn next(&self) -> Option<Arc<T>> {
+    fn next(&self) -> Option<Arc<Handle>> {
         let mut line = lock(&self.line);
         loop {
             if let Some(one) = line.waiting.pop_front() {

@@ -7,7 +7,7 @@ use super::log::event;
 use super::metrics::Metrics;
 use super::routes::router;
 use super::settings::{Limits, Settings};
-use crate::live::{Guard, Shutdown, ShutdownSwitch};
+use crate::live::{Guard, Shutdown};
 use axum::Router;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -21,6 +21,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 const REQUESTS: Duration = Duration::from_millis(2500);
@@ -30,7 +31,7 @@ const SNAPSHOTS: Duration = Duration::from_millis(1500);
 
 pub struct Service {
     address: SocketAddr,
-    switch: ShutdownSwitch,
+    switch: Option<watch::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -49,14 +50,14 @@ impl Service {
             .max_blocking_threads(THREADS)
             .build()
             .map_err(|error| format!("the threads of the service cannot be started: {error}"))?;
-        let (switch, shutdown) = ShutdownSwitch::new();
+        let (switch, shutdown) = Shutdown::new();
         let thread = std::thread::Builder::new().name("service".to_owned()).spawn(move || {
             runtime.block_on(serve(listener, core, shutdown));
             runtime.shutdown_timeout(Duration::from_millis(500));
         });
         let thread = thread.map_err(|error| format!("the thread of the service cannot be started: {error}"))?;
         event("listening", json!({ "address": address.to_string() }));
-        Ok(Self { address, switch, thread: Some(thread) })
+        Ok(Self { address, switch: Some(switch), thread: Some(thread) })
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -70,7 +71,7 @@ impl Service {
 
 impl Drop for Service {
     fn drop(&mut self) {
-        self.switch.pull();
+        self.switch = None;
         // A panic of the server does not damage the store.
         let _ = self.thread.take().map(JoinHandle::join);
     }

@@ -19,7 +19,7 @@ use anyhow::Result;
 use eigenhedge_io::{Form, Progress, Target, printable_path, write_whole};
 use eigenhedge_pages::counted;
 use eigenhedge_pages::monitor::{Inside, json, page, text};
-use monitors::{Finished, Monitors};
+use monitors::Monitors;
 use options::{can_read_again, options};
 
 pub use inspect::inspect;
@@ -73,7 +73,7 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
         let outcome = session.learn(args.quiet, &outputs.answers.target, &signal)?;
         let engine = &mut session.engine;
         if let Some(metrics) = &mut engine.metrics {
-            metrics.write(&engine.watched.hold().journal)?;
+            metrics.write(&engine.watched.lock().journal)?;
         }
         if outcome == Outcome::Left {
             return Ok(());
@@ -96,7 +96,7 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
     };
     live.iter_mut().for_each(Live::rest);
     let unaccepted = args.accept.as_ref().filter(|_| !session.engine.monitors.is_accepted);
-    let Finished { stream, facts, journal } = session.finish()?;
+    let (stream, facts, journal) = session.finish()?;
     if let Some(row) = unaccepted {
         say(&format!("--accept {row} had no effect on the {} that were read", counted(journal.rows, "row")));
     }

@@ -94,7 +94,7 @@ impl Engine for Monitors<'_> {
 
 impl Monitors<'_> {
     pub fn watched(&self) -> MutexGuard<'_, Watched> {
-        self.watched.hold()
+        self.watched.lock()
     }
 
     fn step(&mut self, row: &Row, journal: &mut Journal, stream: &mut Stream) -> Result<()> {
@@ -149,9 +149,9 @@ impl Session<'_, Monitors<'_>> {
         });
     }
 
-    pub fn finish(self) -> Result<Finished> {
+    pub fn finish(self) -> Result<(Stream, Facts, Journal)> {
         let Self { mut engine, stream, .. } = self;
-        let mut journal = std::mem::take(&mut engine.watched.hold().journal);
+        let mut journal = std::mem::take(&mut engine.watched.lock().journal);
         let last = engine.monitors.close(&mut journal, stream.columns())?;
         last.iter().try_for_each(|occurrence| engine.list(occurrence))?;
         let facts = engine.facts(&stream, None);
@@ -159,12 +159,6 @@ impl Session<'_, Monitors<'_>> {
         engine.answers.finish()?;
         engine.events.finish()?;
         engine.hook.and_then(Hook::finish).iter().for_each(|sentence| say(sentence));
-        Ok(Finished { stream, facts, journal })
+        Ok((stream, facts, journal))
     }
-}
-
-pub struct Finished {
-    pub stream: Stream,
-    pub facts: Facts,
-    pub journal: Journal,
 }

@@ -91,7 +91,7 @@ impl<'a> OneModel<'a> {
     }
 
     pub fn learned(&self) -> MutexGuard<'_, Learned> {
-        self.learned.hold()
+        self.learned.lock()
     }
 
     pub fn finish(self) -> Result<Learned> {
@@ -116,7 +116,7 @@ impl Engine for OneModel<'_> {
     fn read(&mut self, block: &mut Block, stream: &mut Stream, most: usize) -> Result<()> {
         let is_warming_up = self.learned().model.columns().standardizer.is_warming_up();
         let read = match is_warming_up {
-            true => block.read_warm_up(stream, &mut self.learned.hold().model),
+            true => block.read_warm_up(stream, &mut self.learned.lock().model),
             false => block.read(stream, most),
         };
         Ok(read?)
@@ -189,7 +189,7 @@ impl Engine for OneModel<'_> {
     }
 
     fn progress(&mut self) -> String {
-        let learned = self.learned.hold();
+        let learned = self.learned.lock();
         let regret = self.regret.per_row(&learned.model);
         let regret = regret.map_or(String::new(), |regret| format!(", regret per row {}", readable(regret)));
         format!("lost {}{regret}", readable(learned.model.totals().expected_loss))
@@ -204,7 +204,7 @@ impl Engine for OneModel<'_> {
     }
 
     fn write(&mut self, path: &Path, resume_state: Vec<u8>) -> Result<()> {
-        let mut learned = self.learned.hold();
+        let mut learned = self.learned.lock();
         learned.model.resume_state = resume_state;
         Ok(write_private(path, &eigenhedge::checked_bytes(&learned.model)?)?)
     }
