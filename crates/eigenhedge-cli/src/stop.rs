@@ -44,12 +44,17 @@ impl StopSignal {
 
 #[cfg(unix)]
 fn waits() -> std::io::Result<Option<eigenhedge_io::Stop>> {
-    use std::os::unix::net::UnixStream;
-    let (read, write) = UnixStream::pair()?;
+    Ok(Some(eigenhedge_io::Stop::when_readable(signalled()?.into())))
+}
+
+/// Returns a socket that is readable after a signal.
+#[cfg(unix)]
+fn signalled() -> std::io::Result<std::os::unix::net::UnixStream> {
+    let (read, write) = std::os::unix::net::UnixStream::pair()?;
     for signal in SIGNALS {
         signal_hook::low_level::pipe::register(signal, write.try_clone()?)?;
     }
-    Ok(Some(eigenhedge_io::Stop::when_readable(read.into())))
+    Ok(read)
 }
 
 #[cfg(not(unix))]
@@ -60,11 +65,7 @@ fn waits() -> std::io::Result<Option<eigenhedge_io::Stop>> {
 #[cfg(unix)]
 fn arm_later(is_armed: Arc<AtomicBool>, _: Arc<AtomicBool>) -> std::io::Result<()> {
     use std::io::Read;
-    use std::os::unix::net::UnixStream;
-    let (mut read, write) = UnixStream::pair()?;
-    for signal in SIGNALS {
-        signal_hook::low_level::pipe::register(signal, write.try_clone()?)?;
-    }
+    let mut read = signalled()?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         // Blocks until the first signal.
         if read.read(&mut [0]).is_ok_and(|count| count > 0) {

@@ -8,16 +8,13 @@ use super::options::{can_read_again, layout, misfit, plan};
 use crate::args::MonitorArgs;
 use crate::commands::session::words::sentence;
 use crate::commands::session::{FIRST_ROW, Options, ResumeState, Session, Snapshots, first_row};
-use crate::destination::Destination;
 use crate::files::{MOST_IN_MEMORY, kind_of, read_monitor, scratch_folder};
 use crate::live::Shared;
 use crate::stop::StopSignal;
 use crate::table::{say_reading, source};
 use anyhow::{Result, anyhow};
 use eigenhedge::{Fleet, Missing, Monitor, MonitorOptions, SavedKind};
-use eigenhedge_io::{
-    Answers, GroupStore, Layout, Position, Source, Stream, Target, open_fleet, printable_path, verdict_columns,
-};
+use eigenhedge_io::{GroupStore, Layout, Source, Stream, Target, open_fleet, printable_path, verdict_columns};
 use eigenhedge_pages::monitor::{FirstRow, Journal, Lasting, Least, Occurrence, TableMonitors, fresh_monitor};
 use eigenhedge_pages::{check_width, from_text};
 use serde_json::json;
@@ -133,9 +130,12 @@ impl<'a> Monitors<'a> {
             (stream.columns().len(), TableMonitors::new(fleet, &stream, args.beside.group_by.is_some(), keys));
         let (key, has_times) = (monitors.key, monitors.has_times);
         let positions = before.as_ref().map(|(before, _)| (&before.answers, &before.engine.events));
-        let answers = answers(outputs, &stream, at_once, positions.map(|(answers, _)| answers))?;
-        let events =
-            events(outputs, &stream, key, (has_times, args.events_detail), positions.map(|(_, events)| events))?;
+        let (names, how) = (stream.kept_columns(), (args.beside.safe_cells, args.answers_as));
+        let position = positions.map(|(answers, _)| answers);
+        let answers = outputs.answers.of_stream(&stream, verdict_columns(&names), position, at_once, how)?;
+        let columns = Occurrence::columns(key.map(|key| &names[key]), has_times, args.events_detail);
+        let (position, at_once) = (positions.map(|(_, events)| events), outputs.events.target == Target::Standard);
+        let events = outputs.events.of_stream(&stream, columns, position, at_once, how)?;
         let least = Least { severity: args.min_severity, duration: args.min_duration };
         if matches!(least.duration, Lasting::Seconds(_)) && !has_times {
             return Err(stream
@@ -171,10 +171,10 @@ impl<'a> Monitors<'a> {
             }
         };
         let engine = Self {
-            answers: answers.styled(args.answers_as.dialect(&stream), args.beside.safe_cells),
+            answers,
             holds: keys.is_none() && can_read_again(args) && outputs.answers.target == Target::Standard,
             held: Vec::new(),
-            events: events.styled(args.answers_as.dialect(&stream), args.beside.safe_cells),
+            events,
             watched: Arc::new(Shared::new(Watched { journal, ..Watched::default() })),
             block_rows: if source.is_regular() { BLOCK_ROWS } else { 1 },
             args,
@@ -231,27 +231,4 @@ fn fresh(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout, stream: 
     monitor.end_warm_up().map_err(|error| anyhow!("{}: {}", table.source(), sentence(&error)))?;
     monitor.begin_table();
     Ok(monitor)
-}
-
-fn answers(
-    outputs: &Outputs,
-    stream: &Stream,
-    at_once: bool,
-    position: Option<&Position>,
-) -> Result<Answers, eigenhedge_io::Error> {
-    let columns = verdict_columns(&stream.kept_columns());
-    Answers::open(&outputs.answers.target, outputs.answers.form, columns, at_once, position)
-}
-
-fn events(
-    outputs: &Outputs,
-    stream: &Stream,
-    key: Option<usize>,
-    (has_times, detail): (bool, bool),
-    position: Option<&Position>,
-) -> Result<Answers, eigenhedge_io::Error> {
-    let names = stream.kept_columns();
-    let columns = Occurrence::columns(key.map(|key| &names[key]), has_times, detail);
-    let Destination { target, form } = &outputs.events;
-    Answers::open(target, *form, columns, *target == Target::Standard, position)
 }

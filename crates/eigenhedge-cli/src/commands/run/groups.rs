@@ -42,9 +42,10 @@ impl<'a> ModelsByKey<'a> {
         let kept = fleet.fresh().spec().kept;
         let (columns, position) =
             (answer_columns(&stream.kept_columns(), kept), saved.as_ref().map(|saved| &saved.answers));
-        let answers = Answers::open(&plan.out.target, plan.out.form, columns, at_once(plan), position)?;
+        let how = (plan.args.beside.safe_cells, plan.args.answers_as);
+        let answers = plan.out.of_stream(&stream, columns, position, at_once(plan), how)?;
         let engine = Self {
-            answers: answers.styled(plan.args.answers_as.dialect(&stream), plan.args.beside.safe_cells),
+            answers,
             key: stream.first_kept().context("--group-by names a column that is kept")?,
             rows: stream.rows(),
             lost: 0.0,

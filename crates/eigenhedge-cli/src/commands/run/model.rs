@@ -52,12 +52,14 @@ impl<'a> OneModel<'a> {
         let ended = saved.as_ref().is_some_and(|saved| saved.ended);
         let mut closed = false;
         let mut open = |to: &Destination, columns: Vec<Column>, position: fn(&SavedRun) -> &Position| {
-            let (answers, is_closed) = opened(&to.target, ended, |target| {
-                let position = saved.as_ref().map(position);
-                Answers::open(target, to.form, columns.clone(), at_once(plan), position)
-            })?;
-            closed |= is_closed;
-            let answers = answers.styled(plan.args.answers_as.dialect(&stream), plan.args.beside.safe_cells);
+            let (position, how) = (saved.as_ref().map(position), (plan.args.beside.safe_cells, plan.args.answers_as));
+            let answers = match to.of_stream(&stream, columns.clone(), position, at_once(plan), how) {
+                Err(_) if ended && matches!(&to.target, Target::File(path) if path.is_file()) => {
+                    closed = true;
+                    Answers::open(&Target::Nowhere, to.form, columns, false, None)?
+                }
+                opened => opened?,
+            };
             anyhow::Ok(if has_threads(plan) { answers.behind() } else { answers })
         };
         let texts = stream.kept_columns();
@@ -247,19 +249,6 @@ fn samples_coordinates(plan: &Plan, model: &Model) -> bool {
     !plan.out.is_wanted() && model.block_rows() == 1
 }
 
-/// Opens or resumes a file of results. The flag is true if the file is complete and cannot be continued.
-fn opened(
-    target: &Target,
-    ended: bool,
-    open: impl Fn(&Target) -> Result<Answers, eigenhedge_io::Error>,
-) -> Result<(Answers, bool)> {
-    match open(target) {
-        Ok(answers) => Ok((answers, false)),
-        Err(_) if ended && is_there(target) => Ok((open(&Target::Nowhere)?, true)),
-        Err(error) => Err(error.into()),
-    }
-}
-
 pub fn at_once(plan: &Plan) -> bool {
     plan.source == Source::Standard
 }
@@ -307,10 +296,6 @@ fn ahead(plan: &Plan, mut stream: Stream, layout: &Layout) -> Result<Stream> {
         stream.read_ahead(&plan.source, layout)?;
     }
     Ok(stream)
-}
-
-fn is_there(target: &Target) -> bool {
-    matches!(target, Target::File(path) if path.is_file())
 }
 
 impl Session<'_, OneModel<'_>> {
