@@ -11,7 +11,7 @@ use crate::stop::StopSignal;
 use anyhow::{Result, anyhow};
 use eigenhedge::{Loss, Model};
 use eigenhedge_io::{
-    Answers, Column, Layout, Position, Row, Source, Stream, Target, answer_cells, answer_columns, filled_cells,
+    Answers, Column, Position, Row, Source, Stream, Target, answer_cells, answer_columns, filled_cells,
     filled_columns, filled_names, number_cells, number_columns, write_private,
 };
 use eigenhedge_pages::number::readable;
@@ -34,7 +34,9 @@ pub struct OneModel<'a> {
     closed: bool,
     rows_before: u64,
     options: Options,
-    regret: RegretSoFar,
+    regret_per_row: Option<f64>,
+    /// The regret costs an eigendecomposition, so it is computed anew when the number of rows has doubled.
+    next_regret: u64,
 }
 
 pub struct Learned {
@@ -46,8 +48,11 @@ pub struct Learned {
 impl<'a> OneModel<'a> {
     pub fn session(plan: &'a Plan, signal: &StopSignal) -> Result<Session<'a, Self>> {
         let snapshots = Snapshots::new(plan.args.keep.snapshot.as_deref(), plan.args.keep.snapshot_every)?;
-        let Start { models: mut model, stream, layout, options, learner_options, saved } = Start::of(plan, signal)?;
-        ask(plan, &mut model)?;
+        let Start { models: mut model, mut stream, layout, options, learner_options, saved } =
+            Start::<Model>::of(plan, signal)?;
+        model.ask_for_coordinates(plan.out.is_wanted() || plan.records());
+        let asked = model.ask_for_reconstructions(plan.reconstruct.is_wanted());
+        asked.map_err(|error| anyhow!("--reconstruct: {error}"))?;
         let kept = model.spec().kept;
         let ended = saved.as_ref().is_some_and(|saved| saved.ended);
         let mut closed = false;
@@ -79,7 +84,7 @@ impl<'a> OneModel<'a> {
         let engine = Self {
             plan,
             lot: BlockSizes::new(plan, &model),
-            samples_coordinates: samples_coordinates(plan, &model),
+            samples_coordinates: !plan.out.is_wanted() && model.block_rows() == 1,
             learned: Arc::new(Shared::new(Learned { model, recorder, row: stream.row_number() })),
             answers,
             reconstructions,
@@ -87,9 +92,13 @@ impl<'a> OneModel<'a> {
             closed,
             rows_before,
             options: learner_options,
-            regret: RegretSoFar::default(),
+            regret_per_row: None,
+            next_regret: FIRST,
         };
-        Ok(Session::new(engine, ahead(plan, stream, &layout)?, snapshots, options, before))
+        if has_threads(plan) {
+            stream.read_ahead(&plan.source, &layout)?;
+        }
+        Ok(Session::new(engine, stream, snapshots, options, before))
     }
 
     pub fn learned(&self) -> MutexGuard<'_, Learned> {
@@ -192,9 +201,14 @@ impl Engine for OneModel<'_> {
 
     fn progress(&mut self) -> String {
         let learned = self.learned.lock();
-        let regret = self.regret.per_row(&learned.model);
-        let regret = regret.map_or(String::new(), |regret| format!(", regret per row {}", readable(regret)));
-        format!("lost {}{regret}", readable(learned.model.totals().expected_loss))
+        let (model, rows) = (&learned.model, learned.model.totals().rows);
+        if rows >= self.next_regret && model.length() <= LONGEST && model.spec().kernel.is_none() {
+            self.next_regret = 2 * rows;
+            self.regret_per_row = model.interim_summary().regret.map(|regret| regret.high() / rows as f64);
+        }
+        let regret =
+            self.regret_per_row.map_or(String::new(), |regret| format!(", regret per row {}", readable(regret)));
+        format!("lost {}{regret}", readable(model.totals().expected_loss))
     }
 
     fn sync(&mut self) -> Result<(Position, RunState)> {
@@ -212,42 +226,9 @@ impl Engine for OneModel<'_> {
     }
 }
 
-/// Computed only when the number of rows has doubled, and not for long rows or kernels, because the regret costs an
-/// eigendecomposition.
-struct RegretSoFar {
-    per_row: Option<f64>,
-    next: u64,
-}
-
+/// Longest rows, and first number of rows, for which the progress shows the regret.
 const LONGEST: usize = 512;
 const FIRST: u64 = 1024;
-
-impl Default for RegretSoFar {
-    fn default() -> Self {
-        Self { per_row: None, next: FIRST }
-    }
-}
-
-impl RegretSoFar {
-    fn per_row(&mut self, model: &Model) -> Option<f64> {
-        let rows = model.totals().rows;
-        if rows >= self.next && model.length() <= LONGEST && model.spec().kernel.is_none() {
-            self.next = 2 * rows;
-            self.per_row = model.interim_summary().regret.map(|regret| regret.high() / rows as f64);
-        }
-        self.per_row
-    }
-}
-
-fn ask(plan: &Plan, model: &mut Model) -> Result<()> {
-    model.ask_for_coordinates(plan.out.is_wanted() || plan.records());
-    let asked = plan.reconstruct.is_wanted();
-    model.ask_for_reconstructions(asked).map_err(|error| anyhow!("--reconstruct: {error}"))
-}
-
-fn samples_coordinates(plan: &Plan, model: &Model) -> bool {
-    !plan.out.is_wanted() && model.block_rows() == 1
-}
 
 pub fn at_once(plan: &Plan) -> bool {
     plan.source == Source::Standard
@@ -289,13 +270,6 @@ const LONG: Duration = Duration::from_millis(20);
 fn has_threads(plan: &Plan) -> bool {
     let count = plan.args.keep.threads.or_else(|| std::thread::available_parallelism().ok());
     count.is_some_and(|count| count.get() > 1)
-}
-
-fn ahead(plan: &Plan, mut stream: Stream, layout: &Layout) -> Result<Stream> {
-    if has_threads(plan) {
-        stream.read_ahead(&plan.source, layout)?;
-    }
-    Ok(stream)
 }
 
 impl Session<'_, OneModel<'_>> {
