@@ -16,7 +16,7 @@ use crate::lock;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -25,16 +25,11 @@ pub struct Core {
     pub try_page: Option<TryPage>,
     pub shared: Arc<Shared>,
     /// Changed by the writer of the store, once a change is durable.
-    streams: RwLock<BTreeMap<String, Arc<Handle>>>,
+    streams: Mutex<BTreeMap<String, Arc<Handle>>>,
     pub memory: Memory,
     writer: Mutex<Option<JoinHandle<()>>>,
     start: f64,
     is_starting: AtomicBool,
-}
-
-fn stored_options(bytes: &[u8]) -> Result<StreamOptions, String> {
-    let options: Value = serde_json::from_slice(bytes).map_err(|error| format!("they are damaged: {error}"))?;
-    StreamOptions::new(&options).map_err(|problem| problem.detail)
 }
 
 impl Core {
@@ -66,7 +61,7 @@ impl Core {
             settings,
             try_page,
             shared,
-            streams: RwLock::default(),
+            streams: Mutex::default(),
             memory,
             writer: Mutex::new(Some(writer)),
             start: now(),
@@ -74,30 +69,26 @@ impl Core {
         });
         let mut problems = Vec::new();
         for one in described {
-            match stored_options(&one.options) {
+            let given = serde_json::from_slice(&one.options).map_err(|error| format!("they are damaged: {error}"));
+            match given.and_then(|given: Value| StreamOptions::new(&given).map_err(|problem| problem.detail)) {
                 Err(reason) => problems.push(format!("the options of the stream {}: {reason}", one.name)),
                 Ok(options) => {
                     let shared = Arc::clone(&core.shared);
-                    core.insert(Handle::open(one.id, one.name, Arc::new(options), &one.sent, shared));
+                    let handle = Handle::open(one.id, one.name.clone(), Arc::new(options), &one.sent, shared);
+                    lock(&core.streams).insert(one.name, handle);
                 }
             }
         }
         if problems.is_empty() { Ok(core) } else { Err(problems.join("\n")) }
     }
 
-    fn insert(&self, handle: Arc<Handle>) {
-        let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
-        streams.insert(handle.name.clone(), handle);
-    }
-
     pub fn find(&self, name: &str) -> Result<Arc<Handle>, Problem> {
         check_name(name)?;
-        let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
-        streams.get(name).cloned().ok_or_else(|| Problem::no_stream(name))
+        lock(&self.streams).get(name).cloned().ok_or_else(|| Problem::no_stream(name))
     }
 
     pub fn all(&self) -> Vec<Arc<Handle>> {
-        self.streams.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+        lock(&self.streams).values().cloned().collect()
     }
 
     /// Creates a stream, or returns an existing one with equal options. The flag is true for a new one.
@@ -115,7 +106,7 @@ impl Core {
             Err(_) => {
                 let handle = Handle::open(id, name, Arc::new(options), &[], Arc::clone(&core.shared));
                 handle.load_soon();
-                core.insert(Arc::clone(&handle));
+                lock(&core.streams).insert(handle.name.clone(), Arc::clone(&handle));
                 Ok((handle, true))
             }
         };
@@ -128,7 +119,7 @@ impl Core {
         let action = Action::Delete { name: name.to_owned(), id: handle.id };
         let remove = move |_| {
             handle.delete();
-            core.streams.write().unwrap_or_else(PoisonError::into_inner).remove(&handle.name);
+            lock(&core.streams).remove(&handle.name);
             Ok(())
         };
         self.shared.queue.change(action, remove).await
@@ -192,6 +183,6 @@ impl Core {
         let writer = lock(&self.writer).take();
         writer.into_iter().for_each(|writer| _ = writer.join());
         self.shared.pool.end();
-        self.streams.write().unwrap_or_else(PoisonError::into_inner).clear();
+        lock(&self.streams).clear();
     }
 }

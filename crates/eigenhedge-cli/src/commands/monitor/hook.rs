@@ -3,8 +3,8 @@
 
 use eigenhedge_pages::monitor::Notice;
 use std::io::Write;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -21,9 +21,10 @@ pub struct Hook {
 
 impl Hook {
     pub fn new(command: &str) -> Self {
-        let (queue, waiting) = sync_channel(QUEUE);
+        let (queue, waiting) = sync_channel::<String>(QUEUE);
         let command = command.to_owned();
-        let worker = thread::spawn(move || run_all(&command, &waiting));
+        // The result is the number of failed runs.
+        let worker = thread::spawn(move || waiting.iter().filter(|text| !run(&command, text, PATIENCE)).count() as u64);
         Self { queue: Some(queue), worker: Some(worker), dropped: 0 }
     }
 
@@ -47,10 +48,6 @@ impl Hook {
     }
 }
 
-fn run_all(command: &str, waiting: &Receiver<String>) -> u64 {
-    waiting.iter().filter(|text| !run(command, text, PATIENCE)).count() as u64
-}
-
 fn run(command: &str, text: &str, patience: Duration) -> bool {
     let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
     let mut command_line = Command::new(shell);
@@ -62,10 +59,6 @@ fn run(command: &str, text: &str, patience: Duration) -> bool {
         // The command may ignore its input, which fits into the buffer of the pipe.
         let _ = input.write_all(text.as_bytes()).and_then(|()| input.write_all(b"\n"));
     }
-    ended_well(&mut child, patience)
-}
-
-fn ended_well(child: &mut Child, patience: Duration) -> bool {
     let start = Instant::now();
     loop {
         match child.try_wait() {
@@ -75,7 +68,7 @@ fn ended_well(child: &mut Child, patience: Duration) -> bool {
                 // The shell leads a group of processes, so that the programs it started end with it.
                 #[cfg(unix)]
                 let _ = rustix::process::kill_process_group(
-                    rustix::process::Pid::from_child(child),
+                    rustix::process::Pid::from_child(&child),
                     rustix::process::Signal::KILL,
                 );
                 let _ = child.kill();

@@ -128,7 +128,7 @@ impl<'a, E: Engine> Session<'a, E> {
         let (answers, engine) = self.engine.sync()?;
         let state =
             ResumeState { stream: self.stream.state(), answers, plan: self.options.clone(), seconds, ended, engine };
-        self.engine.write(path, state.to_bytes()?)
+        self.engine.write(path, serde_json::to_vec(&state)?)
     }
 }
 

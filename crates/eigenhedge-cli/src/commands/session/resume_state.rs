@@ -32,13 +32,6 @@ pub struct ResumeState<T> {
 const LONGEST: f64 = 1e12;
 
 impl<T> ResumeState<T> {
-    pub fn to_bytes(&self) -> Result<Vec<u8>>
-    where
-        T: Serialize,
-    {
-        Ok(serde_json::to_vec(self)?)
-    }
-
     pub fn from_bytes(bytes: &[u8], path: &Path, command: &str) -> Result<Self>
     where
         T: DeserializeOwned,

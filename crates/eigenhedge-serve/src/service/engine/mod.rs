@@ -2,7 +2,6 @@
 
 mod memory;
 mod models;
-mod models_by_key;
 mod monitors;
 mod notice;
 mod outcome;
@@ -22,8 +21,7 @@ use super::rows::Rows;
 use super::shape::Shape;
 use eigenhedge::Fleet;
 use eigenhedge_pages::monitor::{Occurrence, incident_json};
-use models::OneModel;
-use models_by_key::ModelsByKey;
+use models::{ModelsByKey, OneModel};
 use monitors::{Monitors, beside};
 use serde_json::Value;
 use silence::Arrival;

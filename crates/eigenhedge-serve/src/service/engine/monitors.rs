@@ -1,7 +1,6 @@
 //! Monitors of a stream: a single one with an empty key, or one per key.
 
-use super::models::misfit;
-use super::models_by_key::LISTED;
+use super::models::{LISTED, misfit};
 use super::notice::Notices;
 use super::outcome::Outcome;
 use super::silence::Arrival;

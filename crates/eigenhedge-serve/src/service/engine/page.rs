@@ -1,6 +1,6 @@
 //! Page of a stream: key figures, curves and tables.
 
-use super::models_by_key::ModelsByKey;
+use super::models::ModelsByKey;
 use super::monitors::Monitors;
 use super::{AnyLearner, Engine};
 use eigenhedge_pages::monitor::{Facts, Inside, page, sentence};

@@ -1,8 +1,7 @@
 //! Learner of a stream as bytes: in snapshots of the store, and as a model file.
 
 use super::memory::few_in_memory;
-use super::models::OneModel;
-use super::models_by_key::ModelsByKey;
+use super::models::{ModelsByKey, OneModel};
 use super::monitors::Monitors;
 use super::{AnyLearner, Counts, Engine, Notices, Places};
 use crate::service::options::{Learner, StreamOptions};

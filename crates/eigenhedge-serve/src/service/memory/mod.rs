@@ -39,19 +39,19 @@ pub struct Memory {
 #[derive(Debug)]
 struct Share {
     most: u64,
+    limit: u64,
     taken: AtomicU64,
 }
 
 #[derive(Debug)]
 pub struct Reserved {
     share: Arc<Share>,
-    limit: u64,
     pub bytes: u64,
 }
 
 impl Memory {
     pub fn new(limit: u64) -> Self {
-        let share = |most: u64| Arc::new(Share { most, taken: AtomicU64::new(0) });
+        let share = |most: u64| Arc::new(Share { most, limit, taken: AtomicU64::new(0) });
         let program = allocated() + cache(limit);
         Self { limit, requests: share(limit / 5), copies: share(limit / 5), program, unloading: Arc::default() }
     }
@@ -75,17 +75,13 @@ impl Memory {
     }
 
     pub fn request(&self) -> Reserved {
-        Reserved { share: Arc::clone(&self.requests), limit: self.limit, bytes: 0 }
+        Reserved { share: Arc::clone(&self.requests), bytes: 0 }
     }
 
     /// Reserves memory for a snapshot, at most the whole share. Returns `None` if other snapshots occupy it.
     pub fn copy(&self, bytes: u64) -> Option<Reserved> {
-        let is_taken = self.copies.take(bytes.min(self.copies.most));
-        is_taken.then(|| Reserved {
-            share: Arc::clone(&self.copies),
-            limit: self.limit,
-            bytes: bytes.min(self.copies.most),
-        })
+        let bytes = bytes.min(self.copies.most);
+        self.copies.take(bytes).then(|| Reserved { share: Arc::clone(&self.copies), bytes })
     }
 
     /// Returns the number of bytes by which the learners and `more` bytes exceed their share.
@@ -139,7 +135,7 @@ impl Share {
 
 impl Reserved {
     pub fn add(&mut self, bytes: u64) -> Result<(), Problem> {
-        let (most, limit) = (self.share.most, megabytes(self.limit));
+        let (most, limit) = (self.share.most, megabytes(self.share.limit));
         let wanted = self.bytes.saturating_add(bytes);
         if wanted > most {
             let (wanted, most) = (megabytes(wanted), megabytes(most));
