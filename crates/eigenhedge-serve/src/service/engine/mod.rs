@@ -20,7 +20,7 @@ use super::problem::Problem;
 use super::rows::Rows;
 use super::shape::Shape;
 use eigenhedge::Fleet;
-use eigenhedge_pages::monitor::{Occurrence, incident_json};
+use eigenhedge_pages::monitor::{Journal, Occurrence, Track, incident_json};
 use models::{ModelsByKey, OneModel};
 use monitors::{Monitors, beside};
 use serde_json::Value;
@@ -55,11 +55,12 @@ impl Engine {
         self.shape.clone()
     }
 
+    fn journal(&self) -> Option<&Journal> {
+        if let Some(AnyLearner::Monitors(monitors)) = &self.learner { Some(&monitors.journal) } else { None }
+    }
+
     pub fn alarms(&self) -> u64 {
-        match &self.learner {
-            Some(AnyLearner::Monitors(monitors)) => monitors.journal.totals.alarms,
-            _ => 0,
-        }
+        self.journal().map_or(0, |journal| journal.totals.alarms)
     }
 
     pub fn check(options: &StreamOptions, shape: &Shape) -> Result<u64, Problem> {
@@ -123,9 +124,8 @@ impl Engine {
         let silences = &self.notices.silences;
         let mut all: Vec<Occurrence> = silences.open.values().chain(&silences.past).cloned().collect();
         all.extend(self.open_incidents());
-        if let Some(AnyLearner::Monitors(monitors)) = &self.learner {
-            all.extend(monitors.journal.listed.iter().filter(|one| one.is_incident()).cloned());
-        }
+        let listed = self.journal().map(|journal| &journal.listed);
+        all.extend(listed.into_iter().flatten().filter(|one| one.is_incident()).cloned());
         all.retain(|one| key.is_none_or(|key| one.key == key));
         let is_over = |one: &Occurrence| one.incident.as_ref().is_none_or(|facts| facts.is_over);
         all.sort_by_key(|one| (is_over(one), std::cmp::Reverse(one.start)));
@@ -133,22 +133,21 @@ impl Engine {
     }
 
     fn open_incidents(&self) -> Vec<Occurrence> {
-        let Some(AnyLearner::Monitors(Monitors { journal, .. })) = &self.learner else { return Vec::new() };
+        let Some(journal) = self.journal() else { return Vec::new() };
         let names = self.names();
         journal.open_incidents(&names).into_iter().chain(journal.closing_incidents(&names)).collect()
     }
 
     pub fn keys(&self) -> Vec<KeyCounts> {
-        let Some(AnyLearner::Monitors(monitors)) = &self.learner else { return Vec::new() };
+        let Some(journal) = self.journal() else { return Vec::new() };
         let silent = |key: &str| self.notices.silences.open.get(key).map(|one| one.strength);
-        let tracks = monitors.journal.tracks.iter();
-        let counts = tracks.map(|track| KeyCounts {
+        let counts = |track: &Track| KeyCounts {
             key: track.key.clone(),
             rows: track.totals.rows,
             alarms: track.totals.alarms,
             severity: track.incident.iter().map(|one| one.severity).chain(silent(&track.key)).fold(0.0, f64::max),
-        });
-        counts.collect()
+        };
+        journal.tracks.iter().map(counts).collect()
     }
 
     fn begin<'a>(&mut self, rows: &'a Rows) -> Result<Cow<'a, Rows>, Problem> {
