@@ -18,6 +18,9 @@ mod working;
 use anyhow::Context;
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
+#[cfg(feature = "serve")]
+use commands::serve;
+use commands::{batch, compare, demo, make, merge, model, monitor, pair, reproduce, run, scree};
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
@@ -43,7 +46,7 @@ fn main() -> ExitCode {
             complain(&format!("{error:#}{sign}{hint}"));
             ExitCode::from(match () {
                 () if error.is::<table::Usage>() => USAGE,
-                () if error.is::<commands::Alarmed>() => ALARM,
+                () if error.is::<monitor::Alarmed>() => ALARM,
                 () => FAILED,
             })
         }
@@ -79,24 +82,24 @@ fn explain(message: &clap::Error) -> ExitCode {
 
 fn execute(command: Command) -> anyhow::Result<()> {
     match command {
-        Command::Demo(args) => commands::demo(&args),
-        Command::Run(args) => plan::Plan::new(*args).and_then(|plan| commands::run(&plan)),
-        Command::Monitor(args) => commands::monitor(&args),
-        Command::Compare(args) => commands::compare(&args),
-        Command::Scree(args) => commands::scree(&args),
-        Command::Transform(args) => commands::transform(&args),
-        Command::Reconstruct(args) => commands::reconstruct(&args),
-        Command::Inspect(args) => commands::inspect(&args),
-        Command::Merge(args) => commands::merge(&args),
-        Command::Export(args) => commands::export(&args),
-        Command::Make(args) => commands::make(&args),
-        Command::Pair(args) => commands::pair(&args),
-        Command::Experts(args) => commands::experts(&args),
-        Command::Pca(args) => commands::pca(&args),
-        Command::KernelPca(args) => commands::kernel_pca(&args),
-        Command::KernelRidge(args) => commands::kernel_ridge(&args),
-        Command::Preimage(args) => commands::preimage(&args),
-        Command::Mmd(args) => commands::mmd(&args),
+        Command::Demo(args) => demo::demo(&args),
+        Command::Run(args) => plan::Plan::new(*args).and_then(|plan| run::run(&plan)),
+        Command::Monitor(args) => monitor::monitor(&args),
+        Command::Compare(args) => compare::compare(&args),
+        Command::Scree(args) => scree::scree(&args),
+        Command::Transform(args) => model::transform(&args),
+        Command::Reconstruct(args) => model::reconstruct(&args),
+        Command::Inspect(args) => model::inspect(&args),
+        Command::Merge(args) => merge::merge(&args),
+        Command::Export(args) => model::export(&args),
+        Command::Make(args) => make::make(&args),
+        Command::Pair(args) => pair::pair(&args),
+        Command::Experts(args) => pair::experts(&args),
+        Command::Pca(args) => batch::pca(&args),
+        Command::KernelPca(args) => batch::kernel_pca(&args),
+        Command::KernelRidge(args) => batch::kernel_ridge(&args),
+        Command::Preimage(args) => batch::preimage(&args),
+        Command::Mmd(args) => batch::mmd(&args),
         Command::Completions { shell } => {
             // The generator panics if its output cannot be written, so it writes to a buffer.
             let mut script = Vec::new();
@@ -108,9 +111,9 @@ fn execute(command: Command) -> anyhow::Result<()> {
             std::fs::create_dir_all(&out).with_context(unwritable)?;
             clap_mangen::generate_to(Cli::command(), &out).with_context(unwritable)
         }
-        Command::Reproduce(args) => commands::reproduce(&args),
+        Command::Reproduce(args) => reproduce::reproduce(&args),
         #[cfg(feature = "serve")]
-        Command::Serve(args) => commands::serve(&args),
+        Command::Serve(args) => serve::serve(&args),
     }
 }
 
