@@ -7,7 +7,7 @@ mod monitors;
 mod opening;
 mod options;
 
-use super::session::words::{close_table, say, unless_stopped};
+use super::session::words::{caution, close_table, say, unless_stopped};
 use super::session::{Engine, Outcome};
 use crate::args::{MonitorArgs, SummaryForm};
 use crate::destination::{Destination, judge_outputs, judge_page};
@@ -107,7 +107,7 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
     }
     let shown = match args.summary {
         SummaryForm::Text if args.quiet => String::new(),
-        SummaryForm::Text => skipped + &text(&journal, &facts) + &next_steps(args, journal.listed.is_empty()),
+        SummaryForm::Text => caution(skipped) + &text(&journal, &facts) + &next_steps(args, journal.listed.is_empty()),
         SummaryForm::Json => serde_json::to_string(&json(&journal, facts.skipped, &facts.columns))? + "\n",
     };
     printed.print(&shown)?;

@@ -5,11 +5,10 @@ use super::model::at_once;
 use super::options::RunState;
 use super::start::Start;
 use crate::args::SummaryForm;
-use crate::commands::session::words::{by_name, judge_skipped, list_skipped, say};
+use crate::commands::session::words::{by_name, close_table, say};
 use crate::commands::session::{Engine, Options, Session, Snapshots};
 use crate::plan::Plan;
 use crate::stop::StopSignal;
-use crate::table::say_times;
 use anyhow::{Context, Result};
 use eigenhedge::{Error, Fleet, Loss, Model};
 use eigenhedge_io::{Answers, Position, Row, Stream, answer_cells, answer_columns, save_fleet};
@@ -61,11 +60,7 @@ impl<'a> ModelsByKey<'a> {
         let Self { plan, mut fleet, answers, .. } = self;
         let seconds = elapsed.as_secs_f64();
         answers.finish()?;
-        list_skipped(stream);
-        judge_skipped(stream, plan.args.table.allow_skipped)?.iter().for_each(|sentence| say(sentence));
-        if !plan.args.quiet {
-            say_times(stream);
-        }
+        close_table(stream, &plan.args.table, plan.args.quiet)?.iter().for_each(|sentence| say(sentence));
         let Some(form) = plan.summary() else { return Ok(()) };
         let in_memory = fleet.in_memory();
         let groups = summaries(&mut fleet)?;

@@ -6,7 +6,7 @@ mod model;
 mod options;
 mod start;
 
-use super::session::words::{close_table, unless_stopped};
+use super::session::words::{caution, close_table, unless_stopped};
 use super::session::{Engine, Outcome, Session};
 
 use crate::args::SummaryForm;
@@ -82,7 +82,7 @@ fn close(plan: &Plan, session: Session<'_, OneModel<'_>>) -> Result<Option<Page>
     }
     let Some(form) = plan.summary() else { return Ok(report) };
     let shown = match form {
-        SummaryForm::Text => skipped + &text(&summary, model.spec(), standardized) + &next_step(plan),
+        SummaryForm::Text => caution(skipped) + &text(&summary, model.spec(), standardized) + &next_step(plan),
         SummaryForm::Json => serde_json::to_string(&summary)? + "\n",
     };
     plan.out.print(&shown)?;

@@ -8,7 +8,6 @@ use anyhow::{Result, anyhow};
 use eigenhedge::options::spelled;
 use eigenhedge::{Error, Kind, Spec};
 use eigenhedge_io::{Format, Stream, printable, printable_path, refusal};
-use std::io::{self, Write};
 use std::path::Path;
 
 /// About 4 ms per row at this length.
@@ -43,42 +42,31 @@ pub fn stopped_early() {
     say("stopped before the first row");
 }
 
-pub fn list_skipped(stream: &Stream) {
-    let mut err = io::stderr().lock();
-    let mut listed = 0;
-    for message in stream.messages() {
-        let _ = writeln!(err, "eigenhedge: skipped: {}", printable(message));
-        listed += 1;
-    }
+/// Reports skipped rows and, unless `quiet`, irregular times. Returns a sentence if over a tenth of the rows were bad.
+/// Over half are an error, unless allowed.
+pub fn close_table(stream: &Stream, args: &TableArgs, quiet: bool) -> Result<Option<String>> {
+    let listed = stream.messages().inspect(|message| say(&format!("skipped: {}", printable(message)))).count() as u64;
     if stream.skipped() > listed {
-        let _ = writeln!(err, "eigenhedge: skipped: {} more", stream.skipped() - listed);
+        say(&format!("skipped: {} more", stream.skipped() - listed));
     }
-}
-
-/// Returns a sentence if over a tenth of the rows were bad. Over half are an error, unless allowed.
-pub fn judge_skipped(stream: &Stream, is_allowed: bool) -> Result<Option<String>> {
     let (bad, rows) = (stream.bad_rows(), stream.rows_read());
-    if 10 * bad <= rows {
-        return Ok(None);
-    }
     let share = 100.0 * bad as f64 / rows as f64;
     let sentence = format!("{bad} of {rows} rows ({share:.0} %) were skipped as bad");
-    if 2 * bad > rows && !is_allowed {
+    if 2 * bad > rows && !args.allow_skipped {
         let source = stream.source();
         return Err(anyhow!(
             "{source}: {sentence}, so that the result is about the others; --allow-skipped permits that"
         ));
     }
-    Ok(Some(sentence))
-}
-
-pub fn close_table(stream: &Stream, args: &TableArgs, quiet: bool) -> Result<String> {
-    list_skipped(stream);
-    let skipped = judge_skipped(stream, args.allow_skipped)?;
     if !quiet {
         say_times(stream);
     }
-    Ok(skipped.map_or(String::new(), |sentence| format!("{:<11}{sentence}\n", "caution")))
+    Ok((10 * bad > rows).then_some(sentence))
+}
+
+/// Returns the line of a summary about skipped rows.
+pub fn caution(skipped: Option<String>) -> String {
+    skipped.map_or(String::new(), |sentence| format!("{:<11}{sentence}\n", "caution"))
 }
 
 pub fn misfit(error: &Error, format: Format, stream: &Stream) -> String {
