@@ -7,9 +7,9 @@ use crate::say::{say, say_short_warm_up};
 use eigenhedge::batch::Center;
 use eigenhedge::kernel::{TextItems, VectorKernel};
 use eigenhedge::{Kind, Missing, Model, Standardize};
-use eigenhedge_io::{Error, Format, Layout, ScaledStream, Selector, Source, Stream, printable, printable_path};
+use eigenhedge_io::{Error, Format, Layout, ScaledStream, Selector, Source, Stream, printable};
+use eigenhedge_pages::check_width;
 use eigenhedge_pages::directions::Chosen;
-use eigenhedge_pages::{check_width, file_name};
 use std::path::{Path, PathBuf};
 
 pub fn source(paths: &[PathBuf]) -> Result<Source, Usage> {
@@ -21,15 +21,6 @@ pub fn source(paths: &[PathBuf]) -> Result<Source, Usage> {
             Err(Usage("several inputs must be files, got - among them".into()))
         }
         paths => Ok(Source::Several(paths.iter().cloned().map(Source::File).collect())),
-    }
-}
-
-pub fn title(source: &Source) -> String {
-    match source {
-        Source::Standard => "standard input".to_owned(),
-        Source::File(path) => file_name(&printable_path(path)).to_owned(),
-        Source::Several(parts) => parts.first().map_or(String::new(), title),
-        Source::Bytes(name, _) => name.to_string(),
     }
 }
 

@@ -49,7 +49,7 @@ impl Source {
         }
     }
 
-    pub(crate) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         match self {
             Self::Standard => "standard input".to_owned(),
             Self::Bytes(name, _) => printable(name),

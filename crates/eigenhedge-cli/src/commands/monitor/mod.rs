@@ -14,11 +14,11 @@ use crate::destination::{Destination, judge_outputs, judge_page};
 use crate::files::judge_place;
 use crate::live::Live;
 use crate::stop::StopSignal;
-use crate::table::{Usage, is_dash, source, title};
+use crate::table::{Usage, is_dash, source};
 use anyhow::Result;
 use eigenhedge_io::{Form, Progress, Target, printable_path, write_whole};
-use eigenhedge_pages::counted;
 use eigenhedge_pages::monitor::{Inside, json, page, text};
+use eigenhedge_pages::{counted, file_name};
 use monitors::Monitors;
 use options::{can_read_again, options};
 
@@ -44,7 +44,7 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
     let printed = if outputs.events.target == Target::Standard { &outputs.events } else { &outputs.answers };
     printed.judge_standard()?;
     let signal = StopSignal::listen()?;
-    let mut live = Live::start(args.live.live, &title(&source(&args.inputs)?))?;
+    let mut live = Live::start(args.live.live, file_name(&source(&args.inputs)?.name()))?;
     let mut keys = None;
     let session = loop {
         let opened = Monitors::session(args, &options, &outputs, &signal, keys);

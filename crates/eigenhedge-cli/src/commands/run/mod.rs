@@ -15,7 +15,6 @@ use crate::live::Live;
 use crate::plan::Plan;
 use crate::say::say_short_warm_up;
 use crate::stop::StopSignal;
-use crate::table::title;
 use crate::working::Working;
 use anyhow::Result;
 use eigenhedge::{Standardize, set_threads};
@@ -43,7 +42,7 @@ pub fn run(plan: &Plan) -> Result<()> {
             }
         };
     }
-    let mut live = Live::start(plan.args.live.live, &title(&plan.source))?;
+    let mut live = Live::start(plan.args.live.live, file_name(&plan.source.name()))?;
     let Some(mut session) = unless_stopped(&signal, OneModel::session(plan, &signal))? else { return Ok(()) };
     live.iter_mut().for_each(|live| session.show(live));
     if session.learn(plan.args.quiet, &plan.out.target, &signal)? == Outcome::Left {
