@@ -7,7 +7,6 @@ use crate::lock;
 use axum::http::StatusCode;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -18,51 +17,50 @@ const CLASSES: [f64; 8] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1.0, 10.0];
 
 #[derive(Debug)]
 pub struct Metrics {
-    statuses: Mutex<BTreeMap<u16, u64>>,
-    classes: [AtomicU64; CLASSES.len()],
-    nanoseconds: AtomicU64,
-    requests: AtomicU64,
+    requests: Mutex<Requests>,
     connections: Arc<Connections>,
+}
+
+#[derive(Debug, Default)]
+struct Requests {
+    statuses: BTreeMap<u16, u64>,
+    classes: [u64; CLASSES.len()],
+    seconds: f64,
 }
 
 impl Metrics {
     pub fn new(connections: Arc<Connections>) -> Self {
-        let (nanoseconds, requests) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self { statuses: Mutex::default(), classes: Default::default(), nanoseconds, requests, connections }
+        Self { requests: Mutex::default(), connections }
     }
 
     pub fn count(&self, status: StatusCode, time: Duration) {
-        *lock(&self.statuses).entry(status.as_u16()).or_default() += 1;
-        let seconds = time.as_secs_f64();
-        self.requests.fetch_add(1, Ordering::Relaxed);
-        self.nanoseconds.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
-        for (class, end) in self.classes.iter().zip(CLASSES) {
-            if seconds <= end {
-                class.fetch_add(1, Ordering::Relaxed);
-            }
-        }
+        let (mut requests, seconds) = (lock(&self.requests), time.as_secs_f64());
+        *requests.statuses.entry(status.as_u16()).or_default() += 1;
+        requests.seconds += seconds;
+        requests.classes.iter_mut().zip(CLASSES).for_each(|(class, end)| *class += u64::from(seconds <= end));
     }
 
     pub fn text(&self, core: &Core) -> String {
         let mut out = Text(String::new());
-        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
-        let statuses = lock(&self.statuses).clone();
+        let Requests { statuses, classes, seconds } = &*lock(&self.requests);
+        let count = statuses.values().sum::<u64>() as f64;
         let by_status = statuses.iter().map(|(status, count)| (format!("{{status=\"{status}\"}}"), *count as f64));
         out.metric("requests_total", "counter", "Answers, by status.", by_status);
         out.head("request_seconds", "histogram", "Time to answer a request.");
-        for (class, end) in self.classes.iter().zip(CLASSES) {
-            out.line("request_seconds_bucket", &format!("{{le=\"{end}\"}}"), load(class));
+        for (class, end) in classes.iter().zip(CLASSES) {
+            out.line("request_seconds_bucket", &format!("{{le=\"{end}\"}}"), *class as f64);
         }
-        out.line("request_seconds_bucket", "{le=\"+Inf\"}", load(&self.requests));
-        out.line("request_seconds_sum", "", 1e-9 * load(&self.nanoseconds));
-        out.line("request_seconds_count", "", load(&self.requests));
+        out.line("request_seconds_bucket", "{le=\"+Inf\"}", count);
+        out.line("request_seconds_sum", "", *seconds);
+        out.line("request_seconds_count", "", count);
         out.one("connections", "gauge", "Open connections.", self.connections.count() as f64);
-        let store = &core.shared.queue.counts;
-        out.one("store_commits_total", "counter", "Commits of the store.", load(&store.commits));
-        out.one("store_orders_total", "counter", "Orders that were committed.", load(&store.orders));
-        out.one("store_bytes_total", "counter", "Bytes that were committed.", load(&store.bytes));
-        out.one("store_failures_total", "counter", "Commits that failed.", load(&store.failures));
-        out.one("store_commit_seconds_total", "counter", "Time of all commits.", 1e-9 * load(&store.nanoseconds));
+        let store = lock(&core.shared.queue.counts);
+        out.one("store_commits_total", "counter", "Commits of the store.", store.commits as f64);
+        out.one("store_orders_total", "counter", "Orders that were committed.", store.orders as f64);
+        out.one("store_bytes_total", "counter", "Bytes that were committed.", store.bytes as f64);
+        out.one("store_failures_total", "counter", "Commits that failed.", store.failures as f64);
+        out.one("store_commit_seconds_total", "counter", "Time of all commits.", store.seconds);
+        drop(store);
         out.one("store_size_bytes", "gauge", "Bytes of the file of the store.", core.shared.store.size() as f64);
         if let Some(bytes) = resident() {
             out.one("memory_bytes", "gauge", "Memory of the process.", bytes as f64);

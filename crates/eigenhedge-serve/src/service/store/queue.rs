@@ -3,13 +3,13 @@
 
 use super::commits::CommitFile;
 use super::{COMMITS, Described, LOG, SENT, STREAMS, Store, closed, guarded, remove, write_snapshot};
+use crate::lock;
 use crate::service::engine::Saved;
 use crate::service::problem::Problem;
 use axum::http::StatusCode;
 use redb::{ReadableTable, ReadableTableMetadata, WriteTransaction};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -69,11 +69,11 @@ struct Op {
 
 #[derive(Debug, Default)]
 pub struct StoreCounts {
-    pub commits: AtomicU64,
-    pub orders: AtomicU64,
-    pub bytes: AtomicU64,
-    pub failures: AtomicU64,
-    pub nanoseconds: AtomicU64,
+    pub commits: u64,
+    pub orders: u64,
+    pub bytes: u64,
+    pub failures: u64,
+    pub seconds: f64,
 }
 
 /// Changes for the writer thread. The callback of [`Self::send`] must make the change in memory, because the request that
@@ -82,13 +82,13 @@ pub struct StoreCounts {
 pub struct StoreQueue {
     /// `None` stops the writer.
     sender: Sender<Option<Op>>,
-    pub counts: Arc<StoreCounts>,
+    pub counts: Arc<Mutex<StoreCounts>>,
 }
 
 impl StoreQueue {
     pub fn start(store: Arc<Store>, streams: &[Described]) -> Result<(Self, JoinHandle<()>), String> {
         let (sender, receiver) = channel(WAITING);
-        let counts = Arc::new(StoreCounts::default());
+        let counts = Arc::new(Mutex::new(StoreCounts::default()));
         let mut writer = Writer {
             commits: store.commits()?,
             commit_file: CommitFile::open(&store.folder),
@@ -134,7 +134,7 @@ struct Writer {
     has_failed: bool,
     next: HashMap<u64, u64>,
     next_id: u64,
-    counts: Arc<StoreCounts>,
+    counts: Arc<Mutex<StoreCounts>>,
 }
 
 impl Writer {
@@ -158,17 +158,19 @@ impl Writer {
     fn commit(&mut self, mut group: Vec<Op>, bytes: u64) {
         let start = Instant::now();
         let outcome = self.store.check_room(bytes).and_then(|()| self.write(&mut group));
-        let add = |counter: &AtomicU64, by: u64| counter.fetch_add(by, Ordering::Relaxed);
+        let mut counts = lock(&self.counts);
         match outcome {
             Ok(applied) => {
-                add(&self.counts.commits, 1);
-                add(&self.counts.orders, group.len() as u64);
-                add(&self.counts.bytes, bytes);
-                add(&self.counts.nanoseconds, u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX));
+                counts.commits += 1;
+                counts.orders += group.len() as u64;
+                counts.bytes += bytes;
+                counts.seconds += start.elapsed().as_secs_f64();
+                drop(counts);
                 group.into_iter().zip(applied).for_each(|(op, applied)| (op.done)(applied));
             }
             Err(problem) => {
-                add(&self.counts.failures, 1);
+                counts.failures += 1;
+                drop(counts);
                 group.into_iter().for_each(|op| (op.done)(Err(problem.clone())));
             }
         }
