@@ -3,7 +3,7 @@
 use super::Shared;
 use crate::say::say;
 use crate::stop::StopSignal;
-use anyhow::{Context, Result};
+use anyhow::{Result, anyhow};
 use eigenhedge_pages::Page;
 use eigenhedge_pages::number::grouped;
 use eigenhedge_serve::live::{AddressError, Feed, LiveServer, PageState, parse_local};
@@ -36,7 +36,7 @@ pub struct Live {
 impl Live {
     pub fn start(address: Option<SocketAddr>, title: &str) -> Result<Option<Self>> {
         let Some(address) = address else { return Ok(None) };
-        let server = LiveServer::start(address, title).context("--live")?;
+        let server = LiveServer::start(address, title).map_err(|reason| anyhow!("--live: {reason}"))?;
         say(&format!("live: open {} in a browser", server.url()));
         server.feed().publish(PageState {
             title: title.to_owned(),

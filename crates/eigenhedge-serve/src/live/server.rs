@@ -27,20 +27,6 @@ pub struct LiveServer {
     thread: Option<JoinHandle<()>>,
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    #[error("{0} is in use by another program; {next} takes another port, and port 0 any that is free", next = next(*.0))]
-    Busy(SocketAddr),
-    #[error("cannot listen on {0}")]
-    Refused(SocketAddr, #[source] io::Error),
-    #[error("the thread of the page cannot be started")]
-    Thread(#[source] io::Error),
-}
-
-fn next(address: SocketAddr) -> SocketAddr {
-    SocketAddr::new(address.ip(), address.port().checked_add(1).unwrap_or(0))
-}
-
 pub type Parameters = Query<Vec<(String, String)>>;
 
 pub fn open_sections(query: Parameters) -> BTreeSet<String> {
@@ -55,20 +41,26 @@ struct Context {
 }
 
 impl LiveServer {
-    pub fn start(address: SocketAddr, title: &str) -> Result<Self, StartError> {
+    pub fn start(address: SocketAddr, title: &str) -> Result<Self, String> {
         let refused = |error: io::Error| match error.kind() {
-            io::ErrorKind::AddrInUse => StartError::Busy(address),
-            _ => StartError::Refused(address, error),
+            io::ErrorKind::AddrInUse => {
+                let next = SocketAddr::new(address.ip(), address.port().checked_add(1).unwrap_or(0));
+                format!(
+                    "{address} is in use by another program; {next} takes another port, and port 0 any that is free"
+                )
+            }
+            _ => format!("cannot listen on {address}: {error}"),
         };
+        let no_thread = |error: io::Error| format!("the thread of the page cannot be started: {error}");
         let listener = TcpListener::bind(address).map_err(refused)?;
         let bound = listener.local_addr().map_err(refused)?;
         listener.set_nonblocking(true).map_err(refused)?;
         let (switch, shutdown) = Shutdown::new();
         let feed = Feed::default();
         let context = Context { feed: feed.clone(), shutdown, title: title.to_owned() };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(StartError::Thread)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(no_thread)?;
         let thread = std::thread::Builder::new().name("live page".to_owned());
-        let thread = thread.spawn(move || runtime.block_on(serve(listener, context))).map_err(StartError::Thread)?;
+        let thread = thread.spawn(move || runtime.block_on(serve(listener, context))).map_err(no_thread)?;
         Ok(Self { address: bound, feed, switch: Some(switch), thread: Some(thread) })
     }
 
