@@ -2,13 +2,13 @@
 #![allow(clippy::unwrap_used)]
 
 use eigenhedge_pages::page::live::Part;
-use eigenhedge_serve::live::{LiveServer, PageState};
+use eigenhedge_serve::live::{LiveServer, PageState, parse_local};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 fn server() -> LiveServer {
-    LiveServer::start("127.0.0.1:0".parse().unwrap(), "</title><script>window.broken=1</script>").unwrap()
+    LiveServer::start(parse_local("0").unwrap(), "</title><script>window.broken=1</script>").unwrap()
 }
 
 fn state(text: &str) -> PageState {
@@ -137,7 +137,7 @@ fn the_end_comes_soon_although_clients_are_connected() {
 #[test]
 fn a_port_that_is_taken_is_named_with_what_to_do() {
     let server = server();
-    let taken = server.url();
-    let sentence = LiveServer::start(taken.parse().unwrap(), "t").unwrap_err().to_string();
+    let taken = parse_local(&server.url()).unwrap();
+    let sentence = LiveServer::start(taken, "t").unwrap_err();
     assert!(sentence.contains("in use") && sentence.contains("takes another port"), "{sentence}");
 }
