@@ -16,13 +16,10 @@ use std::path::Path;
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct RunState {
-    #[serde(default)]
     pub reconstructions: Position,
-    #[serde(default)]
     pub filled: Position,
     pub report: Option<String>,
     pub options: Options,
-    #[serde(default)]
     pub rows_before: u64,
 }
 

@@ -20,9 +20,7 @@ pub struct ResumeState<T> {
     pub stream: StreamState,
     pub answers: Position,
     pub plan: Options,
-    #[serde(default)]
     pub seconds: f64,
-    #[serde(default)]
     pub ended: bool,
     #[serde(flatten)]
     pub engine: T,
