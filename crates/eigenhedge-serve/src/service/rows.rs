@@ -80,6 +80,12 @@ impl Rows {
         self.times.get(i).copied().filter(|time| !time.is_nan())
     }
 
+    /// Returns the key and the time of a row as text, or empty strings without such columns.
+    pub fn key_and_time(&self, i: usize, shape: &Shape) -> (&str, &str) {
+        let text = |place: usize| self.texts(i).get(place).map_or("", String::as_str);
+        (shape.key.map_or("", text), if shape.has_time { text(0) } else { "" })
+    }
+
     pub fn number(&self, i: usize) -> u64 {
         self.numbers.get(i).copied().unwrap_or(i as u64)
     }

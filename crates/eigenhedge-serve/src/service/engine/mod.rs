@@ -22,7 +22,7 @@ use super::shape::Shape;
 use eigenhedge::Fleet;
 use eigenhedge_pages::monitor::{Journal, Occurrence, Track, incident_json};
 use models::{ModelsByKey, OneModel};
-use monitors::{Monitors, beside};
+use monitors::Monitors;
 use serde_json::Value;
 use silence::Arrival;
 use std::borrow::Cow;
@@ -104,7 +104,7 @@ impl Engine {
     fn enter_arrivals(&mut self, rows: &Rows, first: u64, at: f64) {
         let (Some(after), Some(shape)) = (self.options.rules.silent_after, &self.shape) else { return };
         for i in 0..rows.count() {
-            let (key, time) = beside(rows, i, shape);
+            let (key, time) = rows.key_and_time(i, shape);
             let row = Arrival { key, row: first + rows.number(i), time, seconds: rows.time(i), at };
             let (opened, ended) = self.notices.silences.enter(after, &row);
             opened.iter().for_each(|one| self.notices.silence("opened", one, at));
@@ -227,11 +227,9 @@ impl Engine {
     /// Adapts the number of members in memory to the size of the member that learned the last row.
     fn look_at_memory(&mut self, rows: &Rows) {
         let budget = self.places.fleet_bytes;
-        let Some(learner) = &mut self.learner else { return };
-        let Some(key) = rows.count().checked_sub(1).zip(self.shape.as_ref().and_then(|shape| shape.key)) else {
-            return;
-        };
-        let key = rows.texts(key.0).get(key.1).map_or("", String::as_str);
+        let (Some(learner), Some(shape)) = (&mut self.learner, &self.shape) else { return };
+        let (Some(last), Some(_)) = (rows.count().checked_sub(1), shape.key) else { return };
+        let (key, _) = rows.key_and_time(last, shape);
         match learner {
             AnyLearner::Model(_) => {}
             AnyLearner::Models(models) => memory::limit(&mut models.fleet, key, budget, &mut self.member_bytes),

@@ -120,8 +120,7 @@ impl ModelsByKey {
 
     pub fn learn(&mut self, rows: &Rows, first: u64, shape: &Shape, outcome: &mut Outcome) {
         let Self { fleet, record } = self;
-        let place = shape.key.unwrap_or(0);
-        let keys: Vec<&str> = (0..rows.count()).map(|i| rows.texts(i).get(place).map_or("", String::as_str)).collect();
+        let keys: Vec<&str> = (0..rows.count()).map(|i| rows.key_and_time(i, shape).0).collect();
         let all: Vec<&[f64]> = (0..rows.count()).map(|i| rows.row(i)).collect();
         let mut found: Vec<Option<Step>> = vec![None; all.len()];
         let ended = fleet.step_all(&keys, &all, |i, step| {
@@ -145,7 +144,7 @@ impl ModelsByKey {
     pub fn score(&mut self, rows: &Rows, shape: &Shape, outcome: &mut Outcome) {
         let fleet = &mut self.fleet;
         for i in 0..rows.count() {
-            let key = shape.key.and_then(|place| rows.texts(i).get(place)).map_or("", String::as_str);
+            let (key, _) = rows.key_and_time(i, shape);
             if fleet.position(key).is_none() {
                 let sentence = format!("the key must be one that has had rows, got {key:?}");
                 outcome.refuse(rows.number(i), rows.number(i), &sentence, None);

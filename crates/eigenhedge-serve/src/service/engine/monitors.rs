@@ -21,11 +21,6 @@ pub fn fresh(options: &MonitorOptions, shape: &Shape, by_key: bool) -> Result<Fl
     if by_key { Fleet::of_monitors(monitor) } else { Fleet::new(monitor) }.map_err(fits)
 }
 
-pub fn beside<'a>(rows: &'a Rows, i: usize, shape: &Shape) -> (&'a str, &'a str) {
-    let text = |place: usize| rows.texts(i).get(place).map_or("", String::as_str);
-    (shape.key.map_or("", text), if shape.has_time { text(0) } else { "" })
-}
-
 pub struct Monitors {
     pub fleet: Box<Fleet<Monitor>>,
     pub journal: Journal,
@@ -60,7 +55,7 @@ impl Monitors {
         let names = shape.all_names();
         for i in 0..rows.count() {
             let number = first + rows.number(i);
-            let (key, time) = beside(rows, i, shape);
+            let (key, time) = rows.key_and_time(i, shape);
             let place = (fleet.position(key).unwrap_or(fleet.keys().len()), key);
             let row = RowAt { number, cells: rows.row(i), time, seconds: rows.time(i) };
             let looked =
@@ -90,7 +85,7 @@ impl Monitors {
         let names = shape.all_names();
         let mut copies: HashMap<&str, Monitor> = HashMap::new();
         for i in 0..rows.count() {
-            let (key, _) = beside(rows, i, shape);
+            let (key, _) = rows.key_and_time(i, shape);
             let number = rows.number(i);
             let copy = match copies.entry(key) {
                 Entry::Occupied(copy) => Ok(copy.into_mut()),
