@@ -39,7 +39,6 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// Commands of the program.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Compare the main learners on a synthetic stream that changes twice
@@ -211,7 +210,6 @@ pub struct RunArgs {
     pub live: LiveArgs,
 }
 
-/// Format of the summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SummaryForm {
     /// A few lines of text
@@ -220,7 +218,6 @@ pub enum SummaryForm {
     Json,
 }
 
-/// Accepts names, each with a help text and a value.
 fn choices<T: Clone + Send + Sync + 'static, const N: usize>(
     all: [(&'static str, &'static str, T); N],
 ) -> impl TypedValueParser<Value = T> {
@@ -241,7 +238,6 @@ fn directions(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Parses the name of a value, such as a learner or a mode. The error states the valid names.
 fn named<T: FromStr<Err = eigenhedge::Error>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|error| match error {
         eigenhedge::Error::Name { rule, .. } => format!("must be {rule}"),

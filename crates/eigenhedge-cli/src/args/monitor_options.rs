@@ -21,7 +21,6 @@ impl HasOptions for OfMonitor {
 }
 
 impl OptionArgs<OfMonitor> {
-    /// Returns the name of an option that was given as a duration, or `None`.
     pub fn duration(&self) -> Option<&'static str> {
         let is_duration = |(option, text): &(&MonitorOption, &String)| in_rows(option, text, 1.0).is_some();
         self.texts().find(is_duration).map(|(option, _)| option.name)

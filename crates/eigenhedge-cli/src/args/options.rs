@@ -22,7 +22,6 @@ pub trait HasOptions: Debug + Clone + Send + Sync + 'static {
     fn arguments() -> impl Iterator<Item = (&'static str, Arg)>;
 }
 
-/// Options of `run`: all options.
 #[derive(Debug, Clone)]
 pub struct OfRun;
 
@@ -108,7 +107,6 @@ impl<C: HasOptions> OptionArgs<C> {
 }
 
 impl<C: HasOptions<Value = Value>> OptionArgs<C> {
-    /// Returns the options for a learner that keeps k directions.
     pub fn options(&self, learner: Kind, k: usize) -> Options {
         let with = |options: Options, (name, value): &(&'static str, Value)| options.with(name, value.clone());
         self.given.iter().fold(Options::new(learner, k), with)

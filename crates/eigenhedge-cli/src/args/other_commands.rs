@@ -178,7 +178,6 @@ pub struct ExportArgs {
     pub out: PathBuf,
 }
 
-/// Synthetic streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Made {
     /// A subspace that changes twice (JMLR figure 3)

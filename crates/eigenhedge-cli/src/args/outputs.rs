@@ -21,7 +21,6 @@ pub struct OutArgs {
     pub out_format: Option<Form>,
 }
 
-/// Delimiter and decimal sign of results that are written as CSV.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum AnswersAs {
     /// As in the input
@@ -36,7 +35,6 @@ impl AnswersAs {
         if self == Self::Input { "input" } else { "csv" }
     }
 
-    /// Returns the delimiter and the decimal sign for the results of a table.
     pub fn dialect(self, stream: &Stream) -> Dialect {
         if self == Self::Input { stream.reading().dialect() } else { Dialect::default() }
     }
@@ -50,7 +48,6 @@ impl OutArgs {
         }
     }
 
-    /// Returns the checked destination. The default is standard output.
     pub fn destination_or_standard(&self) -> Result<Destination, Usage> {
         let path = self.out.as_deref().unwrap_or("-".as_ref());
         Destination::new("--out", Some(path), self.out_format)
