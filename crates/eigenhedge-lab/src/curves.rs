@@ -1,6 +1,5 @@
 //! Cumulative losses of a learner over a stream: the expected loss, and the losses of many random draws.
 
-use crate::textbook::Textbook;
 use crate::{LabError, Progress};
 use eigenhedge::internals::dot;
 use eigenhedge::{AnyLearner, Instance, Learner, Matrix, Random, Spec, trial};
@@ -13,7 +12,6 @@ pub trait Inspected: for<'a> Learner<Instance<'a, [f64]>> + Clone {
     fn columns(&self) -> usize;
     /// Returns the expected squared length of the kept part of a unit vector.
     fn kept_of(&self, direction: &[f64]) -> Result<f64, LabError>;
-    /// Returns the `kept` directions with the largest probabilities of being kept, as columns.
     fn most_surely_kept(&mut self, kept: usize) -> Matrix;
 }
 
@@ -35,20 +33,6 @@ impl Inspected for AnyLearner {
     }
 }
 
-impl Inspected for Textbook {
-    fn columns(&self) -> usize {
-        0
-    }
-
-    fn kept_of(&self, direction: &[f64]) -> Result<f64, LabError> {
-        Ok(Textbook::kept_of(self, direction))
-    }
-
-    fn most_surely_kept(&mut self, _: usize) -> Matrix {
-        Textbook::most_surely_kept(self)
-    }
-}
-
 pub fn learner(spec: &Spec, length: usize) -> Result<AnyLearner, LabError> {
     Ok(AnyLearner::new(spec, length)?)
 }
@@ -56,29 +40,24 @@ pub fn learner(spec: &Spec, length: usize) -> Result<AnyLearner, LabError> {
 #[derive(Debug, Clone, Default)]
 pub struct LossTotals {
     pub expected: Vec<f64>,
-    /// Mean over the draws of the total loss up to each row.
+    /// Mean and standard deviation over the draws of the total loss up to each row.
     pub mean: Vec<f64>,
-    /// Standard deviation over the draws of the total loss up to each row.
     pub deviation: Vec<f64>,
 }
 
 impl LossTotals {
     pub fn expected_total(&self) -> f64 {
-        self.expected.last().copied().unwrap_or(0.0)
-    }
-
-    pub fn drawn(&self) -> (f64, f64) {
-        (last(&self.mean), last(&self.deviation))
+        last(&self.expected)
     }
 
     /// Returns the distance of the mean total loss from the expected one, in standard errors.
     pub fn surprise(&self, draws: usize) -> f64 {
-        let (mean, deviation) = self.drawn();
+        let (mean, deviation) = (last(&self.mean), last(&self.deviation));
         (mean - self.expected_total()).abs() / (deviation / (draws as f64).sqrt() + 1e-9 * (1.0 + mean))
     }
 
-    /// Returns a line through the mean over the draws at the first and every tenth row. The rows `shift`, `100 + shift`
-    /// and so on have error bars of one standard deviation. Different shifts keep the bars of several lines apart.
+    /// Returns a line through the mean at the first and every tenth row, with error bars of one standard deviation at the
+    /// rows `shift`, `100 + shift` and so on. Different shifts keep the bars of several lines apart.
     pub fn series(&self, name: &str, shift: usize) -> Series {
         let rows: Vec<usize> = std::iter::once(0).chain((9..self.mean.len()).step_by(10)).collect();
         let x: Vec<f64> = rows.iter().map(|row| *row as f64 + 1.0).collect();
@@ -93,8 +72,7 @@ impl LossTotals {
     }
 }
 
-/// Runs a learner once over a stream, with `draws` random draws per row. The draws share the
-/// learner, because its state does not depend on them.
+/// Runs a learner once over a stream, with `draws` random draws per row, which do not affect its state.
 pub fn totals(
     mut learner: impl Inspected,
     stream: &[Vec<f64>],
@@ -156,13 +134,12 @@ pub fn spread(values: &[f64]) -> (f64, f64) {
 }
 
 pub fn cumulated(values: &[f64]) -> Vec<f64> {
-    values
-        .iter()
-        .scan(0.0, |total, value| {
-            *total += value;
-            Some(*total)
-        })
-        .collect()
+    let mut total = 0.0;
+    let mut add = |value: &f64| {
+        total += value;
+        total
+    };
+    values.iter().map(&mut add).collect()
 }
 
 /// Returns the loss `|z|² - |Bᵀ z|²` of a row z for orthonormal columns B.

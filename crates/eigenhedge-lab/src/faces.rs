@@ -11,8 +11,7 @@ pub fn present(folder: &Path) -> bool {
     folder.join(IMAGES).is_file() && folder.join(LABELS).is_file()
 }
 
-/// Returns the images of the first `persons` persons, in the order of their labels. The images of a
-/// person are in file order. All are divided by the largest norm of an image.
+/// Returns the images of the first `persons` persons, in the order of their labels, divided by the largest norm.
 pub fn of_persons(folder: &Path, persons: usize) -> Result<Vec<Vec<Vec<f64>>>, LabError> {
     let Array { shape, numbers: pixels } = read_array(&folder.join(IMAGES), None)?;
     let labels = read_array(&folder.join(LABELS), None)?.numbers;

@@ -13,7 +13,7 @@ pub struct Outcome {
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Table {
-    /// Suffix of the file name of a table, which is empty for the main table.
+    /// Suffix of the file name, empty for the main table.
     pub suffix: &'static str,
     pub columns: Vec<String>,
     pub rows: Vec<Vec<String>>,
@@ -34,44 +34,33 @@ impl Table {
     pub fn push(&mut self, cells: impl IntoIterator<Item = f64>) {
         self.rows.push(cells.into_iter().map(|cell| cell.to_string()).collect());
     }
-
-    pub fn push_named(&mut self, name: &str, cells: impl IntoIterator<Item = f64>) {
-        let name = std::iter::once(name.to_owned());
-        self.rows.push(name.chain(cells.into_iter().map(|cell| cell.to_string())).collect());
-    }
 }
 
 /// Claim that an inequality between two measured numbers holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
-    /// Inequality in words, with both numbers.
     pub statement: String,
     pub holds: bool,
 }
 
 impl Claim {
-    /// Creates the claim `what (left) < than (right)`. It does not hold for NaN.
+    /// Creates the claim `what (left) < than (right)`. If `than` is empty, only its number is shown.
     pub fn less(what: &str, left: f64, than: &str, right: f64) -> Self {
-        Self { statement: statement(what, left, "<", than, right), holds: left < right }
+        Self::new(left < right, what, left, "<", than, right)
     }
 
-    /// Creates the claim `what (left) ≤ than (right)`. It does not hold for NaN.
     pub fn at_most(what: &str, left: f64, than: &str, right: f64) -> Self {
-        Self { statement: statement(what, left, "≤", than, right), holds: left <= right }
+        Self::new(left <= right, what, left, "≤", than, right)
     }
 
-    /// Creates the claim `what (left) ≥ than (right)`. It does not hold for NaN.
     pub fn at_least(what: &str, left: f64, than: &str, right: f64) -> Self {
-        Self { statement: statement(what, left, "≥", than, right), holds: left >= right }
+        Self::new(left >= right, what, left, "≥", than, right)
     }
-}
 
-/// Formats a claim, with numbers of five digits. If `than` is empty, only its number is shown.
-fn statement(what: &str, left: f64, sign: &str, than: &str, right: f64) -> String {
-    let (left, right) = (significant(left, 5), significant(right, 5));
-    match than {
-        "" => format!("{what} ({left}) {sign} {right}"),
-        _ => format!("{what} ({left}) {sign} {than} ({right})"),
+    fn new(holds: bool, what: &str, left: f64, sign: &str, than: &str, right: f64) -> Self {
+        let (left, right) = (significant(left, 5), significant(right, 5));
+        let than = if than.is_empty() { right } else { format!("{than} ({right})") };
+        Self { statement: format!("{what} ({left}) {sign} {than}"), holds }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Runs reproductions, writes their outcomes, and reports the claims.
 
-use crate::{LabError, Outcome, Reproduction, Setting, Table};
+use crate::{Claim, LabError, Outcome, Reproduction, Setting, Table};
 use eigenhedge_io::write_whole;
 use eigenhedge_pages::{Block, Page, svg};
 use std::fs;
@@ -13,8 +13,7 @@ pub struct Tally {
     pub failed: usize,
 }
 
-/// Runs each reproduction and writes it to its own subfolder of `folder`. Prints PASS or FAIL for
-/// each claim to `lines`. Calls `progress` with a name and the completed share.
+/// Runs each reproduction and writes it to its own subfolder of `folder`. Prints PASS or FAIL for each claim to `lines`.
 pub fn run_all(
     reproductions: &[&Reproduction],
     setting: &Setting,
@@ -30,17 +29,15 @@ pub fn run_all(
         progress(name, 1.0);
         write(reproduction, &outcome, &folder.join(name))?;
         for claim in &outcome.claims {
-            let verdict = if claim.holds { "PASS" } else { "FAIL" };
             *(if claim.holds { &mut tally.passed } else { &mut tally.failed }) += 1;
-            writeln!(lines, "{verdict} {name}: {}", claim.statement).map_err(LabError::Unprintable)?;
+            writeln!(lines, "{} {name}: {}", verdict(claim), claim.statement).map_err(LabError::Unprintable)?;
         }
         lines.flush().map_err(LabError::Unprintable)?;
     }
     Ok(tally)
 }
 
-/// Writes tables as `NAME.csv` or `NAME-SUFFIX.csv`, the charts as `NAME.svg`, and a page with
-/// text, claims and charts as `index.html`.
+/// Writes tables as `NAME.csv` or `NAME-SUFFIX.csv`, the charts as `NAME.svg`, and all as `index.html`.
 fn write(reproduction: &Reproduction, outcome: &Outcome, folder: &Path) -> Result<(), LabError> {
     let unwritable = |source| LabError::Unwritable { path: folder.to_path_buf(), source };
     fs::create_dir_all(folder).map_err(unwritable)?;
@@ -69,34 +66,29 @@ fn csv(table: &Table) -> std::io::Result<Vec<u8>> {
 }
 
 fn page(reproduction: &Reproduction, outcome: &Outcome) -> Page {
-    let claims = outcome.claims.iter().map(|claim| {
-        let verdict = if claim.holds { "PASS" } else { "FAIL" };
-        vec![verdict.to_owned(), claim.statement.clone()]
-    });
     let claims = eigenhedge_pages::Table {
         title: "Claims".into(),
         columns: vec!["verdict".into(), "claim".into()],
-        rows: claims.collect(),
+        rows: outcome.claims.iter().map(|claim| vec![verdict(claim).to_owned(), claim.statement.clone()]).collect(),
         ..Default::default()
     };
+    let mut letters = reproduction.title.chars();
     let charts = outcome.charts.iter().cloned().map(Block::Chart);
     Page {
-        title: sentence(reproduction.title),
+        title: letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect(),
         subtitle: reproduction.source.into(),
         summary: outcome.text.clone(),
         blocks: std::iter::once(Block::Table(claims)).chain(charts).collect(),
     }
 }
 
-fn sentence(title: &str) -> String {
-    let mut letters = title.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+fn verdict(claim: &Claim) -> &'static str {
+    if claim.holds { "PASS" } else { "FAIL" }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Claim;
     use eigenhedge_pages::{Chart, Series};
 
     const MADE_UP: Reproduction = Reproduction {

@@ -1,28 +1,25 @@
 //! Learners of JMLR Algorithms 5 and 6 as printed, with a density matrix in double precision.
 //!
-//! Update: tracking `W ← cap(exp(log W - η z zᵀ))`, anchored `W ← cap(exp(-η C))`, where z is the
-//! new row and C the scatter matrix of all rows. Log and exp use eigendecompositions. `exp(…)` and
-//! W are each multiplied out and decomposed again.
+//! Update: tracking `W ← cap(exp(log W - η z zᵀ))`, anchored `W ← cap(exp(-η C))`, where z is the new row and C the
+//! scatter matrix of all rows. `exp(…)` and W are each multiplied out and decomposed again.
 //!
-//! Numerics: the module demonstrates the effect of rounding. A multiplied-out matrix loses
-//! eigenvalues below about 1e-17. Rounding replaces them by arbitrary values of that size, which
-//! may be negative. They are raised to [`FLOOR`] before the logarithm. No direction can then fall
-//! below the floor, as if a share of the uniform distribution were mixed in.
-//!
-//! Cost: three dense eigendecompositions per trial.
+//! Numerics: a multiplied-out matrix loses eigenvalues below about 1e-17. Rounding replaces them by arbitrary values of
+//! that size, which are raised to [`FLOOR`], as if a share of the uniform distribution were mixed in.
 
+use crate::LabError;
+use crate::curves::Inspected;
 use eigenhedge::internals::{DrawScratch, dot, draw, symmetric_eigen};
 use eigenhedge::simplex::Select;
 use eigenhedge::{Error, Instance, Learner, Loss, Matrix, Random};
 
-/// Smallest eigenvalue of W. It is positive, so that logarithms exist.
+/// Smallest eigenvalue of W, so that logarithms exist.
 const FLOOR: f64 = 1e-17;
 
-/// Exponent of an update, before `η z zᵀ` is subtracted for the new row z.
+/// Exponent of an update, before `η z zᵀ` is subtracted.
 #[derive(Debug, Clone)]
 enum Exponent {
     Logarithm,
-    /// Scatter matrix C of all earlier rows, multiplied by the negative learning rate: `-η C`.
+    /// `-η C` for the earlier rows.
     Scatter(Matrix),
 }
 
@@ -38,38 +35,43 @@ pub struct Textbook {
 }
 
 impl Textbook {
-    /// Creates the learner of Algorithm 5, which starts from the uniform density.
     pub fn tracking(length: usize, kept: usize, eta: f64) -> Self {
         let weights = vec![1.0 / length as f64; length];
         let vectors = Matrix::identity(length);
         Self { exponent: Exponent::Logarithm, eta, kept, weights, vectors, members: Vec::new() }
     }
 
-    /// Creates the learner of Algorithm 6 without centering.
     pub fn anchored(length: usize, kept: usize, eta: f64) -> Self {
         let exponent = Exponent::Scatter(Matrix::zeros(length, length));
         Self { exponent, ..Self::tracking(length, kept, eta) }
     }
 
-    fn dropped_count(&self) -> f64 {
-        (self.weights.len() - self.kept) as f64
-    }
-
     fn probabilities(&self) -> Vec<f64> {
-        self.weights.iter().map(|weight| (1.0 - self.dropped_count() * weight).clamp(0.0, 1.0)).collect()
+        let dropped = (self.weights.len() - self.kept) as f64;
+        self.weights.iter().map(|weight| (1.0 - dropped * weight).clamp(0.0, 1.0)).collect()
     }
 
-    pub fn kept_of(&self, direction: &[f64]) -> f64 {
+    fn kept_of(&self, direction: &[f64]) -> f64 {
         let square = |j: usize| dot(self.vectors.column(j), direction).powi(2);
         self.probabilities().iter().enumerate().map(|(j, p)| p * square(j)).sum()
     }
+}
 
-    pub fn most_surely_kept(&self) -> Matrix {
+impl Inspected for Textbook {
+    fn columns(&self) -> usize {
+        0
+    }
+
+    fn kept_of(&self, direction: &[f64]) -> Result<f64, LabError> {
+        Ok(self.kept_of(direction))
+    }
+
+    fn most_surely_kept(&mut self, kept: usize) -> Matrix {
         let mut order: Vec<usize> = (0..self.weights.len()).collect();
         order.sort_by(|a, b| self.weights[*a].total_cmp(&self.weights[*b]));
-        let mut kept = Matrix::zeros(self.weights.len(), self.kept);
-        (0..self.kept).for_each(|j| kept.column_mut(j).copy_from_slice(self.vectors.column(order[j])));
-        kept
+        let mut columns = Matrix::zeros(self.weights.len(), kept);
+        (0..kept).for_each(|j| columns.column_mut(j).copy_from_slice(self.vectors.column(order[j])));
+        columns
     }
 }
 
@@ -113,7 +115,6 @@ impl<'a> Learner<Instance<'a, [f64]>> for Textbook {
     }
 }
 
-/// Multiplies out the matrix with these eigenvectors and eigenvalues, and decomposes it again.
 fn multiplied_out(vectors: &Matrix, weights: &[f64]) -> (Vec<f64>, Matrix) {
     let fresh = symmetric_eigen(&spectral(vectors, weights));
     (fresh.values.iter().map(|weight| weight.max(FLOOR)).collect(), fresh.vectors)

@@ -1,7 +1,6 @@
-//! Names and scale of the columns of a table, which are saved with a model.
+//! Names and scale of the columns of a table, which are saved with a model so that it can be applied to other tables.
 //!
-//! With these names and this scale, a model can be applied to other tables. A model takes rows in
-//! the units of the input. If it standardizes columns, its coordinates and losses are in standard units.
+//! A model takes rows in the units of the input. If it standardizes columns, coordinates and losses are in standard units.
 
 use crate::error::Error;
 use crate::registry::Missing;
@@ -33,8 +32,7 @@ impl Columns {
         Self { names: names.filter(|names| are_distinct(names)), standardizer }
     }
 
-    /// Writes the raw row in standard units to `row`. Returns `Err` during the warm-up, for an
-    /// invalid row, or if a cell cannot be scaled.
+    /// Writes the raw row in standard units to `row`.
     pub(crate) fn scaled(&self, raw: &[f64], width: usize, row: &mut Vec<f64>) -> Result<(), Error> {
         if self.standardizer.is_warming_up() {
             return Err(Error::Unsupported("a warm-up must set the scale of the columns before a row is learned from"));

@@ -10,7 +10,7 @@ const WEIGHTS: [f64; 3] = [1.0 / 7.0, 2.0 / 7.0, 4.0 / 7.0];
 const EXACT: [f64; 3] = [1.0 / 6.0, 1.0 / 3.0, 1.0 / 2.0];
 const DROPPED: usize = 2;
 const ROUNDING: f64 = 1e-15;
-/// Number of random points of the capped simplex that are compared with the projection.
+/// Number of random points that are compared with the projection.
 const RIVALS: usize = 10_000;
 
 pub fn run(setting: &Setting, _: &Progress) -> Result<Outcome, LabError> {
@@ -34,7 +34,7 @@ pub fn run(setting: &Setting, _: &Progress) -> Result<Outcome, LabError> {
     let mut mixtures = Table::new("sets", ["set", "capping", "products"]);
     for set in sets {
         let name = format!("{{{},{}}}", set[0] + 1, set[1] + 1);
-        mixtures.push_named(&name, [coefficient(set), weight_of(set) / total]);
+        mixtures.rows.push(vec![name, coefficient(set).to_string(), (weight_of(set) / total).to_string()]);
     }
     let largest = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     let nearest = nearest_rival(setting.seed);
@@ -53,14 +53,11 @@ pub fn run(setting: &Setting, _: &Progress) -> Result<Outcome, LabError> {
         Claim::less("how surely products drop expert 3", products[2], "how surely capping does", dropped[2]),
     ];
     let experts = [1.0, 2.0, 3.0];
-    let chart = Chart {
-        caption: "Capping lifts the small weights by a common factor until no weight exceeds one half.".into(),
-        ..Chart::new("Weights before and after capping at one half", "expert", "weight")
-    };
-    let chart = chart
+    let mut chart = Chart::new("Weights before and after capping at one half", "expert", "weight")
         .with(Series::points("before", &experts, &WEIGHTS))
         .with(Series::points("after", &experts, &halves))
         .with(Series::dashed("cap", &[0.8, 3.2], &[0.5, 0.5]));
+    chart.caption = "Capping lifts the small weights by a common factor until no weight exceeds one half.".into();
     let text = vec![
         "Three experts have weights in proportion to 1, 2 and 4, and two of them are to be dropped. No expert can be \
          dropped more than surely, so no weight may exceed one half: the weights are capped to (1/6, 1/3, 1/2), which is one \
@@ -77,7 +74,6 @@ fn relative_entropy(point: &[f64]) -> f64 {
     point.iter().zip(WEIGHTS).filter(|(p, _)| **p > 0.0).map(|(p, w)| p * (p / w).ln()).sum()
 }
 
-/// Returns the smallest relative entropy to [`WEIGHTS`] of random points below the cap.
 fn nearest_rival(seed: u64) -> f64 {
     let mut random = Random::seeded(seed);
     let mut point = || loop {

@@ -1,6 +1,5 @@
-//! Trials of a block of rows. The rows of a key are processed together, and different keys on several threads.
-//!
-//! The models of different keys are independent. Results are therefore bit-identical for every number of threads.
+//! Trials of a block of rows. The rows of a key are processed together, and different keys on several threads, with
+//! bit-identical results, because models of different keys are independent.
 
 use super::{Fleet, member};
 use crate::error::Error;
@@ -40,21 +39,19 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Returns the index in the block of the first accepted row, or `None` if all were rejected.
+    /// Returns the index in the block of the first accepted row.
     fn first_row(&self) -> Option<usize> {
         self.rows.iter().zip(&self.results).find(|(_, result)| result.is_ok()).map(|(row, _)| *row)
     }
 }
 
 impl Fleet<Model> {
-    /// Runs a trial for each row with the model of its key. The results are those of calling [`Self::step`] in order.
-    /// The rows of a key are processed together, so each model is loaded from the store at most once. The models of
-    /// different keys learn on several threads ([`set_threads`](crate::set_threads)) if there are at least 128 rows and
-    /// the models of all keys fit into memory.
+    /// Runs a trial for each row with the model of its key, with the results of calling [`Self::step`] in order. Each
+    /// model is loaded from the store at most once. The models of different keys learn on several threads
+    /// ([`set_threads`](crate::set_threads)) if there are at least 128 rows and all models fit into memory.
     ///
-    /// `answer` is called with the index of each row and its result: the loss and the coordinates, or the error.
-    /// Coordinates are in the drawn directions, unless aligned coordinates were requested
-    /// ([`Self::ask_for_coordinates`]). An invalid row does not stop the trials. Only an error of the store does.
+    /// `answer` is called with the index of each row and its loss and coordinates ([`Model::coordinates`]), or its error.
+    /// Only an error of the store stops the trials.
     pub fn step_all(
         &mut self,
         keys: &[&str],
@@ -89,8 +86,7 @@ impl Fleet<Model> {
             && groups.iter().all(|rows| keys[rows[0]].len() <= member::LONGEST_KEY as usize)
     }
 
-    /// Runs the trials of all groups on threads. Returns the index of the first accepted row of
-    /// each new key that has one, in the order of the groups.
+    /// Returns the index of the first accepted row of each new key that has one, in the order of the groups.
     fn step_on_threads(
         &mut self,
         keys: &[&str],

@@ -10,7 +10,7 @@ pub(super) const LONGEST_KEY: u32 = 1 << 20;
 
 /// Model or monitor that can be a member of a fleet.
 pub trait FleetMember: Clone {
-    /// Kind of saved file for a fleet of these members.
+    /// Kind of a saved fleet.
     const KIND: SavedKind;
 
     /// Returns the names and scale of the columns.
@@ -34,10 +34,10 @@ pub trait FleetMember: Clone {
     /// Returns `Err` if the member cannot be the template of a fleet.
     fn check_fresh(&self) -> Result<(), Error>;
 
-    /// Returns `Err` if the options of both members differ. The error of models names the first option that differs.
+    /// Returns `Err` if the options of both members differ.
     fn check_alike(&self, other: &Self) -> Result<(), Error>;
 
-    /// Returns `Err` if members cannot be merged, because their state depends on the order of rows.
+    /// Returns `Err` if the state of members depends on the order of rows.
     fn check_mergeable(&self) -> Result<(), Error>;
 
     /// Merges two members. The result has learned the rows of both.

@@ -1,8 +1,8 @@
 //! Fleets: one model or monitor per key, for sensors, machines or customers whose rows arrive in one stream.
 //!
-//! Setting: every row has a key. All members have the same options, and each learns only from the
-//! rows of its own key. Results of models are bit-for-bit those of a separate stream of these rows.
-//! Monitors of new keys may borrow a shared reference ([`Fleet::with_pool`]).
+//! Setting: all members have the same options, and each learns only from the rows of its own key. Results of models are
+//! bit-for-bit those of a separate stream of these rows. Monitors of new keys may borrow a shared reference
+//! ([`Fleet::with_pool`]).
 //!
 //! Cost per row: one step of a member and one lookup of the key. Memory: one member per key. With a [`Store`], only a
 //! limited number of recently used members is in memory. The others are saved as bytes and loaded when their key
@@ -49,7 +49,6 @@ pub trait Store: Send + Sync {
 pub struct Fleet<T> {
     /// Template of new members, with the columns of all members.
     fresh: T,
-    /// Member that all keys share, if there is one: for monitors, the one with the shared reference.
     common: Option<T>,
     keys: Vec<Arc<str>>,
     positions: HashMap<Arc<str>, usize>,
@@ -97,20 +96,20 @@ impl<T: FleetMember> Fleet<T> {
         })
     }
 
-    /// Limits the number of members in memory to `most`, at least 1. All other members are saved in the store.
+    /// Limits the number of members in memory as [`Self::set_store`].
     #[must_use]
     pub fn with_store(mut self, most: usize, store: Box<dyn Store>) -> Self {
         self.set_store(most, store);
         self
     }
 
-    /// Sets the store and the limit as [`Self::with_store`] does. Must be called before the first row.
+    /// Limits the number of members in memory to `most`, at least 1. All others are saved in the store. Must be called
+    /// before the first row.
     pub fn set_store(&mut self, most: usize, store: Box<dyn Store>) {
         (self.most, self.store) = (most.max(1), Some(store));
     }
 
-    /// Changes the limit on members in memory. Excess members are stored when the next key needs
-    /// memory. Has no effect without a store.
+    /// Changes the limit on members in memory. Excess members are stored when the next key needs memory.
     pub fn set_most(&mut self, most: usize) {
         self.most = most.max(1);
     }
@@ -125,8 +124,7 @@ impl<T: FleetMember> Fleet<T> {
         &self.fresh
     }
 
-    /// Returns the member that all keys share, if any: for monitors, the one with the shared
-    /// reference. It is saved with the fleet.
+    /// Returns the member that all keys share, if any: for monitors, the one with the shared reference.
     pub fn common(&self) -> Option<&T> {
         self.common.as_ref()
     }
@@ -150,8 +148,7 @@ impl<T: FleetMember> Fleet<T> {
         self.slots.len()
     }
 
-    /// Applies `work` to the template, the common member and the member of every key. Stops at the
-    /// first error. The members of later keys are then unchanged.
+    /// Applies `work` to the template, the common member and the member of every key, until the first error.
     pub fn change(&mut self, work: impl Fn(&mut T) -> Result<(), Error>) -> Result<(), Error> {
         work(&mut self.fresh)?;
         self.common.as_mut().map_or(Ok(()), &work)?;
@@ -164,7 +161,7 @@ impl<T: FleetMember> Fleet<T> {
         self.slot_after(key, work).map(|(_, outcome)| outcome)
     }
 
-    /// Returns a copy of the template without names, because the fleet stores the names for all members.
+    /// The fleet stores the names for all members.
     fn new_member(&self) -> T {
         let mut member = self.fresh.clone();
         member.set_names(None);
@@ -191,8 +188,7 @@ impl<T: FleetMember> Fleet<T> {
         Ok((slot, outcome))
     }
 
-    /// Sorts the keys from index `known` on by the index of their first accepted row. They are out of order if the
-    /// first row of a key was rejected.
+    /// Sorts the keys from index `known` on by the index of their first accepted row, in case an earlier one was rejected.
     fn order_by_first_rows(&mut self, known: usize, first_rows: &[usize]) {
         if first_rows.is_sorted() {
             return;
@@ -209,7 +205,7 @@ impl<T: FleetMember> Fleet<T> {
         }
     }
 
-    /// Returns a copy of the member of a key, with the names of the columns. Returns `None` for an unknown key.
+    /// Returns a copy of the member of a key, with the names of the columns, or `None` for an unknown key.
     pub fn get(&mut self, key: &str) -> Result<Option<T>, Error> {
         let Some(position) = self.positions.get(key).copied() else { return Ok(None) };
         let mut member = match self.places[position] {
@@ -220,12 +216,9 @@ impl<T: FleetMember> Fleet<T> {
         Ok(Some(member))
     }
 
-    /// Adds the members of another fleet with the same options and columns. New keys are appended.
-    /// If both fleets have a key, its members are merged ([`Model::merge`](crate::Model::merge)).
-    /// Their state must then not depend on the order of rows.
-    ///
-    /// If options or columns differ, or members of a common key depend on the order of rows, the fleet is unchanged.
-    /// After any other error, such as one of the store, the merge is incomplete.
+    /// Adds the members of another fleet with the same options and columns. New keys are appended. Members of a key that
+    /// is in both fleets are merged ([`Model::merge`](crate::Model::merge)), so their state must not depend on the order
+    /// of rows. Such errors leave the fleet unchanged. After an error of the store, the merge is incomplete.
     pub fn merge(&mut self, other: &mut Self) -> Result<(), Error> {
         let (own, theirs) = (&self.fresh, &other.fresh);
         length("a row of the other fleet", theirs.width(), own.width())?;
@@ -243,7 +236,6 @@ impl<T: FleetMember> Fleet<T> {
         self.fresh.set_names(columns.names);
         for key in keys {
             let Some(mut member) = other.get(&key)? else { continue };
-            // The fleet stores the names for all members.
             member.set_names(None);
             self.clock += 1;
             match self.positions.get(&*key).copied() {

@@ -20,8 +20,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 /// Value in place of a key length that marks the end of the file.
 const END: u32 = u32::MAX;
 
-/// Serializes a model or a monitor and reads it again. Returns `Err` if this fails. A file that
-/// cannot be read then never replaces an older one.
+/// Serializes a model or a monitor and reads it again, so that a file that cannot be read never replaces an older one.
 ///
 /// ```
 /// use eigenhedge::{Kind, Model, Spec, checked_bytes};
@@ -37,8 +36,7 @@ pub fn checked_bytes<T: FleetMember>(member: &T) -> Result<Vec<u8>, Error> {
 }
 
 impl<T: FleetMember> Fleet<T> {
-    /// Writes the fleet and the resume state of the calling program. If writing fails, or if the saved form of a member
-    /// in memory cannot be read again, returns `Err`, and the output is incomplete.
+    /// Writes the fleet and the resume state of the calling program. After an error the output is incomplete.
     pub fn write(&mut self, resume_state: &[u8], out: &mut dyn Write) -> Result<(), Error> {
         let mut fresh = self.fresh.clone();
         *fresh.resume_state_mut() = resume_state.to_vec();
@@ -59,8 +57,7 @@ impl<T: FleetMember> Fleet<T> {
         end.and_then(|()| out.write_all(&(self.keys.len() as u64).to_le_bytes())).map_err(cannot_store)
     }
 
-    /// Reads the index of a file written by [`Self::write`]: the template with the resume state,
-    /// the common member, and the place of each key.
+    /// Reads the index of a file written by [`Self::write`].
     pub fn index(from: &mut (impl Read + Seek)) -> Result<FleetIndex<T>, Refusal> {
         let cut_short = |_| Refusal::Content;
         let mut head = Vec::new();
@@ -118,15 +115,15 @@ impl<T: FleetMember> Fleet<T> {
 pub struct FleetIndex<T> {
     /// Template member, with the columns and the resume state.
     pub fresh: T,
-    /// Member that all keys share, if there is one.
+    /// Member that all keys share.
     pub common: Option<T>,
     /// Each key, with the offset and the length of its member in the file, in bytes.
     pub parts: Vec<(String, u64, u64)>,
 }
 
 impl<T: FleetMember> FleetIndex<T> {
-    /// Creates the fleet with at most `most` members in memory. The store must already contain the bytes of each part
-    /// i, under the number `place(i)`. Also returns the resume state of the calling program.
+    /// Returns the fleet with at most `most` members in memory, and the resume state of the calling program. The store
+    /// must already contain the bytes of each part i, under the number `place(i)`.
     pub fn open(
         mut self,
         most: usize,

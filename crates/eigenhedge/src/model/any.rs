@@ -18,8 +18,7 @@ use crate::state::{State, ensure};
 use crate::subspace::{Instance, Rule, Subspace};
 use serde::{Deserialize, Serialize};
 
-/// Learner of any family, over plain rows or kernel features. A single subspace learner is stored
-/// as a portfolio with one member.
+/// Learner of any family, over plain rows or kernel features. A single subspace learner is a portfolio with one member.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum AnyLearner {
@@ -54,8 +53,7 @@ const OF_LENGTH: usize = 12;
 const OF_KEPT: usize = 4;
 
 impl AnyLearner {
-    /// Checks the values of options before the number of columns is known, by building the learner
-    /// for the shortest valid rows, or for rows of the length of the initial center.
+    /// Checks options before the number of columns is known, with a learner for the shortest valid rows.
     pub fn try_out(setup: &Setup) -> Result<(), Error> {
         let kept = setup.spec.kept;
         let least = if setup.spec.learner.entry().family == Family::Hebbian { kept.saturating_add(1) } else { 1 };
@@ -140,8 +138,7 @@ impl AnyLearner {
     }
 
     /// Builds a new learner with which [`Self::check_state`] compares a deserialized one. For `auto` it has the saved
-    /// members, because another version of the program may choose different ones. Each must be a subspace learner with
-    /// the k, kernel, center prior, clipping and missing-cell rule of the spec.
+    /// members, because another version of the program may choose different ones.
     fn twin(&self, spec: &Spec, length: usize) -> Result<Self, Error> {
         if spec.learner.entry().family != Family::Portfolio {
             return Self::new(spec, length);
@@ -179,31 +176,28 @@ impl AnyLearner {
         if let Self::Plain(portfolio) = self { Some(portfolio) } else { None }
     }
 
-    /// Returns the number of stored columns, of which explicit directions are combinations, summed over all members.
-    /// For a Hebbian learner, returns the number of weight vectors.
+    /// Returns the number of stored columns of all members, or of weight vectors.
     pub fn columns(&self) -> usize {
         self.inside().columns()
     }
 
-    /// Returns the squared norm of the most recent row after centering. A portfolio uses the center of the chosen
-    /// member. After a batch, returns the largest eigenvalue of the scatter matrix of its rows, or an upper bound on
-    /// it.
+    /// Returns the squared norm of the most recent row around the center of the chosen member. After a batch, returns an
+    /// upper bound on the largest eigenvalue of the scatter matrix of its rows.
     pub fn last_square(&self) -> f64 {
         self.inside().last_row().square
     }
 
-    /// Returns the members of a portfolio. The list is empty for a single learner.
+    /// Returns the members of a portfolio.
     pub fn members(&self) -> Vec<Member> {
         self.inside().members()
     }
 
-    /// Returns the current weights of the members of a portfolio. The list is empty for a single learner.
+    /// Returns the current weights of the members of a portfolio.
     pub fn member_weights(&self) -> Vec<f64> {
         self.inside().member_weights()
     }
 
-    /// Returns the positive probabilities of keeping explicit directions, in descending order. A
-    /// portfolio uses its heaviest member. All are 1 for a Hebbian learner.
+    /// Returns the positive probabilities of keeping explicit directions of the heaviest member, in descending order.
     pub fn probabilities(&self) -> Vec<f64> {
         self.inside().probabilities()
     }
@@ -232,10 +226,10 @@ impl Learner<Instance<'_, [f64]>> for AnyLearner {
     }
 }
 
-/// Results of the most recent trial. For a portfolio, these are the results of the chosen member.
+/// Results of the most recent trial, of the chosen member.
 pub(super) struct LastRow<'a> {
     pub coordinates: &'a [f64],
-    /// Coordinates in the aligned basis. `None` for Hebbian learners, and unless they were requested.
+    /// Coordinates in the aligned basis, if a subspace learner was asked for them.
     pub aligned: Option<&'a [f64]>,
     pub rank: usize,
     pub square: f64,
@@ -244,7 +238,6 @@ pub(super) struct LastRow<'a> {
 
 /// Queries of a model to a learner over rows, apart from trials.
 pub(super) trait RowLearner {
-    /// Returns the parameters of the members of a portfolio. The list is empty for Hebbian learners.
     fn specs(&self) -> &[Spec] {
         &[]
     }
@@ -269,20 +262,17 @@ pub(super) trait RowLearner {
         vec![1.0; self.last_row().rank]
     }
 
-    /// Returns the cost of approximations. The counts of filled cells are zero, and `price` is
-    /// `None` for several members.
+    /// Returns the cost of approximations, without the counts of filled cells, and without `price` for several members.
     fn certificate(&self) -> Certificate;
 
-    /// Returns the smallest bound on the loss over all members with a theorem, relative to `best`.
-    /// The bound includes the cost of Hedge. Returns `Err` with the reason if there is no bound.
+    /// Returns the smallest bound over all members with a theorem, including the cost of Hedge.
     fn guarantee(&self, _inputs: &BoundInputs, _best: Comparator) -> Result<Guarantee, Reason> {
         Err(Reason::NoTheorem)
     }
 
     fn set_aligns(&mut self, _aligns: bool) {}
 
-    /// Returns the indices of the nonzero cells of the most recent row, or `None` if it was not
-    /// learned as a sparse row.
+    /// Returns the indices of the nonzero cells of the most recent row, if it was learned as a sparse row.
     fn filled(&self) -> Option<&[u32]> {
         None
     }
@@ -291,7 +281,7 @@ pub(super) trait RowLearner {
 
     fn embedding(&mut self, kept: usize) -> Embedding;
 
-    /// Returns the basis for the aligned coordinates of the next row. Hebbian learners return [`Self::embedding`].
+    /// Returns the basis for the aligned coordinates of the next row, if there is one.
     fn aligned_embedding(&mut self, kept: usize) -> Embedding {
         self.embedding(kept)
     }

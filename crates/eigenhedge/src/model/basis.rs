@@ -13,12 +13,11 @@ use crate::span::{Ambient, Feature, Span};
 
 #[derive(Debug, Clone)]
 pub(super) struct EmbeddingBasis {
-    /// Directions as columns: vectors, or coefficients of the atoms in the dictionary.
+    /// Directions: vectors, or coefficients of the atoms in the dictionary.
     pub columns: Matrix,
     pub center: Vec<f64>,
-    /// Dictionary of atoms, or `None` for plain rows.
     pub dictionary: Option<Box<Vectors>>,
-    /// Inner product of each atom's features with the center. The list is empty for plain rows.
+    /// Inner product of each atom's features with the center. Empty for plain rows.
     pub image: Vec<f64>,
 }
 
@@ -27,7 +26,7 @@ impl EmbeddingBasis {
         Self { columns, center, dictionary: None, image: Vec::new() }
     }
 
-    /// Creates directions from coefficients of atoms. `center` is the center and its image, or `None` for the origin.
+    /// `center` is the center and its image, or `None` for the origin.
     fn features(dictionary: &Vectors, columns: Matrix, center: Option<(&[f64], &[f64])>) -> Self {
         let zeros = vec![0.0; dictionary.len()];
         let (center, image) = center.unwrap_or((&zeros, &zeros));
@@ -35,9 +34,8 @@ impl EmbeddingBasis {
         Self { columns, center: center.to_vec(), dictionary, image: image.to_vec() }
     }
 
-    /// Keeps the first `kept` directions and makes the entry of largest absolute value of each
-    /// positive. Missing directions of plain rows are replaced by arbitrary orthogonal ones, as far
-    /// as the length of a row allows. Other missing directions are zero.
+    /// Keeps the first `kept` directions and makes the entry of largest absolute value of each positive. Missing
+    /// directions of plain rows become arbitrary orthogonal ones. Others, and those beyond the length of a row, are zero.
     pub fn first(mut self, kept: usize) -> Self {
         let Self { columns, dictionary, .. } = &mut self;
         columns.resize(columns.rows(), kept.min(columns.columns()));
@@ -50,7 +48,6 @@ impl EmbeddingBasis {
     }
 }
 
-/// Appends unit vectors, orthogonalized and normalized, until there are `kept` columns.
 fn complete(columns: &mut Matrix, kept: usize) {
     let rows = columns.rows();
     for unit in 0..rows {
@@ -85,8 +82,8 @@ pub(super) trait RowSpan: Span {
         Vec::new()
     }
 
-    /// Returns the basis of these combinations of the columns. `first` is the span of the portfolio's first member,
-    /// whose center determines the point with coordinates zero.
+    /// Returns the basis of these combinations of the columns. The center of `first`, the span of the portfolio's first
+    /// member, determines the point with coordinates zero.
     fn basis(&self, combinations: &Matrix, first: &Self) -> EmbeddingBasis;
 }
 
@@ -132,7 +129,6 @@ pub(super) trait RowWeights: Weights {
         0.0
     }
 
-    /// Returns orthonormal directions that span the vectors, by Gram–Schmidt in their order.
     fn basis(&self) -> EmbeddingBasis;
 }
 
@@ -184,8 +180,7 @@ fn times(columns: &Matrix, combinations: &Matrix, rows: usize) -> Matrix {
     product
 }
 
-/// Orthonormalizes the vectors in order, for the inner product `inner`. Vectors that depend on earlier ones are left
-/// out.
+/// Orthonormalizes the vectors in order. Vectors that depend on earlier ones are left out.
 fn gram_schmidt(vectors: &Matrix, inner: impl Fn(&[f64], &[f64]) -> f64) -> Matrix {
     let mut columns = Matrix::zeros(vectors.rows(), 0);
     for p in 0..vectors.columns() {

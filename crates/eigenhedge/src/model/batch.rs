@@ -15,15 +15,15 @@ use crate::subspace::{Instance, NormBound, Symmetric};
 const LARGEST_WEIGHT: f64 = 1e150;
 
 impl Model {
-    /// Runs one trial for several rows: one choice, the sum of the losses, one update. If weights are given, there is
-    /// one per row, from 0 to 1e150. A row of weight w counts w times. On an error nothing changes.
+    /// Runs one trial for several rows: one choice, the sum of the losses, one update. A row of weight w, from 0 to
+    /// 1e150, counts w times. On an error nothing changes.
     ///
     /// Without a center, bounds hold with the largest eigenvalue of `Σ w z zᵀ` over the rows z in place of the squared
     /// norm of a row. The square of a given norm bound must be at least this eigenvalue.
     ///
-    /// With a center, all rows of the batch are learned around the present center, and there is no bound. If the model
-    /// has learned fewer rows than the batch has, its center is not reliable yet, and it learns the batch row by row. A
-    /// batch of several rows around a center needs plain rows, and no weights, norm bound, clipping or segments.
+    /// With a center, all rows are learned around the present center, and there is no bound. If the model has learned
+    /// fewer rows than the batch has, its center is not reliable yet, and it learns row by row. Several rows around a
+    /// center need plain rows, and no weights, norm bound, clipping or segments.
     ///
     /// ```
     /// use eigenhedge::{Kind, Model, Spec};
@@ -76,8 +76,6 @@ impl Model {
         self.step_matrix(&scatter, dyads.len() as u64).map_err(name_option)
     }
 
-    /// Learns several rows around the present center, or row by row if the model has learned fewer
-    /// rows than the batch has.
     fn learn_around_center(&mut self, dyads: &[(f64, &[f64])], is_weighted: bool) -> Result<Loss, Error> {
         let is_bounded = self.spec.norm_bound != NormBound::Running || self.spec.clip.is_some();
         if is_weighted || is_bounded || self.segments > 0 || self.learner.plain_mut().is_none() {
@@ -157,21 +155,16 @@ impl Model {
 }
 
 impl Model {
-    /// Returns true if the model accepts matrices: no kernel, no center and no segments.
     pub(super) fn takes_matrices(&self) -> bool {
         self.spec.kernel.is_none() && self.spec.center.is_none() && self.segments == 0
     }
 
     /// Runs one trial with a symmetric positive semidefinite matrix S, such as a daily covariance matrix. The loss is
-    /// `tr(S V)`, the part of S along the dropped directions, where the eigenvalues of V are the probabilities that
-    /// directions are dropped. A row z corresponds to the matrix `z zᵀ`, and a norm bound Q allows eigenvalues up to
-    /// Q². If only one direction is dropped, the loss is the variance along it (online variance minimization).
+    /// `tr(S V)`, where the eigenvalues of V are the probabilities that directions are dropped. A row z corresponds to
+    /// the matrix `z zᵀ`, and a norm bound Q allows eigenvalues up to Q².
     ///
-    /// The matrix counts as `rows` rows: 1, or the number of rows whose dyads were summed. The
-    /// coordinates are zero. On an error nothing changes.
-    ///
-    /// The model must have plain rows without a center. Partitions are not supported, because their
-    /// cuts are between rows.
+    /// The matrix counts as `rows` rows: 1, or the number of rows whose dyads were summed. The coordinates are zero. On an
+    /// error nothing changes. The model must have plain rows, no center and no partitions, whose cuts are between rows.
     ///
     /// ```
     /// use eigenhedge::{Kind, Matrix, Model, Spec};
@@ -187,7 +180,7 @@ impl Model {
         self.step_scaled_matrix(matrix, rows)
     }
 
-    /// Runs one trial like [`Self::step_matrix`], with a matrix of rows that the caller has scaled to standard units.
+    /// Runs one trial like [`Self::step_matrix`], with a matrix of rows in standard units.
     pub fn step_scaled_matrix(&mut self, matrix: &Matrix, rows: u64) -> Result<Loss, Error> {
         if !self.takes_matrices() {
             return Err(Error::Unsupported("a matrix needs a learner over plain rows without center and segments"));

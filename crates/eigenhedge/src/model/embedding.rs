@@ -1,20 +1,16 @@
 //! Fixed embedding: the current directions of a model, for use without learning.
 //!
-//! Setting: the k directions with the highest probability of being kept, and the center. A row has
-//! coordinates in these directions, and coordinates have a reconstruction. The loss is the squared
-//! distance between a row and its reconstruction.
-//!
-//! A portfolio uses the directions and the center of its heaviest member. Over plain rows, that
-//! center may follow the most recent rows. Coordinates are therefore measured from the point of the
-//! member's plane that is nearest to the center of the first member.
+//! Setting: the k directions with the highest probability of being kept, and the center. The loss is the squared
+//! distance between a row and its reconstruction. A portfolio uses its heaviest member. Over plain rows, its center may
+//! follow the most recent rows. Coordinates are therefore measured from the point of the member's plane that is nearest
+//! to the center of the first member.
 //!
 //! Cost: O(n k) per row. For kernels, one kernel row and O(t k) over t atoms.
 //!
 //! Numerics: if fewer than k directions are known, plain embeddings are completed with unit vectors made orthogonal to
-//! them, and embeddings of features with zeros. Directions beyond the length of rows (if the dimension was given) are
-//! zero. The entry of largest absolute value of a direction (coefficient, for features) is positive. Directions are in
-//! descending order of probability, and equally likely ones in descending order of energy. The basis of aligned
-//! coordinates is neither completed nor ordered.
+//! them, and embeddings of features with zeros. The entry of largest absolute value of a direction is positive.
+//! Directions are in descending order of probability, and equally likely ones of energy. The basis of aligned coordinates
+//! is neither completed nor ordered.
 
 use super::basis::EmbeddingBasis;
 use crate::batch::Expansion;
@@ -55,18 +51,16 @@ pub struct Embedding {
     /// Probability that each direction is kept, or 0 where it is unknown.
     pub inclusion: Vec<f64>,
     basis: EmbeddingBasis,
-    /// Coordinates of the center, for features only.
+    /// Coordinates and squared norm of the center, for features only.
     shift: Vec<f64>,
-    /// Squared norm of the center, for features only.
     center_square: f64,
     deviation: Vec<f64>,
-    /// Ridge factors for filling in missing cells. The field is `None` if missing cells are an error.
+    /// Ridge factors for filling in missing cells, or `None` if these are an error.
     ridges: Option<Vec<f64>>,
     imputation: Imputation,
 }
 
 impl Embedding {
-    /// Creates an embedding in a basis. `inclusion` has the probability of each direction. Missing probabilities are 0.
     pub(super) fn new(basis: EmbeddingBasis, mut inclusion: Vec<f64>) -> Self {
         inclusion.resize(basis.columns.columns(), 0.0);
         let (mut shift, mut center_square) = (Vec::new(), 0.0);
@@ -79,7 +73,7 @@ impl Embedding {
         Self { standardizer, scaled, inclusion, basis, shift, center_square, deviation, ridges: None, imputation }
     }
 
-    /// Allows missing cells, which are filled in from the learned directions with these ridge factors.
+    /// Allows missing cells, filled in with these ridge factors.
     pub(super) fn filling(mut self, mut ridges: Vec<f64>) -> Self {
         ridges.resize(self.kept(), f64::INFINITY);
         self.ridges = Some(ridges.into_iter().map(|factor| ridge(factor, 1.0)).collect());
@@ -96,24 +90,23 @@ impl Embedding {
         self.inclusion.len()
     }
 
-    /// Returns the directions as columns, in standard units if columns are standardized. Returns
-    /// `None` for kernel features.
+    /// Returns the directions as columns, in standard units, or `None` for kernel features.
     pub fn components(&self) -> Option<&Matrix> {
         self.basis.dictionary.is_none().then_some(&self.basis.columns)
     }
 
-    /// Returns the center, in standard units if columns are standardized. Returns `None` for kernel features.
+    /// Returns the center, in standard units, or `None` for kernel features.
     pub fn center(&self) -> Option<&[f64]> {
         self.basis.dictionary.is_none().then_some(&self.basis.center)
     }
 
-    /// Returns the dictionary and the coefficients of the directions over its atoms. Returns `None` for plain rows.
+    /// Returns the dictionary and the coefficients of the directions over its atoms, or `None` for plain rows.
     pub fn expansion(&self) -> Option<(&Vectors, &Matrix)> {
         Some((self.basis.dictionary.as_deref()?, &self.basis.columns))
     }
 
     /// Computes the coordinates of a row. Returns the squared reconstruction error of the observed cells, in standard
-    /// units if columns are standardized. A missing cell is an error unless the model fills in missing cells.
+    /// units. A missing cell is an error unless the model fills in missing cells.
     pub fn transform(&mut self, raw: &[f64], coordinates: &mut Vec<f64>) -> Result<f64, Error> {
         if self.standardizer.how() == Standardize::None {
             return self.transform_scaled(raw, coordinates);
@@ -128,10 +121,9 @@ impl Embedding {
         outcome
     }
 
-    /// Computes the coordinates of several rows and appends them to `coordinates`. If `with_losses` is true, calls
-    /// `each` with the squared reconstruction error of every row. Several plain rows without missing cells are
-    /// multiplied by the directions as one matrix. The results are those of [`Self::transform`] up to rounding. An
-    /// error comes with the index of its row.
+    /// Appends the coordinates of several rows to `coordinates`, and calls `each` with the squared reconstruction error
+    /// of every row if `with_losses` is true. Plain rows without missing cells are multiplied by the directions as one
+    /// matrix, with the results of [`Self::transform`] up to rounding. An error comes with the index of its row.
     pub fn transform_block(
         &mut self,
         rows: &[&[f64]],
@@ -164,8 +156,8 @@ impl Embedding {
         Ok(())
     }
 
-    /// Returns rows minus the center in standard units, as the columns of a matrix. Returns `None`
-    /// for a single row, for features, or if a row has missing cells or is invalid.
+    /// Returns rows minus the center in standard units as columns, or `None` for a single row, for features, and if a row
+    /// has missing cells or is invalid.
     fn deviations(&mut self, rows: &[&[f64]]) -> Option<Matrix> {
         let (EmbeddingBasis { dictionary, center, .. }, length) = (&self.basis, self.basis.center.len());
         if rows.len() < 2 || dictionary.is_some() {
@@ -221,8 +213,7 @@ impl Embedding {
         }
     }
 
-    /// Returns the row with these coordinates. For kernel features, returns a pre-image: a row whose features are near
-    /// the point with these coordinates.
+    /// Returns the row with these coordinates, or for kernel features a pre-image: a row whose features are near them.
     pub fn reconstruct(&mut self, coordinates: &[f64]) -> Result<Vec<f64>, Error> {
         let mut row = Vec::new();
         if self.basis.dictionary.is_some() {
@@ -251,8 +242,8 @@ impl Embedding {
         }
     }
 
-    /// Returns the embedding as a linear map with these column names, or `None` for kernel
-    /// features. A column whose divisor is 0 has scale 1 and zero components.
+    /// Returns the embedding as a linear map, or `None` for kernel features. A column whose divisor is 0 has scale 1 and
+    /// zero components.
     pub fn linear_map(&self, names: Option<&[String]>) -> Option<LinearMap> {
         let (directions, mean) = (self.components()?, self.mean()?);
         let mut scale = self.scale(mean.len());
@@ -264,8 +255,7 @@ impl Embedding {
         Some(LinearMap { columns: names.map(<[String]>::to_vec), mean, scale, components })
     }
 
-    /// Appends the rows with these coordinates to `rows`, or their pre-images for kernel features.
-    /// An error comes with the index of its coordinates.
+    /// Appends the rows with these coordinates, or pre-images, to `rows`. An error comes with the index of its coordinates.
     pub fn reconstruct_block(&mut self, coordinates: &[&[f64]], rows: &mut Vec<f64>) -> Result<(), (usize, Error)> {
         let kept = self.kept();
         let (mut along, mut block) = (Matrix::zeros(kept, coordinates.len()), Matrix::default());
@@ -309,8 +299,7 @@ impl Embedding {
     }
 }
 
-/// Linear model. A row x has the coordinates `z = components · ((x - mean) / scale)`, and
-/// coordinates z have the reconstruction `mean + scale · (componentsᵀ z)`.
+/// Linear model with `z = components · ((x - mean) / scale)` and the reconstruction `mean + scale · (componentsᵀ z)`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LinearMap {
     /// Names of the columns, or `None` if the columns are unnamed.

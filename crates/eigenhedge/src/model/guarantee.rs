@@ -10,8 +10,7 @@
 //! | anchored, self-confident rate | [`bounds::self_confident`] |
 //! | tracking and anchored in a space of infinite dimension | [`bounds::uncentered`] with its limit D = k |
 //!
-//! The theorems of the papers are about spaces of finite dimension. Their limits for infinite
-//! dimension are derived here and have names of their own.
+//! The theorems of the papers are about finite dimensions. Their limits for infinite dimension have names of their own.
 //!
 //! Around the running mean the first row x₀ only sets the center, and its loss does not count. From then on the learner
 //! is that of Theorem 8 with one prior row at x₀ (ε = 1). For a comparator around the mean m of the T - 1 counted rows,
@@ -28,9 +27,9 @@
 //! value at the minimizer of the sum. Every merge therefore adds D to the constant. This is not true for tracking,
 //! whose proof telescopes with one rate.
 //!
-//! Learners that are not in the table have no theorem. All theorems concern the expected loss of a
-//! drawn subspace. A deterministic choice (`select top`) has no theorem for any spectrum.
+//! All theorems concern the expected loss of a drawn subspace. A deterministic choice (`select top`) has none.
 
+use super::Totals;
 use crate::bounds::{self, Setting};
 use crate::comparators::Best;
 use crate::mixing::Mixing;
@@ -42,18 +41,10 @@ use crate::subspace::{AnyRule, NormBound, Rule, RunningCenter, Subspace};
 /// Quantities from which a bound is computed, apart from the best loss.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BoundInputs {
-    /// Number of rows, including a first row that only sets the center.
-    pub rows: u64,
-    /// Number of rows whose loss does not count, such as a first row that only sets the center.
-    pub uncharged: u64,
-    pub merges: u64,
-    pub frozen: u64,
-    pub filled_rows: u64,
-    /// Upper bound on the squared distance of the mean of the counted rows from the initial center,
-    /// or `None` if it is unknown. A first row that only sets the center is the initial center.
+    pub totals: Totals,
+    /// Upper bound on the squared distance of the mean of the counted rows from the initial center, if it is known. A
+    /// first row that only sets the center is the initial center.
     pub offset: Option<f64>,
-    /// Square root of the sum of the fourth powers of the norms of rows.
-    pub squares_norm: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -72,56 +63,42 @@ impl Comparator {
 pub struct Guarantee {
     pub theorem: &'static str,
     pub bound: f64,
-    /// Cost of approximations, which is included in the bound.
+    /// Cost of approximations, included in the bound.
     pub price: f64,
 }
 
 /// Reason why there is no bound, or why it cannot be checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages explain the variants")]
 pub enum Reason {
-    /// No theorem covers the learner.
     #[error("no theorem covers this learner")]
     NoTheorem,
-    /// No theorem covers the learner with a running center.
     #[error("no theorem covers this learner with a running center; try center none")]
     Centering,
-    /// Rows were clipped.
     #[error("no theorem covers rows that were shortened before they were learned")]
     Clipped,
-    /// Missing cells of rows were filled in.
     #[error("no theorem covers rows whose missing cells were filled in")]
     Filled,
-    /// Batches of rows were learned around a center.
     #[error("no theorem covers batches of rows around a center; try center none")]
     Batches,
-    /// Runs were merged and no theorem covers that, or rows were learned without a prediction.
     #[error("no theorem covers merged runs with a center or a rate that changes, or rows that were not predicted")]
     Merged,
-    /// The center forgets old rows, or is learned.
     #[error("no theorem covers a center that forgets or is learned")]
     ForgettingCenter,
-    /// The norm bound was not known from the start.
     #[error("the theorem needs a norm bound given in advance: norm-bound Q")]
     RunningNormBound,
-    /// The learner does not draw its choice at random.
     #[error("no theorem covers choices that are not drawn")]
     NotDrawn,
-    /// The comparator changes, but the theorem assumes a fixed comparator.
     #[error("the theorem of this learner is about one subspace for all rows")]
     Changes,
-    /// A budget on atoms changes directions, not only weights.
     #[error("no theorem covers a budget on atoms")]
     Budget,
-    /// The cost of an approximation is unknown.
     #[error("an approximation was made whose price is not known")]
     Unpriced,
-    /// The learning rate changes.
     #[error("no theorem covers this learner with a rate that changes")]
     ChangingRate,
-    /// The best loss is unknown.
     #[error("the best loss is unknown")]
     UnknownBest,
-    /// The interval that contains the best loss is too wide to decide whether the bound holds.
     #[error("the best loss is not known well enough to tell")]
     WideBracket,
 }
@@ -129,9 +106,8 @@ pub enum Reason {
 /// Maximum relative rounding error of sums over a long run.
 const ROUNDING: f64 = 1e-10;
 
-/// Compares a total expected loss with a bound that increases with the best loss. Returns `Ok(true)` if the loss is at
-/// most the bound. `Ok(false)` means that the implementation or the theorem is wrong. Returns `Err` if the interval
-/// that contains the best loss is too wide to decide, or if there is no bound.
+/// Returns true if a total expected loss is at most a bound that increases with the best loss; false means that the
+/// implementation or the theorem is wrong. Returns `Err` if the interval of the best loss is too wide to decide.
 ///
 /// ```
 /// use eigenhedge::comparators::Best;
@@ -155,7 +131,6 @@ pub fn bound_holds(
     }
 }
 
-/// Returns the bound of the theorem that covers the learner, relative to a comparator, or the reason why there is none.
 pub(super) fn guarantee<S: Span>(
     spec: &Spec,
     learner: &Subspace<S, AnyRule>,
@@ -166,14 +141,14 @@ pub(super) fn guarantee<S: Span>(
     if learner.clipped() > 0 {
         return Err(Reason::Clipped);
     }
-    if inputs.filled_rows > 0 {
+    if inputs.totals.filled_rows > 0 {
         return Err(Reason::Filled);
     }
-    if inputs.frozen > 0 {
+    if inputs.totals.frozen > 0 {
         return Err(Reason::Batches);
     }
     let fixes_center = spec.center.is_some_and(|center| center.prior == 0.0);
-    if inputs.uncharged > u64::from(fixes_center) || inputs.merges > 0 && spec.self_confident {
+    if inputs.totals.uncharged > u64::from(fixes_center) || inputs.totals.merges > 0 && spec.self_confident {
         return Err(Reason::Merged);
     }
     let price = learner.rule().price();
@@ -184,7 +159,9 @@ pub(super) fn guarantee<S: Span>(
     let setting = Setting { norm_square, price, ..Setting::new(spec.eta, spec.kept, dimension) };
     let Comparator { loss, changes } = comparator;
     let (theorem, bound) = match (spec.learner, spec.mixing) {
-        (Kind::Additive, _) => ("gradient descent", bounds::additive(&setting, loss, changes, inputs.squares_norm)),
+        (Kind::Additive, _) => {
+            ("gradient descent", bounds::additive(&setting, loss, changes, inputs.totals.squares_norm))
+        }
         (Kind::Tracking, Mixing::FixedShare { alpha }) if changes > 0 => {
             let finite = "JMLR Theorem 6 with fixed share";
             let theorem = named(dimension, finite, "dimension-free bound with fixed share");
@@ -204,7 +181,6 @@ fn named(dimension: Multiplicity, finite: &'static str, limit: &'static str) -> 
     }
 }
 
-/// Evaluates the theorems for a comparator with one subspace for all rows, with or without a center.
 fn fixed<S: Span>(
     spec: &Spec,
     learner: &Subspace<S, AnyRule>,
@@ -217,14 +193,14 @@ fn fixed<S: Span>(
     let (moved, added, theorem) = match spec.center {
         None => (0.0, 0.0, named(setting.dimension, "JMLR Theorem 6", "dimension-free bound")),
         Some(RunningCenter { prior: 0.0, .. }) => {
-            let rows = inputs.rows.max(1) as f64;
+            let rows = inputs.totals.rows.max(1) as f64;
             let offset = inputs.offset.ok_or(Reason::UnknownBest)?;
             let theorem = named(setting.dimension, "JMLR Corollary 9", "dimension-free bound around the running mean");
             (offset * (rows - 1.0) / rows, norm_square * rows.ln(), theorem)
         }
         Some(RunningCenter { prior, .. }) => {
             let offset = inputs.offset.ok_or(Reason::UnknownBest)?;
-            let harmonic = 1.0 + (inputs.rows.saturating_sub(1) as f64 / (prior + 1.0)).ln_1p();
+            let harmonic = 1.0 + (inputs.totals.rows.saturating_sub(1) as f64 / (prior + 1.0)).ln_1p();
             let theorem = named(setting.dimension, "JMLR Theorem 8", "dimension-free bound around a running center");
             (prior * offset, norm_square * harmonic, theorem)
         }
@@ -238,8 +214,7 @@ fn fixed<S: Span>(
     Ok((theorem, bound.map(|bound| bound + added)))
 }
 
-/// Returns the reason if the options exclude every theorem. If there are several reasons, the most
-/// fundamental one is returned.
+/// Returns the most fundamental reason why the options exclude every theorem.
 fn covered(spec: &Spec) -> Result<(), Reason> {
     let theorem_of_given_norm = matches!(spec.learner, Kind::Tracking | Kind::Additive);
     match spec.learner {

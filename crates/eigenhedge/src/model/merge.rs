@@ -5,10 +5,8 @@
 //! the merged learner is that of the rows of both models in one pass (see `subspace/merge.rs`). Other learners depend
 //! on the order of rows and cannot be merged.
 //!
-//! Summary: the losses of the two models are added. The best fixed subspace in hindsight is that of all counted rows.
-//! It is exact, or for long rows between the bounds of a sketch. The bound on the loss is proved only for `anchored`
-//! without a center and with a given rate. Each merge then adds D, the divergence from the initial distribution, to the
-//! constant of the theorem (see `guarantee`).
+//! Summary: losses are added, and the best fixed subspace in hindsight is that of all counted rows. The bound on the
+//! loss is proved only for `anchored` without a center and with a given rate (see `guarantee`).
 
 use super::{AnyLearner, Model};
 use crate::bounds;
@@ -23,7 +21,7 @@ use crate::subspace::{Learned, NormBound};
 const MERGEABLE: [Kind; 3] = [Kind::Leader, Kind::Anchored, Kind::ProductSets];
 
 impl Model {
-    /// Merges two models. The result has learned the rows of both, and continues the random draws of the first. Returns
+    /// Merges two models. The result has learned the rows of both and continues the random draws of the first. Returns
     /// `Err` if their options differ or their learner depends on the order of rows.
     ///
     /// ```
@@ -59,8 +57,7 @@ impl Model {
         Ok(self)
     }
 
-    /// Learns a summary of rows without predicting them, and returns the model. `hindsight` is the
-    /// comparator of these rows.
+    /// Learns a summary of rows without predicting them. `hindsight` is the comparator of these rows.
     pub(crate) fn absorb(
         mut self,
         rows: Learned<'_>,
@@ -85,9 +82,9 @@ impl Model {
         Ok(self)
     }
 
-    /// Returns true if rows can be learned as [`Moments`](crate::Moments) instead of one by one. For rows of up to 4096
-    /// numbers both give the same state up to rounding, except for a self-confident rate, which moments tune to the
-    /// loss of the best subspace. Longer rows are learned from a sketch.
+    /// Returns true if rows can be learned as [`Moments`](crate::Moments) instead of one by one, with the same state up
+    /// to rounding for rows of up to 4096 numbers. Only a self-confident rate differs, which moments tune to the loss of
+    /// the best subspace.
     pub fn takes_moments(&self) -> bool {
         let Spec { norm_bound, max_rank, as_printed, .. } = &self.spec;
         let is_usual = matches!(norm_bound, NormBound::Running) && max_rank.is_none() && !as_printed;
@@ -103,8 +100,8 @@ impl Model {
         self.totals.rows > 0 && self.totals.charged() == 0 && self.totals.first_row_loss.is_none()
     }
 
-    /// Returns true if [`Self::learn_set`] is possible. It requires a leader or anchored learner over kernel features
-    /// whose state does not depend on the order of rows, without a budget, a rank limit or comparators.
+    /// Returns true if [`Self::learn_set`] is possible: for a leader or anchored learner over kernel features whose state
+    /// does not depend on the order of rows, without a budget, a rank limit or comparators.
     pub fn learns_sets(&self) -> bool {
         let Spec { kernel, learner, budget, max_rank, .. } = &self.spec;
         let fixed_scale = !matches!(self.columns.standardizer.how(), Standardize::Running);
@@ -120,10 +117,9 @@ impl Model {
     }
 
     /// Learns a set of rows at once, without predicting them, at the cost of a Cholesky factorization and of a few
-    /// leading eigenpairs. The learned state is that after learning the rows one by one, up to rounding and to the
-    /// accuracy of a leader's directions. Only a self-confident rate differs, because it uses the loss of the best
-    /// subspace instead of the losses of single rows. The rows are counted, but have no losses. On an error nothing
-    /// changes, and the error comes with the index of the row.
+    /// leading eigenpairs. The state is that after learning the rows one by one, up to rounding and to the accuracy of a
+    /// leader's directions. Only a self-confident rate differs, because it uses the loss of the best subspace. The rows
+    /// have no losses. On an error nothing changes, and the error comes with the index of the row.
     ///
     /// ```
     /// use eigenhedge::{comparators::BestMethod, kernel::VectorKernel};
@@ -164,7 +160,7 @@ impl Model {
         Ok(())
     }
 
-    /// Returns `Err` if an option of `other` differs. The error names the first such option.
+    /// Returns `Err` with the name of the first option that differs.
     pub(crate) fn check_alike(&self, other: &Self) -> Result<(), Error> {
         let differ = |name: &str, own: &str, found: &str| {
             Err(Error::Merge(format!("{name} must be {own} as in the first model, got {found}")))

@@ -1,18 +1,14 @@
 //! Trials of a model with rows that have missing cells.
 //!
-//! Setting: NaN cells were not observed.
-//!
-//! Update: the learner fills in the cells from its directions, incurs the loss of the observed cells, and learns the
+//! Update: the learner fills in the NaN cells from its directions, incurs the loss of the observed cells, and learns the
 //! filled row. A row without any value is skipped. A center without prior rows is set by the first row if that row is
 //! complete. Otherwise the first observed cell of each column sets the center of that column.
 //!
-//! Guarantee: none. Once a row was filled in, the summary has no bound.
+//! Guarantee: none. Once a row was filled in, the summary has no bound and no best loss: the best fixed subspace on the
+//! observed cells is not an eigenvalue problem. Energies are those of the filled rows.
 //!
-//! Cost: O(n w²) more than a complete row, for each member with w directions. Complete rows have
-//! the same cost and bit-identical results with and without this option.
-//!
-//! Not done: the best fixed subspace in hindsight on the observed cells, which is not an eigenvalue problem. The
-//! summary has no best loss once a row was filled in. Energies are those of the filled rows.
+//! Cost: O(n w²) more than a complete row, for each member with w directions. Complete rows have the same cost and
+//! bit-identical results with and without this option.
 
 use super::any::FILLS;
 use super::{Model, Working};
@@ -62,8 +58,8 @@ impl Filled {
 }
 
 impl Model {
-    /// Changes the handling of missing cells for the following rows. Returns `Err` if the learner cannot fill in cells
-    /// as requested, or if the model has already filled in cells and the new setting would not fill them in.
+    /// Changes the handling of missing cells for the following rows. Returns `Err` if the learner cannot fill in cells,
+    /// or if it has filled in cells and would no longer do so.
     ///
     /// ```
     /// use eigenhedge::{Kind, Missing, Model, Spec};
@@ -126,8 +122,7 @@ impl Model {
         Ok(loss)
     }
 
-    /// Fills in the missing cells of a row in standard units. The caller then runs the trial of the row or cancels the
-    /// fill.
+    /// Fills in the missing cells of a row in standard units. The caller then runs its trial or cancels the fill.
     fn fill_cells(&mut self, row: &[f64]) {
         let scales = self.scales();
         let Filled { row: filled, errors } = &mut self.scratch.0.fill;
@@ -137,8 +132,8 @@ impl Model {
         }
     }
 
-    /// Returns the most recent row with its missing cells filled in, as it was learned, in units of the input. Returns
-    /// `None` if no cell was missing. A cell of a column without any value so far is NaN.
+    /// Returns the most recent row with its missing cells filled in, as it was learned, in units of the input, or `None`
+    /// if no cell was missing. A cell of a column without any value so far is NaN.
     ///
     /// ```
     /// use eigenhedge::{Kind, Missing, Model, Spec};
@@ -159,9 +154,8 @@ impl Model {
         Some(&self.scratch.0.fill).filter(|fill| !fill.row.is_empty())
     }
 
-    /// Fills in the missing cells of a row without learning it. For a row with missing cells, the result is what
-    /// [`Self::filled`] would return after learning it. Returns `Err` for a wrong length or an infinite cell, and for
-    /// kernels and Hebbian learners.
+    /// Fills in the missing cells of a row without learning it, as [`Self::filled`] would return it. Returns `Err` for a
+    /// wrong length or an infinite cell, and for kernels and Hebbian learners.
     pub fn fill(&mut self, raw: &[f64]) -> Result<Filled, Error> {
         check_cells("row", raw, self.length)?;
         if self.learner.plain_mut().is_none() {
@@ -180,9 +174,8 @@ impl Model {
         Ok(filled)
     }
 
-    /// Sets the center of each column whose first observed cell is in this row. First checks the
-    /// row, so that no center changes if it is invalid. In this check the present centers replace
-    /// the first cells, which will be zero after centering.
+    /// Sets the center of each column whose first observed cell is in this row, unless the row is invalid. In this check
+    /// the present centers replace the first cells, which will be zero after centering.
     fn begin_columns(&mut self, row: &[f64]) -> Result<(), Error> {
         let begins: Vec<usize> = self.unseen.iter().copied().filter(|column| !row[*column].is_nan()).collect();
         let scales = self.scales();
@@ -223,7 +216,7 @@ impl Model {
     }
 }
 
-/// Adds the rule "unless missing is skip or fill" to an error about a NaN cell. Returns other errors unchanged.
+/// Adds "unless missing is skip or fill" to an error about a NaN cell.
 pub(super) fn name_option(error: Error) -> Error {
     match error {
         Error::Entry { what: what @ "row", index, rule: "finite", value } if value.is_nan() => {

@@ -1,5 +1,4 @@
-//! Model: a learner, its random generator and its summary over a stream of rows, with the names and
-//! scale of the columns.
+//! Model: a learner over a stream of rows, with its random generator, its summary, and the names and scale of columns.
 
 mod any;
 mod basis;
@@ -19,8 +18,7 @@ pub use embedding::{Embedding, LinearMap};
 use guarantee::{BoundInputs, Comparator, Guarantee, guarantee};
 pub use guarantee::{Reason, bound_holds};
 pub use missing::Filled;
-pub use summary::Totals;
-pub use summary::{Certificate, Member, ShiftingBound, Summary};
+pub use summary::{Certificate, Member, ShiftingBound, Summary, Totals};
 
 use crate::columns::Columns;
 use crate::comparators::{Best, BestMethod, Hindsight, LeadingDirections, Partitions};
@@ -37,8 +35,7 @@ use crate::subspace::Average;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Learner over a stream of rows, with its options, its state, its summary, and the names and scale of the columns. All
-/// of these are saved.
+/// Learner over a stream of rows, with its options and summary and the names and scale of the columns, all saved.
 ///
 /// ```
 /// use eigenhedge::{Kind, Model, Spec, streams};
@@ -65,11 +62,10 @@ pub struct Model {
     #[serde(with = "no_limit")]
     segments: usize,
     coordinates: Coordinates,
-    /// Indices of columns without an observed cell so far, if the first cell of each column sets
-    /// its center. Otherwise empty.
+    /// Columns without an observed cell so far, if the first cell of each column sets its center.
     unseen: Vec<usize>,
     columns: Columns,
-    /// Bytes that the calling program saves with the model, in a format of its own, or empty. The next row clears them.
+    /// Bytes that the calling program saves with the model. The next row clears them.
     pub resume_state: Vec<u8>,
     #[serde(skip)]
     scratch: Scratch<Working>,
@@ -82,10 +78,8 @@ struct Working {
     reconstructs: bool,
     reconstruction: Vec<f64>,
     scaled: Vec<f64>,
-    /// Most recent row with its missing cells filled in, or empty if no cell was missing.
     fill: Filled,
     block: Vec<Vec<f64>>,
-    /// Embedding of the learned state, or `None` until it is computed after a row.
     frozen: Option<Box<Embedding>>,
 }
 
@@ -94,7 +88,6 @@ const LONGEST: usize = 1 << 20;
 /// Maximum number of directions in a saved model.
 const MOST_KEPT: usize = 1 << 20;
 
-/// Prints the learner and the totals, but not the state, which is long.
 impl fmt::Debug for Model {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { spec, length, totals, .. } = self;
@@ -161,7 +154,7 @@ impl Model {
         })
     }
 
-    /// Sets the names and scale of the columns, before the first row.
+    /// Sets the names and scale of the columns. Must be called before the first row.
     #[must_use]
     pub fn with_columns(mut self, columns: Columns) -> Self {
         self.columns = columns;
@@ -178,27 +171,24 @@ impl Model {
         self.columns = Columns::new(names, self.columns.standardizer.clone());
     }
 
-    /// Estimates the scale of the columns from rows, before any row is learned. Returns true if
-    /// more rows are needed ([`Columns::warm_up`]).
+    /// Estimates the scale of the columns as [`Columns::warm_up`]. Returns true if more rows are needed.
     pub fn warm_up<R: AsRef<[f64]>>(&mut self, rows: impl IntoIterator<Item = R>) -> Result<bool, (usize, Error)> {
         self.columns.warm_up(rows, self.length, self.spec.missing)
     }
 
-    /// Ends the warm-up and computes the scale from the rows so far ([`Self::warm_up`]).
+    /// Ends the warm-up and computes the scale from the rows so far.
     pub fn settle(&mut self) {
         self.columns.standardizer.settle();
     }
 
-    /// Sets whether aligned coordinates of the following rows are computed ([`Self::coordinates`]). They cost O(u k²)
-    /// per row, where u is the number of explicit directions. Without a request, or with [`Coordinates::Drawn`],
-    /// coordinates are in the drawn directions.
+    /// Sets whether aligned coordinates of the following rows are computed, at O(u k²) per row with u explicit
+    /// directions. Without a request, or with [`Coordinates::Drawn`], coordinates are in the drawn directions.
     pub fn ask_for_coordinates(&mut self, asked: bool) {
         self.scratch.0.aligns = asked && self.coordinates == Coordinates::Aligned;
     }
 
-    /// Sets whether the following rows are reconstructed ([`Self::reconstruction`]), at O(n u) per
-    /// row of n columns with u explicit directions. Returns `Err` if the learner cannot reconstruct
-    /// rows ([`Spec::check_reconstructions`]).
+    /// Sets whether the following rows are reconstructed ([`Self::reconstruction`]), at O(n u) per row of n columns with
+    /// u explicit directions. Returns `Err` if the learner cannot do this ([`Spec::check_reconstructions`]).
     pub fn ask_for_reconstructions(&mut self, asked: bool) -> Result<(), Error> {
         if asked {
             self.spec.check_reconstructions()?;
@@ -220,7 +210,7 @@ impl Model {
         Ok(model)
     }
 
-    /// Checks a state that was deserialized from this number of bytes.
+    /// Checks a state that was read from this number of bytes.
     pub(crate) fn check_state(&self, bytes: usize) -> Result<(), Error> {
         let justified = self.length <= LONGEST.max(bytes / size_of::<f64>());
         ensure(self.length > 0 && justified, "the rows must have a number, and no more than the file can have seen")?;
@@ -272,8 +262,7 @@ impl Model {
         &self.totals
     }
 
-    /// Adds the distribution of the learner to an [`Average`]. Returns `Err` unless the learner is
-    /// a single subspace learner over plain rows.
+    /// Adds the distribution of a single subspace learner over plain rows to an [`Average`].
     pub fn add_to(&mut self, average: &mut Average) -> Result<(), Error> {
         match &mut self.learner {
             AnyLearner::Plain(portfolio) if portfolio.members.len() == 1 => average.add(portfolio.heaviest_mut()),
@@ -281,8 +270,7 @@ impl Model {
         }
     }
 
-    /// Returns the rows that a kernel model stores: the atoms of its learner, and the rows for the best subspace in
-    /// hindsight. Rows stored for partitions are not included.
+    /// Returns the rows that a kernel model stores as atoms of its learner and for the best subspace in hindsight.
     pub fn held_rows(&self) -> Vec<&[f64]> {
         let mut rows = self.learner.inside().atoms();
         if let Some(Hindsight::Features(features)) = &self.hindsight {
@@ -291,14 +279,14 @@ impl Model {
         rows
     }
 
-    /// Returns the coordinates of the most recent row, padded with zeros to k numbers. They refer to the directions
-    /// drawn for the row, or to the aligned basis if requested ([`Self::ask_for_coordinates`], [`Coordinates`]).
+    /// Returns the coordinates of the most recent row, padded with zeros to k numbers, in the directions drawn for the
+    /// row, or in the aligned basis if requested ([`Self::ask_for_coordinates`]).
     pub fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
     }
 
-    /// Returns the projection of the most recent row on the subspace drawn for it, in units of the input. The list is
-    /// empty unless reconstructions were requested ([`Self::ask_for_reconstructions`]).
+    /// Returns the projection of the most recent row on the subspace drawn for it, in units of the input, if requested
+    /// ([`Self::ask_for_reconstructions`]).
     pub fn reconstruction(&self) -> &[f64] {
         &self.scratch.0.reconstruction
     }
@@ -340,8 +328,8 @@ impl Model {
         self.hindsight.is_some()
     }
 
-    /// Returns the basis for the coordinates of the next row, for use without learning. This is the aligned basis. If
-    /// coordinates refer to drawn directions, the next draw is unknown, and the most likely directions are returned.
+    /// Returns the aligned basis of the next row, for use without learning, or [`Self::embedding`] if coordinates are in
+    /// drawn directions, because the next draw is unknown.
     pub fn next_embedding(&mut self) -> Embedding {
         let embedding = match self.coordinates {
             Coordinates::Aligned if self.spec.missing == Missing::Fill => {
@@ -355,8 +343,8 @@ impl Model {
         embedding.with_scale(&self.columns.standardizer)
     }
 
-    /// Returns the energy of all rows along each direction of an embedding, and in total, at the
-    /// cost of O(n² k). Filled cells count. Returns `None` if the energies are not known exactly.
+    /// Returns the energy of all rows, including filled cells, along each direction of an embedding and in total, at the
+    /// cost of O(n² k). Returns `None` if the energies are not known exactly.
     pub fn energies(&self, embedding: &Embedding) -> Option<(Vec<f64>, f64)> {
         self.hindsight.as_ref()?.energies(embedding.components()?)
     }
@@ -371,22 +359,19 @@ impl Model {
         Summary::of(self, self.best(), 0)
     }
 
-    /// Returns the summary with lower and upper bounds on the best loss, at the cost of a few
-    /// matrix products. The search starts from the directions of the previous call in `leading`. In
-    /// a feature space the best loss is unknown. The call is cheapest when the number of counted
+    /// Returns the summary with lower and upper bounds on the best loss of plain rows, at the cost of a few matrix
+    /// products from the directions of the previous call in `leading`. The call is cheapest when the number of counted
     /// rows is a multiple of 64, or of 256 for rows of more than 256 numbers.
     pub fn approximate_summary(&self, leading: &mut LeadingDirections) -> Summary {
         let best = |hindsight: &Hindsight| hindsight.best_on_the_way(self.spec.kept, leading);
         Summary::of(self, self.comparator().and_then(best), 0)
     }
 
-    /// Returns the comparator. Returns `None` if cells were filled in, because the loss then covers
-    /// only the observed cells.
+    /// Returns `None` if cells were filled in, because the loss then covers only the observed cells.
     fn comparator(&self) -> Option<&Hindsight> {
         self.hindsight.as_ref().filter(|_| self.totals.filled_rows == 0)
     }
 
-    /// Returns the best loss of the predicted rows, or of all rows if none was predicted.
     fn best(&self) -> Option<Best> {
         let comparator = self.comparator()?;
         if self.is_unpredicted() {

@@ -10,9 +10,8 @@ use crate::standardize::Standardize;
 use crate::subspace::Instance;
 
 impl Model {
-    /// Runs one trial with a row in units of the input. On an error nothing changes. A missing
-    /// (NaN) cell is an error unless [`Spec::missing`](crate::Spec::missing) allows it. A skipped
-    /// row has no loss, and its coordinates are zero.
+    /// Runs one trial with a row in units of the input. On an error nothing changes. A missing (NaN) cell is an error
+    /// unless [`Spec::missing`](crate::Spec::missing) allows it. A skipped row has no loss and coordinates of zero.
     pub fn step(&mut self, raw: &[f64]) -> Result<Loss, Error> {
         if self.columns.standardizer.how() == Standardize::None {
             return self.step_scaled(raw);
@@ -29,7 +28,7 @@ impl Model {
 
     /// Runs one trial like [`Self::step`], with a row that is zero outside the columns `filled`, whose indices ascend.
     /// For rows of at least 4096 cells, of which at most a 32nd is filled, the cost of the learner then does not depend
-    /// on the length, unless columns are standardized. The caller guarantees that all other cells are zero.
+    /// on the length, unless columns are standardized.
     pub fn step_filled(&mut self, row: &[f64], filled: &[u32]) -> Result<Loss, Error> {
         let is_inside = filled.last().is_none_or(|last| (*last as usize) < row.len());
         if !is_inside || !filled.is_sorted_by(|a, b| a < b) {
@@ -55,7 +54,6 @@ impl Model {
         outcome
     }
 
-    /// Converts the reconstruction and the filled row to units of the input, then updates the scale with the row.
     fn enter_raw(&mut self, raw: &[f64]) {
         self.columns.standardizer.undo_like(raw, &mut self.scratch.0.reconstruction);
         self.scratch.0.fill.in_units_of(&self.columns.standardizer, raw);
@@ -79,7 +77,6 @@ impl Model {
         self.resume_state.clear();
     }
 
-    /// Returns an error if columns are standardized.
     pub(super) fn check_plain(&self) -> Result<(), Error> {
         match self.columns.standardizer.how() {
             Standardize::None => Ok(()),
@@ -113,7 +110,6 @@ impl Model {
         Ok(loss)
     }
 
-    /// Copies the coordinates of the most recent row, padded with zeros.
     pub(super) fn take_coordinates(&mut self) {
         let (last, coordinates) = (self.learner.inside().last_row(), &mut self.scratch.0.coordinates);
         last.aligned.unwrap_or(last.coordinates).clone_into(coordinates);
@@ -136,9 +132,9 @@ impl Model {
         }
     }
 
-    /// Runs a trial for each row, in order. The results are bit-identical to those of [`Self::step`], but long rows are
-    /// processed faster. After every row, `each` is called with the updated model and the loss. The first invalid row
-    /// ends the loop, and its index is returned with the error. The rows before it have been learned.
+    /// Runs a trial for each row, in order, with the results of [`Self::step`], but faster for long rows. After every row,
+    /// `each` is called with the updated model and the loss. The first invalid row ends the loop, and its index is
+    /// returned with the error. The rows before it have been learned.
     pub fn step_each(&mut self, rows: &[&[f64]], mut each: impl FnMut(&Self, Loss)) -> Result<(), (usize, Error)> {
         let has_gaps = || self.spec.missing != Missing::Fail && rows.iter().any(|row| row.iter().any(|x| x.is_nan()));
         let standardize = self.columns.standardizer.how();
@@ -166,8 +162,8 @@ impl Model {
         outcome.and(refused.map_or(Ok(()), Err))
     }
 
-    /// Runs a trial for each row, in order, with the results of [`Self::step_each`]. The model is not available between
-    /// rows, so that members of a portfolio can learn on several threads ([`set_threads`](crate::set_threads)).
+    /// Runs a trial for each row like [`Self::step_each`]. The model is not available between rows, so that members of a
+    /// portfolio can learn on several threads ([`set_threads`](crate::set_threads)).
     pub fn step_all(&mut self, rows: &[&[f64]], mut each: impl FnMut(Loss)) -> Result<(), (usize, Error)> {
         let (mut first, is_simple) = (0, self.unseen.is_empty() && !self.scratch.0.reconstructs);
         if let (Some(row), true) = (rows.first(), self.learner.inside().fixes_center()) {

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 pub struct Summary {
     /// Number of learned rows.
     pub rows: u64,
-    /// Number of rows skipped because of missing cells. The caller adds rows that could not be read.
+    /// Number of rows skipped because of missing cells, to which the caller adds rows that could not be read.
     pub skipped_rows: u64,
     /// Number of columns.
     pub dim: usize,
@@ -37,8 +37,7 @@ pub struct Summary {
     pub options: BTreeMap<String, Value>,
     /// Number of learned rows whose loss does not count: first rows that set a center, and rows not predicted.
     pub uncharged_rows: u64,
-    /// Expected loss of the first row, if that row only set the center. After merges, the sum over
-    /// all runs. No other number includes this loss.
+    /// Expected loss of first rows that only set a center, which no other number includes.
     pub first_row_loss: Option<f64>,
     /// Total expected loss.
     pub expected_loss: f64,
@@ -46,41 +45,35 @@ pub struct Summary {
     pub loss: f64,
     /// Total squared length of the kept coordinates.
     pub kept_energy: f64,
-    /// Loss of the best fixed subspace in hindsight for the predicted rows, or for all rows if none
-    /// was predicted. The field is `None` if the loss was not tracked, if cells were filled in, or
-    /// if a kernel model had too many rows to store.
+    /// Loss of the best fixed subspace in hindsight for the predicted rows, or for all rows if none was predicted.
+    /// `None` if it was not tracked, if cells were filled in, or if a kernel model had too many rows to store.
     pub best_loss: Option<Best>,
-    /// Expected loss minus that of the best fixed subspace in hindsight. The field is `None` if the
-    /// best loss is unknown or no row was predicted.
+    /// Expected loss minus the best loss, or `None` if no row was predicted.
     pub regret: Option<Best>,
-    /// Bound on the total expected loss. If the best loss is an interval, its upper end is used.
-    /// The field is `None` if there is no bound.
+    /// Bound on the total expected loss, for the upper end of the best loss.
     pub bound: Option<f64>,
-    /// True if the expected loss is at most the bound. The field is `None` if this is unknown.
+    /// True if the expected loss is at most the bound, or `None` if this is unknown.
     pub bound_holds: Option<bool>,
-    /// Name of the theorem if `bound_holds` is known. Otherwise the reason why there is no bound or
-    /// why it cannot be checked.
+    /// Name of the theorem if `bound_holds` is known, or else the reason why it is unknown.
     pub bound_reason: String,
     /// Effects of approximations.
     pub certificate: Certificate,
     /// Members of a portfolio. The list is empty for a single learner.
     pub members: Vec<Member>,
-    /// Best partitions into 1, 2, … segments. The list is empty if partitions were not tracked, if cells were filled
-    /// in, or if there were too many long rows or kernel features to store.
+    /// Best partitions into 1, 2, … segments. None if they were not tracked, if cells were filled in, or if there were
+    /// too many long rows or kernel features to store.
     pub partitions: Vec<Partition>,
     /// Smallest bound relative to one of the partitions, or `None` if no theorem covers changes.
     pub shifting_bound: Option<ShiftingBound>,
-    /// Advice about the input, if the scales of two columns differ by more than a factor of 10⁵.
-    /// There is none if columns are standardized or if rows are too long for an exact comparator.
+    /// Advice to standardize, if the scales of two columns differ by more than a factor of 10⁵.
     pub advice: Option<String>,
-    /// Mean number of explicit directions (stored individually) with a positive probability of being kept. A portfolio
-    /// counts those of the chosen member.
+    /// Mean number of explicit directions with a positive probability of being kept, of the chosen member.
     pub rank_mean: f64,
     /// Largest number of explicit directions with a positive probability of being kept.
     pub rank_max: usize,
-    /// Time spent, in seconds. It is 0 until the caller sets it by [`Self::timed`].
+    /// Time spent, in seconds, set by [`Self::timed`].
     pub seconds: f64,
-    /// Number of rows per second. The field is `None` until the time is set.
+    /// Number of rows per second, set by [`Self::timed`].
     pub rows_per_second: Option<f64>,
 }
 
@@ -104,18 +97,15 @@ pub struct ShiftingBound {
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct Certificate {
-    /// Amount that mixing, rank caps and merging of directions add to the constant of the theorem. For a portfolio, that
-    /// of the member whose bound is reported. `None` if it is unknown.
+    /// Amount that mixing, rank caps and merging of directions add to the constant of the reported bound, if known.
     pub price: Option<f64>,
-    /// Hedge term: an upper bound on the excess of the loss of the portfolio over that of its best
-    /// member. It is 0 for a single learner.
+    /// Upper bound on the excess of the loss of the portfolio over that of its best member.
     pub hedge_term: f64,
     /// Total norm of the features discarded by a budget on atoms.
     pub budget_error: f64,
-    /// Number of rows before which the directions were orthonormalized again, because the energies
-    /// of the kept and dropped parts did not add up to the energy of the row.
+    /// Number of rows before which the directions were orthonormalized again because of rounding.
     pub healed_rows: u64,
-    /// Number of clipped rows. For a portfolio, the maximum over its members.
+    /// Number of clipped rows, the maximum over the members.
     pub clipped_rows: u64,
     /// Number of rows learned with missing cells filled in. Their loss covers only the observed cells.
     pub filled_rows: u64,
@@ -200,8 +190,7 @@ impl Summary {
         Self { seconds, rows_per_second, ..self }
     }
 
-    /// Returns false if rows were learned but none was predicted ([`Moments`](crate::Moments)).
-    /// Losses and energies are then unknown.
+    /// Returns false if rows were learned but none was predicted ([`Moments`](crate::Moments)), so that losses are unknown.
     pub fn is_predicted(&self) -> bool {
         self.rows == 0 || self.uncharged_rows < self.rows || self.first_row_loss.is_some()
     }
@@ -212,10 +201,9 @@ impl Summary {
     }
 }
 
-/// Ratio of the scales of two columns above which the smaller one hardly affects the directions.
+/// Ratio of the root energies of two columns above which the smaller one hardly affects the directions.
 const UNEQUAL: f64 = 1e5;
 
-/// Returns advice to standardize if the root energies of two columns differ by more than the factor [`UNEQUAL`].
 fn advice(run: &Model) -> Option<String> {
     if run.columns.standardizer.how() != Standardize::None {
         return None;
@@ -235,12 +223,10 @@ fn advice(run: &Model) -> Option<String> {
     })
 }
 
-/// Maximum number of segments if their number is chosen automatically.
 const MOST_SEGMENTS: usize = 12;
 
-/// Returns the best partitions into at most `segments` segments, and the smallest bound if a theorem gives one.
 fn partitions(run: &Model, inputs: &BoundInputs, segments: usize) -> (Vec<Partition>, Option<ShiftingBound>) {
-    let Some(followed) = run.partitions.as_ref().filter(|_| segments > 0 && inputs.filled_rows == 0) else {
+    let Some(followed) = run.partitions.as_ref().filter(|_| segments > 0 && inputs.totals.filled_rows == 0) else {
         return (Vec::new(), None);
     };
     let is_chosen = segments == AUTO_SEGMENTS;
@@ -289,25 +275,22 @@ fn bound_inputs(run: &Model) -> BoundInputs {
         Some(center) if center.prior == 0.0 => hindsight.and_then(Hindsight::squared_way),
         _ => hindsight.and_then(Hindsight::mean).map(|mean| squared_distance(&mean, &run.spec)),
     };
-    let Totals { rows, uncharged, merges, frozen, filled_rows, squares_norm, .. } = run.totals;
-    BoundInputs { rows, uncharged, merges, frozen, filled_rows, offset, squares_norm }
+    BoundInputs { totals: run.totals, offset }
 }
 
-/// Sums over the rows so far, in squared units of the learned rows (see [`Summary`]). A first row
-/// that only sets the center is counted as a row, but its loss is stored separately.
+/// Sums over the rows so far, in squared units of the learned rows (see [`Summary`]).
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Totals {
     /// Number of learned rows.
     pub rows: u64,
-    /// Number of rows whose losses are not included: first rows that only set the center, one per
-    /// merged run, and rows learned without a prediction ([`Moments`](crate::Moments)).
+    /// Number of rows whose losses are not included: first rows that only set the center, and rows not predicted.
     pub uncharged: u64,
-    /// Number of merges of two runs with rows.
+    /// Number of merges.
     pub merges: u64,
     /// Number of batches of several rows that were learned around a fixed center.
     pub frozen: u64,
-    /// Total expected loss of the first rows that only set the center, one per merged run, or `None` without such rows.
+    /// Total expected loss of the first rows that only set the center.
     pub first_row_loss: Option<f64>,
     /// Total expected loss.
     pub expected_loss: f64,
@@ -315,7 +298,7 @@ pub struct Totals {
     pub loss: f64,
     /// Total squared length of the kept coordinates.
     pub kept_energy: f64,
-    /// Number of rows skipped because of missing cells. They are not counted in `rows`.
+    /// Number of rows skipped because of missing cells, which `rows` does not include.
     pub passed_over: u64,
     /// Number of rows learned with missing cells filled in.
     pub filled_rows: u64,
@@ -353,7 +336,7 @@ impl Totals {
         self.enter_batch(loss, dot(coordinates, coordinates), rank, 1, square);
     }
 
-    /// Adds the trial of a batch of rows. `norm` is an upper bound on the Frobenius norm of the instance.
+    /// `norm` is an upper bound on the Frobenius norm of the instance.
     pub(super) fn enter_batch(&mut self, loss: Loss, kept_energy: f64, rank: usize, rows: u64, norm: f64) {
         self.rows += rows;
         self.expected_loss += loss.expected;

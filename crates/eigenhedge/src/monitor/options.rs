@@ -29,7 +29,7 @@ crate::error::by_name_or_rows!(Mode, "mode", Adapt => "adapt"; Freeze => "freeze
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Limit {
-    /// Quantile of recent scores. The value is the share of later normal rows that should exceed the limit.
+    /// Quantile of recent scores, which this share of later normal rows should exceed.
     Auto(f64),
     /// Conformal rank of recent scores. At most this share of later rows exceed the limit if rows are exchangeable.
     Conformal(f64),

@@ -40,7 +40,7 @@ pub struct ExpertSpec {
     pub eta: f64,
     /// Mixing rule, for capped Hedge only.
     pub mixing: Mixing,
-    /// Method for drawing a set, for capped Hedge only.
+    /// Method of drawing, for capped Hedge only.
     pub select: Select,
 }
 
@@ -136,8 +136,7 @@ impl AnyExperts {
         delegate!(&self.learner, learner => learner.dropped())
     }
 
-    /// Returns the probability that each expert is kept in the next trial. Returns `None` for the leader, whose choice
-    /// is not random, and for the perturbed leader, whose probabilities are unknown.
+    /// Returns the probability that each expert is kept in the next trial, if it is known: not for the two leaders.
     pub fn kept_probabilities(&self) -> Option<Vec<f64>> {
         match &self.learner {
             ExpertLearner::Capped(learner) => Some(learner.log_dropped().iter().map(|w| -w.exp_m1()).collect()),
@@ -149,9 +148,9 @@ impl AnyExperts {
         }
     }
 
-    /// Returns the bound on the total expected loss, given the loss `best` of the best set, and the
-    /// name of its theorem. Returns `None` for the leader, which has no bound, for the perturbed leader, whose bound
-    /// holds only for the mean over its noise, and if the bound is not finite.
+    /// Returns the bound on the total expected loss, given the loss `best` of the best set, and the name of its theorem.
+    /// Returns `None` for the leader, for the perturbed leader, whose bound holds only for the mean over its noise, and
+    /// if the bound is not finite.
     pub fn bound(&self, best: f64) -> Option<(f64, &'static str)> {
         let ExpertSpec { experts, kept, eta, mixing, .. } = self.spec;
         match &self.learner {

@@ -15,8 +15,7 @@ use crate::subspace::{
 use serde::{Deserialize, Serialize};
 
 pub(super) const ALPHA: f64 = 1e-3;
-/// Returns the default limit on the cost of merging, as a share of the cost of mixing. The limit is larger for k ≥ 32,
-/// because the time per row grows with the cube of the number of explicit directions.
+/// The default is larger for k ≥ 32, because the time per row grows with the cube of the number of explicit directions.
 pub(super) fn default_merge(kept: usize) -> f64 {
     if kept < 32 { 0.25 } else { 1.0 }
 }
@@ -76,7 +75,7 @@ pub struct Spec {
     pub forget: f64,
     /// Center to subtract. `None` means no centering.
     pub center: Option<RunningCenter>,
-    /// Limit on the norm of learned rows, as a multiple of the median norm of recent rows. `None` means no limit.
+    /// Limit on the norm of learned rows, as a multiple of the median norm of recent rows.
     pub clip: Option<f64>,
     /// Initial center, which counts as the prior rows of [`RunningCenter::prior`]. `None` means the origin.
     pub start: Option<Vec<f64>>,
@@ -90,14 +89,13 @@ pub struct Spec {
     pub dimension: Option<Multiplicity>,
     /// True to cap only the directions seen so far, as printed in ICML Algorithm 6. Only for anchored.
     pub as_printed: bool,
-    /// Maximum number r of explicit directions, which are stored individually. Memory is then O(n
-    /// r) for rows of n columns. `None` means no limit.
+    /// Maximum number r of explicit directions, which limits memory to O(n r) for rows of n columns.
     pub max_rank: Option<usize>,
     /// Maximum number of atoms of a kernel learner, and of each member of `auto`. `None` means no limit. The comparison
     /// with the best fixed subspace stores additional rows, unless it is turned off.
     pub budget: Option<usize>,
-    /// Novelty threshold of kernel learners with a budget, as a share of the energy (squared norm) of the features of a
-    /// row. A row becomes an atom only if every single atom leaves a larger share unexplained.
+    /// Novelty threshold of kernel learners with a budget: a row becomes an atom only if every single atom leaves a larger
+    /// share of the energy of its features unexplained.
     pub novelty: f64,
     /// Maximum cost of merging similar directions, relative to the cost of fixed share. 0 means no merging.
     pub merge: f64,
@@ -112,14 +110,13 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// Returns true if the first observed cell of each column sets the center of that column,
-    /// because cells of the first row may be missing.
+    /// Returns true if the first observed cell of each column sets its center, because cells of the first row may be
+    /// missing.
     pub(crate) fn begins_by_column(&self) -> bool {
         self.missing == Missing::Fill && self.center.is_some_and(|center| center.prior == 0.0)
     }
 
-    /// Creates parameters with the defaults of the command line and of Python: a running mean for all learners, fixed
-    /// share and merging for tracking, a self-confident rate for anchored, and a step of 0.05 for Hebbian learners.
+    /// Creates parameters with the defaults of the command line and of Python.
     pub fn new(learner: Kind, kept: usize) -> Self {
         let (mixing, merge) = match learner {
             Kind::Tracking => (Mixing::FixedShare { alpha: ALPHA }, default_merge(kept)),
@@ -135,7 +132,7 @@ impl Spec {
         }
     }
 
-    /// Creates plain parameters: `eta` 1, no mixing, center or merging, `forget` 0.95, the largest norm so far as the norm bound.
+    /// Creates plain parameters, without mixing, merging or a center.
     pub fn bare(learner: Kind, kept: usize) -> Self {
         Self {
             learner,
@@ -163,7 +160,7 @@ impl Spec {
         }
     }
 
-    /// Checks deserialized numbers, even those without effect here. Building the learner checks the rest.
+    /// Checks numbers, even those without effect here. Building the learner checks the rest.
     pub(crate) fn check_state(&self) -> Result<(), Error> {
         let (prior, memory) = self.center.map_or((0.0, 0.0), |center| (center.prior, center.forget));
         let clip = self.clip.unwrap_or(0.0);
@@ -175,8 +172,7 @@ impl Spec {
         energy("the squared norm of the start", dot(start, start))
     }
 
-    /// Returns `Err` if rows cannot be reconstructed: with a kernel, with a value of `dimension`,
-    /// or for Hebbian learners.
+    /// Returns `Err` if rows cannot be reconstructed: with a kernel, with a `dimension`, or for Hebbian learners.
     pub fn check_reconstructions(&self) -> Result<(), Error> {
         match self {
             _ if self.learner.entry().family == Family::Hebbian => {
@@ -192,8 +188,7 @@ impl Spec {
         }
     }
 
-    /// Sets `eta` for a loss of the best subspace of at most `ceiling`, for rows of `length`
-    /// columns (JMLR (3), ICML (6)). Returns `Err` without a given norm bound.
+    /// Sets `eta` for a best loss of at most `ceiling`, for rows of `length` columns (JMLR (3), ICML (6)).
     pub fn tuned(mut self, ceiling: f64, length: usize) -> Result<Self, Error> {
         let NormBound::Given(bound) = self.norm_bound else {
             return Err(Error::Unsupported("a rate for a given best loss needs a given norm bound"));
@@ -237,7 +232,7 @@ impl Spec {
         label
     }
 
-    /// Returns the dimension of the space for rows of `length` columns.
+    /// Returns the dimension of the space of rows of `length` columns or of their features.
     pub fn space(&self, length: usize) -> Multiplicity {
         let natural = || match &self.kernel {
             Some(kernel) => kernel.dimension(length),
@@ -327,7 +322,7 @@ impl Spec {
         Subspace::new(self.kept, span, rule, options)
     }
 
-    /// Returns the rate of the rule. It is 1 if the learner is self-confident, because it scales the rows instead.
+    /// A self-confident learner scales the rows instead.
     fn rate(&self) -> f64 {
         if self.self_confident { 1.0 } else { self.eta }
     }

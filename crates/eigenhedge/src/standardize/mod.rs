@@ -1,26 +1,18 @@
 //! Standardization of columns to mean 0 and standard deviation 1, without looking ahead except in a warm-up.
 //!
-//! **Running.** A row `x` becomes `(x - mean) / deviation`, where both come from the previous rows.
-//! A few rows determine a deviation poorly, so the variance is regularized: it is `(S + c d²) / (t + c)`. Here t is the
-//! number of rows, S the sum of their squared distances from the mean, d the largest distance among the first rows, and
-//! c = 4 the number of prior rows at distance d. The first rows end when `S ≥ c d²`. Until then d includes the current
-//! row, so that no scaled cell exceeds `√(1 + t/c)`. Later the scale is the root mean squared distance up to a relative
-//! term of order 1/t. A column that has been constant so far gives 0, and all its rows count as one row. Shifting a
-//! column or changing its unit does not change the result.
+//! **Running.** A row `x` becomes `(x - mean) / deviation`, where both come from the previous rows. A few rows determine
+//! a deviation poorly, so the variance is `(S + c d²) / (t + c)`. Here t is the number of rows, S the sum of their squared
+//! distances from the mean, d the largest distance among the first rows, and c = 4 the number of prior rows at distance
+//! d. The first rows end when `S ≥ c d²`. Until then d includes the current row, so that no scaled cell exceeds
+//! `√(1 + t/c)`. A column that has been constant so far gives 0, and all its rows count as one row.
 //!
-//! **Warm-up.** The first rows are buffered until there are enough of them. Then all rows,
-//! including the buffered ones, are scaled by the mean and deviation of the buffered rows. A
-//! constant column is only shifted. A stream shorter than the warm-up is scaled by all its rows.
+//! **Warm-up.** All rows are scaled by the mean and deviation of the first ones. A constant column is only shifted. A
+//! stream shorter than the warm-up is scaled by all its rows.
 //!
-//! **Missing cells.** NaN cells stay NaN and are not counted.
+//! **Cost.** One square root and one division per cell. Four numbers are stored per column.
 //!
-//! **Cost.** One square root and one division per cell. Four numbers are stored per column, and the
-//! buffered rows during the warm-up.
-//!
-//! **Numerics.** Welford's updates avoid cancellation when the mean is large. A row whose squared
-//! distance from the mean overflows is rejected and leaves the statistics unchanged.
-//!
-//! Losses of standardized rows are in squared standard units.
+//! **Numerics.** Welford's updates avoid cancellation when the mean is large. A row whose squared distance from the mean
+//! overflows is rejected. NaN cells stay NaN and are not counted.
 
 use crate::error::Error;
 use crate::state::{LARGEST, count, energy, ensure, length, within};
@@ -62,7 +54,7 @@ struct Column {
     spread: f64,
 }
 
-/// Number of imaginary rows in the running variance, at the largest distance from the mean among the first rows.
+/// Number of prior rows in the running variance.
 const IMAGINARY: f64 = 4.0;
 
 impl Column {
@@ -103,8 +95,7 @@ impl Column {
         }
     }
 
-    /// Returns the divisor of a cell under the running scale. It is 0 if this is the first cell, or
-    /// if all cells of the column so far are equal. The scaled cell is then 0.
+    /// Returns the divisor of a cell under the running scale, or 0 if all cells so far are equal.
     fn running_scale(&self, x: f64) -> f64 {
         let spread = self.spread_with((x - self.mean).powi(2));
         if self.count == 0 || spread == 0.0 { 0.0 } else { Self { spread, ..*self }.scale(true) }
@@ -144,9 +135,8 @@ impl Standardizer {
         self.columns.iter().map(|column| column.mean)
     }
 
-    /// Returns the divisor of each column. It is 1 if the column is only shifted. With a running scale, it is 0 if the
-    /// column has been constant so far. During the first rows of a running scale, [`Self::apply`] may use a larger
-    /// divisor that depends on the current row. The iterator is empty without scaling.
+    /// Returns the divisor of each column, unless there is no scaling: 1 for a column that is only shifted, 0 for one that
+    /// has been constant under a running scale, whose first rows [`Self::apply`] may divide by a larger number.
     pub fn scale(&self) -> impl Iterator<Item = f64> {
         self.columns.iter().map(|column| column.scale(self.how == Standardize::Running))
     }
@@ -188,9 +178,8 @@ impl Standardizer {
         Self { how: Standardize::Warmup(rows), rows, columns, settled: true }
     }
 
-    /// Adds the statistics of another standardizer with the same number of columns. If neither
-    /// warm-up has ended, the statistics become those of all rows. If both have ended, the scales
-    /// must be equal. Returns `Err` in all other cases, and for running scales.
+    /// Adds the statistics of another standardizer with the same number of columns. If neither warm-up has ended, they
+    /// become those of all rows. If both have ended, the scales must be equal. All other cases are errors.
     ///
     /// ```
     /// use eigenhedge::{Standardize, Standardizer};
@@ -242,8 +231,7 @@ impl Standardizer {
         seen.for_each(|(column, x)| column.count_in(*x, running));
     }
 
-    /// Returns the index of the first column whose statistics would overflow with this row, or
-    /// `None` if the row is acceptable.
+    /// Returns the index of the first column whose statistics would overflow with this row.
     pub fn spoiled(&self, raw: &[f64]) -> Option<usize> {
         let spoils = |i: &usize| {
             let distance = raw[*i] - self.columns[*i].mean;
@@ -253,7 +241,7 @@ impl Standardizer {
         if self.settled { None } else { (0..raw.len()).find(spoils) }
     }
 
-    /// Writes the raw row in standard units to `row`. Returns `Err` with the index of the first column that overflows.
+    /// Writes the row in standard units to `row`. Returns `Err` with the index of the first column that overflows.
     pub fn apply(&self, raw: &[f64], row: &mut Vec<f64>) -> Result<(), usize> {
         row.clear();
         if self.how == Standardize::None {

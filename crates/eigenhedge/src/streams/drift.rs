@@ -4,8 +4,7 @@ use super::{Stream, add, cut, directions};
 use crate::linalg::Matrix;
 use crate::random::Random;
 
-/// Generates the stream of JMLR figure 3: rows of 20 numbers in three segments of 500 rows, each from a Gaussian with a
-/// random covariance of rank 2. Rows longer than 1 are scaled to norm 1.
+/// Generates the stream of JMLR figure 3: three segments of 500 rows of 20 numbers, with rank 2 ([`switching`]).
 pub fn three_subspaces(seed: u64) -> Vec<Vec<f64>> {
     switching(20, 2, 3, 500, seed)
 }

@@ -21,9 +21,9 @@ pub struct OptionEntry {
     pub default: &'static str,
     /// Example of command-line arguments that set the option to a value other than its default.
     pub example: &'static str,
-    /// Learners on which the option has an effect. Other learners reject all values except [`Self::neutral`].
+    /// Learners on which the option has an effect. Others reject all values except [`Self::neutral`].
     pub readers: Readers,
-    /// Value that all learners accept because it has no effect, or `None`.
+    /// Value that all learners accept because it has no effect.
     pub neutral: Option<&'static str>,
     /// Function that stores a checked value. Earlier options of the table are already stored.
     pub set: fn(&mut Setup, &Value),
@@ -47,7 +47,6 @@ pub enum Readers {
 }
 
 impl OptionEntry {
-    /// Creates an entry for an option of all learners. The caller adds texts and effects.
     pub(super) const fn new(name: &'static str, values: Type, placeholder: &'static str) -> Self {
         let (set, get, conflict) = (|_: &mut Setup, _: &Value| {}, |_: &Setup| None, |_: &Options, _: &Setup| None);
         let (help, default, example, readers, neutral) = ("", "", "", Readers::All, None);

@@ -1,8 +1,7 @@
 //! Options given by users, and the run they describe.
 //!
-//! [`OPTIONS`] describes every option once. Programs collect option values in [`Options`] and
-//! resolve them to a [`Setup`] or to an error message. Values that only the learner can check, such
-//! as a `max-rank` less than k, are checked when the learner is built.
+//! [`OPTIONS`] describes every option once. Programs collect values in [`Options`] and resolve them to a [`Setup`] or an
+//! error message. Building the learner checks the rest, such as a `max-rank` less than k.
 
 mod entry;
 mod table;
@@ -39,7 +38,7 @@ pub struct Options {
     kernel: Option<VectorKernel>,
 }
 
-/// Error message about invalid or conflicting options.
+/// Message about invalid or conflicting options.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Misuse(pub String);
@@ -53,8 +52,8 @@ pub type Spelling = fn(&str) -> String;
 #[serde(rename_all = "snake_case")]
 pub enum Coordinates {
     /// Directions with the highest probability of being kept before the row, rotated to be nearest to those of the
-    /// previous row. Coordinates of different rows are therefore comparable. A portfolio uses the directions of its
-    /// heaviest member and the center of its first member. The loss remains that of the drawn directions.
+    /// previous row, so that coordinates of different rows are comparable. A portfolio uses the directions of its
+    /// heaviest member and the center of its first member.
     #[default]
     Aligned,
     /// Directions drawn for the row.
@@ -68,13 +67,13 @@ crate::error::by_name!(Coordinates, "coordinates", 2, Aligned => "aligned", Draw
 pub struct Setup {
     /// Parameters of the learner. [`Self::for_rows`] sets a kernel that is given by name.
     pub spec: Spec,
-    /// Maximum number of segments of the best partitions to compare with, or 0 for no partitions.
+    /// Maximum number of segments of the best partitions to compare with.
     pub segments: usize,
     /// Basis of the coordinates.
     pub coordinates: Coordinates,
     /// Method for computing the best fixed subspace in hindsight.
     pub best: BestMethod,
-    /// Random seed, or `None` if it is unknown.
+    /// Random seed, if it is known.
     pub seed: Option<u64>,
     kernel: Option<&'static str>,
     parameters: KernelParameters,
@@ -88,7 +87,7 @@ impl Options {
         Self { kept, given: BTreeMap::new(), kernel: None }.with("learner", learner.entry().name)
     }
 
-    /// Sets an option. [`Self::resolve`] checks its name and value.
+    /// Sets an option, which [`Self::resolve`] checks.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.given.insert(name.to_owned(), value.into());
@@ -106,8 +105,7 @@ impl Options {
         self.given.get("learner").and_then(|value| value.text().parse().ok()).unwrap_or(Kind::Auto)
     }
 
-    /// Resolves the options to the settings of a run. Returns `Err` for options that are invalid
-    /// for all data. The learner checks the rest when it is built.
+    /// Resolves the options to the settings of a run. Returns `Err` for options that are invalid for all data.
     pub fn resolve(&self, spelling: Spelling) -> Result<Setup, Misuse> {
         if let Some(name) = self.given.keys().find(|name| OptionEntry::find(name).is_none()) {
             return Err(Misuse(format!("there is no option {}", spelling(name))));
@@ -209,7 +207,7 @@ impl Setup {
         self
     }
 
-    /// Returns γ of the kernel, or `None` if it is not set by the user, from rows, or from a saved kernel.
+    /// Returns γ of the kernel, if it is set.
     pub fn gamma(&self) -> Option<f64> {
         self.parameters.gamma
     }
@@ -241,7 +239,6 @@ impl Setup {
         self.values().filter(|(option, value)| (option.get)(&defaults).as_ref() != Some(value)).collect()
     }
 
-    /// Returns a message if the option is for kernels, but there is no kernel or it does not read the option.
     fn features_conflict(&self, option: &OptionEntry) -> Option<String> {
         if !matches!(option.readers, Readers::Features) {
             return None;

@@ -42,9 +42,9 @@ pub type Check = fn(&'static str, f64) -> Result<f64, Error>;
 pub struct Choice {
     /// The word.
     pub name: &'static str,
-    /// Short form of the word, or `None` if there is none.
+    /// Short form of the word.
     pub alias: Option<&'static str>,
-    /// Check of the number after the word and a colon, as in `forget:0.9`, or `None` if the word takes no number.
+    /// Check of the number after the word and a colon, as in `forget:0.9`.
     pub number: Option<Check>,
     /// One-line description.
     pub help: &'static str,
@@ -56,7 +56,6 @@ impl Choice {
         if self.number.is_some() { format!("{}:F", self.name) } else { self.name.to_owned() }
     }
 
-    /// Parses a string. Returns `None` if the string is not this choice.
     fn parse(&self, text: &str) -> Option<Value> {
         match (self.number, text.split_once(':')) {
             (Some(_), Some((word, number))) if word == self.name => {
@@ -69,7 +68,7 @@ impl Choice {
 }
 
 impl Type {
-    /// Parses a string. Returns `None` if the string is not a valid value.
+    /// Parses a value. Checks and minimums of numbers are not applied.
     pub fn parse(self, text: &str) -> Option<Value> {
         let value = match self {
             _ if self.word().is_some_and(|word| word == text) => Value::from(text),
@@ -85,7 +84,7 @@ impl Type {
         Some(value)
     }
 
-    /// Returns true if the value has this type. Checks and minimums of numbers are not applied.
+    /// Returns true if the value has this type.
     pub fn accepts(self, value: &Value) -> bool {
         match (self, value) {
             (Self::Number(..), Value::Number(_))
@@ -96,7 +95,7 @@ impl Type {
         }
     }
 
-    /// Returns the word that may replace a number, or `None` if there is none.
+    /// Returns the word that may replace a number.
     pub fn word(self) -> Option<&'static str> {
         match self {
             Self::Number(_, word) | Self::Count(_, word) => word,
@@ -118,7 +117,7 @@ impl Type {
         self.word().map_or(plain.clone(), |word| format!("{plain} or {word}"))
     }
 
-    /// Returns the rule for numbers, e.g. "positive and finite", or `None` without a rule.
+    /// Returns the rule for numbers, e.g. "positive and finite".
     pub fn rule(self) -> Option<String> {
         match self {
             Self::Number(check, _) => match check("", f64::NAN) {
@@ -132,7 +131,7 @@ impl Type {
 }
 
 impl Value {
-    /// Returns the number, or the number after a word and a colon. Returns NaN for other values.
+    /// Returns the number, or the number after a word and a colon, or NaN.
     pub fn number(&self) -> f64 {
         match self {
             Self::Number(number) => *number,
@@ -148,12 +147,12 @@ impl Value {
         Self::Text(written.iter().map(|number| exact(*number)).collect::<Vec<_>>().join(","))
     }
 
-    /// Returns the numbers of a list, or an empty vector for other values.
+    /// Returns the numbers of a list.
     pub fn numbers(&self) -> Vec<f64> {
         self.text().split(',').filter_map(|number| number.parse().ok()).collect()
     }
 
-    /// Returns the integer, or 0 for other values.
+    /// Returns the integer, or 0.
     pub fn count(&self) -> usize {
         match self {
             Self::Count(count) => usize::try_from(*count).unwrap_or(usize::MAX),
@@ -161,7 +160,7 @@ impl Value {
         }
     }
 
-    /// Returns the word, or an empty string for other values.
+    /// Returns the word, or an empty string.
     pub fn text(&self) -> &str {
         match self {
             Self::Text(text) => text,
