@@ -86,7 +86,7 @@ fn monitor_options(keywords: Option<&Bound<'_, PyDict>>) -> PyResult<MonitorOpti
     let mut options = MonitorOptions::default();
     for option in MONITOR_OPTIONS {
         let Some(text) = given.get(option.name) else { continue };
-        option.set(&mut options, text).map_err(refused)?;
+        option.read(&mut options, text).map_err(refused)?;
     }
     Ok(options)
 }
@@ -232,7 +232,7 @@ impl PyMonitor {
         let (state, defaults) = (self.state(py)?, MonitorOptions::default());
         let found = PyDict::new(py);
         for option in MONITOR_OPTIONS {
-            let value = option.get(state.core.options()).or_else(|| option.get(&defaults));
+            let value = (option.get)(state.core.options()).or_else(|| (option.get)(&defaults));
             found.set_item(spelling(option.name), to_python(py, &value)?)?;
         }
         Ok(found)

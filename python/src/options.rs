@@ -93,6 +93,7 @@ impl Named<'_, '_> {
             (Type::Number(..), None) => self.value.extract().ok().map(Value::Number),
             (Type::Count(_, Some("inf")), None) if is_infinite() => Some(Value::from("inf")),
             (Type::Count(..), None) => self.value.extract().ok().map(Value::Count),
+            (Type::Text(..), None) => None,
         };
         value.ok_or_else(|| match values {
             Type::Count(..) if self.value.is_instance_of::<PyInt>() => self.wrong(WHOLE),
@@ -239,6 +240,7 @@ pub fn options(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
             Type::Number(..) => ("number", Vec::new()),
             Type::Count(..) => ("count", Vec::new()),
             Type::Flag => ("flag", Vec::new()),
+            Type::Text(..) => ("text", Vec::new()),
             Type::Numbers => ("numbers", Vec::new()),
             Type::Choice(list) => ("choice", list().iter().map(Choice::shown).collect()),
         };

@@ -2,7 +2,7 @@
 
 use crate::{LabError, Progress};
 use eigenhedge::internals::dot;
-use eigenhedge::{AnyLearner, Instance, Learner, Matrix, Random, Spec, trial};
+use eigenhedge::{AnyLearner, Instance, Learner, Matrix, Random, trial};
 use eigenhedge_pages::Series;
 use std::borrow::Borrow;
 
@@ -33,10 +33,6 @@ impl Inspected for AnyLearner {
     }
 }
 
-pub fn learner(spec: &Spec, length: usize) -> Result<AnyLearner, LabError> {
-    Ok(AnyLearner::new(spec, length)?)
-}
-
 #[derive(Debug, Clone, Default)]
 pub struct LossTotals {
     pub expected: Vec<f64>,
@@ -50,9 +46,13 @@ impl LossTotals {
         last(&self.expected)
     }
 
+    pub fn drawn(&self) -> (f64, f64) {
+        (last(&self.mean), last(&self.deviation))
+    }
+
     /// Returns the distance of the mean total loss from the expected one, in standard errors.
     pub fn surprise(&self, draws: usize) -> f64 {
-        let (mean, deviation) = (last(&self.mean), last(&self.deviation));
+        let (mean, deviation) = self.drawn();
         (mean - self.expected_total()).abs() / (deviation / (draws as f64).sqrt() + 1e-9 * (1.0 + mean))
     }
 
@@ -87,16 +87,14 @@ pub fn totals(
         let instance = Instance::from(&row[..]);
         learner.check(&instance)?;
         let before = learner.clone();
-        for (i, random) in randoms.iter_mut().enumerate() {
+        for (i, (random, lost)) in randoms.iter_mut().zip(&mut lost).enumerate() {
             if learner.columns() > before.columns() {
                 learner = before.clone();
             }
             learner.choose(random);
             let loss = learner.incur(&instance);
-            lost[i] += loss.realised;
-            if i == 0 {
-                expected += loss.expected;
-            }
+            *lost += loss.realised;
+            expected += if i == 0 { loss.expected } else { 0.0 };
         }
         learner.update(&instance);
         let (mean, deviation) = spread(&lost);
@@ -160,7 +158,7 @@ pub fn row_numbers(rows: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use eigenhedge::{Kind, NormBound, streams};
+    use eigenhedge::{Kind, NormBound, Spec, streams};
 
     #[test]
     fn spread_of_three_numbers() {
@@ -172,10 +170,10 @@ mod tests {
     fn shared_draws_equal_separate_runs() {
         let stream = streams::switching(8, 2, 2, 30, 5);
         let spec = Spec { norm_bound: NormBound::Given(1.0), ..Spec::bare(Kind::Tracking, 2) };
-        let shared = totals(learner(&spec, 8).unwrap(), &stream, (4, 3), &|_| {}).unwrap();
+        let shared = totals(AnyLearner::new(&spec, 8).unwrap(), &stream, (4, 3), &|_| {}).unwrap();
         let separate: Vec<f64> = (5..=7)
             .map(|seed| {
-                let (mut learner, mut random) = (learner(&spec, 8).unwrap(), Random::seeded(seed));
+                let (mut learner, mut random) = (AnyLearner::new(&spec, 8).unwrap(), Random::seeded(seed));
                 let step =
                     |row: &Vec<f64>| trial(&mut learner, &Instance::from(&row[..]), &mut random).unwrap().realised;
                 stream.iter().map(step).sum()

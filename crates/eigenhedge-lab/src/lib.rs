@@ -1,10 +1,7 @@
 //! Reproductions of the figures and claims of the papers.
 //!
-//! A [`Reproduction`] generates the data of a figure, runs the methods of the paper, and returns an
-//! [`Outcome`]: tables, charts, sentences, and [`Claim`]s, which are inequalities between measured
-//! numbers. A claim that does not hold is a regular outcome. Only a failed measurement is an error.
-//!
-//! [`run_all`] writes each outcome into its own folder and prints PASS or FAIL for each claim.
+//! A [`Reproduction`] generates the data of a figure, runs the methods of the paper, and returns an [`Outcome`]: tables,
+//! charts, sentences, and [`Claim`]s, which are inequalities between measured numbers and may fail.
 #![forbid(unsafe_code)]
 #![allow(missing_docs, reason = "an internal crate, whose names of plain results need no comment")]
 
@@ -25,20 +22,20 @@ use std::path::PathBuf;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Setting {
-    /// Folder with real data, or `None` for synthetic streams.
+    /// Folder with real data.
     pub data: Option<PathBuf>,
-    /// True to use fewer draws and rows, so that a run takes seconds.
+    /// Fewer draws and rows, so that a run takes seconds.
     pub quick: bool,
     pub seed: u64,
 }
 
-/// Callback with the completed share of the work, from 0 to 1.
+/// Callback with the completed share of the work.
 pub type Progress<'a> = dyn Fn(f64) + 'a;
 
 /// Reproduction of a figure, or of a few related figures.
 #[derive(Debug, Clone, Copy)]
 pub struct Reproduction {
-    /// Name of the reproduction on the command line, and of its folder. The names of its CSV and SVG files begin with it.
+    /// Name on the command line, of the folder, and at the start of the names of its files.
     pub name: &'static str,
     pub title: &'static str,
     pub source: &'static str,
@@ -51,7 +48,6 @@ impl Reproduction {
     }
 }
 
-/// All reproductions, grouped by paper.
 pub const REPRODUCTIONS: &[Reproduction] = &[
     Reproduction {
         name: "jmlr-example-6",

@@ -74,7 +74,7 @@ impl Watcher {
         let mut chosen = MonitorOptions::default();
         for option in MONITOR_OPTIONS {
             let given = texts.get(&spelling(option.name));
-            given.map_or(Ok(()), |text| option.set(&mut chosen, text)).map_err(|error| sentence(&error))?;
+            given.map_or(Ok(()), |text| option.read(&mut chosen, text)).map_err(|error| sentence(&error))?;
         }
         let names: Option<Vec<String>> = serde_json::from_value(options["names"].clone()).unwrap_or_default();
         let monitor = Monitor::new(chosen, dim).map_err(|error| sentence(&error))?;

@@ -119,7 +119,7 @@ impl TableOptions {
                 let step = usual_step(stream, option.name).map_err(|error| format!("{error:#}"))?;
                 value = in_rows(option, text, step).unwrap_or(value);
             }
-            option.set(&mut monitor, &value).map_err(|error| misfit(&error))?;
+            option.read(&mut monitor, &value).map_err(|error| misfit(&error))?;
         }
         layout.missing = Some(monitor.missing);
         Ok(Self { layout, monitor, by })

@@ -227,6 +227,7 @@ fn python_type(option: &OptionEntry) -> String {
         Type::Number(..) => "float".to_owned(),
         Type::Count(..) => "int".to_owned(),
         Type::Flag => "bool".to_owned(),
+        Type::Text(..) => "str".to_owned(),
         Type::Numbers => "ArrayLike".to_owned(),
         Type::Choice(_) if option.name == "learner" => "LearnerName".to_owned(),
         Type::Choice(_) if option.name == "kernel" => "KernelName | Callable[[Any, Any], float]".to_owned(),

@@ -30,7 +30,7 @@ impl OptionArgs<OfMonitor> {
     pub fn options(&self, step: f64) -> Result<MonitorOptions, Refused> {
         let mut options = MonitorOptions::default();
         for (option, text) in self.texts() {
-            option.set(&mut options, in_rows(option, text, step).as_ref().unwrap_or(text))?;
+            option.read(&mut options, in_rows(option, text, step).as_ref().unwrap_or(text))?;
         }
         Ok(options)
     }
@@ -44,7 +44,7 @@ fn argument(option: &'static MonitorOption) -> Arg {
     let default = match option.name {
         "k" => "as many as explain --share of the energy".to_owned(),
         "missing" => "fill, or as in the file of --start-from".to_owned(),
-        _ => option.get(&MonitorOptions::default()).map_or(option.default.to_owned(), |value| value.to_string()),
+        _ => (option.get)(&MonitorOptions::default()).map_or(option.default.to_owned(), |value| value.to_string()),
     };
     let argument = Arg::new(option.name)
         .value_name(option.placeholder)
@@ -59,7 +59,7 @@ fn argument(option: &'static MonitorOption) -> Arg {
 }
 
 fn parser(option: &'static MonitorOption) -> ValueParser {
-    let try_out = move |text: &str| option.set(&mut MonitorOptions::default(), text);
+    let try_out = move |text: &str| option.read(&mut MonitorOptions::default(), text);
     let check = move |text: &str| match try_out(in_rows(option, text, 1.0).as_deref().unwrap_or(text)) {
         Ok(()) => Ok(text.to_owned()),
         Err(_) if option.name == "k" => directions(text).map(|k| k.to_string()),

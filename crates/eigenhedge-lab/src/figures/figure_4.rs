@@ -2,11 +2,11 @@
 
 use super::figure_3::SEGMENT;
 use super::{ALPHA, KEPT, spec, tracking};
-use crate::curves::{LossTotals, cumulated, learner, loss_of, row_numbers, totals};
+use crate::curves::{LossTotals, cumulated, loss_of, row_numbers, totals};
 use crate::textbook::Textbook;
 use crate::{Claim, LabError, Outcome, Progress, Setting, Table};
 use eigenhedge::batch::{Center, Pca};
-use eigenhedge::{Kind, Mixing, Spec, streams};
+use eigenhedge::{AnyLearner, Kind, Mixing, Spec, streams};
 use eigenhedge_pages::{Chart, Mark, Series, Tint};
 
 const NAMES: [&str; 7] = [
@@ -27,7 +27,7 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
     let measure = |i: usize| -> Result<LossTotals, LabError> {
         let part = |done: f64| progress((i as f64 + done) / NAMES.len() as f64);
         let draws = (setting.seed, draws);
-        let of = |spec: Spec| totals(learner(&spec, length)?, &rows, draws, &part);
+        let of = |spec: Spec| totals(AnyLearner::new(&spec, length)?, &rows, draws, &part);
         match i {
             0 => of(tracking(Mixing::None, KEPT)),
             1 => totals(Textbook::tracking(length, KEPT, 1.0), &rows, draws, &part),

@@ -2,10 +2,10 @@
 
 use super::figure_3::SEGMENT;
 use super::{ALPHA, KEPT, tracking};
-use crate::curves::{Inspected, learner};
+use crate::curves::Inspected;
 use crate::textbook::Textbook;
 use crate::{Claim, LabError, Outcome, Progress, Setting, Table};
-use eigenhedge::{Matrix, Mixing, Random, streams, trial};
+use eigenhedge::{AnyLearner, Matrix, Mixing, Random, streams, trial};
 use eigenhedge_pages::{Chart, Mark, Series, Tint};
 
 /// Share of the new subspace that a learner must keep to count as switched.
@@ -15,11 +15,10 @@ const BEFORE: usize = 20;
 const MOMENTS: [usize; 5] = [0, 15, 30, 45, 60];
 
 struct Transition {
-    /// Share of the new subspace that is kept, at each row from [`BEFORE`] rows before the change.
+    /// Shares of the new and of the old subspace that are kept, from [`BEFORE`] rows before the change on.
     new: Vec<f64>,
-    /// Share of the old subspace that is kept, at each row from [`BEFORE`] rows before the change.
     old: Vec<f64>,
-    /// Most probable subspaces at the times in [`MOMENTS`].
+    /// Most probable subspaces at [`MOMENTS`].
     planes: Vec<Matrix>,
 }
 
@@ -32,11 +31,11 @@ impl Transition {
 
 pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> {
     let stream = streams::recurring(20, KEPT, &[0, 1], SEGMENT, setting.seed);
-    let exact = watch(learner(&tracking(Mixing::None, KEPT), 20)?, &stream)?;
+    let exact = watch(AnyLearner::new(&tracking(Mixing::None, KEPT), 20)?, &stream)?;
     progress(0.3);
     let textbook = watch(Textbook::tracking(20, KEPT, 1.0), &stream)?;
     progress(0.7);
-    let share = watch(learner(&tracking(Mixing::FixedShare { alpha: ALPHA }, KEPT), 20)?, &stream)?;
+    let share = watch(AnyLearner::new(&tracking(Mixing::FixedShare { alpha: ALPHA }, KEPT), 20)?, &stream)?;
     let named = [("exact", &exact), ("textbook", &textbook), ("fixed share", &share)];
 
     let names =
@@ -96,13 +95,13 @@ fn watch(mut learner: impl Inspected, stream: &streams::Stream) -> Result<Transi
     Ok(seen)
 }
 
-/// Returns the share of a subspace that is kept: the mean kept squared length of its basis vectors.
+/// Returns the mean kept squared length of the basis vectors.
 fn kept(learner: &impl Inspected, subspace: &Matrix) -> Result<f64, LabError> {
     let shares = (0..subspace.columns()).map(|j| learner.kept_of(subspace.column(j)));
     Ok(shares.sum::<Result<f64, _>>()? / subspace.columns() as f64)
 }
 
-/// Returns the share of a subspace in another: the mean projected squared length of its basis.
+/// Returns the mean projected squared length of the basis vectors of the first subspace.
 fn overlap(one: &Matrix, other: &Matrix) -> f64 {
     let mut coordinates = Vec::new();
     let mut square = |j: usize| {
@@ -122,7 +121,6 @@ fn shares(named: &[(&str, &Transition)]) -> Chart {
     chart
 }
 
-/// Plots the unit circles of planes, projected on the first two coordinates.
 fn ellipses(title: &str, seen: &Transition) -> Chart {
     let mut chart = Chart::new(title, "coordinate 1", "coordinate 2");
     for (step, (plane, moment)) in seen.planes.iter().zip(MOMENTS).enumerate() {

@@ -1,16 +1,15 @@
 //! Long-term memory: six segments of a stream, each with one of three persons, some of whom recur.
 
 use super::{ALPHA, tracking};
-use crate::curves::{cumulated, expected_losses, learner, row_numbers};
+use crate::curves::{cumulated, expected_losses, row_numbers};
 use crate::{Claim, LabError, Outcome, Progress, Setting, Table, faces};
 use eigenhedge::batch::{Center, Pca};
-use eigenhedge::{Instance, Mixing, Random, streams};
+use eigenhedge::{AnyLearner, Instance, Mixing, Random, streams};
 use eigenhedge_pages::{Chart, Mark, Series};
 
 const PATTERN: [usize; 6] = [1, 2, 1, 3, 2, 1];
-/// Indices (from 0) of the segments in which a new person appears after another one.
+/// Segments in which a new person appears after another one, and in which a person returns.
 const NEW: [usize; 2] = [1, 3];
-/// Indices (from 0) of the segments in which a person returns.
 const AGAIN: [usize; 3] = [2, 4, 5];
 const SEGMENT: usize = 200;
 const PERSONS: usize = 3;
@@ -32,7 +31,7 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
     for (i, mixing) in
         [Mixing::PastAverage { alpha: ALPHA }, Mixing::FixedShare { alpha: ALPHA }, Mixing::None].iter().enumerate()
     {
-        let mut learner = learner(&tracking(*mixing, source.kept), source.rows[0].len())?;
+        let mut learner = AnyLearner::new(&tracking(*mixing, source.kept), source.rows[0].len())?;
         let instances = source.rows.iter().map(|row| Instance::from(&row[..]));
         let part = |done: f64| progress((i as f64 + done) / NAMES.len() as f64);
         let losses = expected_losses(&mut learner, instances, &part)?;
@@ -48,7 +47,6 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
     })
 }
 
-/// Returns the face images if they are available, and otherwise a synthetic stream whose subspaces recur.
 fn source(setting: &Setting) -> Result<Source, LabError> {
     let Some(folder) = setting.data.as_ref().filter(|folder| faces::present(folder)) else {
         let stream = streams::recurring(100, 2, &PATTERN, SEGMENT, setting.seed);
@@ -73,9 +71,7 @@ fn best_of_segments(source: &Source) -> Result<Vec<f64>, LabError> {
     let mut losses = Vec::new();
     for segment in source.rows.chunks(SEGMENT) {
         let best = Pca::fit(segment, source.kept, Center::None)?;
-        for row in segment {
-            losses.push(best.loss(row)?);
-        }
+        segment.iter().try_for_each(|row| best.loss(row).map(|loss| losses.push(loss)))?;
     }
     Ok(losses)
 }

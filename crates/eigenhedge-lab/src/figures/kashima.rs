@@ -11,10 +11,8 @@ use eigenhedge_pages::{Chart, Series};
 const COMPONENTS: usize = 2;
 /// Maximum angle in degrees between a weight vector and its component at the end.
 const NEAR: f64 = 3.0;
-/// Number of points. They are presented repeatedly in random order.
+/// Number of points, which are presented repeatedly in random order. The angles are measured after each pass.
 const POINTS: usize = 100;
-/// Number of trials between two measurements of the angles: one pass over the points.
-const CHECK: usize = POINTS;
 
 fn learners(rate: Rate, bound: f64) -> [(&'static str, Params); 3] {
     let finish = |params: Params| Params { rate, norm_bound: NormBound::Given(bound), ..params };
@@ -25,12 +23,11 @@ fn learners(rate: Rate, bound: f64) -> [(&'static str, Params); 3] {
     ]
 }
 
-/// Set of points, with their features in the basis of the batch components.
 struct Task {
     name: &'static str,
     kernel: VectorKernel,
     points: Vec<Vec<f64>>,
-    /// Coordinates of the features of the points along all batch components, one row per point.
+    /// Coordinates of the features of each point along all batch components.
     features: Vec<Vec<f64>>,
     bound: f64,
     rate: Rate,
@@ -47,30 +44,26 @@ impl Task {
         Ok(Self { name, kernel, points, features, bound, rate })
     }
 
-    /// Returns the angles in degrees between the weight vectors and the batch components. There is
-    /// one list per measurement, with one angle per component.
+    /// Returns the angle in degrees between each weight vector and its batch component, at each measurement.
     fn angles(&self, params: Params, trials: usize, seed: u64) -> Result<Vec<Vec<f64>>, LabError> {
         let weights = FeatureWeights::new(Vectors::new(self.kernel.clone(), self.points[0].len())?)?;
         let mut learner = Hebbian::new(params, weights)?;
         let mut random = Random::seeded(seed);
-        let mut drawn = Vec::new();
-        let mut angles = Vec::new();
-        let mut order: Vec<usize> = (0..POINTS).collect();
+        let (mut drawn, mut angles, mut order) = (Vec::new(), Vec::new(), (0..POINTS).collect::<Vec<usize>>());
         for t in 1..=trials {
             let place = (t - 1) % POINTS;
             order.swap(place, place + random.below(POINTS - place));
             let index = order[place];
             drawn.push(index);
             trial(&mut learner, &(&self.points[index][..]).into(), &mut random)?;
-            if t % CHECK == 0 {
+            if t % POINTS == 0 {
                 angles.push((0..params.components).map(|p| self.angle(&learner, p, &drawn)).collect());
             }
         }
         Ok(angles)
     }
 
-    /// Returns the angle in degrees between a weight vector and its batch component. `drawn`
-    /// contains the indices of the points drawn so far.
+    /// `drawn` contains the indices of the points drawn so far.
     fn angle(&self, learner: &Hebbian<FeatureWeights<Vectors>>, component: usize, drawn: &[usize]) -> f64 {
         let mut vector = vec![0.0; POINTS];
         for (coefficient, index) in learner.weights().coefficients(component).zip(drawn) {
@@ -96,7 +89,7 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
         let mut chart = Chart { log_x: true, log_y: true, ..Chart::new(title, "trials", "degrees") };
         for (j, (name, params)) in learners(task.rate, task.bound).into_iter().enumerate() {
             let angles = task.angles(params, trials, setting.seed)?;
-            let x: Vec<f64> = (1..=angles.len()).map(|check| (check * CHECK) as f64).collect();
+            let x: Vec<f64> = (1..=angles.len()).map(|check| (check * POINTS) as f64).collect();
             for p in 0..params.components {
                 let own: Vec<f64> = angles.iter().map(|angles| angles[p]).collect();
                 for (trials, degrees) in x.iter().zip(&own) {
@@ -120,7 +113,6 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
     Ok(outcome)
 }
 
-/// Returns the claims that every vector ends near its component, and much nearer than at first.
 fn claims(name: &str, angles: &[Vec<f64>]) -> [Claim; 2] {
     let largest = |angles: &[f64]| angles.iter().copied().fold(0.0, f64::max);
     let (first, end) = (largest(&angles[0]), largest(&angles[angles.len() - 1]));
@@ -143,7 +135,6 @@ fn text(trials: usize) -> Vec<String> {
     ]
 }
 
-/// Generates Gaussian points with different standard deviations along six random orthogonal axes.
 fn ellipsoid(random: &mut Random) -> Vec<Vec<f64>> {
     const SIZES: [f64; 6] = [1.0, 0.6, 0.2, 0.1, 0.1, 0.1];
     let mut axes = Matrix::zeros(6, 6);

@@ -10,9 +10,8 @@ use eigenhedge::{Instance, Kind, Random, Spec, streams, trial};
 use eigenhedge_pages::{Chart, Series};
 
 const N: usize = 10;
-/// Number of experts or directions kept, in the parts that use only one number.
 const KEPT: usize = 6;
-/// Share of `n/(n-k)` times the best loss that the leader's loss must reach.
+/// Share of `n/(n-k)` times the best loss that the leader must lose.
 const ENOUGH: f64 = 0.95;
 
 /// Cumulative losses of the leader and of a learner, the best total loss, and the learner's bound.
@@ -32,14 +31,9 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
         Table::new("", ["kept", "leader_over_best", "n_over_dropped", "capped_hedge_over_best", "bound_over_best"]);
     for kept in 1..N {
         let totals = experts(&losses, kept)?;
-        let over = |total: f64| total / totals.best;
-        by_kept.push([
-            kept as f64,
-            over(last(&totals.leader)),
-            ratio(kept),
-            over(last(&totals.learner)),
-            over(totals.bound),
-        ]);
+        let [leader, learner, bound] =
+            [last(&totals.leader), last(&totals.learner), totals.bound].map(|total| total / totals.best);
+        by_kept.push([kept as f64, leader, ratio(kept), learner, bound]);
         if kept == N - 1 || kept == KEPT {
             let what = if kept == N - 1 { "experts" } else { "sets" };
             claims.extend(judge(what, "capped Hedge", kept, &totals));
@@ -47,16 +41,15 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
         progress(0.5 * kept as f64 / N as f64);
     }
     let mut charts = vec![ratios(&by_kept)];
-    let mut by_row = Table::new("subspaces", ["row", "leader", "tracking", "anchored"]);
     let tracking = subspaces(&rows, Kind::Tracking)?;
     progress(0.7);
     let anchored = subspaces(&rows, Kind::Anchored)?;
     claims.extend(judge("subspaces", "tracking", KEPT, &tracking));
     claims.extend(judge("subspaces", "anchored", KEPT, &anchored).pop());
     claims.push(adversary(count)?);
-    for t in 0..count {
-        by_row.push([t as f64, tracking.leader[t], tracking.learner[t], anchored.learner[t]]);
-    }
+    let row = |t: usize| [t as f64, tracking.leader[t], tracking.learner[t], anchored.learner[t]];
+    let by_row = Table::of(["row", "leader", "tracking", "anchored"], (0..count).map(row));
+    let by_row = Table { suffix: "subspaces", ..by_row };
     charts.push(over_time(&tracking, &anchored));
     let text = vec![
         format!(
@@ -77,8 +70,7 @@ fn ratio(kept: usize) -> f64 {
     N as f64 / (N - kept) as f64
 }
 
-/// Returns the smallest total loss in hindsight: that of the `N - kept` experts with the smallest losses, which are
-/// dropped and charged. Each row of `losses` is one trial.
+/// Returns the total loss of the `N - kept` experts with the smallest losses, which are dropped and charged.
 fn best(losses: &[Vec<f64>], kept: usize) -> f64 {
     let mut totals = [0.0; N];
     losses.iter().for_each(|losses| totals.iter_mut().zip(losses).for_each(|(total, loss)| *total += loss));
@@ -86,7 +78,7 @@ fn best(losses: &[Vec<f64>], kept: usize) -> f64 {
     totals[..N - kept].iter().sum()
 }
 
-/// Returns the learning rate tuned to the best loss, and the loss bound for this rate.
+/// Returns the rate tuned to the best loss, and its bound.
 fn tuned(best: f64, kept: usize) -> (f64, f64) {
     let divergence = divergence(kept, Multiplicity::Finite(N as u64)).unwrap_or(f64::NAN);
     (tuned_rate(divergence, best, 1.0).unwrap_or(1.0), best + tuned_regret(divergence, best, 1.0))
@@ -123,7 +115,6 @@ fn judge(what: &str, learner: &str, kept: usize, totals: &LossTotals) -> Vec<Cla
     ]
 }
 
-/// Runs capped Hedge against an adversary that always charges the expert most likely to be dropped.
 fn adversary(count: usize) -> Result<Claim, LabError> {
     // All experts are charged equally in the end, so the best loss is known in advance.
     let (eta, _) = tuned((count * (N - KEPT)) as f64 / N as f64, KEPT);
@@ -142,9 +133,7 @@ fn adversary(count: usize) -> Result<Claim, LabError> {
 fn ratios(table: &Table) -> Chart {
     let column = |j: usize| table.rows.iter().map(|row| row[j].parse().unwrap_or(f64::NAN)).collect::<Vec<f64>>();
     let kept = column(0);
-    let chart =
-        Chart::new("Loss as a multiple of the best (sets of experts)", "experts kept, of 10", "loss over the best");
-    chart
+    Chart::new("Loss as a multiple of the best (sets of experts)", "experts kept, of 10", "loss over the best")
         .with(Series::points("follow the leader", &kept, &column(1)))
         .with(Series::points("capped Hedge", &kept, &column(3)))
         .with(Series::dashed("n/(n-k)", &kept, &column(2)))

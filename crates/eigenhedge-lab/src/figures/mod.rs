@@ -15,15 +15,13 @@ pub mod ridge;
 use eigenhedge::{Kind, Mixing, NormBound, Spec};
 
 const KEPT: usize = 2;
-/// Share of the uniform distribution or of the past average that is mixed in after each row.
 const ALPHA: f64 = 1e-3;
 
-/// Returns the settings of a learner with rate 1 for rows of norm at most 1.
+/// Rate 1, for rows of norm at most 1.
 fn spec(kind: Kind, kept: usize) -> Spec {
     Spec { norm_bound: NormBound::Given(1.0), ..Spec::bare(kind, kept) }
 }
 
-/// Returns the settings of tracking with rate 1 and this mixing rule.
 fn tracking(mixing: Mixing, kept: usize) -> Spec {
     Spec { mixing, ..spec(Kind::Tracking, kept) }
 }

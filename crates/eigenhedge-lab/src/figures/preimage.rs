@@ -12,7 +12,7 @@ const NOISE: f64 = 0.2;
 const REACH: f64 = 3.0;
 const KEPT: usize = 6;
 const KERNEL: VectorKernel = VectorKernel::Rbf { gamma: 0.7 };
-/// Number of points on the curve from which distances to the curve are computed.
+/// Number of points on the curve, for distances from it.
 const FINE: usize = 2001;
 
 fn curve(x: f64) -> f64 {
@@ -21,12 +21,11 @@ fn curve(x: f64) -> f64 {
 
 pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> {
     let mut random = Random::seeded(setting.seed);
-    let noisy: Vec<Vec<f64>> = (0..POINTS)
-        .map(|_| {
-            let x = REACH * (2.0 * random.uniform() - 1.0);
-            vec![x + NOISE * random.normal(), curve(x) + NOISE * random.normal()]
-        })
-        .collect();
+    let mut point = || {
+        let x = REACH * (2.0 * random.uniform() - 1.0);
+        vec![x + NOISE * random.normal(), curve(x) + NOISE * random.normal()]
+    };
+    let noisy: Vec<Vec<f64>> = (0..POINTS).map(|_| point()).collect();
     let mut kernel = KernelPca::fit(Vectors::new(KERNEL, 2)?, &noisy, KEPT, Center::Mean, Solver::Dense)?;
     let line = Pca::fit(&noisy, 1, Center::Mean)?;
     let (mut found, mut flat) = (Vec::new(), Vec::new());
@@ -51,10 +50,9 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
         ),
         Claim::less("distance of the pre-image from the middle of the larger cluster", mean.off_center, "", 0.3),
     ];
-    let mut table = Table::new("", ["point", "noisy_x", "noisy_y", "denoised_x", "denoised_y"]);
-    for (i, (noisy, found)) in noisy.iter().zip(&found).enumerate() {
-        table.push([i as f64, noisy[0], noisy[1], found[0], found[1]]);
-    }
+    let cells = noisy.iter().zip(&found).enumerate();
+    let cells = cells.map(|(i, (noisy, found))| [i as f64, noisy[0], noisy[1], found[0], found[1]]);
+    let table = Table::of(["point", "noisy_x", "noisy_y", "denoised_x", "denoised_y"], cells);
     let charts = vec![denoised(&noisy, &found), middles(&mean)];
     let text = vec![
         format!(
@@ -86,11 +84,8 @@ fn denoised(noisy: &[Vec<f64>], found: &[Vec<f64>]) -> Chart {
 }
 
 fn middles(mean: &Means) -> Chart {
-    let mut chart = Chart::new("Two clusters, and where their middle is", "x", "y").with(Series::points(
-        "points",
-        &column(&mean.points, 0),
-        &column(&mean.points, 1),
-    ));
+    let points = Series::points("points", &column(&mean.points, 0), &column(&mean.points, 1));
+    let mut chart = Chart::new("Two clusters, and where their middle is", "x", "y").with(points);
     chart.annotations = [("arithmetic mean", &mean.plain), ("pre-image", &mean.found)]
         .map(|(label, point)| Annotation { x: point[0], y: point[1], label: label.into() })
         .to_vec();

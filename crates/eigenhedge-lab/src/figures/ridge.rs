@@ -10,7 +10,7 @@ use eigenhedge_pages::{Chart, Series, Tint};
 const POINTS: usize = 40;
 const NOISE: f64 = 0.2;
 const KERNEL: VectorKernel = VectorKernel::Rbf { gamma: 0.5 };
-/// Half the length of the plotted interval. Its middle and both its ends contain no points.
+/// Half the length of the plotted interval, whose middle and ends contain no points.
 const REACH: f64 = 6.0;
 const GRID: usize = 241;
 /// Number of random functions near the solution that are compared with it.
@@ -62,7 +62,6 @@ pub fn run(setting: &Setting, _: &Progress) -> Result<Outcome, LabError> {
     Ok(Outcome { tables: vec![table], charts: vec![chart], text, claims })
 }
 
-/// Generates points in two intervals, and noisy values of the curve at these points.
 fn points(random: &mut Random) -> (Vec<Vec<f64>>, Vec<f64>) {
     let mut place =
         || if random.uniform() < 0.6 { -4.5 + 4.0 * random.uniform() } else { 1.5 + 3.0 * random.uniform() };
@@ -71,7 +70,6 @@ fn points(random: &mut Random) -> (Vec<Vec<f64>>, Vec<f64>) {
     (points, targets)
 }
 
-/// Returns the claim that no random function near the solution has a smaller objective.
 fn least(ridge: &KernelRidge<Vectors>, process: &Process, random: &mut Random) -> Claim {
     let solution = ridge.coefficients.column(0);
     let mut rival = || process.objective(&solution.iter().map(|a| a + 0.05 * random.normal()).collect::<Vec<_>>());
@@ -80,8 +78,6 @@ fn least(ridge: &KernelRidge<Vectors>, process: &Process, random: &mut Random) -
     Claim::less("objective of the solution", process.objective(solution), &than, rival)
 }
 
-/// Returns the claims that the fit is closer to the curve than the targets, and that its standard
-/// deviation is smaller at a point than far from all points.
 fn fit(ridge: &mut KernelRidge<Vectors>, points: &[Vec<f64>], targets: &[f64]) -> Result<[Claim; 2], LabError> {
     let (mut error, mut noise) = (0.0, 0.0);
     for ((x, y), found) in points.iter().zip(targets).zip(ridge.predict(points)?.column(0)) {
@@ -96,7 +92,7 @@ fn fit(ridge: &mut KernelRidge<Vectors>, points: &[Vec<f64>], targets: &[f64]) -
     ])
 }
 
-/// Independent implementation of the Gaussian process, by an eigendecomposition of the kernel matrix.
+/// Gaussian process by an eigendecomposition of the kernel matrix.
 struct Process {
     points: Vec<Vec<f64>>,
     targets: Vec<f64>,

@@ -165,6 +165,7 @@ fn values(values: Type) -> Value {
         Type::Number(check, _) => any.extend(numbers(check)),
         Type::Count(least, _) => any.extend(counts(least)),
         Type::Flag => any.push(json!({ "enum": [true, false, "true", "false"] })),
+        Type::Text(..) => any.push(json!({ "type": ["string", "number", "boolean"] })),
         Type::Numbers => {
             let [number, text] = numbers(|_, number| Ok(number));
             let list =

@@ -211,7 +211,7 @@ fn monitor(fields: &Fields<'_>) -> Result<MonitorOptions, Problem> {
     let mut options = MonitorOptions::default();
     for option in MONITOR_OPTIONS {
         if let Some(text) = fields.text_or_flag(&spelling(option.name))? {
-            option.set(&mut options, &text).map_err(|error| Problem::unsound(spelled(&error, spelling)))?;
+            option.read(&mut options, &text).map_err(|error| Problem::unsound(spelled(&error, spelling)))?;
         }
     }
     // Here, the number of columns is assumed to be just large enough for k, and too large for automatic lags.

@@ -2,11 +2,12 @@
 //!
 //! The command line, the service and Python take names, help texts, defaults and checks from this table.
 
-use super::options::{Choose, MonitorOptions};
+use super::options::{
+    Choose, Limit, Mode, MonitorOptions, Rebaseline, between_0_and_1, check_change_time, check_incident_time,
+};
 use super::shape::Kept;
-use crate::error::Error;
-use crate::registry::options::Value;
-use std::str::FromStr;
+use crate::registry::Missing;
+use crate::registry::options::{OptionOf, Type, Value};
 
 /// Description of an option of a monitor.
 ///
@@ -15,187 +16,141 @@ use std::str::FromStr;
 ///
 /// let lags = MonitorOption::find("lags").unwrap();
 /// let mut options = MonitorOptions::default();
-/// lags.set(&mut options, "auto")?;
+/// lags.read(&mut options, "auto")?;
 /// assert_eq!(options.lags, Choose::Auto);
-/// let error = lags.set(&mut options, "many").unwrap_err();
+/// let error = lags.read(&mut options, "many").unwrap_err();
 /// assert_eq!(error.to_string(), "lags must be a whole number or auto, got 'many'");
 /// # Ok::<(), eigenhedge::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
-pub struct MonitorOption {
-    /// Name of the option, with hyphens.
-    pub name: &'static str,
-    /// Placeholder for the value in the command-line help.
-    pub placeholder: &'static str,
-    /// Help text: one sentence without a full stop.
-    pub help: &'static str,
-    /// Default in words, or empty if [`Self::get`] returns a value for the default options.
-    pub default: &'static str,
-    set: fn(&mut MonitorOptions, &str) -> Result<(), Error>,
-    get: fn(&MonitorOptions) -> Option<Value>,
-}
+pub type MonitorOption = OptionOf<MonitorOptions>;
 
 impl MonitorOption {
-    const fn new(name: &'static str, placeholder: &'static str, help: &'static str) -> Self {
-        Self { name, placeholder, help, default: "", set: |_, _| Ok(()), get: |_| None }
-    }
-
     /// Returns the option with this name, or `None` if there is none.
     pub fn find(name: &str) -> Option<&'static Self> {
         MONITOR_OPTIONS.iter().find(|option| option.name == name)
     }
-
-    /// Parses a value and stores it. On an error the options are unchanged.
-    /// [`MonitorOptions::check`] checks the rules that depend on the number of columns.
-    pub fn set(&self, options: &mut MonitorOptions, text: &str) -> Result<(), Error> {
-        let mut changed = options.clone();
-        (self.set)(&mut changed, text)?;
-        *options = changed;
-        Ok(())
-    }
-
-    /// Returns the value of the option, or `None` if the option is not set.
-    pub fn get(&self, options: &MonitorOptions) -> Option<Value> {
-        (self.get)(options)
-    }
 }
 
 /// All options of a monitor. Callers set options in this order, so that `k` takes precedence over `share`.
+/// [`MonitorOptions::check`] checks the rules that depend on the number of columns.
 pub const MONITOR_OPTIONS: &[MonitorOption] = &[
     MonitorOption {
-        set: |options, text| {
-            let is_share = |share: &f64| *share > 0.0 && *share < 1.0;
-            parse("share", "a number between 0 and 1", text, is_share).map(|share| options.kept = Kept::Share(share))
-        },
+        set: |options, value| options.kept = Kept::Share(value.number()),
         get: |options| match options.kept {
             Kept::Share(share) => Some(Value::Number(share)),
             Kept::Count(_) => None,
         },
-        ..MonitorOption::new("share", "F", "Share of the energy of normal rows that the directions must explain")
+        help: "Share of the energy of normal rows that the directions must explain",
+        ..MonitorOption::new("share", Type::Number(between_0_and_1, None), "F")
     },
     MonitorOption {
         default: "as many as explain the share of the energy",
-        set: |options, text| {
-            parse("k", "a whole number of at least 1", text, |k| *k > 0).map(|k| options.kept = Kept::Count(k))
-        },
+        set: |options, value| options.kept = Kept::Count(value.count()),
         get: |options| match options.kept {
-            Kept::Count(k) => Some(Value::Count(k as u64)),
+            Kept::Count(k) => Some(k.into()),
             Kept::Share(_) => None,
         },
-        ..MonitorOption::new("k", "K", "Number of directions to keep")
+        help: "Number of directions to keep",
+        ..MonitorOption::new("k", Type::Count(1, None), "K")
     },
     MonitorOption {
+        set: |options, value| options.mode = value.text().parse().unwrap_or_default(),
+        get: |options| Some(Value::Text(options.mode.to_string())),
         help: "Adaptation: adapt (the alarm limit follows the last rows), or freeze:ROWS (nothing changes after the first \
                ROWS rows)",
-        set: |options, text| text.parse().map(|mode| options.mode = mode),
-        get: |options| Some(Value::Text(options.mode.to_string())),
-        ..MonitorOption::new("mode", "MODE", "")
+        ..MonitorOption::new("mode", Type::Text("adapt or freeze:ROWS", |text| text.parse::<Mode>().is_ok()), "MODE")
     },
     MonitorOption {
-        help: "Alarm limit: auto:ALPHA or conformal:P, a quantile of the last scores that this share of normal rows exceeds",
-        set: |options, text| text.parse().map(|limit| options.limit = limit),
+        set: |options, value| options.limit = value.text().parse().unwrap_or_default(),
         get: |options| Some(Value::Text(options.limit.to_string())),
-        ..MonitorOption::new("limit", "RULE", "")
+        help: "Alarm limit: auto:ALPHA or conformal:P, a quantile of the last scores that this share of normal rows exceeds",
+        ..MonitorOption::new("limit", Type::Text(Limit::FORM, |text| text.parse::<Limit>().is_ok()), "RULE")
     },
     MonitorOption {
+        set: |options, value| {
+            options.lags = if value.text() == "auto" { Choose::Auto } else { Choose::Fixed(value.count()) }
+        },
+        get: |options| match options.lags {
+            Choose::Auto => Some("auto".into()),
+            Choose::Fixed(lags) => Some(lags.into()),
+        },
         help: "Number of previous rows to append to each row, or auto: about 5 for 10 columns, 2 for 50",
-        set: |options, text| {
-            options.lags = match text {
-                "auto" => Choose::Auto,
-                _ => Choose::Fixed(parse("lags", "a whole number or auto", text, |_| true)?),
-            };
-            Ok(())
-        },
-        get: |options| {
-            Some(match options.lags {
-                Choose::Auto => "auto".into(),
-                Choose::Fixed(lags) => lags.into(),
-            })
-        },
-        ..MonitorOption::new("lags", "W|auto", "")
+        ..MonitorOption::new("lags", Type::Count(0, Some("auto")), "W|auto")
     },
     MonitorOption {
+        set: |options, value| {
+            options.differences = match value.text() {
+                "auto" => Choose::Auto,
+                text => Choose::Fixed(["on", "true"].contains(&text)),
+            }
+        },
+        get: |options| match options.differences {
+            Choose::Auto => Some("auto".into()),
+            Choose::Fixed(is_on) => Some(is_on.into()),
+        },
         help: "Also score the differences between rows: auto (if levels are strongly autocorrelated), on or off",
-        set: |options, text| {
-            options.differences = match text {
-                "auto" => Choose::Auto,
-                "on" | "true" => Choose::Fixed(true),
-                "off" | "false" => Choose::Fixed(false),
-                _ => return Err(Error::name("differences", &["auto", "on", "off"], text)),
-            };
-            Ok(())
-        },
-        get: |options| {
-            Some(match options.differences {
-                Choose::Auto => "auto".into(),
-                Choose::Fixed(is_on) => is_on.into(),
-            })
-        },
-        ..MonitorOption::new("differences", "WHEN", "")
+        ..MonitorOption::new(
+            "differences",
+            Type::Text("auto, on or off", |text| ["auto", "on", "true", "off", "false"].contains(&text)),
+            "WHEN",
+        )
     },
     MonitorOption {
-        help: "Standardize each column with its mean and standard deviation over the normal rows",
-        set: |options, text| {
-            options.standardize = match text {
-                "true" => true,
-                "false" | "none" => false,
-                _ => return Err(Error::name("standardize", &["true", "none"], text)),
-            };
-            Ok(())
-        },
+        set: |options, value| options.standardize = value.text() == "true",
         get: |options| Some(Value::Flag(options.standardize)),
-        ..MonitorOption::new("standardize", "BOOL", "")
+        help: "Standardize each column with its mean and standard deviation over the normal rows",
+        ..MonitorOption::new(
+            "standardize",
+            Type::Text("true or none", |text| ["true", "false", "none"].contains(&text)),
+            "BOOL",
+        )
     },
     MonitorOption {
         default: "400, or 3 × columns × (lags + 1) if that is more",
-        set: |options, text| {
-            let rows = parse("warm-up", "a whole number of rows", text, |rows| *rows > 0);
-            rows.map(|rows| options.warm_up = Some(rows))
-        },
-        get: |options| options.warm_up.map(Value::Count),
-        ..MonitorOption::new("warm-up", "ROWS", "Number of first rows that count as normal and have no score")
+        set: |options, value| options.warm_up = Some(value.count() as u64),
+        get: |options| options.warm_up.map(Value::from),
+        help: "Number of first rows that count as normal and have no score",
+        ..MonitorOption::new("warm-up", Type::Count(1, None), "ROWS")
     },
     MonitorOption {
-        help: "Handling of empty, NaN or null cells: fail, skip the row, or fill (from the other cells and the directions)",
-        set: |options, text| text.parse().map(|missing| options.missing = missing),
+        set: |options, value| options.missing = value.text().parse().unwrap_or_default(),
         get: |options| Some(options.missing.name().into()),
-        ..MonitorOption::new("missing", "WHAT", "")
+        help: "Handling of empty, NaN or null cells: fail, skip the row, or fill (from the other cells and the directions)",
+        ..MonitorOption::new(
+            "missing",
+            Type::Text("fail, skip or fill", |text| text.parse::<Missing>().is_ok()),
+            "WHAT",
+        )
     },
     MonitorOption {
-        set: |options, text| {
-            parse("event-gap", "a whole number of rows", text, |_| true).map(|gap| options.event_gap = gap)
-        },
-        get: |options| Some(Value::Count(options.event_gap)),
-        ..MonitorOption::new("event-gap", "ROWS", "Alarms with at most this many rows between them form one event")
+        set: |options, value| options.event_gap = value.count() as u64,
+        get: |options| Some(options.event_gap.into()),
+        help: "Alarms with at most this many rows between them form one event",
+        ..MonitorOption::new("event-gap", Type::Count(0, None), "ROWS")
     },
     MonitorOption {
-        set: |options, text| {
-            options.change_time = parse("change-time", "a number of rows", text, |_| true)?;
-            options.check_times()
-        },
-        get: |options| Some(Value::Number(options.change_time)),
-        ..MonitorOption::new("change-time", "ROWS", "Average number of rows between false reports of a change")
+        set: |options, value| options.change_time = value.number(),
+        get: |options| Some(options.change_time.into()),
+        help: "Average number of rows between false reports of a change",
+        ..MonitorOption::new("change-time", Type::Number(check_change_time, None), "ROWS")
     },
     MonitorOption {
-        set: |options, text| {
-            options.incident_time = parse("incident-time", "a number of rows", text, |_| true)?;
-            options.check_times()
-        },
-        get: |options| Some(Value::Number(options.incident_time)),
-        ..MonitorOption::new("incident-time", "ROWS", "Average number of rows between false incidents")
+        set: |options, value| options.incident_time = value.number(),
+        get: |options| Some(options.incident_time.into()),
+        help: "Average number of rows between false incidents",
+        ..MonitorOption::new("incident-time", Type::Number(check_incident_time, None), "ROWS")
     },
     MonitorOption {
-        help: "Automatic acceptance of an incident as the new reference: never, or after:ROWS",
-        set: |options, text| text.parse().map(|rebaseline| options.rebaseline = rebaseline),
+        set: |options, value| options.rebaseline = value.text().parse().unwrap_or_default(),
         get: |options| Some(Value::Text(options.rebaseline.to_string())),
-        ..MonitorOption::new("rebaseline", "WHEN", "")
+        help: "Automatic acceptance of an incident as the new reference: never, or after:ROWS",
+        ..MonitorOption::new(
+            "rebaseline",
+            Type::Text("never or after:ROWS", |text| text.parse::<Rebaseline>().is_ok()),
+            "WHEN",
+        )
     },
 ];
-
-fn parse<T: FromStr>(name: &'static str, rule: &str, text: &str, is_valid: impl Fn(&T) -> bool) -> Result<T, Error> {
-    text.parse().ok().filter(is_valid).ok_or_else(|| Error::name(name, &[rule], text))
-}
 
 #[cfg(test)]
 mod tests {
@@ -222,12 +177,12 @@ mod tests {
         for (name, text) in examples {
             let option = MonitorOption::find(name).unwrap();
             let (mut once, mut twice) = (MonitorOptions::default(), MonitorOptions::default());
-            option.set(&mut once, text).unwrap();
+            option.read(&mut once, text).unwrap();
             assert_ne!(once, twice, "{name} has an effect");
-            option.set(&mut twice, &option.get(&once).unwrap().to_string()).unwrap();
+            option.read(&mut twice, &(option.get)(&once).unwrap().to_string()).unwrap();
             assert_eq!(once, twice, "{name}");
             let before = once.clone();
-            assert!(option.set(&mut once, "-1").unwrap_err().to_string().contains("must be"), "{name}");
+            assert!(option.read(&mut once, "-1").unwrap_err().to_string().contains("must be"), "{name}");
             assert_eq!(once, before, "{name} is unchanged after an error");
         }
     }
@@ -235,7 +190,12 @@ mod tests {
     #[test]
     fn defaults_are_values_of_the_options_or_described_in_words() {
         for option in MONITOR_OPTIONS {
-            assert_eq!(option.get(&MonitorOptions::default()).is_none(), !option.default.is_empty(), "{}", option.name);
+            assert_eq!(
+                (option.get)(&MonitorOptions::default()).is_none(),
+                !option.default.is_empty(),
+                "{}",
+                option.name
+            );
         }
     }
 }

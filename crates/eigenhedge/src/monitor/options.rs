@@ -1,7 +1,7 @@
 //! Options of a monitor, and their text forms.
 
 use super::shape::Kept;
-use crate::error::{Error, at_least_one};
+use crate::error::{Error, at_least_one, require};
 use crate::registry::Missing;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
@@ -42,6 +42,8 @@ impl Default for Limit {
 }
 
 impl Limit {
+    pub(super) const FORM: &str = "ALPHA, auto:ALPHA or conformal:P with a number between 0 and 1";
+
     /// Returns the share of normal rows that should exceed the limit.
     pub fn rate(self) -> f64 {
         match self {
@@ -69,8 +71,7 @@ impl FromStr for Limit {
             Some(_) => None,
             None => rate(text).map(Self::Auto),
         };
-        let names = ["ALPHA", "auto:ALPHA", "conformal:P with a number between 0 and 1"];
-        found.ok_or_else(|| Error::name("limit", &names, text))
+        found.ok_or_else(|| Error::name("limit", &[Self::FORM], text))
     }
 }
 
@@ -167,45 +168,22 @@ impl MonitorOptions {
     pub fn check(&self, columns: usize) -> Result<(), Error> {
         at_least_one("the number of columns", columns)?;
         let rate = self.limit.rate();
-        if !(rate > 0.0 && rate < 1.0) {
-            return parameter("limit", "a rate between 0 and 1", rate);
-        }
-        self.check_times()?;
-        if let Choose::Fixed(lags) = self.lags
-            && lags > MOST_LAGS
-        {
-            return parameter("lags", "at most 100", lags as f64);
-        }
+        require(rate > 0.0 && rate < 1.0, "limit", "a rate between 0 and 1", rate)?;
+        check_change_time("change-time", self.change_time)?;
+        check_incident_time("incident-time", self.incident_time)?;
         let lags = self.lags(columns);
+        require(lags <= MOST_LAGS, "lags", "at most 100", lags as f64)?;
         let length = columns.saturating_mul(lags + 1);
-        if length > super::shape::LARGEST {
-            return parameter("columns × (lags + 1)", "at most 4096", length as f64);
-        }
+        require(length <= super::shape::LARGEST, "columns × (lags + 1)", "at most 4096", length as f64)?;
         match self.kept {
             Kept::Count(k) if k == 0 || k >= length.max(2) => {
                 return Err(Error::Kept { kept: k, dimension: length });
             }
-            Kept::Share(share) if !(share > 0.0 && share < 1.0) => {
-                return parameter("share", "between 0 and 1", share);
-            }
-            _ => {}
+            Kept::Share(share) => _ = between_0_and_1("share", share)?,
+            Kept::Count(_) => {}
         }
-        let rows = self.warm_up_rows(columns);
-        let least = self.least_warm_up(columns) as u64;
-        if rows < least {
-            return parameter("warm-up", "at least 20 rows more than the lags", rows as f64);
-        }
-        Ok(())
-    }
-
-    pub(super) fn check_times(&self) -> Result<(), Error> {
-        if !(10.0..=1e9).contains(&self.change_time) {
-            return parameter("change-time", "from 10 to 1e9", self.change_time);
-        }
-        if !(100.0..=1e9).contains(&self.incident_time) {
-            return parameter("incident-time", "from 100 to 1e9", self.incident_time);
-        }
-        Ok(())
+        let (rows, least) = (self.warm_up_rows(columns), self.least_warm_up(columns) as u64);
+        require(rows >= least, "warm-up", "at least 20 rows more than the lags", rows as f64).map(drop)
     }
 
     /// Returns the number of previous rows appended to each row of `columns` columns.
@@ -231,6 +209,14 @@ impl MonitorOptions {
     }
 }
 
-fn parameter(name: &'static str, rule: &'static str, value: f64) -> Result<(), Error> {
-    Err(Error::Parameter { name, rule, value })
+pub(super) fn between_0_and_1(name: &'static str, number: f64) -> Result<f64, Error> {
+    require(number > 0.0 && number < 1.0, name, "between 0 and 1", number)
+}
+
+pub(super) fn check_change_time(name: &'static str, rows: f64) -> Result<f64, Error> {
+    require((10.0..=1e9).contains(&rows), name, "from 10 to 1e9", rows)
+}
+
+pub(super) fn check_incident_time(name: &'static str, rows: f64) -> Result<f64, Error> {
+    require((100.0..=1e9).contains(&rows), name, "from 100 to 1e9", rows)
 }

@@ -70,7 +70,7 @@ pub fn plan(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout) -> Op
         json!(path.as_ref().and_then(|path| path.file_name()).map(|name| name.to_string_lossy().into_owned()))
     };
     let defaults = MonitorOptions::default();
-    let value = |option: &MonitorOption| option.get(options).or_else(|| option.get(&defaults));
+    let value = |option: &MonitorOption| (option.get)(options).or_else(|| (option.get)(&defaults));
     let own = MONITOR_OPTIONS.iter().map(|option| (typed(option.name), json!(value(option))));
     let others = json!({
         "--train": file(&args.train),

@@ -1,14 +1,18 @@
 //! Description of an option: its values, its texts and the learners that use it.
 
 use super::{Choice, Misuse, Options, Setup, Spelling, Type, Value, spelled};
+use crate::error::Error;
 use crate::kernel::KERNELS;
 use crate::registry::{Kind, REGISTRY};
 use crate::subspace::check_center_memory;
 
-/// Description of an option.
+/// Description of an option of a learner.
+pub type OptionEntry = OptionOf<Setup>;
+
+/// Description of an option in settings of type `S`.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub struct OptionEntry {
+pub struct OptionOf<S> {
     /// Name of the option, with hyphens.
     pub name: &'static str,
     /// Type of the values.
@@ -17,7 +21,7 @@ pub struct OptionEntry {
     pub placeholder: &'static str,
     /// Help text: one sentence without a full stop.
     pub help: &'static str,
-    /// Default in words, or empty if the option has no effect unless it is set.
+    /// Default in words, or empty if the option has no effect unless it is set, or if `get` returns the default.
     pub default: &'static str,
     /// Example of command-line arguments that set the option to a value other than its default.
     pub example: &'static str,
@@ -26,9 +30,9 @@ pub struct OptionEntry {
     /// Value that all learners accept because it has no effect.
     pub neutral: Option<&'static str>,
     /// Function that stores a checked value. Earlier options of the table are already stored.
-    pub set: fn(&mut Setup, &Value),
+    pub set: fn(&mut S, &Value),
     /// Function that returns the value in settings for rows of known length, or `None` if it is not set.
-    pub get: fn(&Setup) -> Option<Value>,
+    pub get: fn(&S) -> Option<Value>,
     /// Function that returns a message on a conflict with other options, called after all are set.
     pub conflict: fn(&Options, &Setup) -> Option<String>,
 }
@@ -46,13 +50,30 @@ pub enum Readers {
     Features,
 }
 
-impl OptionEntry {
-    pub(super) const fn new(name: &'static str, values: Type, placeholder: &'static str) -> Self {
-        let (set, get, conflict) = (|_: &mut Setup, _: &Value| {}, |_: &Setup| None, |_: &Options, _: &Setup| None);
+impl<S> OptionOf<S> {
+    pub(crate) const fn new(name: &'static str, values: Type, placeholder: &'static str) -> Self {
+        let (set, get, conflict) = (|_: &mut S, _: &Value| {}, |_: &S| None, |_: &Options, _: &Setup| None);
         let (help, default, example, readers, neutral) = ("", "", "", Readers::All, None);
         Self { name, values, placeholder, help, default, example, readers, neutral, set, get, conflict }
     }
 
+    /// Parses a value and stores it. On an error the settings are unchanged.
+    pub fn read(&self, settings: &mut S, text: &str) -> Result<(), Error> {
+        let (mut rule, mut value) = (self.values.description(), self.values.parse(text));
+        if let Type::Count(least @ 1.., _) = self.values {
+            rule += &format!(" of at least {least}");
+            value = value.filter(|value| !matches!(value, Value::Count(count) if *count < least));
+        }
+        let value = value.ok_or_else(|| Error::name(self.name, &[&rule], text))?;
+        if let (Type::Number(check, _), Value::Number(number)) = (self.values, &value) {
+            check(self.name, *number)?;
+        }
+        (self.set)(settings, &value);
+        Ok(())
+    }
+}
+
+impl OptionEntry {
     /// Returns true if the option has an effect with the learner.
     pub fn is_read_by(&self, learner: Kind) -> bool {
         match self.readers {

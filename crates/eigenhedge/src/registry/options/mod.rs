@@ -8,7 +8,7 @@ mod table;
 mod value;
 
 pub use crate::num::exact;
-pub use entry::{OptionEntry, Readers};
+pub use entry::{OptionEntry, OptionOf, Readers};
 pub use table::{AUTO_SEGMENTS, OPTIONS};
 pub use value::{Check, Choice, Type, Value};
 

@@ -32,6 +32,8 @@ pub enum Type {
     Numbers,
     /// Flag, off by default.
     Flag,
+    /// Text of a form that is described in words, with a check.
+    Text(&'static str, fn(&str) -> bool),
 }
 
 /// Check of a number. Returns the number, or [`Error::Parameter`] with the name and the rule. NaN fails.
@@ -80,6 +82,7 @@ impl Type {
                 return numbers.iter().all(|number| number.is_finite()).then(|| Value::list(&numbers));
             }
             Self::Choice(list) => list().iter().find_map(|choice| choice.parse(text))?,
+            Self::Text(_, accepts) => accepts(text).then(|| Value::from(text))?,
         };
         Some(value)
     }
@@ -99,7 +102,7 @@ impl Type {
     pub fn word(self) -> Option<&'static str> {
         match self {
             Self::Number(_, word) | Self::Count(_, word) => word,
-            Self::Choice(_) | Self::Numbers | Self::Flag => None,
+            _ => None,
         }
     }
 
@@ -110,6 +113,7 @@ impl Type {
             Self::Count(..) => "a whole number".to_owned(),
             Self::Flag => "true or false".to_owned(),
             Self::Numbers => "finite numbers with commas between them".to_owned(),
+            Self::Text(form, _) => form.to_owned(),
             Self::Choice(list) => {
                 format!("one of {}", list().iter().map(Choice::shown).collect::<Vec<_>>().join(", "))
             }
