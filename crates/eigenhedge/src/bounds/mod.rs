@@ -6,8 +6,9 @@
 //! inequalities are multiplied by `d` here. For rows of norm at most Q, a learner divides its rate by Q², and every
 //! term that does not come from a loss is multiplied by Q² (`scale` below).
 //!
-//! Guarantee: under its hypotheses, each bound holds for every sequence of rows. Losses and gains
-//! are totals of *expected* values.
+//! Guarantee: under its hypotheses, each bound holds for every sequence of rows. Losses and gains are totals of
+//! *expected* values. `best` is L* unless stated otherwise, `D` is the [`divergence`], and functions of a dimension or of
+//! sets return `None` unless `k < N`.
 //!
 //! Outline of the proofs for subspaces: for an instance S with eigenvalues in `[0, Q²]`, each trial satisfies
 //!
@@ -26,11 +27,9 @@
 //! Infinite `N`: the learner and its losses are the limits of those for finite N, trial by trial, and `d log(N/d)`
 //! tends to k. The bounds therefore cover kernels of infinite feature dimension with `D = k`.
 //!
-//! Batches: rows whose losses are computed with the same `V` form one instance, the sum of their
-//! outer products. Q² is then a bound on its largest eigenvalue, at most the number of rows times
-//! the bound for a single row. A row with weight w is the instance `w z zᵀ`.
-//!
-//! Not covered: forgetting, and the Hebbian learners.
+//! Batches: rows whose losses are computed with the same `V` form one instance, the sum of their outer products, and Q²
+//! is a bound on its largest eigenvalue. A row with weight w is the instance `w z zᵀ`. Not covered: forgetting, and the
+//! Hebbian learners.
 //!
 //! References: Freund & Schapire 1997; Warmuth & Kuzmin, JMLR 2008; Kuzmin & Warmuth, ICML 2007; Herbster & Warmuth
 //! 1998 (fixed share); Nie, Kotłowski & Warmuth, JMLR 2016 ([`additive`]).
@@ -38,8 +37,7 @@
 use crate::simplex::Multiplicity;
 use serde::{Deserialize, Serialize};
 
-/// Returns `d log(N/d)` for k = `kept` and d = N - k, the divergence of a projection from the
-/// uniform start. For infinite N it is k. Returns `None` unless `k < N`.
+/// Returns `d log(N/d)`, the divergence of a projection from the uniform start. For infinite N it is k.
 pub fn divergence(kept: usize, dimension: Multiplicity) -> Option<f64> {
     let kept = kept as f64;
     let Multiplicity::Finite(n) = dimension else { return Some(kept) };
@@ -48,8 +46,8 @@ pub fn divergence(kept: usize, dimension: Multiplicity) -> Option<f64> {
     (kept < n).then(|| (n - kept) * -(-kept / n).ln_1p())
 }
 
-/// Returns `k log(N/k)`, the simpler term printed in JMLR (4), (7) and ICML (6), (7). It is an
-/// upper bound on [`divergence`]. Returns `None` unless N is finite and `0 < k ≤ N/2`.
+/// Returns `k log(N/k)`, the larger but simpler term printed in JMLR (4), (7) and ICML (6), (7). Returns `None` unless N
+/// is finite and `0 < k ≤ N/2`.
 pub fn divergence_by_kept(kept: usize, dimension: Multiplicity) -> Option<f64> {
     let Multiplicity::Finite(n) = dimension else { return None };
     let (n, kept) = (n as f64, kept as f64);
@@ -67,27 +65,24 @@ fn exponential(eta: f64, best: f64, divergence: f64, scale: f64) -> f64 {
     (eta * best + scale * divergence) / -(-eta).exp_m1()
 }
 
-/// Returns the bound of Hedge from the uniform start (JMLR Theorem 1): the total expected loss is
-/// at most `(η L* + log n) / (1 - e^{-η})`.
+/// Returns the bound of Hedge from the uniform start (JMLR Theorem 1): `(η L* + log n) / (1 - e^{-η})`.
 ///
-/// Hypotheses: the losses of the n experts are in `[0, 1]`, and `best` (L*) is the loss of any expert. The bound also
-/// holds in expectation for the perturbed leader with one dropped expert, whose choices have the same distribution.
+/// Hypotheses: the losses of the n experts are in `[0, 1]`, and `best` is the loss of any expert. The bound also holds in
+/// expectation for the perturbed leader with one dropped expert, whose choices have the same distribution.
 pub fn hedge(eta: f64, best: f64, experts: usize) -> f64 {
     exponential(eta, best, (experts as f64).ln(), 1.0)
 }
 
-/// Returns the bound of capped Hedge from the uniform start (JMLR Theorem 3): the total expected loss is at most
-/// `(η L* + d log(n/d)) / (1 - e^{-η})`. Returns `None` unless `k < n`.
+/// Returns the bound of capped Hedge from the uniform start (JMLR Theorem 3): `(η L* + d log(n/d)) / (1 - e^{-η})`.
 ///
-/// Hypotheses: losses are in `[0, 1]`, there is no mixing, and `best` (L*) is the loss of any
-/// `d = n - k` of the n experts.
+/// Hypotheses: losses are in `[0, 1]`, there is no mixing, and `best` is the loss of any `d = n - k` of the n experts.
 pub fn capped_hedge(eta: f64, best: f64, kept: usize, experts: usize) -> Option<f64> {
     let divergence = divergence(kept, Multiplicity::Finite(experts as u64))?;
     Some(exponential(eta, best, divergence, 1.0))
 }
 
-/// Returns the bound of Hedge over all sets of `d` experts (JMLR section 4.1): the total expected loss is at most
-/// `d (η L* + log C(n, d)) / (1 - e^{-ηd})`, where `η` is the rate for the losses of single experts.
+/// Returns the bound of Hedge over all sets of `d` experts (JMLR section 4.1): `d (η L* + log C(n, d)) / (1 - e^{-ηd})`,
+/// where `η` is the rate for the losses of single experts.
 ///
 /// Hypotheses: losses are in `[0, 1]`, so that the losses of sets are in `[0, d]`. With the rate
 /// `tuned_rate(set_divergence(k, n), ceiling, d) / d` the bound becomes JMLR (5), `tuned_regret(set_divergence(k, n),
@@ -100,7 +95,7 @@ pub fn set_experts(eta: f64, best: f64, kept: usize, experts: usize) -> f64 {
 
 /// Returns the lower bound `Q² (d T - 2 B)` on the total expected gain for pairs of rows (JMLR
 /// section 9). Here d = N - k, G* is `best`, T is `rows`, and B is the bound of [`uncentered`] for
-/// rows of norm 1 and a best loss of `(d T - G*/Q²)/2`. Returns `None` for infinite N, or unless `k < N`.
+/// rows of norm 1 and a best loss of `(d T - G*/Q²)/2`. Returns `None` for infinite N.
 ///
 /// Hypotheses: there is no mixing. `|x| |y| ≤ Q²` for all T pairs, with Q known from the start. The dimension N is the
 /// sum of the lengths of the two rows. `best` is the gain of any k-dimensional subspace.
@@ -122,8 +117,8 @@ pub struct Setting {
     pub dimension: Multiplicity,
     /// Squared bound Q² on the norms of rows, after centering if the learner centers.
     pub norm_square: f64,
-    /// Total cost of approximations, added to the divergence. Each replacement of the matrix V of
-    /// dropping probabilities by V' adds the sum of the positive eigenvalues of `log V - log V'`.
+    /// Total cost of approximations, added to the divergence: the positive eigenvalues of `log V - log V'` for each
+    /// replacement of V by V'.
     pub price: f64,
 }
 
@@ -139,8 +134,8 @@ impl Setting {
     }
 }
 
-/// Returns `k log(N/(α d))` for d = N - k, the cost of one change of the comparator under fixed share with rate
-/// `alpha`. For infinite N it is `k log(1/α)`. Returns `None` unless `k < N` and `0 < α ≤ 1`.
+/// Returns `k log(N/(α d))`, the cost of one change of the comparator under fixed share with rate `alpha`. For infinite N
+/// it is `k log(1/α)`. Returns `None` unless `0 < α ≤ 1`.
 pub fn shift_cost(kept: usize, dimension: Multiplicity, alpha: f64) -> Option<f64> {
     let kept = kept as f64;
     let lowest = match dimension {
@@ -151,9 +146,8 @@ pub fn shift_cost(kept: usize, dimension: Multiplicity, alpha: f64) -> Option<f6
 }
 
 /// Returns the bound of the learner `tracking` with fixed share, relative to a comparator that changes its subspace
-/// `changes` times (S): the total expected loss is at most `(η L_S + Q² (D + S k log(N/(α d)) + price)) / (1 -
-/// e^{-η})`. Here L_S is `best`, D is the [`divergence`], d = N - k, and the price is [`Setting::price`], which
-/// includes the cost of fixed share itself. Returns `None` unless `k < N` and `0 < α ≤ 1`.
+/// `changes` times (S): `(η L_S + Q² (D + S k log(N/(α d)) + price)) / (1 - e^{-η})`. Here L_S is `best`, and the price
+/// is [`Setting::price`], which includes the cost of fixed share itself. Returns `None` unless `0 < α ≤ 1`.
 ///
 /// Hypotheses: those of [`uncentered`], with fixed share of rate `alpha` after each trial. `best` is the loss of any
 /// partition of the trials into S + 1 segments with any subspace for each.
@@ -163,10 +157,9 @@ pub fn shifting(setting: &Setting, best: f64, changes: usize, alpha: f64) -> Opt
 }
 
 /// Returns the bound of gradient descent on the expected projection (the learner `additive`), relative to a comparator
-/// that changes its subspace `changes` times (S): the total expected loss is at most `L_S + Q² (k(N-k)/N + 2 S min(k,
-/// N-k)) / (2η) + η/(2Q²) Σ |z|⁴`. Here L_S is `best`, and z are the rows. For infinite N, `k(N-k)/N` is k.
-/// `squares_norm` is the square root of `Σ |z|⁴`. For matrix instances it is the square root of the sum of their
-/// squared Frobenius norms. Returns `None` unless `k < N`.
+/// that changes its subspace `changes` times (S): `L_S + Q² (k(N-k)/N + 2 S min(k, N-k)) / (2η) + η/(2Q²) Σ |z|⁴`. Here
+/// L_S is `best`, and z are the rows. For infinite N, `k(N-k)/N` is k. `squares_norm` is the square root of `Σ |z|⁴`, or
+/// of the sum of the squared Frobenius norms of matrix instances.
 ///
 /// Hypotheses: no centering, and the same Q² in all trials. `best` is the loss of any partition of
 /// the trials into S + 1 segments with any subspace for each.
@@ -187,7 +180,7 @@ pub fn additive(setting: &Setting, best: f64, changes: usize, squares_norm: f64)
     Some(best + norm_square * path / (2.0 * eta) + eta / 2.0 * (squares_norm / norm_square) * squares_norm)
 }
 
-/// Returns `k(N-k)/N`, the squared distance of every projection from the uniform start, or k for infinite N.
+/// Returns `k(N-k)/N`, the squared distance of every projection from the uniform start.
 fn additive_distance(kept: usize, dimension: Multiplicity) -> Option<f64> {
     let kept = kept as f64;
     match dimension {
@@ -204,9 +197,8 @@ pub fn additive_rate(kept: usize, dimension: Multiplicity, rows: u64) -> Option<
     (rate > 0.0 && rate.is_finite()).then_some(rate)
 }
 
-/// Returns the bound of learners without centering (JMLR Theorem 6, ICML Theorem 1), including the price (the cost of
-/// approximations): the total expected loss is at most `(η L* + Q² (D + price)) / (1 - e^{-η})`, where `D` is the
-/// [`divergence`]. Returns `None` unless `k < N`.
+/// Returns the bound of learners without centering (JMLR Theorem 6, ICML Theorem 1), including the cost of
+/// approximations: `(η L* + Q² (D + price)) / (1 - e^{-η})`.
 ///
 /// For infinite N the limit `D = k` gives a dimension-free bound. This extension is ours. The proof applies the theorem
 /// in the span of the rows and N further directions, whose bound and losses converge as N grows.
@@ -226,9 +218,8 @@ pub fn uncentered(setting: &Setting, best: f64) -> Option<f64> {
     setting.bound(best)
 }
 
-/// Returns the bound of the learner `anchored` with a running center (JMLR Theorem 8): the total
-/// expected loss is at most `(η L* + Q² D + η ε offset) / (1 - e^{-η}) + Q²
-/// (1 + log(1 + (T-1)/(ε+1)))`, where `D` is the [`divergence`]. Returns `None` unless `k < N`.
+/// Returns the bound of the learner `anchored` with a running center (JMLR Theorem 8):
+/// `(η L* + Q² D + η ε offset) / (1 - e^{-η}) + Q² (1 + log(1 + (T-1)/(ε+1)))`.
 ///
 /// - `best`: loss L* of any subspace around any center m.
 /// - `prior`: `ε = 1/η̃`, the number of prior rows at the initial center `m0`.
@@ -244,9 +235,8 @@ pub fn centered(setting: &Setting, best: f64, prior: f64, offset: f64, rows: u64
     Some(setting.bound(best + prior * offset)? + setting.norm_square * harmonic)
 }
 
-/// Returns the bound of the learner `anchored` around the running mean, with `ε = 0` (JMLR
-/// Corollary 9): the total expected loss is at most `(η L* + Q² D) / (1 - e^{-η}) + Q² log T + R²`,
-/// where `D` is the [`divergence`] and T is `rows`. Returns `None` unless `k < N`.
+/// Returns the bound of the learner `anchored` around the running mean, with `ε = 0` and T = `rows` (JMLR Corollary 9):
+/// `(η L* + Q² D) / (1 - e^{-η}) + Q² log T + R²`.
 ///
 /// Hypotheses: no two rows are further apart than Q. `first_square` is `R²`, the squared distance of the first row from
 /// the initial center or any larger number. The learner need not know the location of the rows in advance.
@@ -254,9 +244,8 @@ pub fn centered_on_the_mean(setting: &Setting, best: f64, first_square: f64, row
     Some(setting.bound(best)? + setting.norm_square * (rows.max(1) as f64).ln() + first_square)
 }
 
-/// Returns the bound of the learner `anchored` with the self-confident rate `√(D/(L + Q²))/Q`,
-/// where L is the learner's own loss so far: the total expected loss is at most
-/// `L* + 2 Q² D + 2 Q √D √(Q² D + L* + Q²)`, where `D` is the [`divergence`]. Returns `None` unless `k < N`.
+/// Returns the bound of the learner `anchored` with the self-confident rate `√(D/(L + Q²))/Q`, where L is the learner's
+/// own loss so far: `L* + 2 Q² D + 2 Q √D √(Q² D + L* + Q²)`.
 ///
 /// Hypotheses: those of [`uncentered`] for `anchored`, without approximations. The rate and the price of the setting
 /// are not used.
