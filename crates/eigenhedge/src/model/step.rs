@@ -139,7 +139,7 @@ impl Model {
         let has_gaps = || self.spec.missing != Missing::Fail && rows.iter().any(|row| row.iter().any(|x| x.is_nan()));
         let standardize = self.columns.standardizer.how();
         if standardize == Standardize::Running || has_gaps() {
-            // The scaled or filled row depends on the rows before it, so rows are learned one by one.
+            // The scaled or filled row depends on the rows before it.
             let step =
                 |(i, row): (usize, &&[f64])| self.step(row).map(|loss| each(self, loss)).map_err(|error| (i, error));
             return rows.iter().enumerate().try_for_each(step);

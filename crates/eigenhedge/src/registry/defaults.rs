@@ -1,4 +1,4 @@
-//! Defaults of methods that have no entry in the table of options, for the command line and Python.
+//! Defaults of methods that have no entry in the table of options.
 
 /// Default kernel of the batch methods: ridge regression, kernel PCA, pre-images, means, two-sample test.
 pub const KERNEL: &str = "rbf";

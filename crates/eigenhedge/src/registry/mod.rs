@@ -1,7 +1,5 @@
 //! The registry of learners: their names, properties and constructors.
 //!
-//! The command line, saved files, the documentation, and tests that run every learner use the registry.
-//!
 //! ```
 //! use eigenhedge::Kind;
 //! use eigenhedge::registry::REGISTRY;

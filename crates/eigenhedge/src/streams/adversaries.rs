@@ -4,13 +4,10 @@ use super::drift::frame;
 use super::{Stream, add};
 use crate::random::Random;
 
-/// Generates one small row along each unit vector, and then the unit vectors in turn (JMLR section 7). Let n =
-/// `length`. For every k < n, follow the leader loses 1 on every row after the n small ones, while the best fixed
-/// subspace loses `(n - k)/n` per row on average.
-///
-/// The small rows order the directions by energy. From then on, the next direction in turn is the one with the least
-/// energy, which the leader drops. Although the stream is fixed, it is therefore the worst case for the leader. The
-/// squared entries can be used as losses of experts, for which they are the worst case of follow the leader too.
+/// Generates one small row along each of n unit vectors, and then these vectors in turn (JMLR section 7). For every
+/// k < n, follow the leader loses 1 on every row after the small ones, which order the directions by energy: the next
+/// direction in turn has the least energy, and the leader drops it. The best fixed subspace loses `(n - k)/n` per row on
+/// average. The squared entries are the worst case of the leader over experts too.
 ///
 /// ```
 /// let rows = eigenhedge::streams::leader_trap(4, 100);
@@ -28,10 +25,8 @@ pub fn leader_trap(length: usize, rows: usize) -> Vec<Vec<f64>> {
 }
 
 /// Generates `strong` rows that alternate between two orthogonal unit vectors, then `weak` rows of norm `size` along a
-/// third one.
-///
-/// A learner that keeps two directions with certainty never learns the third. Once `weak · size²` exceeds
-/// `strong / 2`, the best plane in hindsight contains the third direction.
+/// third one, which a learner that keeps two directions with certainty never learns. Once `weak · size²` exceeds
+/// `strong / 2`, the best plane in hindsight contains it.
 ///
 /// ```
 /// let stream = eigenhedge::streams::starvation(6, 20, 100, 0.5, 1);
@@ -57,8 +52,7 @@ pub fn starvation(length: usize, strong: usize, weak: usize, size: f64, seed: u6
     }
 }
 
-/// Returns the losses of an adversary that knows the probabilities of being dropped: 1 for the expert most
-/// likely to be dropped (the first if several are tied), and 0 for the others.
+/// Returns a loss of 1 for the (first) expert most likely to be dropped, and 0 for the others.
 ///
 /// ```
 /// assert_eq!(eigenhedge::streams::charge_surest(&[0.2, 0.9, 0.9]), [0.0, 1.0, 0.0]);

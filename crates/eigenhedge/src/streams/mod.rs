@@ -45,7 +45,7 @@ impl Stream {
         &self.subspaces[self.truth[row]]
     }
 
-    /// Returns the indices of the rows at which the subspace differs from that of the row before.
+    /// Returns the indices of the rows at which the subspace changes.
     pub fn cuts(&self) -> Vec<usize> {
         (1..self.truth.len()).filter(|t| self.truth[*t] != self.truth[t - 1]).collect()
     }

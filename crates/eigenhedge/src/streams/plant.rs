@@ -5,7 +5,7 @@ use crate::random::Random;
 use std::f64::consts::TAU;
 use std::ops::Range;
 
-/// Sensors: name, usual value, scale of the variation (spread), and number of decimals shown.
+/// Name, usual value, spread and number of decimals.
 const SENSORS: [(&str, f64, f64, i32); 12] = [
     ("FI101", 120.0, 6.0, 1),
     ("FI102", 80.0, 4.0, 1),
@@ -20,7 +20,7 @@ const SENSORS: [(&str, f64, f64, i32); 12] = [
     ("AI701", 21.0, 0.4, 2),
     ("SI801", 1480.0, 12.0, 0),
 ];
-/// Number of rows per day, at one row every five minutes.
+/// Rows per day.
 const DAY: usize = 288;
 
 /// Fault of a plant.
@@ -29,7 +29,7 @@ const DAY: usize = 288;
 pub struct PlantFault {
     /// Kind: bias, stuck, drift, spike or dropout.
     pub kind: &'static str,
-    /// Index of the faulty column (from 0).
+    /// Index of the faulty column.
     pub column: usize,
     /// Range of the faulty rows.
     pub rows: Range<usize>,
@@ -124,7 +124,7 @@ impl Wander {
     }
 }
 
-/// Size of a fault, in standard deviations of its column.
+/// Size of a fault in standard deviations.
 const SIZE: f64 = 5.0;
 
 /// Generates the first rows of [`signal_and_noise`] with three faults. The second column is 5 standard deviations too
