@@ -6,10 +6,11 @@ use crate::errors::refused;
 use crate::options::{self, Named, option};
 use crate::spelling::spelling;
 use crate::state::lock;
+use eigenhedge::experts::{ExpertKind, ExpertSpec, Experts as Learners};
 use eigenhedge::options::Options;
-use eigenhedge::registry::{AnyExperts, ExpertKind, ExpertSpec, defaults};
+use eigenhedge::registry::defaults;
 use eigenhedge::simplex::{cap_by_sorting, decompose};
-use eigenhedge::{Kind, Learner, Random, Spec, experts, trial};
+use eigenhedge::{Kind, Learner, Random, Spec, trial};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -41,7 +42,7 @@ use std::sync::Mutex;
 /// (1.0, np.float64(2.0))
 #[pyclass(frozen, module = "eigenhedge")]
 pub struct CappedHedge {
-    state: Mutex<(experts::CappedHedge, Random)>,
+    state: Mutex<(Learners, Random)>,
 }
 
 #[pymethods]
@@ -60,8 +61,9 @@ impl CappedHedge {
         let n = Named { name: "n", value: n }.whole()?;
         let k = Named { name: "k", value: k }.whole()?;
         let Spec { mixing, select, .. } = of_tracking(mixing, alpha, select)?;
-        let hedge = experts::CappedHedge::new(n, k, eta).and_then(|hedge| hedge.with_mixing(mixing));
-        Ok(Self { state: Mutex::new((hedge.map_err(refused)?.with_select(select), Random::seeded(seed))) })
+        let kind = ExpertKind::CappedHedge;
+        let hedge = Learners::new(ExpertSpec { kind, experts: n, kept: k, eta, mixing, select }).map_err(refused)?;
+        Ok(Self { state: Mutex::new((hedge, Random::seeded(seed))) })
     }
 
     /// Run one trial with the losses of the n experts, between 0 and 1.
@@ -75,8 +77,8 @@ impl CappedHedge {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let hedge = &lock(py, &self.state)?.0;
-        Ok(format!("<CappedHedge n={}, k={}>", hedge.log_dropped().len(), hedge.kept()))
+        let ExpertSpec { experts, kept, .. } = *lock(py, &self.state)?.0.spec();
+        Ok(format!("<CappedHedge n={experts}, k={kept}>"))
     }
 }
 
@@ -85,11 +87,11 @@ pickled!(CappedHedge, |state| Ok(CappedHedge { state: Mutex::new(state) }));
 attributes! { CappedHedge, |hedge, py| {
     /// ndarray of shape (n,): probability that each expert is dropped in the next trial. The sum is n - k.
     dropped_probabilities: Array1<'py> = {
-        let probabilities: Vec<f64> = lock(py, &hedge.state)?.0.log_dropped().iter().map(|log| log.exp()).collect();
+        let probabilities: Vec<f64> = lock(py, &hedge.state)?.0.weights().iter().map(|log| log.exp()).collect();
         probabilities.into_pyarray(py)
     };
     /// ndarray of shape (n,): logarithms of ``dropped_probabilities``, which do not underflow.
-    log_dropped: Array1<'py> = PyArray1::from_slice(py, lock(py, &hedge.state)?.0.log_dropped());
+    log_dropped: Array1<'py> = PyArray1::from_slice(py, lock(py, &hedge.state)?.0.weights());
     /// list of int: indices (from 0) of the experts that were dropped in the most recent trial.
     dropped: Vec<usize> = lock(py, &hedge.state)?.0.dropped().to_vec();
 }}
@@ -110,7 +112,7 @@ attributes! { CappedHedge, |hedge, py| {
 ///     Seed of the random draws.
 #[pyclass(frozen, module = "eigenhedge")]
 pub struct Experts {
-    state: Mutex<(AnyExperts, Random)>,
+    state: Mutex<(Learners, Random)>,
 }
 
 #[pymethods]
@@ -133,7 +135,7 @@ impl Experts {
         let kind = name.parse().unwrap_or(ExpertKind::CappedHedge);
         let (experts, kept) = (Named { name: "n", value: n }.whole()?, Named { name: "k", value: k }.whole()?);
         let Spec { mixing, select, .. } = of_tracking(mixing, alpha, select)?;
-        let experts = AnyExperts::new(ExpertSpec { kind, experts, kept, eta, mixing, select });
+        let experts = Learners::new(ExpertSpec { kind, experts, kept, eta, mixing, select });
         Ok(Self { state: Mutex::new((experts.map_err(refused)?, Random::seeded(seed))) })
     }
 

@@ -5,7 +5,7 @@ use crate::common::bounded_rows as rows;
 use crate::common::hard_streams::coins;
 use eigenhedge::bounds::Setting;
 use eigenhedge::comparators::{Best, BestSubspace};
-use eigenhedge::experts::{CappedHedge, Leader, PerturbedLeader, ProductSets, hedge};
+use eigenhedge::experts::{ExpertKind, ExpertSpec, Experts};
 use eigenhedge::internals::{Reason, bound_holds, dot};
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::streams::{charge_surest, leader_trap};
@@ -159,6 +159,14 @@ fn best_set(losses: &[Vec<f64>], kept: usize) -> f64 {
     totals[..n - kept].iter().sum()
 }
 
+fn experts(kind: ExpertKind, n: usize, kept: usize, eta: f64) -> Experts {
+    Experts::new(ExpertSpec::new(kind, n, kept, eta)).unwrap()
+}
+
+fn mixed(n: usize, kept: usize, eta: f64, mixing: Mixing) -> Experts {
+    Experts::new(ExpertSpec { mixing, ..ExpertSpec::new(ExpertKind::CappedHedge, n, kept, eta) }).unwrap()
+}
+
 fn play(learner: &mut impl Learner<[f64]>, losses: &[Vec<f64>], seed: u64) -> f64 {
     let mut random = Random::seeded(seed);
     losses.iter().map(|row| trial(learner, &row[..], &mut random).unwrap().expected).sum()
@@ -170,17 +178,17 @@ fn experts_stay_within_theorems_1_and_3_and_the_bound_over_sets() {
     for seed in 0..SEEDS {
         let (kept, eta) = ([1, 4, 6][seed as usize % 3], [0.05, 0.5, 3.0, 10.0][seed as usize % 4]);
         for (name, losses) in losses(n, seed) {
-            let one = play(&mut hedge(n, eta).unwrap(), &losses, seed);
+            let one = play(&mut mixed(n, n - 1, eta, Mixing::None), &losses, seed);
             assert_holds(one, best_set(&losses, n - 1), |best| Some(bounds::hedge(eta, best, n)), name);
             let best = best_set(&losses, kept);
-            let capped = play(&mut CappedHedge::new(n, kept, eta).unwrap(), &losses, seed);
+            let capped = play(&mut experts(ExpertKind::CappedHedge, n, kept, eta), &losses, seed);
             assert_holds(capped, best, |best| bounds::capped_hedge(eta, best, kept, n), name);
-            let sets = play(&mut ProductSets::new(n, kept, eta).unwrap(), &losses, seed);
+            let sets = play(&mut experts(ExpertKind::ProductSets, n, kept, eta), &losses, seed);
             assert_holds(sets, best, |best| Some(bounds::set_experts(eta, best, kept, n)), name);
             // JMLR (5): the rate is tuned for sets.
             let (dropped, divergence) = ((n - kept) as f64, bounds::set_divergence(kept, n));
             let rate = bounds::tuned_rate(divergence, best.max(1e-3), dropped).unwrap() / dropped;
-            let tuned = play(&mut ProductSets::new(n, kept, rate).unwrap(), &losses, seed);
+            let tuned = play(&mut experts(ExpertKind::ProductSets, n, kept, rate), &losses, seed);
             let regret = bounds::tuned_regret(divergence, best.max(1e-3), dropped);
             assert_holds(tuned, best, |best| Some(best + regret), name);
         }
@@ -194,7 +202,7 @@ fn experts_that_mix_stay_within_the_theorem_with_their_price_also_beside_changes
         let (kept, eta, alpha) = ([1, 4, 7][seed as usize % 3], [0.2, 1.0, 4.0][seed as usize % 3], 0.01);
         for mixing in [Mixing::FixedShare { alpha }, Mixing::PastAverage { alpha }] {
             for (name, losses) in losses(n, seed) {
-                let mut learner = CappedHedge::new(n, kept, eta).unwrap().with_mixing(mixing).unwrap();
+                let mut learner = mixed(n, kept, eta, mixing);
                 let total = play(&mut learner, &losses, seed);
                 let price = learner.price();
                 assert!(price > 0.0, "{name}");
@@ -216,10 +224,10 @@ fn capped_hedge_stays_within_theorem_3_against_an_adversary_that_sees_it() {
     let n = 9;
     for kept in [1, 5, 8] {
         for eta in [0.1, 1.0, 5.0] {
-            let mut learner = CappedHedge::new(n, kept, eta).unwrap();
+            let mut learner = experts(ExpertKind::CappedHedge, n, kept, eta);
             let (mut random, mut played, mut total) = (Random::seeded(1), Vec::new(), 0.0);
             for _ in 0..500 {
-                let dropped: Vec<f64> = learner.log_dropped().iter().map(|weight| weight.exp()).collect();
+                let dropped: Vec<f64> = learner.weights().iter().map(|weight| weight.exp()).collect();
                 played.push(charge_surest(&dropped));
                 total += trial(&mut learner, &played[played.len() - 1][..], &mut random).unwrap().expected;
                 let best = best_set(&played, kept);
@@ -233,8 +241,9 @@ fn capped_hedge_stays_within_theorem_3_against_an_adversary_that_sees_it() {
 fn the_perturbed_leader_with_one_dropped_stays_within_theorem_1_on_average() {
     let (n, eta, draws) = (6, 0.5, 200);
     for (name, losses) in losses(n, 3) {
-        let totals: Vec<f64> =
-            (0..draws).map(|seed| play(&mut PerturbedLeader::new(n, n - 1, eta).unwrap(), &losses, seed)).collect();
+        let totals: Vec<f64> = (0..draws)
+            .map(|seed| play(&mut experts(ExpertKind::PerturbedLeader, n, n - 1, eta), &losses, seed))
+            .collect();
         let mean = totals.iter().sum::<f64>() / draws as f64;
         let variance = totals.iter().map(|total| (total - mean).powi(2)).sum::<f64>() / draws as f64;
         let error = (variance / draws as f64).sqrt();
@@ -259,10 +268,11 @@ fn the_trap_forces_the_leader_to_n_over_d_times_the_best_and_no_learner_with_a_t
             }
         }
         let losses: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(|x| x * x).collect()).collect();
-        let (least, leader) = (best_set(&losses, kept), play(&mut Leader::new(n, kept).unwrap(), &losses, 1));
+        let (least, leader) =
+            (best_set(&losses, kept), play(&mut experts(ExpertKind::Leader, n, kept, 1.0), &losses, 1));
         assert!(leader >= factor * least, "experts, n {n}, k {kept}: {leader} against {least}");
         let eta = bounds::tuned_rate(1.0, least, 1.0).unwrap();
-        let capped = play(&mut CappedHedge::new(n, kept, eta).unwrap(), &losses, 1);
+        let capped = play(&mut experts(ExpertKind::CappedHedge, n, kept, eta), &losses, 1);
         assert_holds(capped, least, |best| bounds::capped_hedge(eta, best, kept, n), (n, kept));
         assert!(capped < 1.1 * least, "experts, n {n}, k {kept}: {capped} against {least}");
     }
@@ -289,13 +299,13 @@ fn coins_force_nearly_the_lower_bound_on_every_learner_and_never_more_than_the_u
         let ceiling = (n - kept) as f64 * trials as f64 / 2.0;
         let eta = bounds::tuned_rate(divergence, ceiling, 1.0).unwrap();
         let setting = Setting::new(eta, kept, dimension);
-        let share = CappedHedge::new(n, kept, eta).unwrap().with_mixing(Mixing::FixedShare { alpha: 0.01 }).unwrap();
+        let share = mixed(n, kept, eta, Mixing::FixedShare { alpha: 0.01 });
         let (mut regrets, mut lower) = ([0.0; 3], 0.0);
         for seed in 0..SEEDS {
             let losses = coins(n, trials, seed);
             let best = best_set(&losses, kept);
             lower += bounds::lower_regret(divergence, best, 1.0);
-            let capped = play(&mut CappedHedge::new(n, kept, eta).unwrap(), &losses, seed);
+            let capped = play(&mut experts(ExpertKind::CappedHedge, n, kept, eta), &losses, seed);
             assert_holds(capped, best, |best| bounds::capped_hedge(eta, best, kept, n), (kept, seed));
             let tracking = if seed < 4 { on_diagonals(&spec(Kind::Tracking, kept, eta), &losses) } else { capped };
             assert_holds(tracking, best, |best| bounds::uncentered(&setting, best), (kept, seed));
@@ -317,8 +327,7 @@ fn coins_tossed_group_by_group_do_not_bind_a_learner_that_switches() {
         .enumerate()
         .map(|(t, row)| (0..n).map(|i| if i / group == t / trials { row[i] } else { 0.0 }).collect())
         .collect();
-    let learner = CappedHedge::new(n, n - dropped, 1.0).unwrap();
-    let mut learner = learner.with_mixing(Mixing::FixedShare { alpha: 0.001 }).unwrap();
+    let mut learner = mixed(n, n - dropped, 1.0, Mixing::FixedShare { alpha: 0.001 });
     let (total, best) = (play(&mut learner, &losses, 1), best_set(&losses, n - dropped));
     assert!(total < 0.2 * best, "{total} against {best}");
 }

@@ -1,6 +1,6 @@
 //! Capping and the learners over experts, compared with recorded results of an independent program.
 
-use eigenhedge::experts::{CappedHedge, SetDistribution, hedge};
+use eigenhedge::experts::{ExpertKind, ExpertSpec, Experts, SetDistribution};
 use eigenhedge::internals::{CapScratch, Complement, cap};
 use eigenhedge::simplex::cap_by_sorting;
 use eigenhedge::{Mixing, Random, trial};
@@ -31,10 +31,10 @@ fn assert_close(found: &[f64], expected: &[f64], tolerance: f64) {
     }
 }
 
-fn assert_expected_losses(name: &str, make: impl Fn(&Value, usize) -> CappedHedge) {
+fn assert_expected_losses(name: &str, spec: impl Fn(&Value, usize) -> ExpertSpec) {
     let fixture = fixture(name);
     let rows: Vec<Vec<f64>> = fixture["losses"].as_array().expect("rows").iter().map(numbers).collect();
-    let mut learner = make(&fixture["params"], rows[0].len());
+    let mut learner = Experts::new(spec(&fixture["params"], rows[0].len())).expect("valid");
     let mut random = Random::seeded(1);
     let found: Vec<f64> =
         rows.iter().map(|row| trial(&mut learner, &row[..], &mut random).expect("valid losses").expected).collect();
@@ -57,21 +57,23 @@ fn capping_matches_the_record() {
 
 #[test]
 fn hedge_matches_the_record() {
-    assert_expected_losses("hedge", |params, experts| hedge(experts, number(&params["eta"])).expect("valid"));
+    assert_expected_losses("hedge", |params, experts| capped_hedge(experts, experts - 1, params));
+}
+
+fn capped_hedge(experts: usize, kept: usize, params: &Value) -> ExpertSpec {
+    ExpertSpec::new(ExpertKind::CappedHedge, experts, kept, number(&params["eta"]))
 }
 
 #[test]
 fn capped_hedge_matches_the_record() {
-    assert_expected_losses("capped_hedge", |params, experts| {
-        CappedHedge::new(experts, whole(&params["k"]), number(&params["eta"])).expect("valid")
-    });
+    assert_expected_losses("capped_hedge", |params, experts| capped_hedge(experts, whole(&params["k"]), params));
 }
 
 #[test]
 fn capped_hedge_with_fixed_share_matches_the_record() {
     assert_expected_losses("capped_hedge_fixed_share", |params, experts| {
-        let learner = CappedHedge::new(experts, whole(&params["k"]), number(&params["eta"])).expect("valid");
-        learner.with_mixing(Mixing::FixedShare { alpha: number(&params["alpha"]) }).expect("valid")
+        let mixing = Mixing::FixedShare { alpha: number(&params["alpha"]) };
+        ExpertSpec { mixing, ..capped_hedge(experts, whole(&params["k"]), params) }
     });
 }
 

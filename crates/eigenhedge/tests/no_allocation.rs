@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use eigenhedge::comparators::{BestMethod, Sketch};
-use eigenhedge::experts::{CappedHedge, Leader, PerturbedLeader, ProductSets};
+use eigenhedge::experts::{ExpertKind, ExpertSpec, Experts};
 use eigenhedge::hebbian::{AmbientWeights, FeatureWeights, Hebbian, Params};
 use eigenhedge::internals::{Ambient, Portfolio, Span, Weights, auto};
 use eigenhedge::kernel::{Dictionary, KERNELS, KernelParameters, VectorKernel, Vectors};
@@ -180,15 +180,12 @@ fn assert_quiet(mut learner: impl Learner<[f64]>) {
 
 #[test]
 fn warm_expert_learners_allocate_nothing() {
-    let capped = CappedHedge::new(40, 30, 0.5).expect("valid");
-    for select in Select::ALL {
-        assert_quiet(capped.clone().with_select(select));
-    }
-    assert_quiet(capped.clone().with_mixing(Mixing::FixedShare { alpha: 0.01 }).expect("valid"));
-    assert_quiet(capped.with_mixing(Mixing::PastAverage { alpha: 0.01 }).expect("valid"));
-    assert_quiet(Leader::new(40, 30).expect("valid"));
-    assert_quiet(PerturbedLeader::new(40, 30, 0.5).expect("valid"));
-    assert_quiet(ProductSets::new(40, 30, 0.5).expect("valid"));
+    let quiet = |spec| assert_quiet(Experts::new(spec).expect("valid"));
+    let capped = ExpertSpec::new(ExpertKind::CappedHedge, 40, 30, 0.5);
+    Select::ALL.into_iter().for_each(|select| quiet(ExpertSpec { select, ..capped }));
+    quiet(ExpertSpec { mixing: Mixing::FixedShare { alpha: 0.01 }, ..capped });
+    quiet(ExpertSpec { mixing: Mixing::PastAverage { alpha: 0.01 }, ..capped });
+    ExpertKind::ALL.into_iter().for_each(|kind| quiet(ExpertSpec { kind, ..capped }));
 }
 
 fn hebbian_allocations<W: Weights<Point = [f64]>>(params: Params, weights: W) -> usize {

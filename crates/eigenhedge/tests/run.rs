@@ -3,6 +3,7 @@
 
 use crate::common::{bounded_rows, subspace_learners};
 use eigenhedge::comparators::{BestMethod, partition};
+use eigenhedge::experts::{ExpertKind, ExpertSpec, Experts};
 use eigenhedge::internals::{Reason, dot};
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::registry::{Family, REGISTRY};
@@ -67,7 +68,7 @@ fn sizes_that_memory_cannot_hold_are_refused() {
         let error = Model::new(Spec::bare(entry.kind, usize::MAX), 8, 0).unwrap_err().to_string();
         assert!(error.starts_with("k must be at most 4294967296, got"), "{}: {error}", entry.name);
     }
-    let error = eigenhedge::experts::CappedHedge::new(1 << 60, 2, 0.5).unwrap_err().to_string();
+    let error = Experts::new(ExpertSpec::new(ExpertKind::Leader, 1 << 60, 2, 0.5)).unwrap_err().to_string();
     assert!(error.starts_with("the weights of the experts would take"), "{error}");
 }
 

@@ -7,7 +7,7 @@ use anyhow::{Result, anyhow};
 use eigenhedge::batch::Center;
 use eigenhedge::bounds::{self, Setting};
 use eigenhedge::comparators::BestPair;
-use eigenhedge::registry::{AnyExperts, ExpertKind, ExpertSpec};
+use eigenhedge::registry::{ExpertKind, ExpertSpec, Experts};
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{Kind, Mixing, NormBound, Pair, Random, trial};
 use eigenhedge_io::{Cell, number_columns};
@@ -110,7 +110,7 @@ pub fn experts(args: &ExpertsArgs) -> Result<()> {
     };
     let select = args.select.parse().unwrap_or_default();
     let spec = ExpertSpec { kind, experts: count, kept: args.k, eta: args.eta, mixing, select };
-    let mut learner = AnyExperts::new(spec).map_err(|error| anyhow!("{}: {error}", stream.source()))?;
+    let mut learner = Experts::new(spec).map_err(|error| anyhow!("{}: {error}", stream.source()))?;
     let mut random = Random::seeded(args.seed);
     let mut numbers = ["expected_loss", "loss"].map(str::to_owned).to_vec();
     if learner.kept_probabilities().is_some() {

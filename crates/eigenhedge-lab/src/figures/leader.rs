@@ -4,7 +4,7 @@ use super::spec;
 use crate::curves::{cumulated, expected_losses, last, row_numbers};
 use crate::{Claim, LabError, Outcome, Progress, Setting, Table};
 use eigenhedge::bounds::{divergence, tuned_rate, tuned_regret};
-use eigenhedge::experts::{CappedHedge, Leader};
+use eigenhedge::experts::{ExpertKind, ExpertSpec, Experts};
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{Instance, Kind, Random, Spec, streams, trial};
 use eigenhedge_pages::{Chart, Series};
@@ -88,8 +88,9 @@ fn experts(losses: &[Vec<f64>], kept: usize) -> Result<LossTotals, LabError> {
     let best = best(losses, kept);
     let (eta, bound) = tuned(best, kept);
     let rows = || losses.iter().map(Vec::as_slice);
-    let leader = cumulated(&expected_losses(&mut Leader::new(N, kept)?, rows(), &|_| {})?);
-    let learner = cumulated(&expected_losses(&mut CappedHedge::new(N, kept, eta)?, rows(), &|_| {})?);
+    let made = |kind, eta| Experts::new(ExpertSpec::new(kind, N, kept, eta));
+    let leader = cumulated(&expected_losses(&mut made(ExpertKind::Leader, 1.0)?, rows(), &|_| {})?);
+    let learner = cumulated(&expected_losses(&mut made(ExpertKind::CappedHedge, eta)?, rows(), &|_| {})?);
     Ok(LossTotals { leader, learner, best, bound })
 }
 
@@ -118,10 +119,10 @@ fn judge(what: &str, learner: &str, kept: usize, totals: &LossTotals) -> Vec<Cla
 fn adversary(count: usize) -> Result<Claim, LabError> {
     // All experts are charged equally in the end, so the best loss is known in advance.
     let (eta, _) = tuned((count * (N - KEPT)) as f64 / N as f64, KEPT);
-    let mut learner = CappedHedge::new(N, KEPT, eta)?;
+    let mut learner = Experts::new(ExpertSpec::new(ExpertKind::CappedHedge, N, KEPT, eta))?;
     let (mut random, mut total, mut all) = (Random::seeded(0), 0.0, Vec::new());
     for _ in 0..count {
-        let dropped: Vec<f64> = learner.log_dropped().iter().map(|log| log.exp()).collect();
+        let dropped: Vec<f64> = learner.weights().iter().map(|log| log.exp()).collect();
         let losses = streams::charge_surest(&dropped);
         total += trial(&mut learner, &losses[..], &mut random)?.expected;
         all.push(losses);

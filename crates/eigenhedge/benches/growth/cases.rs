@@ -1,8 +1,8 @@
 //! All learners, with sizes at which their growth is visible and with the documented exponents.
 
-use eigenhedge::experts::{CappedHedge, Leader, PerturbedLeader, ProductSets};
+use eigenhedge::experts::{ExpertKind, ExpertSpec, Experts};
 use eigenhedge::options::Options;
-use eigenhedge::{Kind, Learner, Mixing, Model, Pair, Random, trial};
+use eigenhedge::{Kind, Mixing, Model, Pair, Random, trial};
 
 pub type Step = Box<dyn FnMut(&[f64])>;
 /// Function that builds a learner from the row length n and the number k of directions.
@@ -140,9 +140,10 @@ fn registered(
 
 /// Creates the case of a learner over experts: O(n), independent of k. The losses are the squared
 /// entries of a row, at most 1.
-fn experts<L: Learner<[f64]> + 'static>(name: &'static str, build: fn(usize, usize) -> L) -> Case {
+fn experts(name: &'static str, kind: ExpertKind) -> Case {
     let make = move |n: usize, k: usize| -> Step {
-        let (mut learner, mut random, mut losses) = (build(n, k), Random::seeded(1), vec![0.0; n]);
+        let mut learner = Experts::new(ExpertSpec::new(kind, n, k, 1.0)).expect("a valid learner");
+        let (mut random, mut losses) = (Random::seeded(1), vec![0.0; n]);
         Box::new(move |row| {
             losses.iter_mut().zip(row).for_each(|(loss, x)| *loss = (x * x).min(1.0));
             trial(&mut learner, &losses[..], &mut random).expect("valid losses");
@@ -223,15 +224,15 @@ pub fn all() -> Vec<Case> {
         // With more rows, the coefficients of the six members exceed the second-level cache.
         Case { t: axis(&[320, 640, 1280], 1.0), ..registered(kernel, "kernel auto", features(Kind::Auto)) },
         registered(budgeted, "kernel auto, 100 atoms", atoms(Kind::Auto)),
-        experts("experts: capped hedge", |n, k| CappedHedge::new(n, k, 1.0).expect("a valid learner")),
-        experts("experts: leader", |n, k| Leader::new(n, k).expect("a valid learner")),
-        experts("experts: perturbed leader", |n, k| PerturbedLeader::new(n, k, 1.0).expect("a valid learner")),
+        experts("experts: capped hedge", ExpertKind::CappedHedge),
+        experts("experts: leader", ExpertKind::Leader),
+        experts("experts: perturbed leader", ExpertKind::PerturbedLeader),
         // The time is O(n d) for d = n - k dropped experts.
         Case {
             n: axis(&[64, 128, 256], 2.0),
             wide: 128,
             length: 64,
-            ..experts("experts: product sets", |n, k| ProductSets::new(n, k, 1.0).expect("a valid learner"))
+            ..experts("experts: product sets", ExpertKind::ProductSets)
         },
     ]
 }

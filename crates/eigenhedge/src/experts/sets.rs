@@ -1,23 +1,14 @@
-//! Hedge over all sets of experts, with product weights.
+//! Distribution over sets with product weights.
 //!
-//! Update: `log w ← log w - η loss` (field `log_weights`). The probability of dropping a set is proportional to the
-//! product of the weights of its members: Hedge over the `C(n, d)` sets, in `O(n d)` time per trial and memory.
-//! Guarantee: the losses of sets are in `[0, d]`, so `Σ expected ≤ d (η L* + log C(n, d)) / (1 - e^{-ηd})`. Capped
-//! Hedge avoids the factor `d`.
 //! Numerics: entry `F[i][j]` of the table is the log of the elementary symmetric polynomial of degree `j` in the first
 //! `i` weights, a sum of positive terms. One backward pass over ratios of neighboring entries gives inclusion
 //! probabilities and samples, without cancellation.
-//! References: Warmuth & Kuzmin, JMLR 2008, section 4.1; Takimoto & Warmuth 2003 (product weights by dynamic
-//! programming).
+//! References: Takimoto & Warmuth 2003 (product weights by dynamic programming).
 
-use serde::{Deserialize, Serialize};
-
-use super::{DrawnExperts, check_kept, check_losses};
-use crate::error::{self, Error, every, require};
-use crate::learner::{Learner, Loss};
+use crate::error::{Error, every, require};
 use crate::num;
 use crate::random::Random;
-use crate::scratch::{Scratch, zero};
+use crate::scratch::zero;
 
 /// Distribution over sets of a fixed size, with probabilities proportional to the product of the members' weights.
 ///
@@ -87,7 +78,7 @@ impl SetDistribution {
     }
 
     /// `reach[j]` is the probability that a set has `j` members at or below the current index.
-    fn inclusion_into(&self, inclusion: &mut Vec<f64>, reach: &mut Vec<f64>) {
+    pub(super) fn inclusion_into(&self, inclusion: &mut Vec<f64>, reach: &mut Vec<f64>) {
         zero(inclusion, self.log_weights.len());
         zero(reach, self.size + 1);
         reach[self.size] = 1.0;
@@ -122,87 +113,11 @@ impl SetDistribution {
     }
 }
 
-/// Hedge over all sets of `d = n - k` dropped experts, with product weights.
-///
-/// ```
-/// use eigenhedge::{Random, experts::ProductSets, trial};
-/// let mut learner = ProductSets::new(4, 2, 0.5)?;
-/// let loss = trial(&mut learner, &[0.0, 0.2, 0.8, 1.0][..], &mut Random::seeded(1))?;
-/// assert!((loss.expected - 1.0).abs() < 1e-15);
-/// # Ok::<(), eigenhedge::Error>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ProductSets {
-    kept: usize,
-    eta: f64,
-    log_weights: Vec<f64>,
-    #[serde(skip)]
-    scratch: Scratch<SetScratch>,
-}
-
-#[derive(Debug, Clone, Default)]
-struct SetScratch {
-    sets: SetDistribution,
-    reach: Vec<f64>,
-    choice: DrawnExperts,
-}
-
-impl ProductSets {
-    /// Creates a learner that keeps `kept` of `experts` experts, with learning rate `eta`.
-    pub fn new(experts: usize, kept: usize, eta: f64) -> Result<Self, Error> {
-        check_kept(kept, experts)?;
-        error::positive("eta", eta)?;
-        Ok(Self { kept, eta, log_weights: vec![0.0; experts], scratch: Scratch::default() })
-    }
-
-    pub(crate) fn continues(&self, fresh: &Self) -> bool {
-        let are_sound = self.log_weights.iter().all(|x| x.is_finite() && *x <= 0.0);
-        self.kept == fresh.kept
-            && self.eta == fresh.eta
-            && self.log_weights.len() == fresh.log_weights.len()
-            && are_sound
-    }
-
-    /// Returns the experts dropped in the most recent trial.
-    pub fn log_weights(&self) -> &[f64] {
-        &self.log_weights
-    }
-
-    /// Returns the indices of the experts dropped in the most recent trial. Empty before the first trial.
-    pub fn dropped(&self) -> &[usize] {
-        &self.scratch.0.choice.dropped
-    }
-}
-
-impl Learner<[f64]> for ProductSets {
-    fn check(&mut self, losses: &[f64]) -> Result<(), Error> {
-        check_losses(losses, self.log_weights.len())
-    }
-
-    fn choose(&mut self, random: &mut Random) {
-        let SetScratch { sets, reach, choice } = &mut self.scratch.0;
-        sets.fill(&self.log_weights, self.log_weights.len() - self.kept);
-        sets.inclusion_into(&mut choice.probabilities, reach);
-        sets.sample(random, &mut choice.dropped);
-    }
-
-    fn incur(&mut self, losses: &[f64]) -> Loss {
-        self.scratch.0.choice.loss(losses)
-    }
-
-    fn update(&mut self, losses: &[f64]) {
-        self.log_weights.iter_mut().zip(losses).for_each(|(weight, loss)| *weight -= self.eta * loss);
-        let largest = self.log_weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        self.log_weights.iter_mut().for_each(|weight| *weight -= largest);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::trial;
 
     /// Lists every set of `size` indices as a bit mask, with its weight.
     fn all_sets(log_weights: &[f64], size: usize) -> Vec<(usize, f64)> {
@@ -250,25 +165,9 @@ mod tests {
     }
 
     #[test]
-    fn expected_loss_stays_within_the_bound_of_hedge_over_sets() {
-        let (experts, kept, eta, mut random) = (6, 4, 0.3, Random::seeded(12));
-        let (mut learner, mut totals, mut total) = (ProductSets::new(experts, kept, eta).unwrap(), [0.0; 6], 0.0);
-        for _ in 0..300 {
-            let losses: Vec<f64> = (0..experts).map(|place| f64::from(random.uniform() * 7.0 < place as f64)).collect();
-            total += trial(&mut learner, &losses[..], &mut random).unwrap().expected;
-            totals.iter_mut().zip(&losses).for_each(|(sum, loss)| *sum += loss);
-            let mut sorted = totals;
-            sorted.sort_by(f64::total_cmp);
-            let bound = 2.0 * (eta * (sorted[0] + sorted[1]) + 15f64.ln()) / -(-eta * 2.0).exp_m1();
-            assert!(total <= bound, "{total} {bound}");
-        }
-    }
-
-    #[test]
     fn sizes_that_no_set_can_have_are_refused() {
         assert!(SetDistribution::new(&[0.0, f64::NEG_INFINITY], 2).is_err());
         assert!(SetDistribution::new(&[0.0, 0.0], 0).is_err());
         assert!(SetDistribution::new(&[0.0, f64::NAN], 1).is_err());
-        assert!(ProductSets::new(3, 3, 1.0).is_err() && ProductSets::new(3, 1, f64::NAN).is_err());
     }
 }

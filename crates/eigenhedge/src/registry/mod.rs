@@ -14,6 +14,6 @@ mod learners;
 pub mod options;
 mod spec;
 
-pub use experts::{AnyExperts, ExpertKind, ExpertSpec};
+pub use crate::experts::{ExpertKind, ExpertSpec, Experts};
 pub use learners::{Entry, Family, Kind, REGISTRY};
 pub use spec::{FeatureLearner, KernelLearner, Missing, PlainLearner, Spec};
