@@ -160,7 +160,7 @@ pub mod internals {
     pub use crate::simplex::cap::{CapScratch, Complement, cap};
     pub use crate::simplex::sample::{DrawScratch, draw};
     pub use crate::span::{Ambient, Feature, Span};
-    pub use crate::subspace::{AnyRule, Rule};
+    pub use crate::subspace::AnyRule;
 }
 
 /// Runs the examples of the README as doctests.

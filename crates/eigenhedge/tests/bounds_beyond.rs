@@ -3,7 +3,7 @@
 
 use crate::common::bounded_rows;
 use eigenhedge::comparators::{Best, BestMethod, Partitions};
-use eigenhedge::internals::{Reason, Rule, dot};
+use eigenhedge::internals::{Reason, dot};
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::options::AUTO_SEGMENTS;
 use eigenhedge::simplex::{Multiplicity, Select};

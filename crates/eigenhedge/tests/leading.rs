@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::common::hard_streams::HARD;
-use eigenhedge::internals::{Rule, Span, dot, symmetric_eigen};
+use eigenhedge::internals::{Span, dot, symmetric_eigen};
 use eigenhedge::options::Options;
 use eigenhedge::{Instance, Kind, Learner, Matrix, Missing, Moments, PlainLearner, Random, Spec, streams, trial};
 

@@ -4,7 +4,7 @@
 use crate::common::product;
 use eigenhedge::bounds::{Setting, uncentered};
 use eigenhedge::comparators::BestSubspace;
-use eigenhedge::internals::{Rule, dot};
+use eigenhedge::internals::dot;
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{Instance, Kind, Mixing, NormBound, PlainLearner, Random, Spec, streams, trial};

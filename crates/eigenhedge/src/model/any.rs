@@ -15,7 +15,7 @@ use crate::registry::{Family, Kind, Missing, Spec};
 use crate::simplex::Multiplicity;
 use crate::span::{Ambient, Feature};
 use crate::state::{State, ensure};
-use crate::subspace::{Instance, Rule, Subspace};
+use crate::subspace::{Instance, Subspace};
 use serde::{Deserialize, Serialize};
 
 /// Learner of any family, over plain rows or kernel features. A single subspace learner is a portfolio with one member.

@@ -36,7 +36,7 @@ use crate::mixing::Mixing;
 use crate::registry::{Kind, Spec};
 use crate::simplex::{Multiplicity, Select};
 use crate::span::Span;
-use crate::subspace::{AnyRule, NormBound, Rule, RunningCenter, Subspace};
+use crate::subspace::{NormBound, RunningCenter, Subspace};
 
 /// Quantities from which a bound is computed, apart from the best loss.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -133,7 +133,7 @@ pub fn bound_holds(
 
 pub(super) fn guarantee<S: Span>(
     spec: &Spec,
-    learner: &Subspace<S, AnyRule>,
+    learner: &Subspace<S>,
     inputs: &BoundInputs,
     comparator: Comparator,
 ) -> Result<Guarantee, Reason> {
@@ -183,7 +183,7 @@ fn named(dimension: Multiplicity, finite: &'static str, limit: &'static str) -> 
 
 fn fixed<S: Span>(
     spec: &Spec,
-    learner: &Subspace<S, AnyRule>,
+    learner: &Subspace<S>,
     setting: &Setting,
     inputs: &BoundInputs,
     best: f64,

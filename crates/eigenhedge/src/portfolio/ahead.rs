@@ -9,7 +9,7 @@ use crate::linalg::WINDOW;
 use crate::random::Random;
 use crate::scratch::refill;
 use crate::span::Ambient;
-use crate::subspace::{AnyRule, Drawn, Instance, Subspace, Trace};
+use crate::subspace::{Drawn, Instance, Subspace, Trace};
 use crate::threads::threads;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -33,7 +33,7 @@ pub(crate) struct Ran<'a> {
 
 struct Piece<'a> {
     i: usize,
-    member: &'a mut Subspace<Ambient, AnyRule>,
+    member: &'a mut Subspace<Ambient>,
     learned: usize,
 }
 
@@ -164,7 +164,7 @@ impl Lots {
     }
 }
 
-fn learn(member: &mut Subspace<Ambient, AnyRule>, rows: &[&[f64]], lot: Range<usize>, traces: &mut Vec<Trace>) {
+fn learn(member: &mut Subspace<Ambient>, rows: &[&[f64]], lot: Range<usize>, traces: &mut Vec<Trace>) {
     traces.resize_with(lot.len(), Trace::default);
     let mut upcoming: Vec<Instance<'_, [f64]>> = Vec::new();
     for (i, trace) in lot.clone().zip(traces) {

@@ -25,14 +25,14 @@ use crate::registry::{Kind, Missing, Spec};
 use crate::scratch::{Scratch, refill};
 use crate::span::{Ambient, Span};
 use crate::state::{State, energy, ensure, length};
-use crate::subspace::{AnyRule, Drawn, Frozen, Instance, Lot, NormBound, RunningCenter, Subspace, Trace};
+use crate::subspace::{Drawn, Frozen, Instance, Lot, NormBound, RunningCenter, Subspace, Trace};
 use fill::{FillErrors, Filling};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Portfolio<S> {
     pub specs: Vec<Spec>,
-    pub members: Vec<Box<Subspace<S, AnyRule>>>,
+    pub members: Vec<Box<Subspace<S>>>,
     pub trust: Trust,
     pub totals: Vec<f64>,
     fill_errors: FillErrors,
@@ -139,7 +139,7 @@ impl<S: Span> Portfolio<S> {
         self.specs.iter_mut().for_each(|spec| spec.missing = missing);
     }
 
-    pub fn chosen(&self) -> &Subspace<S, AnyRule> {
+    pub fn chosen(&self) -> &Subspace<S> {
         &self.members[self.scratch.0.chosen]
     }
 
@@ -147,7 +147,7 @@ impl<S: Span> Portfolio<S> {
         largest(&self.trust.present_weights())
     }
 
-    pub(crate) fn heaviest_mut(&mut self) -> &mut Subspace<S, AnyRule> {
+    pub(crate) fn heaviest_mut(&mut self) -> &mut Subspace<S> {
         let heaviest = self.heaviest();
         &mut self.members[heaviest]
     }

@@ -286,7 +286,7 @@ impl Spec {
     }
 
     /// Builds the learner over any span.
-    pub fn over<S: Span>(&self, span: S) -> Result<Subspace<S, AnyRule>, Error> {
+    pub fn over<S: Span>(&self, span: S) -> Result<Subspace<S>, Error> {
         let dimension = span.dimension();
         if self.as_printed && self.learner != Kind::Anchored {
             return Err(Error::Unsupported("as-printed is for the anchored learner"));
@@ -342,10 +342,10 @@ impl Spec {
 }
 
 /// Learner over rows of plain numbers.
-pub type PlainLearner = Subspace<Ambient, AnyRule>;
+pub type PlainLearner = Subspace<Ambient>;
 
 /// Kernel learner over rows of numbers.
 pub type KernelLearner = FeatureLearner<Vectors>;
 
 /// Kernel learner over the points of a dictionary.
-pub type FeatureLearner<D> = Subspace<Feature<D>, AnyRule>;
+pub type FeatureLearner<D> = Subspace<Feature<D>>;

@@ -8,7 +8,7 @@
 //! Cost: O(w k² + k³) with w columns of the span, if coordinates are requested.
 //! References: Schönemann, *A generalized solution of the orthogonal Procrustes problem*, Psychometrika 1966.
 
-use super::{Rule, Subspace};
+use super::Subspace;
 use crate::error::Error;
 use crate::linalg::checks::shape;
 use crate::linalg::{Matrix, Polar, multiply, multiply_small};
@@ -81,7 +81,7 @@ impl Aligned {
     }
 }
 
-impl<S: Span, R: Rule> Subspace<S, R> {
+impl<S: Span> Subspace<S> {
     pub(crate) fn align(&mut self) {
         self.gather_directions(self.kept);
         self.aligned.align(&self.scratch.0.directions, self.kept);

@@ -54,7 +54,7 @@ pub struct Anchored {
     dimension: Multiplicity,
     pub(super) scatter: Scatter,
     /// Cost of approximations, which adds to the constant of the regret bound.
-    price: f64,
+    pub(super) price: f64,
     norm_square: f64,
     log_weights: Vec<f64>,
     complement: Complement,

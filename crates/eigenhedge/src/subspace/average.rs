@@ -10,12 +10,12 @@
 //! numbers.
 //! References: Warmuth & Kuzmin, JMLR 2008, section 6.3.
 
-use super::{Rule, Subspace};
+use super::{AnyRule, Subspace};
 use crate::error::{Error, require};
 use crate::linalg::{Matrix, add_product, multiply, symmetric_eigen};
 use crate::num::{dot, kept};
 use crate::row::check_row;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, refill};
 use crate::span::{Ambient, Span};
 use crate::state::length;
 use serde::{Deserialize, Serialize};
@@ -49,11 +49,10 @@ pub struct Average {
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    direction: Vec<f64>,
+    order: Vec<usize>,
     directions: Matrix,
     vectors: Matrix,
     scaled: Matrix,
-    changes: Vec<f64>,
 }
 
 impl Average {
@@ -75,26 +74,20 @@ impl Average {
 
     /// Adds the current distribution of the learner. Returns `Err` for a learner that subtracts a center or has another
     /// row length.
-    pub fn add<R: Rule>(&mut self, learner: &mut Subspace<Ambient, R>) -> Result<(), Error> {
+    pub fn add(&mut self, learner: &mut Subspace<Ambient>) -> Result<(), Error> {
         length("a row of the learner", learner.span.length(), self.sum.rows())?;
         if learner.options.center.is_some() || learner.span.origin().is_some() {
             return Err(Error::Unsupported("the average of learners that center does not have their average loss"));
         }
-        let Working { direction, directions, vectors, scaled, changes } = &mut self.scratch.0;
+        let Working { order, directions, vectors, scaled } = &mut self.scratch.0;
         let common = kept(learner.rule.complement().log_weight);
-        changes.clear();
-        directions.resize(learner.span.columns(), 0);
-        for i in 0..learner.rule.log_weights().len() {
-            let change = kept(learner.rule.log_weights()[i]) - common;
-            if change != 0.0 {
-                learner.rule.directions_mut().direction(i, direction);
-                directions.push_column(direction);
-                changes.push(change);
-            }
-        }
+        let change = |rule: &AnyRule, i: usize| kept(rule.log_weights()[i]) - common;
+        refill(order, (0..learner.rule.log_weights().len()).filter(|i| change(&learner.rule, *i) != 0.0));
+        learner.rule.directions_mut().select(order, directions);
+        directions.resize(learner.span.columns(), order.len());
         multiply(vectors, learner.span.vectors().view(), directions.view());
         scaled.clone_from(vectors);
-        scaled.scale_columns(|j| changes[j]);
+        scaled.scale_columns(|j| change(&learner.rule, order[j]));
         add_product(&mut self.sum, scaled.view(), vectors.view().transpose());
         self.common += common;
         self.terms += 1;

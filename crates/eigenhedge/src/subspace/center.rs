@@ -14,7 +14,7 @@
 //! Guarantee: none. The loss of a row is relative to the center before that row.
 //! Cost: that of the sources, and O(u) for u explicit directions.
 
-use super::{Rule, Subspace};
+use super::Subspace;
 use crate::error::{Error, require};
 use crate::impute::solve;
 use crate::linalg::Matrix;
@@ -187,7 +187,7 @@ impl LearnedCenter {
     }
 }
 
-impl<S: Span, R: Rule> Subspace<S, R> {
+impl<S: Span> Subspace<S> {
     pub(super) fn observe_sources(&mut self) {
         let Some(learned) = self.learned.as_mut().filter(|_| self.options.center.is_some()) else { return };
         self.span.project_sources(&self.scratch.0.columns, self.scratch.0.observed.unit_square.sqrt());
@@ -238,7 +238,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     }
 }
 
-impl<R: Rule> Subspace<Ambient, R> {
+impl Subspace<Ambient> {
     /// Moves a learned center along the rows of a batch after it was learned. The sums of the regression do not depend
     /// on the coefficients, so they are computed after the last row.
     pub(crate) fn advance_learned_center(&mut self, rows: &[&[f64]]) {

@@ -1,6 +1,6 @@
 //! Choice in a trial: the directions that are kept.
 
-use super::{Rule, Subspace, Working};
+use super::{Subspace, Working};
 use crate::linalg::Matrix;
 use crate::num::{dot, kept, kept_all};
 use crate::random::Random;
@@ -202,7 +202,7 @@ pub(super) fn finish_coordinates(coordinates: &mut Vec<f64>, kept: usize, unit_s
 /// Share of its length below which the remainder of a vector is rounding error.
 const ROUNDING: f64 = 1e-10;
 
-impl<R: Rule> Subspace<Ambient, R> {
+impl Subspace<Ambient> {
     /// Reconstruction of a row: its projection on the subspace drawn for it, in the units of the row. The kept
     /// directions of the complement are determined only as far as the row requires ([`super::choice`]). Let r be the
     /// part of the row in the complement and s the share of `|r|²` that they explain. The projection of r on them is `s
@@ -210,16 +210,16 @@ impl<R: Rule> Subspace<Ambient, R> {
     /// generator of the choice. O(n w + w u) for rows of length n, with u explicit directions in w columns. Must be
     /// called after the loss is computed and before the update.
     pub(crate) fn reconstruct(&mut self, row: &[f64], out: &mut Vec<f64>) {
-        let Working { choice, direction, directions, kept_coordinates, observed, .. } = &mut self.scratch.0;
+        let Working { choice, order, directions, kept_coordinates, observed, .. } = &mut self.scratch.0;
         let unit = observed.unit_square.sqrt();
         let explicit = choice.marks.len();
+        refill(order, 0..explicit);
+        self.rule.directions_mut().select(order, directions);
         directions.resize(self.span.columns(), explicit);
         let (mut all, mut dropped) = (vec![0.0; self.span.columns()], vec![0.0; self.span.columns()]);
         for i in 0..explicit {
-            self.rule.directions_mut().direction(i, direction);
-            directions.column_mut(i).copy_from_slice(direction);
-            let coordinate = unit * self.rule.directions().coordinates()[i];
-            let add = |sum: &mut Vec<f64>| sum.iter_mut().zip(&*direction).for_each(|(s, d)| *s += coordinate * d);
+            let (coordinate, direction) = (unit * self.rule.directions().coordinates()[i], directions.column(i));
+            let add = |sum: &mut Vec<f64>| sum.iter_mut().zip(direction).for_each(|(s, d)| *s += coordinate * d);
             add(&mut all);
             if !choice.marks[i] {
                 add(&mut dropped);

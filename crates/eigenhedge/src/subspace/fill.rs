@@ -1,6 +1,6 @@
 //! Rows with missing cells: the directions of the learner fill them in, and the loss covers the observed cells.
 
-use super::{Rule, Subspace};
+use super::Subspace;
 use crate::impute::{Imputation, ridge};
 use crate::linalg::Matrix;
 use crate::num::kept;
@@ -31,7 +31,7 @@ pub(crate) struct Fill {
 /// Number of directions used beyond `2k`: those that are not kept also contain information.
 const MORE: usize = 8;
 
-impl<R: Rule> Subspace<Ambient, R> {
+impl Subspace<Ambient> {
     pub(crate) fn begin_column(&mut self, column: usize, value: f64) {
         self.span.begin_column(column, value);
     }

@@ -99,10 +99,6 @@ impl Directions for Frame {
         &self.scratch.0.outside
     }
 
-    fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
-        self.rotation.copy_column(i, out);
-    }
-
     fn select(&mut self, order: &[usize], out: &mut Matrix) {
         self.rotation.copy_columns(order, out);
     }

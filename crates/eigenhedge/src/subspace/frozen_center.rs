@@ -11,7 +11,7 @@
 //! Guarantee: none with a center. Otherwise the bounds hold with the largest eigenvalue of the instance as norm bound.
 
 use super::choice::complement_mass;
-use super::{AnyRule, Instance, Rule, Subspace, Symmetric, Working};
+use super::{AnyRule, Instance, Subspace, Symmetric, Working};
 use crate::error::Error;
 use crate::learner::{Learner, Loss};
 use crate::linalg::{
@@ -194,7 +194,7 @@ enum MemberBatch {
     Shared { offset: Vec<f64>, directions: Matrix },
 }
 
-impl Subspace<Ambient, AnyRule> {
+impl Subspace<Ambient> {
     /// Leaves the learned state. Returns `Err` if the instance exceeds a given norm bound or its energy overflows.
     pub(crate) fn freeze(&mut self, lot: &mut Lot) -> Result<Frozen, Error> {
         let (offset, count) = (self.span.measured_from_origin(&lot.mean), lot.rows());

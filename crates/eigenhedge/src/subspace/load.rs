@@ -1,7 +1,7 @@
 //! Instances, a point or a symmetric matrix as a sum of weighted dyads, and their loading: checks, projection on the
 //! columns of the span, coordinates in the directions of the rule.
 
-use super::{DEFECT, NEGLIGIBLE, NormBound, Rule, SLACK, Subspace, Working};
+use super::{DEFECT, NEGLIGIBLE, NormBound, SLACK, Subspace, Working};
 use crate::error::{self, Error};
 use crate::linalg::{Matrix, symmetric_eigen, symmetric_eigenvalues};
 use crate::num::{LARGEST_TOTAL, dot, unit};
@@ -12,7 +12,7 @@ fn adds_up(parts: f64, whole: f64) -> bool {
     (parts - whole).abs() <= DEFECT * whole
 }
 
-impl<S: Span, R: Rule> Subspace<S, R> {
+impl<S: Span> Subspace<S> {
     /// Projects the loaded point on the columns and returns the norm of the residual. If energies do not add up by more
     /// than rounding explains, orthonormalizes the columns and projects again. Scaling removes any remaining error.
     pub(super) fn project(&mut self, point: &S::Point, square: f64) -> f64 {

@@ -15,7 +15,7 @@
 //! most min(n, w + w' + 1) columns.
 
 use super::aligned::Aligned;
-use super::{AnyRule, Rule, Subspace};
+use super::{AnyRule, Subspace};
 use crate::error::{self, Error};
 use crate::kernel::Dictionary;
 use crate::linalg::{Matrix, add_lower_square, multiplied, multiply};
@@ -42,7 +42,7 @@ pub(crate) enum LearnedScatter {
     Factor(Matrix),
 }
 
-impl Subspace<Ambient, AnyRule> {
+impl Subspace<Ambient> {
     pub(crate) fn merge(&mut self, mut other: Self, cost: f64) -> Result<(), Error> {
         if other.trials == 0 {
             return Ok(());
@@ -77,7 +77,7 @@ impl Subspace<Ambient, AnyRule> {
         self.healed += other.healed;
         self.add_scatter(&vectors, Some(&inner))?;
         let (rule, other) = (scatter_rule(&mut self.rule)?, scatter_rule(&mut other.rule)?);
-        rule.add_price(cost + other.price());
+        rule.add_price(cost + other.price);
         Ok(())
     }
 
@@ -128,7 +128,7 @@ impl Subspace<Ambient, AnyRule> {
     }
 }
 
-impl<D: Dictionary> Subspace<Feature<D>, AnyRule> {
+impl<D: Dictionary> Subspace<Feature<D>> {
     /// Learns a set of points without a prediction, for a function of the scatter matrix of all rows without budget,
     /// rank cap or clipping, centered at the mean or not. The error contains the index of the point. After an error the
     /// learner must not be used.

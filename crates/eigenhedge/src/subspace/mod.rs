@@ -83,11 +83,11 @@ pub struct Options {
 
 /// Learner over k-dimensional subspaces: a rule `R` over a span `S`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Subspace<S, R> {
+pub struct Subspace<S> {
     kept: usize,
     options: Options,
     span: S,
-    rule: R,
+    rule: AnyRule,
     largest_square: f64,
     energy: f64,
     trials: u64,
@@ -116,7 +116,6 @@ struct Working {
     is_loaded: bool,
     expected: f64,
     order: Vec<usize>,
-    direction: Vec<f64>,
     outside: Outside,
     directions: Matrix,
     importance: Vec<f64>,
@@ -156,7 +155,7 @@ fn check_scale(norm_square: f64, trace: f64) -> Result<(), Error> {
     ensure(trace / norm_square <= 1e60, "the scatter matrix must be within the scale of the rows")
 }
 
-impl<S: Span + State> State for Subspace<S, AnyRule> {
+impl<S: Span + State> State for Subspace<S> {
     fn check_state(&self, built: &Self) -> Result<(), Error> {
         let parameters = (self.kept, self.options) == (built.kept, built.options);
         ensure(parameters, "the parameters of a learner must be those that its options give")?;
@@ -182,8 +181,8 @@ impl<S: Span + State> State for Subspace<S, AnyRule> {
     }
 }
 
-impl<S: Span, R: Rule> Subspace<S, R> {
-    pub(crate) fn new(kept: usize, mut span: S, rule: R, options: Options) -> Result<Self, Error> {
+impl<S: Span> Subspace<S> {
+    pub(crate) fn new(kept: usize, mut span: S, rule: AnyRule, options: Options) -> Result<Self, Error> {
         check_kept(kept, span.dimension())?;
         options.norm_bound.check()?;
         options.center.map_or(Ok(()), RunningCenter::check)?;
@@ -225,7 +224,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     }
 
     /// Returns the rule, which updates the probabilities of the directions.
-    pub fn rule(&self) -> &R {
+    pub fn rule(&self) -> &AnyRule {
         &self.rule
     }
 
@@ -282,7 +281,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     /// Returns true if every row of moderate numbers is valid and the rule has no noise.
     pub(crate) fn accepts_any_row(&self, least_square: f64, largest_energy: f64) -> bool {
         self.options.norm_bound == NormBound::Running
-            && !self.rule.is_noisy()
+            && !matches!(self.rule, AnyRule::Perturbed(_))
             && !self.fixes_center()
             && self.largest_square >= least_square
             && self.energy <= largest_energy

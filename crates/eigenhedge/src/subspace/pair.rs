@@ -14,7 +14,7 @@
 //!
 //! References: Warmuth & Kuzmin, JMLR 2008, section 9.
 
-use super::{Instance, NormBound, Options, Subspace, Tracking};
+use super::{AnyRule, Instance, NormBound, Options, Subspace, Tracking};
 use crate::error::{self, Error};
 use crate::learner::Learner;
 use crate::linalg::{Matrix, multiplied};
@@ -52,7 +52,7 @@ pub struct PairGain {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pair {
     lengths: (usize, usize),
-    learner: Subspace<Ambient, Tracking>,
+    learner: Subspace<Ambient>,
     centers: Option<Centers>,
     #[serde(skip)]
     scratch: Scratch<Working>,
@@ -81,7 +81,12 @@ impl Pair {
         error::at_least_one("the length of the right rows", right)?;
         let span = Ambient::new(left + right)?;
         // Divided by Q², the eigenvalues of a dilation are in [-1, 1], twice the range of a dyad.
-        let rule = Tracking::new(error::positive("eta", eta)? / 2.0, mixing, kept, span.dimension())?;
+        let rule = AnyRule::Tracking(Box::new(Tracking::new(
+            error::positive("eta", eta)? / 2.0,
+            mixing,
+            kept,
+            span.dimension(),
+        )?));
         let learner = Subspace::new(kept, span, rule, Options::default())?;
         Ok(Self { lengths: (left, right), learner, centers: None, scratch: Scratch::default() })
     }
@@ -106,7 +111,7 @@ impl Pair {
     }
 
     /// Returns the subspace learner over the dilations.
-    pub fn learner(&self) -> &Subspace<Ambient, Tracking> {
+    pub fn learner(&self) -> &Subspace<Ambient> {
         &self.learner
     }
 

@@ -135,10 +135,6 @@ impl Directions for Perturbed {
         &self.scratch.0.coordinates
     }
 
-    fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
-        self.directions.copy_column(i, out);
-    }
-
     fn select(&mut self, order: &[usize], out: &mut Matrix) {
         self.directions.copy_columns(order, out);
     }
@@ -173,10 +169,6 @@ impl Rule for Perturbed {
         // Only the ratio of signal and noise matters, so both are scaled to at most 1 and cannot overflow.
         let (signal, scale) = if self.eta > 1.0 { (1.0, 1.0 / self.eta) } else { (self.eta, 1.0) };
         self.follow(signal, |diagonal| scale * random.normal() * if diagonal { std::f64::consts::SQRT_2 } else { 1.0 });
-    }
-
-    fn is_noisy(&self) -> bool {
-        true
     }
 
     fn resolution(&self) -> f64 {

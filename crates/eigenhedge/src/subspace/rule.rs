@@ -7,6 +7,7 @@ use crate::random::Random;
 use crate::simplex::Complement;
 use crate::state::State;
 use serde::{Deserialize, Serialize};
+use std::ops::{Deref, DerefMut};
 
 #[derive(Debug, Clone)]
 pub struct Observed {
@@ -45,8 +46,6 @@ pub trait Directions {
 
     fn heal(&mut self) {}
 
-    fn direction(&mut self, i: usize, out: &mut Vec<f64>);
-
     fn select(&mut self, order: &[usize], out: &mut Matrix);
 }
 
@@ -61,10 +60,6 @@ pub trait Rule {
 
     /// Draws the noise of the rule before a choice.
     fn perturb(&mut self, _: &mut Random) {}
-
-    fn is_noisy(&self) -> bool {
-        false
-    }
 
     /// Returns `log v ≤ 0` for each explicit direction, where v is the probability of being dropped.
     fn log_weights(&self) -> &[f64];
@@ -119,33 +114,26 @@ impl State for AnyRule {
     }
 }
 
-macro_rules! forward {
-    ($($self:ty: $name:ident($($a:ident: $t:ty),*) $(-> $out:ty)?;)+) => {
-        $(fn $name(self: $self, $($a: $t),*) $(-> $out)? {
-            match self {
-                Self::Tracking(rule) => rule.$name($($a),*),
-                Self::Anchored(rule) => rule.$name($($a),*),
-                Self::Additive(rule) => rule.$name($($a),*),
-                Self::Perturbed(rule) => rule.$name($($a),*),
-            }
-        })+
-    };
+impl Deref for AnyRule {
+    type Target = dyn Rule;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Self::Tracking(rule) => &**rule,
+            Self::Anchored(rule) => &**rule,
+            Self::Additive(rule) => &**rule,
+            Self::Perturbed(rule) => &**rule,
+        }
+    }
 }
 
-impl Rule for AnyRule {
-    forward! {
-        &Self: directions() -> &dyn Directions;
-        &Self: is_noisy() -> bool;
-        &Self: log_weights() -> &[f64];
-        &Self: complement() -> &Complement;
-        &Self: mean_energy(i: usize, trials: u64) -> Option<f64>;
-        &Self: resolution() -> f64;
-        &Self: price() -> f64;
-        &mut Self: directions_mut() -> &mut dyn Directions;
-        &mut Self: grow(columns: usize);
-        &mut Self: perturb(random: &mut Random);
-        &mut Self: update(instance: &Observed, norm_square: f64);
-        &mut Self: rotation(max_pending: usize) -> Option<&Matrix>;
-        &mut Self: reduce(rotation: &Matrix);
+impl DerefMut for AnyRule {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        match self {
+            Self::Tracking(rule) => &mut **rule,
+            Self::Anchored(rule) => &mut **rule,
+            Self::Additive(rule) => &mut **rule,
+            Self::Perturbed(rule) => &mut **rule,
+        }
     }
 }

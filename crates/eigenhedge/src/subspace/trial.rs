@@ -1,5 +1,5 @@
 use super::choice::{DrawnDirections, Outside, finish_coordinates};
-use super::{Instance, NormBound, Rule, Subspace, Working};
+use super::{Instance, NormBound, Subspace, Working};
 use crate::error::Error;
 use crate::learner::{Learner, Loss, Upcoming};
 use crate::num::exp;
@@ -7,7 +7,7 @@ use crate::random::Random;
 use crate::simplex::{Complement, Select};
 use crate::span::{SourceMove, Span};
 
-impl<S: Span, R: Rule> Subspace<S, R> {
+impl<S: Span> Subspace<S> {
     pub(super) fn centering_weight(&self) -> f64 {
         self.options.center.map_or(1.0, |center| center.learned_share(self.center_weight, self.scratch.0.row_weight))
     }
@@ -123,7 +123,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     }
 }
 
-impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
+impl<S: Span> Learner<Instance<'_, S::Point>> for Subspace<S> {
     fn check(&mut self, instance: &Instance<'_, S::Point>) -> Result<(), Error> {
         let square = self.instance_square(instance)?;
         self.within_bound(square)?;
@@ -229,7 +229,7 @@ pub(crate) struct Trace {
     unit_square: f64,
 }
 
-impl<S: Span, R: Rule> Subspace<S, R> {
+impl<S: Span> Subspace<S> {
     /// [`Self::fixes_center`] must be false, and the rule must have no noise.
     pub(crate) fn trial_without_choice(&mut self, point: &S::Point, trace: &mut Trace) -> Result<(), Error> {
         let instance = Instance::Point(point);

@@ -2,7 +2,7 @@
 //! loss and the squared kept coordinates add up to the energy. The columns are orthonormal.
 #![allow(dead_code)]
 
-use eigenhedge::internals::{Ambient, AnyRule, Feature, Span, dot};
+use eigenhedge::internals::{Ambient, Feature, Span, dot};
 use eigenhedge::kernel::{Dictionary, Vectors};
 use eigenhedge::{Instance, Learner, Loss, Random, Subspace};
 
@@ -166,7 +166,7 @@ impl Measured for Feature<Vectors> {
 }
 
 pub fn judged<S: Measured>(
-    learner: &mut Subspace<S, AnyRule>,
+    learner: &mut Subspace<S>,
     row: &[f64],
     with_drift: bool,
     random: &mut Random,

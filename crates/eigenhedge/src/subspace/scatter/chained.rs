@@ -45,7 +45,6 @@ struct Working {
     eigen: Eigen,
     working: FactorScratch,
     coordinates: Vec<f64>,
-    of_direction: Vec<f64>,
     of_directions: Matrix,
     product: Matrix,
     image: Vec<f64>,
@@ -99,23 +98,6 @@ impl Directions for Chained {
 
     fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
-    }
-
-    fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
-        let Working { working, of_direction: coordinates, image, .. } = &mut self.scratch.0;
-        zero(coordinates, self.values.len());
-        coordinates[i] = 1.0;
-        for factor in self.chain.factors[..self.chain.used].iter().rev() {
-            zero(image, factor.size);
-            factor.apply(&coordinates[..factor.size], image, working);
-            coordinates[..factor.size].copy_from_slice(image);
-        }
-        let size = self.basis.columns();
-        zero(out, self.basis.rows());
-        for (j, weight) in coordinates[..size].iter().enumerate() {
-            out.iter_mut().zip(self.basis.column(j)).for_each(|(o, b)| *o += weight * b);
-        }
-        out.extend_from_slice(&coordinates[size..]);
     }
 
     fn select(&mut self, order: &[usize], out: &mut Matrix) {

@@ -228,24 +228,6 @@ impl Factor {
         }
     }
 
-    /// Computes `out = E y` for this factor E, from new to old directions.
-    pub fn apply(&self, y: &[f64], out: &mut [f64], scratch: &mut FactorScratch) {
-        let terms = &mut scratch.terms;
-        zero(terms, self.active.len());
-        for (value, source) in y.iter().zip(&self.order) {
-            match *source {
-                DirectionSource::Root(i) => terms[i] = self.scales[i] * value,
-                DirectionSource::Input(j) => out[j] = *value,
-            }
-        }
-        for (p, &j) in self.active.iter().enumerate() {
-            let pole = self.poles[p];
-            let sum: f64 = (0..terms.len()).map(|i| terms[i] / ((pole - self.origins[i]) - self.offsets[i])).sum();
-            out[j] = self.weights[p] * sum;
-        }
-        self.turn_back(out);
-    }
-
     /// Computes `Q ← Q E` for this factor E. Drops the output directions for which `keep` is false.
     pub fn rotate(&self, q: &mut Matrix, keep: &[bool], scratch: &mut FactorScratch) {
         let FactorScratch { gathered, cauchy, product, turned, kept_roots, places, .. } = scratch;
