@@ -66,12 +66,9 @@ impl Mixing {
     }
 }
 
-/// Returns `log((1-α) e^a + α e^b)` for `a, b ≤ 0`, with full precision of `1 - e^result` if both weights are near 1
-/// and of `e^result` otherwise. Exactly `a` for `α = 0`, and exactly zero if `a` and `b` are zero.
-pub fn blend(a: f64, b: f64, alpha: f64) -> f64 {
-    Blend::with(b, alpha).of(a)
-}
-
+/// Mixing of a share α of the weight `e^b` into other weights: `of(a)` is `log((1-α) e^a + α e^b)` for `a, b ≤ 0`, with
+/// full precision of `1 - e^result` if both weights are near 1 and of `e^result` otherwise. Exactly `a` for `α = 0`, and
+/// exactly zero if `a` and `b` are zero.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Blend {
     b: f64,
@@ -105,6 +102,10 @@ impl Blend {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn blend(a: f64, b: f64, alpha: f64) -> f64 {
+        Blend::with(b, alpha).of(a)
+    }
 
     #[test]
     fn blend_of_two_capped_weights_is_exactly_capped() {

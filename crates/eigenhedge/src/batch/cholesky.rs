@@ -44,11 +44,12 @@ const INDEFINITE: f64 = 1e-8;
 impl PivotedCholesky {
     /// Adds every point to `dictionary`, which must be empty. Computes columns of L until the trace of `K - L Lᵀ` is at
     /// most `tolerance`, in [0, 1), times the trace of K, the rank is `max_rank ≥ 1`, or only rounding errors remain.
-    pub fn new<D, P>(dictionary: &mut D, points: &[P], tolerance: f64, max_rank: usize) -> Result<Self, Error>
-    where
-        D: Dictionary,
-        P: Borrow<D::Point>,
-    {
+    pub fn new<D: Dictionary, P: Borrow<D::Point>>(
+        dictionary: &mut D,
+        points: &[P],
+        tolerance: f64,
+        max_rank: usize,
+    ) -> Result<Self, Error> {
         check_fresh(dictionary, points.len())?;
         fraction("tolerance", tolerance)?;
         at_least_one("max-rank", max_rank)?;

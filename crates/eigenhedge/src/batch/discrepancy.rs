@@ -30,11 +30,11 @@ pub struct Discrepancy {
 }
 
 /// Computes the discrepancy of two samples. `dictionary` must be empty and provides the kernel.
-pub fn discrepancy<D, P>(mut dictionary: D, first: &[P], second: &[P]) -> Result<Discrepancy, Error>
-where
-    D: Dictionary,
-    P: Borrow<D::Point>,
-{
+pub fn discrepancy<D: Dictionary, P: Borrow<D::Point>>(
+    mut dictionary: D,
+    first: &[P],
+    second: &[P],
+) -> Result<Discrepancy, Error> {
     check_fresh(&dictionary, first.len().min(second.len()))?;
     let mut sums = Sums { sizes: [first.len(), second.len()], ..Sums::default() };
     each_triangle(&mut dictionary, &joined::<D, P>(first, second), |start, rows, own| {
@@ -107,17 +107,13 @@ pub struct TwoSampleTest {
 /// assert!(changed.p_value <= 0.01 + 1e-12);
 /// # Ok::<(), eigenhedge::Error>(())
 /// ```
-pub fn two_sample_test<D, P>(
+pub fn two_sample_test<D: Dictionary, P: Borrow<D::Point>>(
     mut dictionary: D,
     first: &[P],
     second: &[P],
     splits: usize,
     random: &mut Random,
-) -> Result<TwoSampleTest, Error>
-where
-    D: Dictionary,
-    P: Borrow<D::Point>,
-{
+) -> Result<TwoSampleTest, Error> {
     at_least_one("the number of splits", splits)?;
     check_fresh(&dictionary, first.len().min(second.len()))?;
     let points = joined::<D, P>(first, second);

@@ -17,11 +17,11 @@ pub(super) fn check_fresh<D: Dictionary>(dictionary: &D, points: usize) -> Resul
 }
 
 /// Returns `Err` if the sum of all `k(x, x)` underflows although some point is not zero.
-pub(super) fn check_trace<D, P>(dictionary: &D, points: &[P], trace: f64) -> Result<(), Error>
-where
-    D: Dictionary,
-    P: Borrow<D::Point>,
-{
+pub(super) fn check_trace<D: Dictionary, P: Borrow<D::Point>>(
+    dictionary: &D,
+    points: &[P],
+    trace: f64,
+) -> Result<(), Error> {
     if trace >= f64::MIN_POSITIVE {
         return Ok(());
     }
@@ -44,15 +44,11 @@ pub(super) const BLOCK: usize = 128;
 
 /// Calls `take(first, dictionary, rows, own)` for each block of points. Column j of `rows` is the kernel row of point
 /// `first + j`, and entry j of `own` its kernel with itself.
-pub(super) fn each_block<D, P>(
+pub(super) fn each_block<D: Dictionary, P: Borrow<D::Point>>(
     dictionary: &mut D,
     points: &[P],
     mut take: impl FnMut(usize, &mut D, &mut Matrix, &[f64]) -> Result<(), Error>,
-) -> Result<(), Error>
-where
-    D: Dictionary,
-    P: Borrow<D::Point>,
-{
+) -> Result<(), Error> {
     let (mut rows, mut own) = (Matrix::default(), Vec::new());
     for (first, block) in (0..points.len()).step_by(BLOCK).zip(points.chunks(BLOCK)) {
         cancel::check()?;
@@ -72,15 +68,11 @@ where
 /// Adds every point to the empty dictionary. Calls `take(first, rows, own)` for each block. Column j of `rows` holds
 /// the kernel of point `first + j` with all points before it, followed by zeros. Each pair is evaluated once. A block
 /// is checked before its points become atoms.
-pub(super) fn each_triangle<D, P>(
+pub(super) fn each_triangle<D: Dictionary, P: Borrow<D::Point>>(
     dictionary: &mut D,
     points: &[P],
     mut take: impl FnMut(usize, &Matrix, &[f64]),
-) -> Result<(), Error>
-where
-    D: Dictionary,
-    P: Borrow<D::Point>,
-{
+) -> Result<(), Error> {
     check_fresh(dictionary, points.len())?;
     let mut trace = 0.0;
     each_block(dictionary, points, |first, dictionary, rows, own| {
@@ -101,11 +93,7 @@ where
     check_trace(dictionary, points, trace)
 }
 
-pub(crate) fn gram<D, P>(dictionary: &mut D, points: &[P]) -> Result<Matrix, Error>
-where
-    D: Dictionary,
-    P: Borrow<D::Point>,
-{
+pub(crate) fn gram<D: Dictionary, P: Borrow<D::Point>>(dictionary: &mut D, points: &[P]) -> Result<Matrix, Error> {
     let mut gram = Matrix::zeros(points.len(), points.len());
     each_triangle(dictionary, points, |first, rows, own| {
         for (j, own) in own.iter().enumerate() {

@@ -28,7 +28,6 @@ pub use ridge::{KernelRidge, Posterior};
 pub use gram::Expansion;
 pub(crate) use gram::{center as center_gram, gram};
 pub(crate) use pca::{of_factor, of_scatter};
-pub use preimage::Differentiable;
 
 use crate::error::{Error, require};
 use crate::kernel::Dictionary;

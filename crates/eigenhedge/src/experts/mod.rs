@@ -47,7 +47,7 @@ pub use sets::SetDistribution;
 use crate::error::{self, Error, every, require};
 use crate::learner::{Learner, Loss};
 use crate::memory::{check_numbers, product};
-use crate::mixing::{Blend, Mixing, blend};
+use crate::mixing::{Blend, Mixing};
 use crate::random::Random;
 use crate::scratch::{Scratch, refill};
 use crate::simplex::{CapScratch, Complement, DrawScratch, LimitScratch, Precision, Select, cap, draw, keep_largest};
@@ -228,8 +228,8 @@ impl Experts {
                 self.played = self.played.saturating_add(1);
                 let newest = 1.0 / self.played as f64;
                 for (weight, past) in self.weights.iter_mut().zip(&mut self.past) {
-                    *weight = blend(*weight, *past, alpha);
-                    *past = blend(*past, *weight, newest);
+                    *weight = Blend::with(*past, alpha).of(*weight);
+                    *past = Blend::with(*weight, newest).of(*past);
                 }
             }
         }

@@ -296,8 +296,8 @@ impl Spec {
                 return Err(Error::Unsupported("this learner is not a rule over a span"));
             }
             Kind::Tracking => {
-                let rule = Tracking::new(self.rate(), self.mixing, self.kept, dimension)?.with_merging(self.merge)?;
-                AnyRule::Tracking(Box::new(rule.with_max_rank(self.max_rank)?))
+                let rule = Tracking::new(self.rate(), self.mixing, self.kept, dimension, self.max_rank, self.merge)?;
+                AnyRule::Tracking(Box::new(rule))
             }
             Kind::Anchored => self.anchored(Law::Exponential { eta: self.rate() }, 1.0, dimension)?,
             Kind::Leader => self.anchored(Law::Leader, 1.0, dimension)?,
@@ -336,8 +336,8 @@ impl Spec {
 
     fn anchored(&self, law: Law, forget: f64, dimension: Multiplicity) -> Result<AnyRule, Error> {
         self.without_mixing()?;
-        let rule = Anchored::new(law, forget, self.kept, dimension)?.with_max_rank(self.max_rank)?;
-        Ok(AnyRule::Anchored(Box::new(if self.as_printed { rule.capped_as_printed()? } else { rule })))
+        let rule = Anchored::new(law, forget, self.kept, dimension, self.max_rank, self.as_printed)?;
+        Ok(AnyRule::Anchored(Box::new(rule)))
     }
 }
 

@@ -13,7 +13,7 @@
 //! experts with an extra factor d. The leader has no bound: a stream can force its loss to N/d times the best loss. A
 //! rank cap keeps only the R largest eigenpairs of C. Dropping the eigenvalue λ lowers the potential of the proof,
 //! `min_V [η tr(V C)/Q² + Δ(V, V₀)]` with the relative entropy Δ and the uniform start V₀, by at most `ηλ/Q²`, which
-//! adds to the constant of the bound ([`Rule::price`]). `ProductSets` and [`Anchored::capped_as_printed`] count every
+//! adds to the constant of the bound ([`Rule::price`]). `ProductSets` and `as_printed` count every
 //! direction seen, so they have no rank cap.
 //! Cost: that of [`Scatter`], and O(w k) for `ProductSets` with w columns.
 //! Numerics: the error of `log v` is about `η ε λ_max / Q²` with the machine epsilon ε (k times that for
@@ -21,6 +21,7 @@
 //! References: Warmuth & Kuzmin, JMLR 2008, sections 4.1 and 5.1, Algorithm 6 and section 7; Kuzmin & Warmuth, ICML
 //! 2007, Algorithm 6.
 
+use super::frame::{Frame, others};
 use super::rule::{Directions, Observed, Rule};
 use super::scatter::{CappedScatter, Scatter};
 use super::{check_scale, price};
@@ -75,65 +76,59 @@ const TIE: f64 = 1e-12;
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 impl Anchored {
-    pub fn new(law: Law, forget: f64, kept: usize, dimension: Multiplicity) -> Result<Self, Error> {
+    /// `max_rank` limits the number of eigenpairs. The regret bound of the exponential law then holds with
+    /// [`Rule::price`] added. `as_printed` caps only the directions seen so far instead of all N, as in the printed form
+    /// of ICML Algorithm 6: unseen directions are dropped. The forms agree once `Σ (1 - e^{-ηλ/Q²}) ≥ k`, summed over
+    /// the eigenvalues λ of C.
+    pub fn new(
+        law: Law,
+        forget: f64,
+        kept: usize,
+        dimension: Multiplicity,
+        max_rank: Option<usize>,
+        as_printed: bool,
+    ) -> Result<Self, Error> {
         if let Law::Exponential { eta } | Law::ProductSets { eta } = law {
             error::positive("eta", eta)?;
         }
-        if matches!((law, dimension), (Law::ProductSets { .. }, Multiplicity::Infinite)) {
+        let is_sets = matches!(law, Law::ProductSets { .. });
+        if is_sets && dimension == Multiplicity::Infinite {
             return Err(Error::Unsupported(
                 "product-sets needs a finite dimension: among infinitely many directions it keeps none of those seen",
             ));
         }
         error::factor("forget", forget)?;
         super::check_kept(kept, dimension)?;
+        let mut scatter = Scatter::Full(Box::default());
+        if let Some(max_rank) = max_rank {
+            if is_sets || as_printed {
+                return Err(Error::Unsupported(
+                    "max-rank is not for product-sets and as-printed: they count all directions",
+                ));
+            }
+            error::require(max_rank >= kept, "max-rank", "at least k", max_rank as f64)?;
+            scatter = Scatter::Capped(Box::new(CappedScatter { frame: Frame::new(dimension), max_rank }));
+        }
+        let dimension = if as_printed { Multiplicity::Infinite } else { dimension };
+        let (complement, scratch) = (super::uniform(kept, dimension), Scratch::default());
+        let (price, norm_square, log_weights) = (0.0, 1.0, Vec::new());
         Ok(Self {
             law,
             forget,
-            as_printed: false,
+            as_printed,
             kept,
             dimension,
-            scatter: Scatter::Full(Box::default()),
-            price: 0.0,
-            norm_square: 1.0,
-            log_weights: Vec::new(),
-            complement: super::uniform(kept, dimension),
-            scratch: Scratch::default(),
+            scatter,
+            price,
+            norm_square,
+            log_weights,
+            complement,
+            scratch,
         })
     }
 
-    /// Limits the number of eigenpairs. The regret bound of the exponential law holds with [`Rule::price`] added.
-    pub fn with_max_rank(mut self, max_rank: Option<usize>) -> Result<Self, Error> {
-        let Some(max_rank) = max_rank else { return Ok(self) };
-        if matches!(self.law, Law::ProductSets { .. }) || self.as_printed {
-            return Err(Error::Unsupported(
-                "max-rank is not for product-sets and as-printed: they count all directions",
-            ));
-        }
-        error::require(max_rank >= self.kept, "max-rank", "at least k", max_rank as f64)?;
-        self.scatter = Scatter::Capped(Box::new(CappedScatter::new(max_rank, self.dimension)));
-        Ok(self)
-    }
-
-    /// Caps only the directions seen so far instead of all N, as in the printed form of ICML Algorithm 6: unseen
-    /// directions are dropped. The forms agree once `Σ (1 - e^{-ηλ/Q²}) ≥ k`, summed over the eigenvalues λ of C.
-    pub fn capped_as_printed(mut self) -> Result<Self, Error> {
-        if !matches!(self.law, Law::Exponential { .. }) {
-            return Err(Error::Unsupported("as-printed is for the anchored learner"));
-        }
-        if matches!(self.scatter, Scatter::Capped(_)) {
-            return Err(Error::Unsupported("max-rank is not for as-printed: it counts all directions"));
-        }
-        self.as_printed = true;
-        self.dimension = Multiplicity::Infinite;
-        self.complement = Complement::infinite();
-        Ok(self)
-    }
-
     fn count_others(&mut self) {
-        self.complement.multiplicity = match self.dimension {
-            Multiplicity::Finite(n) => Multiplicity::Finite(n - self.scatter.values().len() as u64),
-            Multiplicity::Infinite => Multiplicity::Infinite,
-        };
+        self.complement.multiplicity = others(self.dimension, self.scatter.values().len());
     }
 
     fn weigh(&mut self, norm_square: f64) {
@@ -176,8 +171,7 @@ impl State for Anchored {
         check_scale(self.norm_square, values.iter().fold(0f64, |a, v| a.max(v.abs())))?;
         length("logarithms of probabilities", self.log_weights.len(), values.len())?;
         let Self { log_weights, complement, kept, dimension, .. } = self;
-        let spectrum = Spectrum { log_weights, complement, kept: *kept, dimension: *dimension };
-        spectrum.check()
+        Spectrum { log_weights, complement, kept: *kept, dimension: *dimension }.check()
     }
 }
 
@@ -192,13 +186,14 @@ impl Anchored {
 
     pub(super) fn capped_pairs(&self) -> Option<(&Matrix, &[f64], usize)> {
         let Scatter::Capped(capped) = &self.scatter else { return None };
-        Some(capped.pairs())
+        Some((&capped.frame.rotation, &capped.frame.values, capped.max_rank))
     }
 
     pub(super) fn replace_pairs(&mut self, values: Vec<f64>, dropped: f64, norm_square: f64) {
         self.norm_square = norm_square;
         if let Scatter::Capped(capped) = &mut self.scatter {
-            capped.replace_pairs(values);
+            capped.frame.grow(values.len());
+            capped.frame.replace(&Matrix::identity(values.len()), values.into_iter());
         }
         self.add_dropped(dropped);
         self.weigh(norm_square);

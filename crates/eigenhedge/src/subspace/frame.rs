@@ -17,7 +17,7 @@ use crate::linalg::checks::{orthonormal, shape};
 use crate::linalg::{Factor, FactorScratch, Matrix, multiplied, orthonormal_to, symmetric_eigen};
 use crate::num::dot;
 use crate::scratch::{Scratch, refill};
-use crate::simplex::{Multiplicity, others};
+use crate::simplex::{Multiplicity, others as checked_others};
 use crate::state::{LARGEST, State, count, ensure, entries};
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +55,14 @@ const HALVED: f64 = 0.5;
 const AT_ONCE: usize = 9;
 const LOOK_EVERY: u64 = 256;
 const REFRESH: f64 = 1e-13;
+
+/// Returns the number of directions that are not explicit.
+pub(super) fn others(dimension: Multiplicity, explicit: usize) -> Multiplicity {
+    match dimension {
+        Multiplicity::Finite(n) => Multiplicity::Finite(n - explicit as u64),
+        Multiplicity::Infinite => Multiplicity::Infinite,
+    }
+}
 
 impl Directions for Frame {
     fn columns(&self) -> usize {
@@ -117,14 +125,7 @@ impl Frame {
     }
 
     pub fn others(&self) -> Multiplicity {
-        self.others_beyond(self.values.len())
-    }
-
-    pub fn others_beyond(&self, explicit: usize) -> Multiplicity {
-        match self.dimension {
-            Multiplicity::Finite(n) => Multiplicity::Finite(n - explicit as u64),
-            Multiplicity::Infinite => Multiplicity::Infinite,
-        }
+        others(self.dimension, self.values.len())
     }
 
     pub fn replace(&mut self, directions: &Matrix, values: impl Iterator<Item = f64>) {
@@ -263,7 +264,7 @@ impl Frame {
 impl State for Frame {
     fn check_state(&self, built: &Self) -> Result<(), Error> {
         ensure(self.dimension == built.dimension, "the directions must lie in the space of the learner")?;
-        others(self.dimension, self.columns)?;
+        checked_others(self.dimension, self.columns)?;
         shape("the basis of the directions", &self.rotation, self.columns, self.values.len())?;
         entries("values of the directions", &self.values, -LARGEST..=LARGEST)?;
         count("the number of changes", self.changes)?;

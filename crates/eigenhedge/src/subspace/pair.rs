@@ -86,6 +86,8 @@ impl Pair {
             mixing,
             kept,
             span.dimension(),
+            None,
+            0.0,
         )?));
         let learner = Subspace::new(kept, span, rule, Options::default())?;
         Ok(Self { lengths: (left, right), learner, centers: None, scratch: Scratch::default() })

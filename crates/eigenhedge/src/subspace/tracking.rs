@@ -15,10 +15,10 @@
 //! Numerics: weights are logarithms. If a direction and the complement are both at the cap, their weights are
 //! bit-identical, and merging them is exact. With fixed share, every direction touched by noise stays slightly
 //! different. The cheapest of them may be merged as well, at a cost of at most a given share of the cost of mixing
-//! ([`Tracking::with_merging`]).
+//! ([`Tracking::new`]).
 //! References: Warmuth & Kuzmin, JMLR 2008, Algorithm 5 and section 8; Kuzmin & Warmuth, ICML 2007, Algorithm 3.
 
-use super::frame::Frame;
+use super::frame::{Frame, others};
 use super::price;
 use super::rule::{Directions, Observed, Rule};
 use crate::error::{self, Error};
@@ -62,30 +62,28 @@ struct Working {
 const FEW: usize = 15;
 
 impl Tracking {
-    pub fn new(eta: f64, mixing: Mixing, kept: usize, dimension: Multiplicity) -> Result<Self, Error> {
+    /// Directions beyond `max_rank`, the least likely to be kept, are folded into the complement, which takes over their
+    /// probability evenly. The regret bound then holds with [`Rule::price`] added. Directions are also merged into the
+    /// complement while that costs at most `merge` times the cost of fixed share, except the last 15 or k + 4.
+    pub fn new(
+        eta: f64,
+        mixing: Mixing,
+        kept: usize,
+        dimension: Multiplicity,
+        max_rank: Option<usize>,
+        merge: f64,
+    ) -> Result<Self, Error> {
         let eta = error::positive("eta", eta)?;
         let mixing = mixing.checked()?;
         super::check_kept(kept, dimension)?;
+        let merge = error::not_negative("merge", merge)?;
+        let max_rank = max_rank.unwrap_or(usize::MAX);
+        error::require(max_rank >= kept, "max-rank", "at least k", max_rank as f64)?;
         let complement = super::uniform(kept, dimension);
         let past = matches!(mixing, Mixing::PastAverage { .. }).then(|| PastAverage::new(complement.log_weight));
         let (uniform, frame) = (complement.log_weight, Frame::new(dimension));
-        let (max_rank, price, merge, scratch) = (usize::MAX, 0.0, 0.0, Scratch::default());
+        let (price, scratch) = (0.0, Scratch::default());
         Ok(Self { eta, mixing, kept, uniform, frame, complement, past, max_rank, price, merge, scratch })
-    }
-
-    /// Merges directions into the complement while that costs at most `share` times the cost of fixed share, except the
-    /// last 15 or k + 4.
-    pub fn with_merging(mut self, share: f64) -> Result<Self, Error> {
-        self.merge = error::not_negative("merge", share)?;
-        Ok(self)
-    }
-
-    /// Folds the directions least likely to be kept into the complement, which takes over their probability evenly. The
-    /// regret bound holds with [`Rule::price`] added.
-    pub fn with_max_rank(mut self, max_rank: Option<usize>) -> Result<Self, Error> {
-        self.max_rank = max_rank.unwrap_or(usize::MAX);
-        error::require(self.max_rank >= self.kept, "max-rank", "at least k", self.max_rank as f64)?;
-        Ok(self)
     }
 
     fn cap(&mut self) {
@@ -107,7 +105,7 @@ impl Tracking {
             return;
         }
         ranking.sort_unstable_by(|a, b| b.total_cmp(a));
-        let Multiplicity::Finite(others) = self.frame.others_beyond(explicit) else {
+        let Multiplicity::Finite(others) = others(self.frame.dimension, explicit) else {
             if explicit > self.max_rank {
                 let cut = ranking[explicit - self.max_rank - 1];
                 let folded = self.frame.values.iter_mut().filter(|w| **w >= cut);
@@ -347,7 +345,7 @@ impl PastAverage {
         let kept = size.min(max_rank);
         // The complement takes the mean of its own value and the values beyond the rank cap.
         let folded: f64 = eigen.values[kept..].iter().sum();
-        let weight = match frame.others_beyond(size) {
+        let weight = match others(frame.dimension, size) {
             Multiplicity::Finite(others) if kept < size => {
                 (folded + others as f64 * mixed_outside) / ((size - kept) as f64 + others as f64)
             }

@@ -8,10 +8,6 @@ use crate::simplex::{Complement, Select};
 use crate::span::{SourceMove, Span};
 
 impl<S: Span> Subspace<S> {
-    pub(super) fn centering_weight(&self) -> f64 {
-        self.options.center.map_or(1.0, |center| center.learned_share(self.center_weight, self.scratch.0.row_weight))
-    }
-
     pub(super) fn rescale(&mut self) {
         let norm_square = self.norm_square();
         let scale = match self.options.divergence {
@@ -186,7 +182,9 @@ impl<S: Span> Learner<Instance<'_, S::Point>> for Subspace<S> {
         }
         let shortening = self.shorten();
         let learned = self.learn_coefficients(true);
-        self.learn(self.centering_weight() * shortening * shortening, shortening);
+        let own = self.scratch.0.row_weight;
+        let share = self.options.center.map_or(1.0, |center| center.learned_share(self.center_weight, own));
+        self.learn(share * shortening * shortening, shortening);
         self.trials += 1;
         self.move_center(shortening, learned);
         self.combine_columns();

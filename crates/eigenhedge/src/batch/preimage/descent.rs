@@ -9,7 +9,7 @@ use super::{Preimage, Stop};
 use crate::batch::Expansion;
 use crate::cancel;
 use crate::error::{Error, require};
-use crate::kernel::{Dictionary, VectorKernel};
+use crate::kernel::{Dictionary, VectorKernel, Vectors};
 use crate::num::dot;
 use crate::row::check_row;
 
@@ -17,22 +17,12 @@ const ENOUGH: f64 = 1e-4;
 const HALVINGS: usize = 60;
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
-/// Finds a pre-image by gradient descent from `start`. The kernel must be that of the dictionary.
-pub fn descend<K, D>(
-    kernel: &K,
-    dictionary: &D,
-    expansion: &Expansion,
-    start: &[f64],
-    stop: Stop,
-) -> Result<Preimage, Error>
-where
-    K: Differentiable,
-    D: Dictionary<Point = [f64]>,
-{
+/// Finds a pre-image by gradient descent from `start`.
+pub fn descend(dictionary: &Vectors, expansion: &Expansion, start: &[f64], stop: Stop) -> Result<Preimage, Error> {
     expansion.check_atoms(dictionary.len())?;
     let length = if dictionary.is_empty() { start.len() } else { dictionary.atom(0).len() };
     check_row("start", start, length)?;
-    let objective = Objective { kernel, dictionary, weights: &expansion.weights };
+    let objective = Objective { dictionary, weights: &expansion.weights };
     let mut here = objective.at(start.to_vec())?;
     require(here.value.is_finite(), "k(z, z) - 2 f(z) at the start", "finite", here.value)?;
     let mut size = 1.0 / dot(&here.gradient, &here.gradient).sqrt().max(1.0);
@@ -58,21 +48,21 @@ struct Place {
     gradient: Vec<f64>,
 }
 
-struct Objective<'a, K, D> {
-    kernel: &'a K,
-    dictionary: &'a D,
+struct Objective<'a> {
+    dictionary: &'a Vectors,
     weights: &'a [f64],
 }
 
-impl<K: Differentiable, D: Dictionary<Point = [f64]>> Objective<'_, K, D> {
+impl Objective<'_> {
     fn at(&self, point: Vec<f64>) -> Result<Place, Error> {
         cancel::check()?;
         let mut gradient = vec![0.0; point.len()];
-        let mut value = self.kernel.add_gradient(&point, &point, 2.0, &mut gradient)?;
+        let mut value = self.dictionary.kernel().add_gradient(&point, &point, 2.0, &mut gradient)?;
         let mut terms = value.abs();
         for (i, weight) in self.weights.iter().enumerate() {
             let scale = -2.0 * weight;
-            let term = scale * self.kernel.add_gradient(self.dictionary.atom(i), &point, scale, &mut gradient)?;
+            let term =
+                scale * self.dictionary.kernel().add_gradient(self.dictionary.atom(i), &point, scale, &mut gradient)?;
             value += term;
             terms += term.abs();
         }
@@ -109,15 +99,16 @@ fn fitting_size(from: &Place, to: &Place, size: f64) -> f64 {
     if curve > 0.0 && fitting.is_finite() && fitting > 0.0 { fitting } else { 2.0 * size }
 }
 
-/// Kernel on vectors that is differentiable in its second argument.
-pub trait Differentiable {
+impl VectorKernel {
     /// Adds `scale · ∂k(atom, z)/∂z` at `z = point` to `gradient` and returns `k(atom, point)`. The gradient of `k(z,
     /// z)` is twice that with `atom = z`. Returns `Err` if the kernel has no gradient.
-    fn add_gradient(&self, atom: &[f64], point: &[f64], scale: f64, gradient: &mut [f64]) -> Result<f64, Error>;
-}
-
-impl Differentiable for VectorKernel {
-    fn add_gradient(&self, atom: &[f64], point: &[f64], scale: f64, gradient: &mut [f64]) -> Result<f64, Error> {
+    pub(super) fn add_gradient(
+        &self,
+        atom: &[f64],
+        point: &[f64],
+        scale: f64,
+        gradient: &mut [f64],
+    ) -> Result<f64, Error> {
         let value = self.value(atom, point);
         let (of_atom, of_point) = self.slopes(atom, point, value)?;
         for ((g, a), z) in gradient.iter_mut().zip(atom).zip(point) {
@@ -125,9 +116,7 @@ impl Differentiable for VectorKernel {
         }
         Ok(value)
     }
-}
 
-impl VectorKernel {
     fn slopes(&self, atom: &[f64], point: &[f64], value: f64) -> Result<(f64, f64), Error> {
         // A function of the distance r has the gradient s·(point - atom) with s = k'(r)/r.
         let radial = |s: f64| (-s, s);
@@ -192,7 +181,6 @@ mod tests {
     use super::*;
     use crate::Random;
     use crate::batch::preimage::fixed_point;
-    use crate::kernel::{VectorKernel, Vectors};
 
     fn atoms(kernel: &VectorKernel, t: usize, seed: u64) -> Vectors {
         let mut random = Random::seeded(seed);
@@ -216,7 +204,7 @@ mod tests {
             let f = Expansion::new(&dictionary, vec![0.0, 0.0, 1.0, 0.0, 0.0]).unwrap();
             let x = dictionary.atom(2);
             let start: Vec<f64> = x.iter().map(|x| 0.6 * x + 0.2).collect();
-            let found = descend(&kernel, &dictionary, &f, &start, Stop::default()).unwrap();
+            let found = descend(&dictionary, &f, &start, Stop::default()).unwrap();
             let gap = found.point.iter().zip(x).fold(0f64, |g, (a, b)| g.max((a - b).abs()));
             assert!(found.converged && gap < 1e-9, "{kernel:?}: {found:?} against {x:?}");
         }
@@ -228,7 +216,7 @@ mod tests {
         let dictionary = atoms(&kernel, 4, 8);
         let weights = vec![0.5, -1.0, 2.0, 0.25];
         let f = Expansion::new(&dictionary, weights.clone()).unwrap();
-        let found = descend(&kernel, &dictionary, &f, &[0.0; 3], Stop::default()).unwrap();
+        let found = descend(&dictionary, &f, &[0.0; 3], Stop::default()).unwrap();
         for i in 0..3 {
             let wanted: f64 = (0..4).map(|j| weights[j] * dictionary.atom(j)[i]).sum();
             assert!((found.point[i] - wanted).abs() < 1e-9);
@@ -241,7 +229,7 @@ mod tests {
         let kernel = VectorKernel::Rbf { gamma: 0.1 };
         let mut dictionary = atoms(&kernel, 10, 9);
         let mean = Expansion::mean(&dictionary).unwrap();
-        let one = descend(&kernel, &dictionary, &mean, &[0.1; 3], Stop::default()).unwrap();
+        let one = descend(&dictionary, &mean, &[0.1; 3], Stop::default()).unwrap();
         let other = fixed_point(&mut dictionary, &mean, &[0.1; 3], 0, Stop::default()).unwrap();
         assert!((one.squared_distance - other.squared_distance).abs() < 1e-13);
         for (a, b) in one.point.iter().zip(&other.point) {

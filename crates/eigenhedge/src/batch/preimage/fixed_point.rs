@@ -192,7 +192,6 @@ fn best_atoms(dictionary: &mut Vectors, weights: &[f64], count: usize) -> Result
 mod tests {
     use super::*;
     use crate::Random;
-    use crate::batch::Differentiable;
 
     fn dictionary(gamma: f64, atoms: &[Vec<f64>]) -> Vectors {
         let mut dictionary = Vectors::new(VectorKernel::Rbf { gamma }, atoms[0].len()).unwrap();

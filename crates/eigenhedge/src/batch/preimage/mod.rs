@@ -24,7 +24,7 @@ use crate::linalg::{Matrix, multiply};
 use crate::row::check_row;
 use crate::state;
 use crate::state::length;
-pub use descent::{Differentiable, descend};
+pub use descent::descend;
 pub use fixed_point::fixed_point;
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
@@ -46,13 +46,10 @@ pub fn preimages<R: AsRef<[f64]>>(
         None => nearest_atoms(dictionary, expansions)?,
     };
     length("starts", starts.len(), expansions.len())?;
-    match dictionary.kernel().clone() {
-        VectorKernel::Rbf { .. } => fixed_point::fixed_points(dictionary, expansions, &starts, stop),
-        kernel => {
-            let pairs = expansions.iter().zip(&starts);
-            pairs.map(|(f, start)| descend(&kernel, dictionary, f, start, stop)).collect()
-        }
+    if let VectorKernel::Rbf { .. } = dictionary.kernel() {
+        return fixed_point::fixed_points(dictionary, expansions, &starts, stop);
     }
+    expansions.iter().zip(&starts).map(|(f, start)| descend(dictionary, f, start, stop)).collect()
 }
 
 fn nearest_atoms(dictionary: &mut Vectors, expansions: &[Expansion]) -> Result<Vec<Vec<f64>>, Error> {
@@ -174,16 +171,12 @@ pub struct Candidate {
 }
 
 /// Returns the best candidate for a pre-image of `expansion`. Returns `Err` without candidates.
-pub fn best_candidate<D, P>(
+pub fn best_candidate<D: Dictionary, P: Borrow<D::Point>>(
     dictionary: &mut D,
     expansion: &Expansion,
     candidates: &[P],
     criterion: Criterion,
-) -> Result<Candidate, Error>
-where
-    D: Dictionary,
-    P: Borrow<D::Point>,
-{
+) -> Result<Candidate, Error> {
     let mut best: Option<Candidate> = None;
     for (index, candidate) in candidates.iter().enumerate() {
         let (value, own) = expansion.look(dictionary, candidate.borrow()).map_err(|error| error.at(index))?;

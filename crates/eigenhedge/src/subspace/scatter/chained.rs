@@ -175,12 +175,6 @@ impl Chained {
         self.decompose();
     }
 
-    pub fn replace(&mut self, matrix: Matrix) {
-        self.values.resize(matrix.columns(), 0.0);
-        self.sum.replace(matrix);
-        self.decompose();
-    }
-
     pub(super) fn of(sum: RowSum) -> Self {
         let mut all = Self { values: vec![0.0; sum.columns()], sum, ..Self::default() };
         all.decompose();

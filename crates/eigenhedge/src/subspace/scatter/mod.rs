@@ -107,15 +107,10 @@ impl Scatter {
     }
 
     pub fn replace(&mut self, matrix: Matrix) -> f64 {
-        match self {
-            Self::Full(full) => full.replace(matrix),
-            Self::Capped(capped) => return capped.replace(&matrix),
-            Self::Leading(_) => {
-                let mut full = Box::<Chained>::default();
-                full.replace(matrix);
-                *self = Self::Full(full);
-            }
+        if let Self::Capped(capped) = self {
+            return capped.replace(&matrix);
         }
+        *self = Self::Full(Box::new(Chained::of(RowSum::from(matrix))));
         0.0
     }
 
@@ -181,7 +176,7 @@ impl Scatter {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(in super::super) struct CappedScatter {
     pub(super) frame: Frame,
-    max_rank: usize,
+    pub(super) max_rank: usize,
 }
 
 impl State for CappedScatter {
@@ -192,10 +187,6 @@ impl State for CappedScatter {
 }
 
 impl CappedScatter {
-    pub fn new(max_rank: usize, dimension: Multiplicity) -> Self {
-        Self { frame: Frame::new(dimension), max_rank }
-    }
-
     pub fn add(&mut self, forget: f64, instance: &Observed) -> f64 {
         self.frame.values.iter_mut().for_each(|value| *value *= forget);
         if !self.frame.change_by_dyads(instance, instance.unit_square, 0.0) {
@@ -212,15 +203,6 @@ impl CappedScatter {
         let rounding = ROUNDING * values.last().copied().unwrap_or(0.0);
         let faded = values.iter().take_while(|value| **value <= rounding).count();
         faded.max(values.len().saturating_sub(self.max_rank))
-    }
-
-    pub fn pairs(&self) -> (&Matrix, &[f64], usize) {
-        (&self.frame.rotation, &self.frame.values, self.max_rank)
-    }
-
-    pub fn replace_pairs(&mut self, values: Vec<f64>) {
-        self.frame.grow(values.len());
-        self.frame.replace(&Matrix::identity(values.len()), values.into_iter());
     }
 
     pub fn matrix(&self) -> Matrix {
@@ -373,10 +355,6 @@ impl RowSum {
         }
         self.recent.resize(rotation.columns(), 0);
         &self.matrix
-    }
-
-    pub fn replace(&mut self, matrix: Matrix) {
-        *self = Self::from(matrix);
     }
 }
 
