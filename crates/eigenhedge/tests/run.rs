@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::common::{bounded_rows, subspace_learners};
-use eigenhedge::comparators::{BestMethod, partition};
+use eigenhedge::comparators::{BestMethod, BestSubspace};
 use eigenhedge::experts::{ExpertKind, ExpertSpec, Experts};
 use eigenhedge::internals::{Reason, dot};
 use eigenhedge::kernel::VectorKernel;
@@ -321,7 +321,12 @@ fn a_watched_partition_is_found_where_the_stream_changes() {
     let summary = run.summary();
     let partition = &summary.partitions[2];
     assert_eq!(partition.cuts, [128, 256]);
-    let direct = partition::between(&rows, &partition.cuts, 2, false).unwrap();
+    let loss = |segment: &[Vec<f64>]| {
+        let mut best = BestSubspace::new(8, false).unwrap();
+        segment.iter().for_each(|row| best.add(row));
+        best.loss(2)
+    };
+    let direct: f64 = rows.chunks(128).map(loss).sum();
     assert!((partition.loss - direct).abs() < 1e-9);
     let whole = summary.best_loss.unwrap().exact().unwrap();
     assert!((summary.partitions[0].loss - whole).abs() < 1e-9 * whole);

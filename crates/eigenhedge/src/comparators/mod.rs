@@ -5,7 +5,7 @@
 //! - [`Hindsight`]: one of these, chosen by the length of rows, or one for kernel features.
 //! - [`Best`]: result of a comparator, an exact loss or a lower and an upper bound.
 //! - [`LeadingDirections`]: directions from which lower and upper bounds are computed during a run.
-//! - [`partition`]: loss of the best subspaces for the segments of a stream.
+//! - [`Blocks`]: best partitions of a stream into segments, with cuts on a grid.
 //! - [`Partitions`]: best partitions of plain rows or features, with cuts between any rows that are stored.
 //! - [`BestPair`]: gain of the best directions for pairs of rows.
 //!
@@ -23,7 +23,7 @@ mod best;
 mod feature_rows;
 mod hindsight;
 mod leading_directions;
-pub mod partition;
+mod partition;
 mod partitions;
 mod pending_rows;
 mod running_scatter;
@@ -66,3 +66,6 @@ pub(crate) fn best_losses(scatter: &Matrix, most: usize) -> Vec<f64> {
     }
     (0..=most).map(|kept| rest(&values, kept)).collect()
 }
+
+#[cfg(test)]
+mod tests;

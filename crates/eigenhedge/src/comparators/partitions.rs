@@ -9,7 +9,9 @@
 //! Cost of an evaluation, with n coordinates per row and m ≤ 95 blocks: m²/2 eigendecompositions of n × n matrices,
 //! where m is halved while that is too expensive, and about 34 per cut, pass and spacing of the refinement.
 
-use super::partition::{Blocks, PartMoments, Partition};
+use super::best_loss;
+use super::partition::{Blocks, Partition};
+use super::running_scatter::RunningScatter;
 use crate::batch::PivotedCholesky;
 use crate::error::Error;
 use crate::kernel::{VectorKernel, Vectors};
@@ -208,18 +210,14 @@ pub(super) struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    fn empty(&self) -> PartMoments {
-        PartMoments::new(self.rows.rows())
+    fn empty(&self) -> RunningScatter {
+        RunningScatter::new(self.rows.rows(), self.centered)
     }
 
-    fn add(&self, block: &mut PartMoments, row: usize) {
-        block.add(self.rows.column(row), self.centered);
-    }
-
-    fn loss(&self, start: usize, end: usize) -> f64 {
-        let mut block = self.empty();
-        (start..end).for_each(|row| self.add(&mut block, row));
-        block.loss(self.kept)
+    /// Adds rows, and returns the loss of their best subspace.
+    fn grown(&self, block: &mut RunningScatter, rows: impl Iterator<Item = usize>) -> f64 {
+        rows.for_each(|row| _ = block.add_weighted(self.rows.column(row), 1.0));
+        best_loss(&block.whole(), self.kept)
     }
 
     fn best_of(&self, start: usize, end: usize, cuts: &[usize]) -> (f64, usize) {
@@ -227,14 +225,12 @@ impl Rows<'_> {
         let (mut from, mut to) = (start, end);
         let mut losses = vec![0.0; cuts.len()];
         for (cut, loss) in cuts.iter().zip(&mut losses) {
-            (from..*cut).for_each(|row| self.add(&mut left, row));
+            *loss += self.grown(&mut left, from..*cut);
             from = *cut;
-            *loss += left.loss(self.kept);
         }
         for (cut, loss) in cuts.iter().zip(&mut losses).rev() {
-            (*cut..to).rev().for_each(|row| self.add(&mut right, row));
+            *loss += self.grown(&mut right, (*cut..to).rev());
             to = *cut;
-            *loss += right.loss(self.kept);
         }
         let found = losses.into_iter().zip(cuts.iter().copied()).min_by(|a, b| a.0.total_cmp(&b.0));
         found.unwrap_or((f64::INFINITY, start))
@@ -274,7 +270,7 @@ impl Rows<'_> {
         }
         let starts = [0].into_iter().chain(cuts.iter().copied());
         let ends = cuts.iter().copied().chain([count]);
-        partition.loss = starts.zip(ends).map(|(start, end)| self.loss(start, end)).sum();
+        partition.loss = starts.zip(ends).map(|(start, end)| self.grown(&mut self.empty(), start..end)).sum();
         partition
     }
 }
@@ -282,7 +278,7 @@ impl Rows<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::comparators::partition::between;
+    use crate::comparators::tests::between;
     use crate::streams;
 
     fn followed(mut partitions: Partitions, rows: &[Vec<f64>]) -> Partitions {
