@@ -38,12 +38,6 @@ pub enum Mixing {
 
 impl Mixing {
     /// Returns the rule if its rate is in `[0, 1)`, and otherwise `Err`.
-    ///
-    /// ```
-    /// use eigenhedge::Mixing;
-    /// assert!(Mixing::FixedShare { alpha: 0.01 }.checked().is_ok());
-    /// assert!(Mixing::FixedShare { alpha: f64::NAN }.checked().is_err());
-    /// ```
     pub fn checked(self) -> Result<Self, Error> {
         error::fraction("alpha", self.alpha()).map(|_| self)
     }

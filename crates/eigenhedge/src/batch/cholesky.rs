@@ -70,7 +70,8 @@ impl PivotedCholesky {
             }
             checked_row(dictionary, points[pivot].borrow(), &mut row).map_err(|e| e.at(pivot))?;
             cholesky.step(pivot, &row);
-            cholesky.check_definite(INDEFINITE * largest)?;
+            let what = "diagonal that a pivot of the kernel matrix leaves";
+            every(what, &cholesky.remaining, "not negative", |d| d >= -INDEFINITE * largest)?;
         }
         Ok(cholesky)
     }
@@ -118,11 +119,6 @@ impl PivotedCholesky {
         self.remaining[pivot] = 0.0;
         self.factor.push_column(&column);
         self.pivots.push(pivot);
-    }
-
-    fn check_definite(&self, slack: f64) -> Result<(), Error> {
-        let what = "diagonal that a pivot of the kernel matrix leaves";
-        every(what, &self.remaining, "not negative", |d| d >= -slack)
     }
 }
 

@@ -122,10 +122,9 @@ pub(crate) fn center(gram: &mut Matrix) -> Vec<f64> {
     means
 }
 
-/// Vectors of the feature space as combinations of atoms. Setting: `f = Σ_i α_i φ(x_i)` over the atoms of a dictionary,
-/// as a function `f(x) = Σ_i α_i k(x_i, x)`, for example the mean of the features. A norm costs t²/2 kernel values of t
-/// atoms, a value t. Squared norms and distances that rounding makes negative become zero. Combination of the features
-/// of atoms, with its squared norm.
+/// Combination `f = Σ_i α_i φ(x_i)` of the features of atoms, as a function `f(x) = Σ_i α_i k(x_i, x)`, with its
+/// squared norm. With t atoms, a norm costs t²/2 kernel values, a value t. Squares that rounding makes negative become
+/// zero.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Expansion {
     /// Weights, one per atom.

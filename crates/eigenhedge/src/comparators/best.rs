@@ -130,8 +130,7 @@ impl BestPair {
 
 /// The best fixed subspace in hindsight, of all rows read once: the least total `|x - m - P(x - m)|²` over
 /// k-dimensional projections P (and centers m), the sum of the n-k smallest eigenvalues of the (centered) scatter
-/// matrix. n² operations per row, memory for n² numbers, and one eigendecomposition per evaluation. Scatter matrix of
-/// all rows, for the best fixed subspace in hindsight.
+/// matrix. n² operations per row, memory for n² numbers, and one eigendecomposition per evaluation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BestSubspace {
     pub(super) charged: RunningScatter,

@@ -153,11 +153,12 @@ impl Hindsight {
         }
     }
 
+    fn exact(&self) -> Option<&BestSubspace> {
+        if let Self::Exact(best) = self { Some(best) } else { None }
+    }
+
     pub(crate) fn best_unpredicted(&self, kept: usize) -> Option<Best> {
-        match self {
-            Self::Exact(best) => best.uncharged.as_ref().map(|rows| Best::Exact(best_loss(&rows.whole(), kept))),
-            Self::Sketched(_) | Self::Features(_) => None,
-        }
+        self.exact()?.uncharged.as_ref().map(|rows| Best::Exact(best_loss(&rows.whole(), kept)))
     }
 
     /// Returns [`Self::best`] for dimensions 0 to `most`, by one decomposition if exact.
@@ -181,17 +182,11 @@ impl Hindsight {
 
     /// Returns the energy of all rows along each of these unit vectors, and in total, or `None` if not known exactly.
     pub fn energies(&self, directions: &Matrix) -> Option<(Vec<f64>, f64)> {
-        match self {
-            Self::Exact(best) => Some(best.energies(directions)),
-            Self::Sketched(_) | Self::Features(_) => None,
-        }
+        self.exact().map(|best| best.energies(directions))
     }
 
     pub(crate) fn column_energies(&self) -> Option<Vec<f64>> {
-        match self {
-            Self::Exact(best) => Some(best.charged.column_energies()),
-            Self::Sketched(_) | Self::Features(_) => None,
-        }
+        self.exact().map(|best| best.charged.column_energies())
     }
 
     /// Returns the mean of the rows whose losses count, or `None` without centering, for kernel features, or before the

@@ -34,17 +34,6 @@ pub struct Partition {
 }
 
 /// Scatter matrices of blocks of rows, for the best partition.
-///
-/// ```
-/// use eigenhedge::comparators::Blocks;
-/// use eigenhedge::streams;
-/// let mut blocks = Blocks::new(20, 50, false)?;
-/// streams::three_subspaces(1).iter().for_each(|row| blocks.add(row));
-/// let best = blocks.best(2, 3);
-/// assert_eq!(best[2].cuts, [500, 1000]);
-/// assert!(best[2].loss < 1e-9 && best[1].loss > 1.0);
-/// # Ok::<(), eigenhedge::Error>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Blocks {
     length: usize,

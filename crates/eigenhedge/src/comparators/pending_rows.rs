@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::linalg::{CANCELLED, Cells, Combinations, Eigen, Matrix, STREAK};
 use crate::num::dot;
 use crate::scratch::{Scratch, refill};
-use crate::state::{LARGEST, count, energy, ensure, entries, length};
+use crate::state::{LARGEST, count, energy, ensure, entries, length, list};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -147,12 +147,10 @@ impl PendingRows {
         self.columns.check_state(&Matrix::zeros(row_length, 0), LARGEST)?;
         let rows = self.count();
         length("the rows that wait", self.columns.vectors(), rows)?;
-        length("the mean of the rows that wait", self.mean.len(), rows)?;
-        length("the products of the mean of the rows that wait", self.mean_products.len(), rows)?;
         ensure(self.columns.columns() <= 2 * retained, "the sketch must be no wider than twice what it retains")?;
         entries("weights of the rows that wait", &self.weights, 0.0..=LARGEST)?;
-        entries("coefficients of the mean", &self.mean, 0.0..=1.0)?;
-        entries("products of the mean", &self.mean_products, -LARGEST..=LARGEST)?;
+        list("coefficients of the mean", &self.mean, rows, 0.0..=1.0)?;
+        list("products of the mean", &self.mean_products, rows, -LARGEST..=LARGEST)?;
         energy("the weight of the rows that wait", self.weight)?;
         energy("the energy of the rows that wait", self.energy)?;
         energy("the shrinkage of the rows that wait", self.shrinkage)?;

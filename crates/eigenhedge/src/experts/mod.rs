@@ -5,16 +5,16 @@
 //! the largest variance in PCA: expert learners are the diagonal case of subspace learners.
 //!
 //! - Capped Hedge: `log v ← cap(log v - η loss)` for the probabilities v of being dropped, initially `d/n`, then
-//!   mixing. With `d = 1` the cap only normalizes the weights: Hedge. Without mixing, for every sequence of losses,
-//!   `Σ expected ≤ (η L* + d log(n/d)) / (1 - e^{-η})`, where `L*` is the total loss of the best fixed set of dropped
+//!   mixing. With `d = 1` the cap only normalizes the weights: Hedge. Without mixing, for every sequence of losses, `Σ
+//!   expected ≤ (η L* + d log(n/d)) / (1 - e^{-η})`, where `L*` is the total loss of the best fixed set of dropped
 //!   experts (JMLR Theorem 3). The cost of mixing ([`Experts::price`]) adds to `d log(n/d)`, also in
 //!   [`bounds::uncentered`](crate::bounds::uncentered) and [`bounds::shifting`](crate::bounds::shifting). `O(n)` per
 //!   trial while the order of the weights changes little, `O(n log n)` at worst.
 //! - Leader: drops the experts with the smallest total losses. Those with equal totals share the remaining places
 //!   evenly. This is the limit of capped Hedge as `η → ∞`, in expected `O(n)` per trial, and has no guarantee: if the
 //!   dropped experts always have loss 1, it loses `d` per trial.
-//! - Perturbed leader: drops the experts with the smallest `total_i - G_i/η` for independent Gumbel noise
-//!   `G_i = -log(-log U_i)`, with `U_i` uniform in `[0, 1)`, in expected `O(n)`. With `d = 1` the drawn expert has the
+//! - Perturbed leader: drops the experts with the smallest `total_i - G_i/η` for independent Gumbel noise `G_i =
+//!   -log(-log U_i)`, with `U_i` uniform in `[0, 1)`, in expected `O(n)`. With `d = 1` the drawn expert has the
 //!   distribution of Hedge, and therefore its bound `(η L* + log n)/(1 - e^{-η})` in expectation. With `d > 1`, no
 //!   bound without extra factors of `d` is known. [`Loss::expected`] is the loss of the drawn set, unbiased but random.
 //! - Product sets: Hedge over the `C(n, d)` sets, `log w ← log w - η loss`, where the probability of dropping a set is

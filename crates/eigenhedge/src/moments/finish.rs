@@ -43,17 +43,18 @@ impl Moments {
         // In standard units the mean is zero.
         let offset = mean.filter(|_| !centered && !standardized);
         let offset: Option<Vec<f64>> = offset.map(|mean| mean.iter().map(|m| weight.sqrt() * m).collect());
-        let deviation = |energy: f64| if energy > 0.0 { (energy / weight).sqrt() } else { 1.0 };
+        let deviation = |energy: &f64| if *energy > 0.0 { (energy / weight).sqrt() } else { 1.0 };
+        let is_sketch = matches!(self.held, Held::Sketched(_));
+        let energies = if standardized || is_sketch { self.column_energies() } else { Vec::new() };
+        let deviations: Option<Vec<f64>> = standardized.then(|| energies.iter().map(deviation).collect());
+        let scale = |i: usize, j: usize| deviations.as_ref().map_or(1.0, |s| s[i] * s[j]);
         match &self.held {
             Held::Exact(held) => {
                 let mut scatter = held.whole().into_owned();
-                let deviations: Option<Vec<f64>> =
-                    standardized.then(|| (0..self.length).map(|j| deviation(scatter.column(j)[j])).collect());
                 for j in (0..self.length).filter(|_| standardized || offset.is_some()) {
                     for i in j..self.length {
-                        let scale = deviations.as_ref().map_or(1.0, |s| s[i] * s[j]);
                         let added = offset.as_ref().map_or(0.0, |m| m[i] * m[j]);
-                        scatter.column_mut(j)[i] = scatter.column(j)[i] / scale + added;
+                        scatter.column_mut(j)[i] = scatter.column(j)[i] / scale(i, j) + added;
                     }
                 }
                 let energy = scatter.trace();
@@ -61,20 +62,25 @@ impl Moments {
             }
             Held::Sketched(held) => {
                 let mut sketch = held.buffer.clone();
-                let deviations: Option<Vec<f64>> =
-                    standardized.then(|| held.energies.iter().map(|energy| deviation(*energy)).collect());
                 if let Some(deviations) = &deviations {
-                    for j in 0..sketch.columns() {
-                        sketch.column_mut(j).iter_mut().zip(deviations).for_each(|(x, s)| *x /= s);
-                    }
+                    sketch.for_each_column(|_, column| column.iter_mut().zip(deviations).for_each(|(x, s)| *x /= s));
                 }
                 offset.iter().for_each(|offset| sketch.push_column(offset));
-                let scale = |i: usize| deviations.as_ref().map_or(1.0, |s| s[i] * s[i]);
-                let own: f64 = held.energies.iter().enumerate().map(|(i, energy)| energy / scale(i)).sum();
-                let slack = (0..self.length).map(|i| held.shrinkage / scale(i)).collect();
+                let own: f64 = energies.iter().enumerate().map(|(i, energy)| energy / scale(i, i)).sum();
+                let slack = (0..self.length).map(|i| held.shrinkage / scale(i, i)).collect();
                 let energy = own + offset.map_or(0.0, |offset| dot(&offset, &offset));
                 Asked { scatter: LearnedScatter::Factor(sketch), energy, slack, deviations }
             }
+        }
+    }
+
+    fn column_energies(&self) -> Vec<f64> {
+        match &self.held {
+            Held::Exact(held) => {
+                let scatter = held.whole();
+                (0..self.length).map(|j| scatter.column(j)[j]).collect()
+            }
+            Held::Sketched(held) => held.energies.clone(),
         }
     }
 
@@ -92,7 +98,9 @@ impl Moments {
         let (model, deviations) = self.taught(Model::of(&setup, self.length)?, standardize)?;
         let standardizer = match (deviations, self.mean()) {
             (Some(deviations), Some(mean)) => {
-                let variances: Vec<f64> = self.variances(&deviations);
+                // A constant column has the variance 0.
+                let pairs = deviations.iter().zip(self.column_energies());
+                let variances: Vec<f64> = pairs.map(|(s, energy)| if energy == 0.0 { 0.0 } else { s * s }).collect();
                 Standardizer::settled(self.rows, &mean, &variances)
             }
             (Some(_), None) => return Err(Error::TooFewRows { rows: 0, least: 1 }),
@@ -104,21 +112,6 @@ impl Moments {
     /// Learns all rows, in standard units of the model, without predicting them. Names, scale and random generator
     /// stay. If [`Model::takes_moments`] returns true and rows have at most 4096 numbers, the state is that after the
     /// rows one by one, in any order. Costs one decomposition, and another one if the model has rows.
-    ///
-    /// ```
-    /// use eigenhedge::{Kind, Model, Moments, Spec, streams};
-    ///
-    /// let rows = streams::three_subspaces(1);
-    /// let spec = Spec::new(Kind::Leader, 2);
-    /// let [mut model, mut one_by_one] = [(); 2].map(|()| Model::new(spec.clone(), 20, 0).unwrap());
-    /// rows.iter().try_for_each(|row| one_by_one.step(row).map(drop))?;
-    /// let mut moments = Moments::for_model(&model)?;
-    /// moments.update(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>(), None)?;
-    /// model = moments.add_to(model)?;
-    /// let loss = |model: &mut Model| model.transform(&rows[7], &mut Vec::new());
-    /// assert!((loss(&mut model)? - loss(&mut one_by_one)?).abs() < 1e-10);
-    /// # Ok::<(), eigenhedge::Error>(())
-    /// ```
     pub fn add_to(&self, model: Model) -> Result<Model, Error> {
         length("a row of the model", model.length(), self.length)?;
         model.check_mergeable()?;
@@ -182,14 +175,6 @@ impl Moments {
             lost,
         };
         Ok((model.absorb(rows, self.passed_over, hindsight)?, deviations))
-    }
-
-    fn variances(&self, deviations: &[f64]) -> Vec<f64> {
-        let is_constant = |j: usize| match &self.held {
-            Held::Exact(held) => held.whole().column(j)[j] == 0.0,
-            Held::Sketched(held) => held.energies[j] == 0.0,
-        };
-        deviations.iter().enumerate().map(|(j, s)| if is_constant(j) { 0.0 } else { s * s }).collect()
     }
 }
 

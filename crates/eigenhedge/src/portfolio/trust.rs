@@ -212,13 +212,11 @@ fn median(numbers: &[f64], sorted: &mut Vec<f64>) -> f64 {
     sorted[numbers.len() / 2]
 }
 
-/// Rules for the weights of members, from the excess of each loss over the smallest one on the row. Adding a constant
-/// to all losses or scaling them changes no weight. The smallest total is stored as zero. AdaHedge for M members: `w_i
-/// ∝ e^{-ηΛ_i}` with `η = c ln(M)/Δ` for the totals Λ, the sum Δ of the mixability gaps, and c = [`HASTE`]. On every
-/// sequence, `loss ≤ loss_i + (1 + 1/c) Δ`: by definition, the loss exceeds the sum of the mix losses by Δ. With
-/// `Φ_η(Λ) = -(1/η) ln((1/M) Σ e^{-ηΛ_i})`, the mix loss of a row is the increase of Φ at the rate of that row. Φ of
-/// given totals increases as η decreases, and η never increases. The mix losses therefore sum to at most Φ of the final
-/// totals at the final rate, at most `Λ_i + ln(M)/η = Λ_i + Δ/c`.
+/// AdaHedge for M members: `w_i ∝ e^{-ηΛ_i}` with `η = c ln(M)/Δ` for the totals Λ (minus the smallest), the sum Δ of
+/// the mixability gaps, and c = [`HASTE`]. On every sequence, `loss ≤ loss_i + (1 + 1/c) Δ`: the loss exceeds the sum
+/// of the mix losses by Δ. With `Φ_η(Λ) = -(1/η) ln((1/M) Σ e^{-ηΛ_i})`, the mix loss of a row is the increase of Φ at
+/// the rate of that row. Φ of given totals increases as η decreases, and η never increases. The mix losses therefore
+/// sum to at most Φ of the final totals at the final rate, at most `Λ_i + ln(M)/η = Λ_i + Δ/c`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct AdaHedge {
     totals: Vec<f64>,

@@ -13,8 +13,8 @@
 //! experts with an extra factor d. The leader has no bound: a stream can force its loss to N/d times the best loss. A
 //! rank cap keeps only the R largest eigenpairs of C. Dropping the eigenvalue λ lowers the potential of the proof,
 //! `min_V [η tr(V C)/Q² + Δ(V, V₀)]` with the relative entropy Δ and the uniform start V₀, by at most `ηλ/Q²`, which
-//! adds to the constant of the bound ([`Rule::price`]). `ProductSets` and `as_printed` count every
-//! direction seen, so they have no rank cap.
+//! adds to the constant of the bound ([`Rule::price`]). `ProductSets` and `as_printed` count every direction seen, so
+//! they have no rank cap.
 //! Cost: that of [`Scatter`], and O(w k) for `ProductSets` with w columns.
 //! Numerics: the error of `log v` is about `η ε λ_max / Q²` with the machine epsilon ε (k times that for
 //! `ProductSets`).
@@ -77,9 +77,9 @@ const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 impl Anchored {
     /// `max_rank` limits the number of eigenpairs. The regret bound of the exponential law then holds with
-    /// [`Rule::price`] added. `as_printed` caps only the directions seen so far instead of all N, as in the printed form
-    /// of ICML Algorithm 6: unseen directions are dropped. The forms agree once `Σ (1 - e^{-ηλ/Q²}) ≥ k`, summed over
-    /// the eigenvalues λ of C.
+    /// [`Rule::price`] added. `as_printed` caps only the directions seen so far instead of all N, as in the printed
+    /// form of ICML Algorithm 6: unseen directions are dropped. The forms agree once `Σ (1 - e^{-ηλ/Q²}) ≥ k`, summed
+    /// over the eigenvalues λ of C.
     pub fn new(
         law: Law,
         forget: f64,
@@ -313,13 +313,11 @@ pub(super) struct ProductScratch {
     passed: Vec<f64>,
 }
 
-/// Probabilities that directions are dropped if sets of k kept directions have product weights. Setting: weights
-/// `e^{g_i}` of w explicit directions, and M further directions of weight 1. The result is the log-probability of each
-/// direction not to be in the set. O(w k). Numerics: sets with c of the equivalent further directions enter as the
-/// binomial coefficient `C(M, c)` times an entry of the table of the explicit weights. The backward pass adds only
-/// positive terms, as logarithms, for both kept and dropped directions, so that v keeps its relative precision at any
-/// size. The error of the logarithms is the rounding error of the largest `k g`. Replaces each log-weight of being kept
-/// by the log-probability of being dropped.
+/// Replaces each log-weight g_i of w explicit directions by the log-probability of being dropped if sets of k
+/// directions, among these and M further directions of weight 1, have product weights `e^{g_i}`. O(w k). Sets with c of
+/// the equivalent further directions enter as the binomial coefficient `C(M, c)` times an entry of the table of the
+/// explicit weights. The backward pass adds only positive terms, as logarithms, so that v keeps its relative precision
+/// at any size. The error of the logarithms is the rounding error of the largest `k g`.
 pub(super) fn drop_by_products(
     log_weights: &mut [f64],
     complement: &mut Complement,

@@ -203,12 +203,10 @@ pub(super) fn finish_coordinates(coordinates: &mut Vec<f64>, kept: usize, unit_s
 const ROUNDING: f64 = 1e-10;
 
 impl Subspace<Ambient> {
-    /// Reconstruction of a row: its projection on the subspace drawn for it, in the units of the row. The kept
-    /// directions of the complement are determined only as far as the row requires ([`super::choice`]). Let r be the
-    /// part of the row in the complement and s the share of `|r|²` that they explain. The projection of r on them is `s
-    /// r + √(s(1-s)) |r| g`, where g is uniform among the unit vectors of the complement orthogonal to r, from the
-    /// generator of the choice. O(n w + w u) for rows of length n, with u explicit directions in w columns. Must be
-    /// called after the loss is computed and before the update.
+    /// Projects the row on the subspace drawn for it, between loss and update, in O(n w + w u). The kept directions of
+    /// the complement are determined only as far as the row requires: let r be the part of the row in the complement
+    /// and s the share of `|r|²` that they explain. The projection of r on them is `s r + √(s(1-s)) |r| g`, where g is
+    /// uniform among the unit vectors of the complement orthogonal to r, from the generator of the choice.
     pub(crate) fn reconstruct(&mut self, row: &[f64], out: &mut Vec<f64>) {
         let Working { choice, order, directions, kept_coordinates, observed, .. } = &mut self.scratch.0;
         let unit = observed.unit_square.sqrt();

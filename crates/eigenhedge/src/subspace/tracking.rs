@@ -62,9 +62,9 @@ struct Working {
 const FEW: usize = 15;
 
 impl Tracking {
-    /// Directions beyond `max_rank`, the least likely to be kept, are folded into the complement, which takes over their
-    /// probability evenly. The regret bound then holds with [`Rule::price`] added. Directions are also merged into the
-    /// complement while that costs at most `merge` times the cost of fixed share, except the last 15 or k + 4.
+    /// Directions beyond `max_rank`, the least likely to be kept, are folded into the complement, which takes over
+    /// their probability evenly. The regret bound then holds with [`Rule::price`] added. Directions are also merged
+    /// into the complement while that costs at most `merge` times the cost of fixed share, except the last 15 or k + 4.
     pub fn new(
         eta: f64,
         mixing: Mixing,
@@ -264,12 +264,10 @@ impl Rule for Tracking {
     }
 }
 
-/// Mixing with the average of all previous matrices V. Update in trial t: `V ← (1-α) V + α · mean(V_0 … V_{t-1})`, with
-/// the uniform start V_0. The sum of these matrices is dense in the coordinates of the columns, with a common
-/// eigenvalue outside. If d of N directions are dropped, every eigenvalue of the result is at least `α d/(N t)`, so
-/// logarithms are not needed. Guarantee: none proved for subspaces. Cost: one dense eigendecomposition per trial over
-/// all columns ever added, unless a rank cap folds the least likely directions into the complement. References:
-/// Bousquet & Warmuth, JMLR 2002; Warmuth & Kuzmin, JMLR 2008, equation (20).
+/// Past-average mixing: `V ← (1-α) V + α · mean(V_0 … V_{t-1})` in trial t, with the uniform start V_0. The sum of
+/// these matrices is dense in the coordinates of the columns, with a common eigenvalue outside. If d of N directions
+/// are dropped, every eigenvalue of the result is at least `α d/(N t)`, so logarithms are not needed. No guarantee is
+/// proved for subspaces. Bousquet & Warmuth, JMLR 2002; Warmuth & Kuzmin, JMLR 2008, equation (20).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct PastAverage {
     sum: Matrix,

@@ -115,7 +115,7 @@ impl Stop {
 
 /// Pre-images by a learned inverse map: kernel ridge regression from coordinates, usually the scores of kernel PCA, to
 /// points, at the cost of one kernel row per point. [`KernelRidge::leave_one_out`] of [`LearnedInverse::ridge`]
-/// measures the quality of kernel and ρ. Map from coordinates to points.
+/// measures the quality of kernel and ρ.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LearnedInverse {
     /// Underlying regression.
