@@ -4,8 +4,7 @@
 //! with the rows B_Ω and B_M for these cells.
 //! Result: `c = argmin |z_Ω - B_Ω c|² + Σ r_i c_i²`, and `B c` in the missing cells. For noise of variance δ in each
 //! cell and coordinates of variance s², this is the most likely row when `r = δ/s²`. The leave-one-out error of an
-//! observed cell is `e/(1 - h)` for its residual e and its leverage h, a diagonal entry of `B_Ω (B_ΩᵀB_Ω + diag r)⁻¹
-//! B_Ωᵀ`.
+//! observed cell is `e/(1 - h)` for its residual e and leverage h, an entry of `B_Ω (B_ΩᵀB_Ω + diag r)⁻¹ B_Ωᵀ`.
 //! Cost: O(n w² + w³) for rows of n cells. If only m < w cells are missing, one system of size m is enough
 //! ([`Imputation::fill_few`]): by `B_ΩᵀB_Ω = I - B_MᵀB_M` and Woodbury's identity, the missing cells x solve `(I - G) x
 //! = B_M D⁻¹ B_Ωᵀz_Ω` with `D = I + diag r` and `G = B_M D⁻¹ B_Mᵀ`, in O(n w + m² w + m³). Consecutive rows with the
@@ -50,8 +49,7 @@ pub(crate) fn ridge(noise: f64, energy: f64) -> f64 {
 }
 
 impl Imputation {
-    /// Fills in the NaN cells of a centered row, with 0 if the solution is not finite. `ridge` has the factor r_i of
-    /// each direction.
+    /// Fills in the NaN cells of a centered row, with 0 if the solution is not finite. `ridge` has the factors r_i.
     pub fn fill(&mut self, basis: &Matrix, ridge: &[f64], row: &mut [f64]) {
         let Self { seen, normal, coefficients, .. } = self;
         seen.clone_from(basis);

@@ -12,7 +12,7 @@ pub struct Loss {
     pub realised: f64,
 }
 
-/// Online learner. In each trial it makes a choice, then receives an instance, incurs a loss, and updates its state
+/// Online learner. In each trial it makes a choice, receives an instance, incurs a loss, and updates its state
 /// ([`trial`]).
 pub trait Learner<I: ?Sized> {
     /// Returns `Err` for an invalid instance. Changes only scratch space.

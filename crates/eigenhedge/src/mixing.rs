@@ -6,8 +6,7 @@
 //! - past average: `v ← (1-α) v + α · mean(v_0 … v_{t-1})`, where `v_0` is the initial distribution and `v_s` is the
 //!   distribution after trial s.
 //!
-//! Both keep `v` in the capped simplex. The rate `α` bounds the weights from below, so that they recover after a
-//! change.
+//! Both keep `v` in the capped simplex. The rate `α` bounds the weights from below, so they recover.
 //! References: Herbster & Warmuth 1998 (fixed share); Bousquet & Warmuth 2002 (mixing past posteriors); Warmuth &
 //! Kuzmin, JMLR 2008, section 8.
 
@@ -61,8 +60,8 @@ impl Mixing {
 }
 
 /// Mixing of a share α of the weight `e^b` into other weights: `of(a)` is `log((1-α) e^a + α e^b)` for `a, b ≤ 0`, with
-/// full precision of `1 - e^result` if both weights are near 1 and of `e^result` otherwise. Exactly `a` for `α = 0`, and
-/// exactly zero if `a` and `b` are zero.
+/// full precision of `1 - e^result` if both weights are near 1 and of `e^result` otherwise. Exactly `a` for `α = 0`,
+/// and exactly zero if `a` and `b` are zero.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Blend {
     b: f64,

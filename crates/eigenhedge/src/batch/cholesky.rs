@@ -14,8 +14,7 @@
 //! Cost for rank r: r kernel rows, t·r² operations, and memory for t·r numbers.
 //! Numerics: diagonal entries decrease by subtraction, so those below the rounding error of the largest initial entry
 //! count as zero. A clearly negative one proves that the kernel is not positive semidefinite: an error.
-//! References: Harbrecht, Peters and Schneider, *On the low-rank approximation by the pivoted Cholesky decomposition*,
-//! 2012.
+//! References: Harbrecht, Peters and Schneider, *Low-rank approximation by the pivoted Cholesky decomposition*, 2012.
 
 use super::gram::{check_fresh, check_trace, checked_row};
 use crate::error::{Error, at_least_one, every, fraction};

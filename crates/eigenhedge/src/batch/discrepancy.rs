@@ -22,8 +22,7 @@ use std::borrow::Borrow;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Discrepancy {
-    /// Squared distance between the mean features of the samples, with a bias of order 1/m + 1/n for their
-    /// distributions.
+    /// Squared distance between the mean features of the samples. Its bias is of order 1/m + 1/n.
     pub biased: f64,
     /// Unbiased estimate for the distributions, possibly negative. `None` if a sample has only one point.
     pub unbiased: Option<f64>,

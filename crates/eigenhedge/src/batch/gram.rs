@@ -123,8 +123,7 @@ pub(crate) fn center(gram: &mut Matrix) -> Vec<f64> {
 }
 
 /// Combination `f = Σ_i α_i φ(x_i)` of the features of atoms, as a function `f(x) = Σ_i α_i k(x_i, x)`, with its
-/// squared norm. With t atoms, a norm costs t²/2 kernel values, a value t. Squares that rounding makes negative become
-/// zero.
+/// squared norm. With t atoms, a norm costs t²/2 kernel values, a value t. Negative squares become zero.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Expansion {
     /// Weights, one per atom.

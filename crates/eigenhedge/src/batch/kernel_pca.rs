@@ -136,8 +136,7 @@ impl<D: Dictionary> KernelPca<D> {
         self.eigenvalues.iter().filter(|value| **value > 0.0).count()
     }
 
-    /// Returns the mean of the features (after [`Solver::Cholesky`], projected on the pivots), or `None` without
-    /// centering.
+    /// Returns the mean of the features, projected on the pivots by [`Solver::Cholesky`], or `None` without centering.
     pub fn mean(&self) -> Option<&Expansion> {
         self.mean.as_ref()
     }

@@ -52,8 +52,7 @@ fn check_kept(kept: usize, most: usize, rule: &'static str) -> Result<(), Error>
 /// Largest norm of an atom's contribution to a component in a deserialized model, and weight of an atom in a mean.
 const LARGEST_PART: f64 = 1e12;
 
-/// Checks the coefficients of unit vectors over the atoms. Returns a generous bound on their products with a mean of
-/// atoms.
+/// Checks the coefficients of unit vectors over the atoms. Returns a bound on their products with a mean of atoms.
 fn check_parts<D: Dictionary>(dictionary: &D, coefficients: &Matrix) -> Result<f64, Error> {
     let mut largest = 0f64;
     for atom in 0..dictionary.len() {

@@ -9,14 +9,12 @@
 //! log likelihood of y   -½ yᵀα - Σ log L_ii - (t/2) log 2π
 //! ```
 //!
-//! with the Cholesky factor `L Lᵀ = K + ρI`. The leave-one-out error at x_i is `α_i / ((K + ρI)^{-1})_ii`, without a
-//! refit.
+//! with the Cholesky factor `L Lᵀ = K + ρI`. The leave-one-out error at x_i is `α_i / ((K + ρI)^{-1})_ii`.
 //! Cost: t²/2 kernel values and t³/3 operations to fit; t kernel values for a mean, t² operations for a variance; t³/3
 //! operations for all leave-one-out errors. Points are predicted in blocks.
 //! Numerics: the relative error of α is about the condition number `(λ₁ + ρ)/ρ` times the machine epsilon, with the
 //! largest eigenvalue λ₁ of K. Negative variances become zero. The variance of a new observation is larger by ρ.
-//! References: Rasmussen and Williams, *Gaussian processes for machine learning*, 2006, algorithm 2.1 and section
-//! 5.4.2.
+//! References: Rasmussen and Williams, *Gaussian processes for machine learning*, 2006, sections 2.2 and 5.4.2.
 
 use super::gram::{BLOCK, each_block, gram};
 use crate::error::{Error, at_least_one, positive, require};
@@ -145,8 +143,7 @@ impl<D: Dictionary> KernelRidge<D> {
         Ok(means)
     }
 
-    /// Returns the target minus the prediction of a model fitted without the point, one row per point and one column
-    /// per output.
+    /// Returns targets minus predictions of a model fitted without the point, a row per point and a column per output.
     pub fn leave_one_out(&self) -> Matrix {
         let t = self.factor.columns();
         let mut inverse = Matrix::zeros(t, t);

@@ -79,8 +79,7 @@ impl Best {
 
 // The gain is the largest total `tr(P D)` over k-dimensional projections P, with the dilation `D = [0 M; Mᵀ 0]` of `M =
 // x yᵀ` for each pair. The eigenvalues of the dilation of `Σ x yᵀ` are its singular values, their negatives, and `|n -
-// m|` zeros. The k largest sum to the gain. n m operations per pair, and one singular value decomposition per
-// evaluation.
+// m|` zeros. The k largest sum to the gain. n m operations per pair.
 /// Sum of `x yᵀ` over all pairs of rows, for the best directions in hindsight.
 ///
 /// ```
@@ -100,8 +99,7 @@ impl BestPair {
     /// Maximum number of matrix entries, which take 128 MiB.
     pub const MOST: usize = 4096 * 4096;
 
-    /// Creates a comparator for pairs of rows. Returns `None` if the matrix would have more than [`Self::MOST`]
-    /// entries.
+    /// Returns `None` if the matrix would have more than [`Self::MOST`] entries.
     pub fn new(left: usize, right: usize) -> Option<Self> {
         let entries = left.checked_mul(right)?;
         (entries <= Self::MOST).then(|| Self { sum: Matrix::zeros(left, right) })
@@ -191,8 +189,8 @@ impl BestSubspace {
         uncharged
     }
 
-    /// Returns the energy (after centering) of all rows, also those whose losses do not count, along each of these unit
-    /// vectors, and in total.
+    /// Returns the centered energy of all rows, also of uncounted losses, along each of these unit vectors, and in
+    /// total.
     pub fn energies(&self, directions: &Matrix) -> (Vec<f64>, f64) {
         let mut found = self.charged.energies(directions);
         let mut add = |vector: &[f64]| {

@@ -84,8 +84,7 @@ impl Hindsight {
         }
     }
 
-    /// Sets the base point of the running mean to a row whose loss does not count, before the first row. Has no effect
-    /// without centering.
+    /// Sets the base point of the mean, if centered, to a row whose loss does not count, before the first row.
     pub fn begin_at(&mut self, row: &[f64]) {
         match self {
             Self::Exact(best) => best.charged.mean.iter_mut().for_each(|mean| mean.begin_at(row)),
@@ -189,8 +188,7 @@ impl Hindsight {
         self.exact().map(|best| best.charged.column_energies())
     }
 
-    /// Returns the mean of the rows whose losses count, or `None` without centering, for kernel features, or before the
-    /// first row.
+    /// Returns the mean of the rows whose losses count, or `None` without centering, for features, or before a row.
     pub fn mean(&self) -> Option<Vec<f64>> {
         self.running_mean()?.value()
     }

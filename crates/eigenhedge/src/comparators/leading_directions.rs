@@ -7,8 +7,7 @@
 //! Guarantee: the loss of the k leading Ritz vectors is that of a subspace, so the upper end is valid. In the basis of
 //! V and its complement `S = [Θ Rᵀ; R S₂₂]`, and for every ε > 0, `S ⪯ (Θ + RᵀR/ε) ⊕ (S₂₂ + ε I)`. The j largest
 //! eigenvalues of `S₂₂` sum to at most `√j ‖S₂₂‖` (Frobenius) and to at most its trace, so the k largest of S sum to at
-//! most `max_j (θ₁ + … + θ_{k-j} + min(√j ‖S₂₂‖, tr S₂₂) + j ε) + ‖R‖²/ε`. This gives the lower end, evaluated for two
-//! ε.
+//! most `max_j (θ₁ + … + θ_{k-j} + min(√j ‖S₂₂‖, tr S₂₂) + j ε) + ‖R‖²/ε`. This gives the lower end, for two ε.
 //! Numerics: both ends hold up to rounding of `tr S`. On overflow the loss is computed exactly from eigenvalues.
 
 use super::best::Best;

@@ -59,8 +59,7 @@ impl Blocks {
             let mean = block.mean.as_ref().and_then(Mean::value).unwrap_or_default();
             total += block.whole().trace() + weight * dot(&mean, &mean);
         }
-        // Merging blocks adds squared displacements between their means, which are at most four times the squared
-        // norms.
+        // Merging adds squared displacements between means, at most four times the squared norms.
         energy("the energy of all blocks", 4.0 * total)
     }
 

@@ -158,8 +158,7 @@ impl PendingRows {
     }
 }
 
-/// Computes the scaled rotation that reduces a sketch to the retained directions. Returns the eigenvalue that is
-/// subtracted.
+/// Reduces a sketch to the retained directions by a scaled rotation. Returns the eigenvalue that is subtracted.
 pub(super) fn shrinking_rotation(eigen: &Eigen, retained: usize, rotation: &mut Matrix) -> f64 {
     let columns = eigen.values.len();
     let taken = if columns > retained { eigen.values[columns - retained - 1].max(0.0) } else { 0.0 };
@@ -286,8 +285,7 @@ impl Sketch {
         self.mean.as_ref()?.between(&self.mean_of(pending)?)
     }
 
-    /// Computes the lower triangle of the Gram matrix of the buffer, the displacement between the means, and the
-    /// pending columns.
+    /// Lower triangle of the Gram matrix of the buffer, the displacement between means, and the pending columns.
     fn whole_gram(&self, pending: &PendingRows, between: Option<&[f64]>) -> Matrix {
         let (own, more) = (self.buffer.columns(), pending.columns.columns());
         let first = own + usize::from(between.is_some());

@@ -172,8 +172,7 @@ impl Mean {
         (self.weight > 0.0 && other.weight > 0.0).then(|| (0..self.way.len()).map(way).collect())
     }
 
-    /// Returns the contribution of two means to the scatter of all rows: `√(s t/(s + t)) (m' - m)` for weights s and t,
-    /// if positive.
+    /// Returns what two means add to the scatter of all rows: `√(s t/(s + t)) (m' - m)` for weights s, t > 0.
     pub fn between(&self, other: &Self) -> Option<Vec<f64>> {
         let root = (self.weight * (other.weight / (self.weight + other.weight))).sqrt();
         let mut way = self.way_to(other)?;

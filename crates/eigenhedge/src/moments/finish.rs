@@ -24,8 +24,8 @@ pub(super) struct Asked {
 
 impl Moments {
     /// Returns the loss of the best subspace of `kept` dimensions for all rows, exact or a lower and an upper bound,
-    /// around their mean or zero, in standard or original units. The directions of a model from [`Self::finish`] lose
-    /// at most the upper bound.
+    /// around their mean or zero, in standard or original units. A model from [`Self::finish`] loses at most the upper
+    /// bound.
     pub fn best(&self, kept: usize, centered: bool, standardized: bool) -> Best {
         let Asked { scatter, energy, mut slack, .. } = self.asked(centered, standardized);
         match scatter {

@@ -10,8 +10,7 @@
 //! exact diagonal of C. The directions that the finished model keeps lose at most the upper end of [`Moments::best`] on
 //! these rows, and no subspace less than the lower end. In standard units the error is `Δ S⁻²`, so columns with little
 //! variance widen the interval.
-//! Cost: O(n²) per row as a matrix product, or O(nℓ) for a sketch of ℓ = 8k + 16 directions, and about 8 n² or 16 nℓ
-//! bytes.
+//! Cost: O(n²) per row as a matrix product, or O(nℓ) for a sketch of ℓ = 8k + 16 directions; 8 n² or 16 nℓ bytes.
 //! References: Chan, Golub & LeVeque, *Algorithms for computing the sample variance*, 1983; Ghashami, Liberty, Phillips
 //! & Woodruff, SIAM J. Comput. 2016.
 
@@ -130,8 +129,7 @@ impl Moments {
         Ok(())
     }
 
-    /// Adds rows. A row of weight w counts w times. On an error nothing changes, and the error contains the index of
-    /// the row.
+    /// Adds rows. A row of weight w counts w times. An error changes nothing and contains the index of the row.
     pub fn update(&mut self, rows: &[&[f64]], weights: Option<&[f64]>) -> Result<(), Error> {
         if let Some(weights) = weights {
             length("the weights of the rows", weights.len(), rows.len())?;

@@ -4,11 +4,9 @@
 //! The combination is `Σ w_i x_i`, where x_i is the row as filled in by member i. The weights sum to 1 and minimize `wᵀ
 //! E w`, where E contains the products of the members' leave-one-out errors (Bates and Granger's combination of
 //! forecasts). Errors of different members partly cancel. E decays by [`MEMORY`] per row with missing cells. Its
-//! diagonal is raised slightly, so that members with nearly equal errors get nearly equal weights. Negative weights
-//! become zero.
+//! diagonal is raised slightly, so that members with nearly equal errors get nearly equal weights. None is negative.
 //! The standard error of a filled cell is that of a ridge regression on the observed cells. The noise variance of a
-//! column is the mean of `(1 - h) e²`, where e is the leave-one-out error of the combination in an observed cell and h
-//! its leverage.
+//! column is the mean of `(1 - h) e²`, where e is the leave-one-out error of an observed cell and h its leverage.
 //! While a column stays empty, members with short memories lose their advantage. Let N be the squared standard error of
 //! the combination right after a value, F the mean squared error of the leader (whose center is the mean of all rows),
 //! at least N, D the difference between both fills, and g the number of rows since the last value. The squared error
@@ -187,8 +185,7 @@ impl FillErrors {
     }
 }
 
-/// Computes the weights with sum 1 that minimize `wᵀ E w`, for E = `products` with a raised diagonal, without negative
-/// ones.
+/// Computes the weights with sum 1 that minimize `wᵀ E w`, for E = `products` with a raised diagonal, none negative.
 pub(super) fn combination(products: &Matrix, normal: &mut Matrix, weights: &mut Vec<f64>) {
     let count = products.columns();
     normal.clone_from(products);

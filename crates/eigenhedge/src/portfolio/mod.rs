@@ -4,8 +4,7 @@
 //! have a single member, at no extra cost.
 //! Update: the portfolio mixes the distributions of the members with weights w from [`Trust`]. Its expected loss is `Σ
 //! w_i l_i` with the expected losses l of the members. A row that only sets the center ([`Subspace::fixes_center`])
-//! changes no weight and no total. A row with missing cells is filled in first (`fill`), and its loss is that of the
-//! observed cells.
+//! changes no weight and no total. Missing cells are filled in first (`fill`), and the loss is that of observed cells.
 //! Guarantee: on every sequence and for every member i, `loss ≤ loss_i` + [`Portfolio::hedge_term`], so the bound of
 //! any member holds with this term added.
 //! Cost: the sum over the members, and a few dozen exponentials. Members with equal dictionaries share kernel rows.

@@ -32,8 +32,7 @@ pub struct Trust {
     leaders: Vec<RecentLeader>,
     top: AdaHedge,
     ranges: RecentMedian,
-    /// If the square of the largest loss so far is out of range, all totals and losses are divided by a nearby power of
-    /// two.
+    /// If the square of the largest loss so far is out of range, totals and losses are divided by a power of two.
     largest_loss: f64,
     owed: f64,
     rounded: f64,
@@ -59,8 +58,7 @@ struct Working {
 
 const MEMORIES: [f64; 3] = [0.9, 0.98, 0.998];
 const CUT: f64 = 16.0;
-/// Limit on the range of a row, as a multiple of the median excess. Right after an outlier, losses differ by about this
-/// factor.
+/// Limit on the range of a row, as a multiple of the median excess. After an outlier, losses differ this much.
 const HOPELESS: f64 = 100.0;
 /// Decay of the totals of the top rule. Without it, the huge losses of the first rows would keep its rate low forever.
 const TOP_MEMORY: f64 = 0.999;
@@ -251,8 +249,7 @@ impl AdaHedge {
         weights.iter_mut().for_each(|weight| *weight /= sum);
     }
 
-    /// The mix loss is computed from the totals, because weights that underflow would make the mixability gap too
-    /// small.
+    /// The mix loss is computed from the totals, because weights that underflow would reduce the gap.
     pub fn learn(&mut self, losses: &[f64], working: &mut Vec<f64>) {
         let rate = self.rate();
         let least = smallest(losses);

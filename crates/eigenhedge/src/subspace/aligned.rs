@@ -3,8 +3,7 @@
 //! Setting: before each row, the columns of B are the r ≤ k directions most likely to be kept, defined only up to a
 //! rotation. P is the basis of the previous row.
 //! Update: `P ← B W`, where W has orthonormal rows and is nearest to `BᵀP`, so `B W` is the basis nearest to P.
-//! Directions outside the span of the previous P take the first free coordinates. Coordinates without a direction are
-//! zero.
+//! Directions outside the span of the previous P take the first free coordinates. The rest are zero.
 //! Cost: O(w k² + k³) with w columns of the span, if coordinates are requested.
 //! References: Schönemann, *A generalized solution of the orthogonal Procrustes problem*, Psychometrika 1966.
 
@@ -18,8 +17,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Aligned {
-    /// One column per coordinate, empty if none are requested. Rows for columns gained since the last alignment are
-    /// missing.
+    /// One column per coordinate, empty if none are requested. New columns of the span have no row yet.
     pub basis: Matrix,
     #[serde(skip)]
     scratch: Scratch<Working>,

@@ -13,13 +13,11 @@
 //! experts with an extra factor d. The leader has no bound: a stream can force its loss to N/d times the best loss. A
 //! rank cap keeps only the R largest eigenpairs of C. Dropping the eigenvalue λ lowers the potential of the proof,
 //! `min_V [η tr(V C)/Q² + Δ(V, V₀)]` with the relative entropy Δ and the uniform start V₀, by at most `ηλ/Q²`, which
-//! adds to the constant of the bound ([`Rule::price`]). `ProductSets` and `as_printed` count every direction seen, so
-//! they have no rank cap.
+//! adds to the constant of the bound ([`Rule::price`]). `ProductSets` and `as_printed` have no rank cap.
 //! Cost: that of [`Scatter`], and O(w k) for `ProductSets` with w columns.
 //! Numerics: the error of `log v` is about `η ε λ_max / Q²` with the machine epsilon ε (k times that for
 //! `ProductSets`).
-//! References: Warmuth & Kuzmin, JMLR 2008, sections 4.1 and 5.1, Algorithm 6 and section 7; Kuzmin & Warmuth, ICML
-//! 2007, Algorithm 6.
+//! References: Warmuth & Kuzmin, JMLR 2008, sections 4.1, 5.1, 7 and Algorithm 6; ICML 2007, Algorithm 6.
 
 use super::frame::{Frame, others};
 use super::rule::{Directions, Observed, Rule};
@@ -34,8 +32,7 @@ use crate::simplex::{CapScratch, Complement, LimitScratch, Multiplicity, Precisi
 use crate::state::{State, ensure, length};
 use serde::{Deserialize, Serialize};
 
-/// Share of the largest squared norm up to which `ProductSets` treats a squared residual as rounding. Losses change by
-/// less than 1e-9.
+/// Share of the largest squared norm up to which `ProductSets` treats a residual as rounding. Losses change by 1e-9.
 const RESOLUTION: f64 = 1e-20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -6,8 +6,7 @@
 //! the expected loss of the average of V_0 … V_{T-1} on a new row is that of the run divided by T, and its excess over
 //! the best subspace is at most the regret bound divided by T (JMLR section 6.3). The perturbed leader is added without
 //! noise. Learners that subtract a center are refused: their losses are quadratic in it.
-//! Cost: O(n² u + n w u) per learner added, with rows of length n and u explicit directions in w columns, and n²
-//! numbers.
+//! Cost: O(n² u + n w u) per learner added, with rows of length n and u explicit directions in w columns.
 //! References: Warmuth & Kuzmin, JMLR 2008, section 6.3.
 
 use super::{AnyRule, Subspace};
@@ -72,8 +71,7 @@ impl Average {
         self.terms
     }
 
-    /// Adds the current distribution of the learner. Returns `Err` for a learner that subtracts a center or has another
-    /// row length.
+    /// Adds the current distribution of the learner. Returns `Err` for a center or another row length.
     pub fn add(&mut self, learner: &mut Subspace<Ambient>) -> Result<(), Error> {
         length("a row of the learner", learner.span.length(), self.sum.rows())?;
         if learner.options.center.is_some() || learner.span.origin().is_some() {

@@ -9,8 +9,7 @@
 //! [`RIDGE`]. The weight ε > 0 keeps the center from diverging along the kept directions.
 //! Outliers: the factor a is the weight of the row, reduced so that its size (the larger of the energies in A of the
 //! row and of the mean offset) is at most [`LARGEST_SIZE`] times the median of recent sizes. With `--clip`, a row
-//! enters the sources at a limited distance from the mean: around the center itself, the center would follow its own
-//! predictions.
+//! enters the sources at a limited distance from the mean: otherwise, the center would follow its own predictions.
 //! Guarantee: none. The loss of a row is relative to the center before that row.
 //! Cost: that of the sources, and O(u) for u explicit directions.
 
@@ -26,12 +25,11 @@ use crate::state::{LARGEST, ensure, entries};
 use serde::{Deserialize, Serialize};
 
 /// Running center: a weighted mean of the rows so far, which is subtracted from the next row. After row t, row s has
-/// the weight `forget^(t-s)`. A learned center is the mean of all rows plus a learned combination of recent rows and
-/// forgetting means.
+/// the weight `forget^(t-s)`. A learned center is the mean of all rows plus a learned combination of recent ones.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RunningCenter {
-    /// Weight of the initial center, as a number of imaginary rows (`1/η̃` in JMLR Algorithm 6). With 0, the first row
-    /// sets the center.
+    /// Weight of the initial center in imaginary rows (`1/η̃` in JMLR Algorithm 6). With 0, the first row sets the
+    /// center.
     pub prior: f64,
     /// Factor in `[0, 1]` by which each row multiplies the weights of all earlier rows.
     pub forget: f64,
@@ -70,8 +68,7 @@ impl RunningCenter {
         self.forget * weight + own
     }
 
-    /// Returns the share of the way from a center of weight `weight` to a row of weight `own` by which the center
-    /// moves.
+    /// Returns the share of the way to a row of weight `own` by which a center of weight `weight` moves.
     pub(crate) fn step(self, weight: f64, own: f64) -> f64 {
         own / self.next_weight(weight, own)
     }
@@ -81,8 +78,7 @@ impl RunningCenter {
         self.step((0..later).fold(weight, |weight, _| self.next_weight(weight, 1.0)), 1.0)
     }
 
-    /// Returns the factor of a row of weight `own`: `weight / (weight + own)` for the mean (JMLR Theorem 8), otherwise
-    /// 1.
+    /// Returns the factor of a row of weight `own`: `weight / (weight + own)` for the mean (JMLR Theorem 8), else 1.
     pub(crate) fn learned_share(self, weight: f64, own: f64) -> f64 {
         if self.is_mean() { weight / (weight + own) } else { 1.0 }
     }
@@ -103,8 +99,7 @@ const RIDGE: f64 = 1e-3;
 const LARGEST_SIZE: f64 = 16.0;
 /// Largest absolute coefficient. Larger ones occur only if rows have very different sizes.
 const LARGEST_COEFFICIENT: f64 = 16.0;
-/// Forgetting factors of the sources. The second source takes the previous value of the first, so its factor has no
-/// effect.
+/// Forgetting factors of the sources. The second source takes the previous value of the first.
 const MEMORIES: [f64; SOURCES] = [0.0, 0.0, 0.5, 0.8, 0.95];
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -198,8 +193,7 @@ impl<S: Span> Subspace<S> {
         }
     }
 
-    /// Adds the current point to the regression of the center, with the probabilities of this trial. Returns the change
-    /// of the center.
+    /// Adds the current point to the regression of the center, and returns the change of the center.
     pub(super) fn learn_coefficients(&mut self, is_last: bool) -> Option<SourceMove> {
         let learned = self.learned.as_mut().filter(|_| self.options.center.is_some())?;
         let (sources, before) = (self.span.sources()?, learned.coefficients);

@@ -39,8 +39,7 @@ pub(super) fn complement_mass(complement: &Complement) -> f64 {
 
 impl DrawnDirections {
     /// Draws the explicit directions to keep, and how many of the complement. The smallest possible number of
-    /// placeholders with equal probability stands for the complement. A drawn one represents a uniformly random
-    /// direction.
+    /// placeholders with equal probability stands for the complement. Each is a uniformly random direction.
     pub fn draw(&mut self, select: Select, log_weights: &[f64], complement: &Complement, random: &mut Random) {
         let explicit = log_weights.len();
         log_weights.clone_into(&mut self.probabilities);
@@ -228,8 +227,7 @@ impl Subspace<Ambient> {
         let mut outside = self.span.measured_from_origin(row);
         self.span.subtract(&all, &mut outside);
         let square = dot(&outside, &outside);
-        // The lost part is subtracted from the row, so that the squared distance of the result from the row equals the
-        // loss up to rounding.
+        // The lost part is subtracted, so that the squared distance from the row equals the loss up to rounding.
         let share = if square > 0.0 { (explained / square).min(1.0) } else { 0.0 };
         let mut lost: Vec<f64> = outside.iter().map(|r| -(1.0 - share) * r).collect();
         let length = (share * (1.0 - share) * square).sqrt();

@@ -6,7 +6,7 @@
 //! the explicit block changes. The rotation stays a factor until the rule has decided which directions to retain.
 //! [`AT_ONCE`] dyads are added by one decomposition.
 //! Cost: O(w u) for coordinates and O(w u²) for the rotation, with u directions in w ≤ u + max(p, u/3) + 1 columns, p
-//! of them pending.
+//! pending.
 //! Numerics: coordinates are computed twice if little of the point is outside ("twice is enough"). If the second pass
 //! more than halves that part, it is rounding error. The drift of the rotation from orthonormality is measured every
 //! [`LOOK_EVERY`] updates and removed above [`REFRESH`].
@@ -242,8 +242,7 @@ impl Frame {
         Some(&self.scratch.0.combination)
     }
 
-    /// Restricts the matrix after the span has lost columns. Values equal to `common` up to rounding are no longer
-    /// explicit.
+    /// Restricts the matrix after the span has lost columns. Values near `common` are no longer explicit.
     pub fn reduce(&mut self, rotation: &Matrix, common: f64) {
         let reduced = multiplied(rotation.view().transpose(), self.rotation.view());
         let mut scaled = reduced.clone();

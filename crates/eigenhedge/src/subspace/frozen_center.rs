@@ -56,8 +56,7 @@ struct Pairs {
 }
 
 impl Lot {
-    /// Returns `Err` for an invalid row. No scatter matrix if `length` exceeds the number of rows plus `largest_span +
-    /// 1`.
+    /// Returns `Err` for an invalid row. No scatter matrix if `length` exceeds the rows plus `largest_span + 1`.
     pub fn new(rows: &[&[f64]], length: usize, largest_span: usize) -> Result<Self, Error> {
         let (mut centered, mut way) = (Matrix::zeros(length, rows.len()), vec![0.0; length]);
         for (j, row) in rows.iter().enumerate() {
@@ -151,8 +150,7 @@ impl Lot {
         pairs
     }
 
-    /// Like [`Self::pairs`] for F = `factor`, from the Gram matrix of F and the centered rows. Returns `None` if
-    /// inaccurate.
+    /// Like [`Self::pairs`] for F = `factor`, from the Gram matrix of F and the centered rows. `None` if inaccurate.
     fn gram_pairs(&self, factor: &Matrix, kept: usize) -> Option<(Vec<f64>, Matrix)> {
         let mut all = factor.clone();
         (0..self.rows()).for_each(|j| all.push_column(self.centered.column(j)));

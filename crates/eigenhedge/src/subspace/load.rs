@@ -102,8 +102,7 @@ impl<S: Span> Subspace<S> {
         observed.unit_square = unit(square.sqrt()).powi(2);
     }
 
-    /// A squared norm that underflows is zero for a row that is negligible compared with earlier rows or only sets the
-    /// center.
+    /// A squared norm that underflows is zero for a row that is negligible or only sets the center.
     pub(super) fn or_negligible(&mut self, look: impl FnOnce(&mut S) -> Result<f64, Error>) -> Result<f64, Error> {
         let nothing = NEGLIGIBLE * self.largest_square.sqrt();
         match look(&mut self.span) {
@@ -161,8 +160,7 @@ impl<S: Span> Subspace<S> {
     }
 }
 
-/// Returns `Err` if the product of a weight and the trace overflows. A trace that is too large by itself has another
-/// error.
+/// Returns `Err` if the product of a weight and the trace overflows. A trace too large by itself is another error.
 fn check_weights<P: ?Sized>(dyads: &[(f64, &P)], trace: f64) -> Result<(), Error> {
     let overflows = |(weight, _): &(f64, &P)| trace < LARGEST_TOTAL && weight * trace >= LARGEST_TOTAL;
     match dyads.iter().position(overflows) {
@@ -197,8 +195,7 @@ pub struct Symmetric {
 }
 
 impl Symmetric {
-    /// Decomposes the matrix into dyads. Returns `Err` unless it is square, finite and, up to rounding, symmetric and
-    /// positive semidefinite.
+    /// Returns `Err` unless the matrix is square, finite and, up to rounding, symmetric and positive semidefinite.
     pub fn new(matrix: &Matrix) -> Result<Self, Error> {
         let n = matrix.rows();
         length("a row of the symmetric matrix", matrix.columns(), n)?;

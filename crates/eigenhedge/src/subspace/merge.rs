@@ -6,8 +6,7 @@
 //! Exactness: the number of rows, the center and, without a rank cap, the scatter matrix are exact up to rounding. What
 //! a rank cap drops adds to the price ([`Rule::price`](super::Rule::price)). The norm bound is the larger of both, and
 //! at least the distance between the centers. The loss that tunes a self-confident rate is the sum of both. With a
-//! fixed rate, no rank cap, and either no center or a given norm bound, the merged learner is that of all rows in one
-//! pass.
+//! fixed rate, no rank cap, and either no center or a given norm bound, the result is that of all rows in one pass.
 //! Sets of kernel features are added to the span in blocks, and their scatter matrix in coordinates of the columns to
 //! C. The result is that of single rows, up to residuals that are not resolved. A self-confident rate is tuned to the
 //! loss of the best subspace for all rows. Only the leading eigenpairs that determine the probabilities are computed.

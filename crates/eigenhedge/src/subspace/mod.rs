@@ -73,11 +73,10 @@ pub struct Options {
     pub select: Select,
     /// Center to subtract from rows. `None` means no centering.
     pub center: Option<RunningCenter>,
-    /// Limit on the norm of learned rows, as a multiple of the median norm of recent rows. Losses are those of the
-    /// original rows.
+    /// Limit on the norm of learned rows, as a multiple of the median norm of recent rows. Losses are of the original
+    /// rows.
     pub clip: Option<f64>,
-    /// Divergence D for a self-confident rate: with the loss L so far, the rate is divided by `Q √((L + Q²)/D)` instead
-    /// of Q².
+    /// Divergence D for a self-confident rate, divided by `Q √((L + Q²)/D)` instead of Q², with the loss L so far.
     pub divergence: Option<f64>,
 }
 
@@ -257,8 +256,7 @@ impl<S: Span> Subspace<S> {
 
     /// Returns the cost of rows beyond the running norm bound, which adds to the regret bound, because the theorem
     /// assumes a known norm bound. If such a row multiplies the squared bound by r, its cost is `1 - 1/r` times its
-    /// loss in [`Self::lost`]: in the proof the loss has the factor `c(ηr)` with `c(h) = (1 - e^{-h})/h`, and `c(ηr) ≥
-    /// c(η)/r`.
+    /// loss in [`Self::lost`]: in the proof, with `c(h) = (1 - e^{-h})/h`, the loss has the factor `c(ηr) ≥ c(η)/r`.
     pub fn surprise(&self) -> f64 {
         self.surprise
     }
@@ -315,14 +313,13 @@ impl<S: Span> Subspace<S> {
         explicit + choice::complement_mass(self.rule.complement())
     }
 
-    /// Returns the coordinates of the most recent row in the directions kept for it, by probability, padded with zeros
-    /// to length k.
+    /// Returns the coordinates of the most recent row in the directions kept for it, by probability, then zeros up to
+    /// k.
     pub fn kept_coordinates(&self) -> &[f64] {
         &self.scratch.0.kept_coordinates
     }
 
-    /// Returns the explicit directions that may be kept, in coordinates of the columns, and their probabilities in
-    /// descending order.
+    /// Returns the explicit directions that may be kept, in coordinates of the columns, and descending probabilities.
     pub fn directions(&mut self) -> (Matrix, Vec<f64>) {
         self.leading_directions(usize::MAX)
     }

@@ -117,8 +117,7 @@ impl Pair {
         &self.learner
     }
 
-    /// Runs one trial: checks the rows, draws a subspace, computes its gain and learns the pair. An error changes
-    /// nothing.
+    /// Runs one trial: checks the rows, draws a subspace, computes its gain, learns. An error changes nothing.
     pub fn step(&mut self, x: &[f64], y: &[f64], random: &mut Random) -> Result<PairGain, Error> {
         check_row("left row", x, self.lengths.0)?;
         check_row("right row", y, self.lengths.1)?;

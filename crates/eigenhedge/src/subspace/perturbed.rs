@@ -28,8 +28,7 @@ use crate::simplex::{Complement, Multiplicity, Spectrum};
 use crate::state::{State, ensure, length};
 use serde::{Deserialize, Serialize};
 
-/// Share of the largest squared norm up to which a squared residual may be rounding. For moderate η it is far below the
-/// noise.
+/// Share of the largest squared norm up to which a squared residual may be rounding. It is far below the noise.
 const RESOLUTION: f64 = 1e-12;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -74,8 +74,7 @@ pub trait Rule {
     /// `max_pending` extra ones, and always if the rule needs all of them.
     fn rotation(&mut self, max_pending: usize) -> Option<&Matrix>;
 
-    /// Returns the mean energy of the `trials` rows so far along a direction, with the weights of a rule that forgets,
-    /// if known.
+    /// Returns the mean energy of the `trials` rows so far along a direction, weighted as the rule forgets.
     fn mean_energy(&self, _i: usize, _trials: u64) -> Option<f64> {
         None
     }

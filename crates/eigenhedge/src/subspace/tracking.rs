@@ -1,8 +1,7 @@
 //! Tracking: mirror descent over subspaces.
 //!
 //! Setting: instances z in a space of dimension N with `|z|² ≤ Q²`, or symmetric matrices with eigenvalues in `[0,
-//! Q²]`. k directions are kept, and `d = N - k` dropped. V is the matrix whose eigenvalues v are the probabilities of
-//! being dropped.
+//! Q²]`. k directions are kept, and `d = N - k` dropped. V has the probabilities v of being dropped as eigenvalues.
 //! Update: `log V ← cap(log V - (η/Q²) z zᵀ)` with the rate η, then mixing. The state has the eigenvectors whose `log
 //! v` differ from the common one of all others.
 //! Guarantee: without mixing, the total expected loss is at most `(η L* + Q² d log(N/d)) / (1 - e^{-η})` for every
@@ -14,8 +13,7 @@
 //! rank cap, needs all columns ever added.
 //! Numerics: weights are logarithms. If a direction and the complement are both at the cap, their weights are
 //! bit-identical, and merging them is exact. With fixed share, every direction touched by noise stays slightly
-//! different. The cheapest of them may be merged as well, at a cost of at most a given share of the cost of mixing
-//! ([`Tracking::new`]).
+//! different. The cheapest of them may be merged as well, at a given share of the cost of mixing.
 //! References: Warmuth & Kuzmin, JMLR 2008, Algorithm 5 and section 8; Kuzmin & Warmuth, ICML 2007, Algorithm 3.
 
 use super::frame::{Frame, others};

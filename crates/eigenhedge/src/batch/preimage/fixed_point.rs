@@ -5,8 +5,7 @@
 //! constant weights. The denominator is f(z).
 //! Safeguards: where `f(z) > 0` the step is an ascent direction, and it is halved until f does not decrease. Where f(z)
 //! is not positive beyond rounding, for example far from every atom, the iteration stops. If f(z) is not positive at
-//! all, it restarts at the atom with the largest f. If that is not positive either, the best point is marked as not
-//! converged.
+//! all, it restarts at the atom with the largest f. If that is not positive either, it has not converged.
 //! Cost: one kernel row and one combination of atoms per step, as products of matrices for several searches at once.
 
 use super::{Preimage, Stop};

@@ -5,8 +5,8 @@
 //! Update: Rayleigh–Ritz. The basis V of the previous row is extended by the part of the new row z outside V, then by
 //! residuals and products with C (a Krylov space), until the k leading Ritz pairs (θ, y) are accurate. A row changes
 //! each column of the image CV by a multiple of z, so each extension costs one product of C with a vector. In a dense
-//! part of the spectrum, residuals of earlier rows remain after [`CHAIN`] extensions. All of them then extend the basis
-//! at once.
+//! part of the spectrum, residuals of earlier rows remain after [`CHAIN`] extensions. Then all extend the basis at
+//! once.
 //! Guarantee: each of the k pairs satisfies `|C y - θ y|² ≤ ε (θ - θ') tr C`, where θ' is the smallest stored Ritz
 //! value and ε is [`TOLERANCE`], or [`TOLERANCE_IF_DENSE`]. The k directions then miss at most kε of the total energy.
 //! If the k-th and the next eigenvalue differ by the share g of the trace, the loss of a row differs from that of a

@@ -171,8 +171,7 @@ impl Scatter {
 }
 
 // At most R directions with positive eigenvalues, all others zero. After the update of the [`Frame`], the smallest
-// eigenvalues beyond R and those at rounding level are dropped, so the stored matrix never exceeds the true one: `0 ≤
-// C' ≤ C`.
+// eigenvalues beyond R and those at rounding level are dropped, so the stored matrix never exceeds the true one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(in super::super) struct CappedScatter {
     pub(super) frame: Frame,
