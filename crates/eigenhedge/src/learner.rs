@@ -46,14 +46,6 @@ impl<'a, I> Upcoming<'a, I> {
     }
 }
 
-impl<I> Clone for Upcoming<'_, I> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<I> Copy for Upcoming<'_, I> {}
-
 /// Runs one trial: check, choose, incur, update. On an error, learner and random generator are unchanged.
 pub fn trial<I: ?Sized>(
     learner: &mut (impl Learner<I> + ?Sized),

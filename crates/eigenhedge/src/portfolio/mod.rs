@@ -333,7 +333,7 @@ impl<S: Span> Learner<Instance<'_, S::Point>> for Portfolio<S> {
     }
 
     fn prefetch(&mut self, upcoming: Upcoming<'_, Instance<'_, S::Point>>) {
-        self.members.iter_mut().for_each(|member| member.prefetch(upcoming));
+        self.members.iter_mut().for_each(|member| member.prefetch(Upcoming::of(upcoming.instances())));
     }
 }
 

@@ -24,7 +24,7 @@ use crate::scratch::{Scratch, refill};
 use crate::state::{LARGEST, energy, ensure, list, within};
 use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trust {
     members: usize,
     careful: AdaHedge,
@@ -73,14 +73,7 @@ impl Trust {
             cut: AdaHedge::new(members),
             leaders: MEMORIES.iter().map(|memory| RecentLeader::new(members, *memory)).collect(),
             top: AdaHedge::new(1 + MEMORIES.len()),
-            ranges: RecentMedian::default(),
-            largest_loss: 0.0,
-            owed: 0.0,
-            rounded: 0.0,
-            largest_range: 0.0,
-            squares: 0.0,
-            guarded: 0,
-            scratch: Scratch::default(),
+            ..Self::default()
         }
     }
 
@@ -215,7 +208,7 @@ fn median(numbers: &[f64], sorted: &mut Vec<f64>) -> f64 {
 /// of the mix losses by Δ. With `Φ_η(Λ) = -(1/η) ln((1/M) Σ e^{-ηΛ_i})`, the mix loss of a row is the increase of Φ at
 /// the rate of that row. Φ of given totals increases as η decreases, and η never increases. The mix losses therefore
 /// sum to at most Φ of the final totals at the final rate, at most `Λ_i + ln(M)/η = Λ_i + Δ/c`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct AdaHedge {
     totals: Vec<f64>,
     gaps: f64,

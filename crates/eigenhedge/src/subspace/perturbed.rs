@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 /// Share of the largest squared norm up to which a squared residual may be rounding. It is far below the noise.
 const RESOLUTION: f64 = 1e-12;
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Perturbed {
     eta: f64,
     kept: usize,
@@ -55,16 +55,7 @@ impl Perturbed {
     pub fn new(eta: f64, kept: usize, dimension: Multiplicity) -> Result<Self, Error> {
         let eta = error::positive("eta", eta)?;
         super::check_kept(kept, dimension)?;
-        Ok(Self {
-            eta,
-            kept,
-            scatter: Matrix::default(),
-            norm_square: 1.0,
-            directions: Matrix::default(),
-            log_weights: Vec::new(),
-            complement: super::uniform(kept, dimension),
-            scratch: Scratch::default(),
-        })
+        Ok(Self { eta, kept, norm_square: 1.0, complement: super::uniform(kept, dimension), ..Self::default() })
     }
 
     /// Keeps the top k eigenvectors of `signal` times the scatter matrix over Q², plus noise for each entry on and
