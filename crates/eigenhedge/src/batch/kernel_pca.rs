@@ -20,7 +20,7 @@
 //! zero, with the zero vector as component. The loss of a point is a difference of squares, at least zero.
 //! References: Schölkopf, Smola and Müller, *Nonlinear component analysis as a kernel eigenvalue problem*, 1998.
 
-use super::cholesky::PivotedCholesky;
+use super::gram::PivotedCholesky;
 use super::gram::center;
 use super::gram::{checked_row, gram};
 use super::{Center, Expansion, fix_sign};

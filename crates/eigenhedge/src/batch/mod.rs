@@ -11,7 +11,6 @@
 //! # Ok::<(), eigenhedge::Error>(())
 //! ```
 
-mod cholesky;
 mod discrepancy;
 mod gram;
 mod kernel_pca;
@@ -19,13 +18,12 @@ mod pca;
 pub mod preimage;
 mod ridge;
 
-pub use cholesky::PivotedCholesky;
 pub use discrepancy::{Discrepancy, TwoSampleTest, discrepancy, two_sample_test};
 pub use kernel_pca::{KernelPca, Solver};
 pub use pca::Pca;
 pub use ridge::{KernelRidge, Posterior};
 
-pub use gram::Expansion;
+pub use gram::{Expansion, PivotedCholesky};
 pub(crate) use gram::{center as center_gram, gram};
 pub(crate) use pca::{of_factor, of_scatter};
 
