@@ -11,8 +11,8 @@ use crate::stop::StopSignal;
 use anyhow::{Result, anyhow};
 use eigenhedge::{Loss, Model};
 use eigenhedge_io::{
-    Answers, Column, Position, Row, Source, Stream, Target, answer_cells, answer_columns, filled_cells,
-    filled_columns, filled_names, number_cells, number_columns, write_private,
+    Answers, Column, Position, Row, Source, Stream, Target, answer_cells, answer_columns, filled_cells, filled_columns,
+    filled_names, number_cells, number_columns, write_private,
 };
 use eigenhedge_pages::number::readable;
 use eigenhedge_pages::run::{Recorder, page_so_far};
