@@ -13,7 +13,7 @@ use crate::subspace::{Drawn, Instance, Subspace, Trace};
 use crate::threads::threads;
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::channel;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
@@ -110,15 +110,15 @@ impl Portfolio<Ambient> {
                 drop(thread::Builder::new().spawn_scoped(scope, help));
             }
             drop(sender);
-            let mut lots =
-                Lots { receiver, lots: vec![Vec::new(); rows.len().div_ceil(LOT)], members: self.specs.len() };
-            for lot in 0..lots.lots.len() {
-                while !lots.is_complete(lot) {
+            let mut lots = vec![vec![Vec::new(); self.specs.len()]; rows.len().div_ceil(LOT)];
+            for i in 0..lots.len() {
+                while lots[i].iter().any(Vec::is_empty) {
+                    let found = receiver.try_recv().ok().or_else(|| work.help()).or_else(|| receiver.recv().ok());
                     // If there is no result, another thread has panicked. The scope then panics too.
-                    let Some(done) = work.help().or_else(|| lots.receiver.recv().ok()) else { return };
-                    lots.enter(done);
+                    let Some(Done { member, lot, traces }) = found else { return };
+                    lots[lot][member] = traces;
                 }
-                let traces = std::mem::take(&mut lots.lots[lot]);
+                let traces = std::mem::take(&mut lots[i]);
                 for i in 0..traces[0].len() {
                     each(self.settle(i, &traces, random, &mut drawn));
                 }
@@ -141,26 +141,6 @@ impl Portfolio<Ambient> {
         let loss = self.charge(own);
         self.learn_weights(traces.iter().map(|traces| traces[i].square).fold(0.0, f64::max));
         Ran { loss, coordinates: &drawn.coordinates, rank: trace.rank, square: trace.square }
-    }
-}
-
-struct Lots {
-    receiver: Receiver<Done>,
-    lots: Vec<Vec<Vec<Trace>>>,
-    members: usize,
-}
-
-impl Lots {
-    fn is_complete(&mut self, lot: usize) -> bool {
-        while let Ok(done) = self.receiver.try_recv() {
-            self.enter(done);
-        }
-        self.lots[lot].len() == self.members && self.lots[lot].iter().all(|traces| !traces.is_empty())
-    }
-
-    fn enter(&mut self, Done { member, lot, traces }: Done) {
-        self.lots[lot].resize(self.members, Vec::new());
-        self.lots[lot][member] = traces;
     }
 }
 
