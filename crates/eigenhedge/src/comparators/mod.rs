@@ -5,7 +5,6 @@
 //! - [`Hindsight`]: one of these, chosen by the length of rows, or one for kernel features.
 //! - [`Best`]: result of a comparator, an exact loss or a lower and an upper bound.
 //! - [`LeadingDirections`]: directions from which lower and upper bounds are computed during a run.
-//! - [`Blocks`]: best partitions of a stream into segments, with cuts on a grid.
 //! - [`Partitions`]: best partitions of plain rows or features, with cuts between any rows that are stored.
 //! - [`BestPair`]: gain of the best directions for pairs of rows.
 //!
@@ -34,7 +33,7 @@ pub use best::{Best, BestMethod, BestPair, BestSubspace};
 pub use hindsight::Hindsight;
 pub(crate) use hindsight::retained;
 pub use leading_directions::LeadingDirections;
-pub use partition::{Blocks, Partition};
+pub use partition::Partition;
 pub use partitions::Partitions;
 pub(crate) use running_scatter::{Mean, RunningScatter};
 pub use sketch::Sketch;

@@ -33,9 +33,8 @@ pub struct Partition {
     pub cuts: Vec<usize>,
 }
 
-/// Scatter matrices of blocks of rows, for the best partition.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Blocks {
+pub(crate) struct Blocks {
     length: usize,
     rows_each: usize,
     centered: bool,
@@ -63,13 +62,12 @@ impl Blocks {
         energy("the energy of all blocks", 4.0 * total)
     }
 
-    /// Creates a comparator without rows. Cuts are possible at multiples of `rows_each ≥ 1`.
+    /// Cuts are possible at multiples of `rows_each ≥ 1`.
     pub fn new(length: usize, rows_each: usize, centered: bool) -> Result<Self, Error> {
         at_least_one("block", rows_each)?;
         Ok(Self { length, rows_each, centered, rows: 0, blocks: Vec::new() })
     }
 
-    /// Adds a row.
     pub fn add(&mut self, row: &[f64]) {
         assert_eq!(row.len(), self.length, "one entry for each number of a row");
         if self.rows == self.blocks.len() * self.rows_each {
@@ -91,7 +89,6 @@ impl Blocks {
         self.rows_each *= 2;
     }
 
-    /// Returns the number of blocks with rows.
     pub fn count(&self) -> usize {
         self.blocks.len()
     }

@@ -1,6 +1,7 @@
 //! Tests of partitions.
 
-use super::{BestSubspace, Blocks};
+use super::BestSubspace;
+use super::partition::Blocks;
 use crate::Random;
 
 /// Returns the total loss of the best subspaces of the segments between ascending cuts.
