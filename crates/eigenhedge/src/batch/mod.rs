@@ -13,8 +13,6 @@
 
 mod cholesky;
 mod discrepancy;
-mod expansion;
-mod gradient;
 mod gram;
 mod kernel_pca;
 mod pca;
@@ -23,14 +21,14 @@ mod ridge;
 
 pub use cholesky::PivotedCholesky;
 pub use discrepancy::{Discrepancy, TwoSampleTest, discrepancy, two_sample_test};
-pub use expansion::Expansion;
-pub use gradient::Differentiable;
 pub use kernel_pca::{KernelPca, Solver};
 pub use pca::Pca;
 pub use ridge::{KernelRidge, Posterior};
 
+pub use gram::Expansion;
 pub(crate) use gram::{center as center_gram, gram};
 pub(crate) use pca::{of_factor, of_scatter};
+pub use preimage::Differentiable;
 
 use crate::error::{Error, require};
 use crate::kernel::Dictionary;

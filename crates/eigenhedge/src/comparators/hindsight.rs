@@ -1,7 +1,7 @@
 //! Choice of the comparator for the best loss in hindsight.
 
+use super::best::BestSubspace;
 use super::best::{Best, BestMethod};
-use super::best_subspace::BestSubspace;
 use super::feature_rows::FeatureRows;
 use super::leading_directions::LeadingDirections;
 use super::running_scatter::Mean;

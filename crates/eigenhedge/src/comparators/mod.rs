@@ -20,7 +20,6 @@
 //! ```
 
 mod best;
-mod best_subspace;
 mod feature_rows;
 mod hindsight;
 mod leading_directions;
@@ -29,11 +28,9 @@ mod partitions;
 mod pending_rows;
 mod running_scatter;
 mod sketch;
-mod sparse_sketch;
 
 use crate::linalg::{Eigen, Matrix, largest_sum, symmetric_eigenvalues};
-pub use best::{Best, BestMethod, BestPair};
-pub use best_subspace::BestSubspace;
+pub use best::{Best, BestMethod, BestPair, BestSubspace};
 pub use hindsight::Hindsight;
 pub(crate) use hindsight::retained;
 pub use leading_directions::LeadingDirections;

@@ -16,8 +16,8 @@
 //! References: Bellman 1961 (segmentation by dynamic programming); Chan, Golub & LeVeque 1983 (joining scatters);
 //! Herbster & Warmuth 1998 and Warmuth & Kuzmin, JMLR 2008, section 8 (partitions as comparators).
 
+use super::best::BestSubspace;
 use super::best_loss;
-use super::best_subspace::BestSubspace;
 use crate::error::{Error, at_least_one};
 use crate::linalg::Matrix;
 use crate::linalg::checks::{scatter, shape};

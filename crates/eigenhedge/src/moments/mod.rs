@@ -4,6 +4,7 @@
 //!
 //! Rows of up to [`BestSubspace::LONGEST`] numbers: the weight W, the mean m and the scatter matrix `C = Σ w (x - m)(x
 //! - m)ᵀ` are exact. Up to n/2 rows of n numbers are stored as a factor of C. The scatter around zero is `C + W m mᵀ`,
+//!
 //! that of standardized rows `S⁻¹ C S⁻¹` with the standard deviations S.
 //! Longer rows: a frequent-directions sketch B ([`Sketch`]) with a known error Δ, `B Bᵀ ⪯ C ⪯ B Bᵀ + Δ I`, and the
 //! exact diagonal of C. The directions that the finished model keeps lose at most the upper end of [`Moments::best`] on

@@ -12,8 +12,6 @@
 
 mod ahead;
 mod fill;
-mod fill_errors;
-mod hedge;
 mod trust;
 
 pub use trust::Trust;
@@ -28,7 +26,7 @@ use crate::scratch::{Scratch, refill};
 use crate::span::{Ambient, Span};
 use crate::state::{State, energy, ensure, length};
 use crate::subspace::{AnyRule, Drawn, Frozen, Instance, Lot, NormBound, RunningCenter, Subspace, Trace};
-use fill_errors::{FillErrors, Filling};
+use fill::{FillErrors, Filling};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

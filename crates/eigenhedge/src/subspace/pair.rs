@@ -11,6 +11,7 @@
 //! are in `[0, 1]` and whose loss is `(d - gain/Q²)/2`, with `d = N - k`. Without mixing, by JMLR Theorem 6, the
 //! expected gain G of T trials and the best G* in hindsight satisfy `d T - G/Q² ≤ (η (d T - G*/Q²) + 2 d log(N/d)) / (1
 //! - e^{-η})`.
+//!
 //! References: Warmuth & Kuzmin, JMLR 2008, section 9.
 
 use super::{Instance, NormBound, Options, Subspace, Tracking};
