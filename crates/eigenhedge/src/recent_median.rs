@@ -6,7 +6,6 @@ use crate::state::{LARGEST, count, ensure, entries};
 use serde::{Deserialize, Serialize};
 
 const WINDOW: usize = 101;
-/// Minimum number of values for which a median is returned.
 const ENOUGH: usize = 10;
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -72,7 +71,6 @@ impl RecentMedian {
     }
 }
 
-/// Norms of the most recent rows, for learners that clip long rows.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Clip {
     norms: RecentMedian,

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 static THREADS: AtomicUsize = AtomicUsize::new(1);
 
-/// Minimum number of values in a pass for which a second thread is started.
 const WORTHWHILE: usize = 1 << 20;
 
 const MOST: usize = 256;

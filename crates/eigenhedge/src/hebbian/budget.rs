@@ -84,7 +84,6 @@ impl Budget {
         self.nearest.push(self.find_nearest(new));
     }
 
-    /// Returns the merge that moves the weight vectors least, or `None` if the number of atoms is within the limit.
     pub(super) fn cheapest(&self, coefficients: &Matrix, shrink: &[f64], center: &[f64]) -> Option<Merge> {
         if self.nearest.len() <= self.most {
             return None;

@@ -23,9 +23,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FeatureWeights<D> {
     dictionary: D,
-    /// Coefficients α, one row per atom and one column per vector.
     coefficients: Matrix,
-    /// Factor ψ_p of each vector.
     shrink: Vec<f64>,
     budget: Option<Budget>,
     forgotten: f64,
@@ -68,8 +66,7 @@ impl<D: Dictionary> FeatureWeights<D> {
         })
     }
 
-    /// Limits the number of atoms. Beyond it, the atom whose removal moves the vectors least is merged into its
-    /// neighbor.
+    /// Limits the number of atoms. The atom whose removal moves the vectors least is merged into its neighbor.
     pub fn with_budget(mut self, atoms: usize) -> Result<Self, Error> {
         at_least_one("budget", atoms)?;
         assert!(self.dictionary.is_empty(), "the budget is set before the first row");
@@ -87,7 +84,6 @@ impl<D: Dictionary> FeatureWeights<D> {
         self.coefficients.column(component).iter().map(move |alpha| self.shrink[component] * alpha)
     }
 
-    /// Returns the center's coefficients and its inner products with the atoms.
     pub(crate) fn center(&self) -> Option<(&[f64], &[f64])> {
         (!self.center.is_empty()).then_some((&self.center, &self.image))
     }
@@ -97,7 +93,6 @@ impl<D: Dictionary> FeatureWeights<D> {
         self.forgotten
     }
 
-    /// Adds the loaded point as an atom with zero weight. Returns its index, or `None` if its features are zero.
     fn admit(&mut self, point: &D::Point) -> Option<usize> {
         let Working { row, square, atom, .. } = &mut self.scratch.0;
         if atom.is_some() || *square == 0.0 {
@@ -196,7 +191,6 @@ impl<D: Dictionary> Weights for FeatureWeights<D> {
 
     fn shift_center(&mut self, point: &D::Point, share: f64) {
         let atom = self.admit(point);
-        // Resizing has no effect unless the center was at the origin.
         self.center.resize(self.dictionary.len(), 0.0);
         self.image.resize(self.dictionary.len(), 0.0);
         let Working { row, square, .. } = &self.scratch.0;

@@ -17,12 +17,10 @@ use crate::scratch::{Scratch, zero};
 use crate::state::ensure;
 use serde::{Deserialize, Serialize};
 
-/// Maximum length of a weight vector. Longer vectors count as divergent.
 pub(super) const LONGEST: f64 = 1e8;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ImplicitFrame {
-    /// R with P+1 rows. The last row is zero between updates.
     triangle: Matrix,
     #[serde(skip)]
     scratch: Scratch<Working>,
@@ -35,7 +33,6 @@ struct Working {
     inner: Vec<f64>,
 }
 
-/// A part outside the span of earlier vectors counts as zero below this relative length.
 const DEPENDENT: f64 = 1e-6;
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// Accepted relative excess of the squared coordinates over the squared norm of a point.
@@ -169,7 +166,6 @@ fn distance(square: f64, coordinates: &[f64]) -> f64 {
     if outside > ROUNDING * square { outside.sqrt() } else { 0.0 }
 }
 
-/// Returns the cosine and sine of the rotation that maps (a, b) to (length, 0), and the length.
 fn rotation(a: f64, b: f64) -> (f64, f64, f64) {
     let length = a.hypot(b);
     if length == 0.0 { (1.0, 0.0, 0.0) } else { (a / length, b / length, length) }

@@ -140,7 +140,6 @@ struct Working {
     square: f64,
     outputs: Vec<f64>,
     taught: Vec<f64>,
-    /// Coordinates of the row from which the frame is updated.
     framed: Vec<f64>,
     residual: f64,
     coordinates: Vec<f64>,
@@ -197,8 +196,7 @@ impl<W: Weights> Hebbian<W> {
         })
     }
 
-    /// Initializes each missing weight vector with a nonzero point. Returns `Err` for an invalid point or a wrong
-    /// number of points.
+    /// Initializes each missing weight vector with a nonzero point, as if it were one of the first rows.
     pub fn starting_from(mut self, points: &[&W::Point]) -> Result<Self, Error> {
         let missing = self.params.components - self.weights.count();
         state::length("the list of initial points", points.len(), missing)?;
@@ -261,8 +259,7 @@ impl<W: Weights> Hebbian<W> {
         Ok(self.coordinates())
     }
 
-    /// Loads a point. Its outputs and squared norm are zero if its square underflows and it is negligible beside
-    /// earlier ones.
+    /// Loads a point. One whose square underflows counts as zero if it is negligible beside earlier ones.
     fn meet(&mut self, point: &W::Point) -> Result<(), Error> {
         let Working { outputs, square, is_loaded, .. } = &mut self.scratch.0;
         *is_loaded = false;
@@ -329,7 +326,6 @@ impl<W: Weights> Hebbian<W> {
         self.frame.shorten(outputs, *square, coordinates).powi(2)
     }
 
-    /// Updates the vectors. While vectors are missing, the point, scaled to length 1, becomes the next vector instead.
     fn learn(&mut self, point: &W::Point) {
         let Working { taught, square, framed, residual, step, .. } = &mut self.scratch.0;
         self.largest_square = self.largest_square.max(*square * step.scale * step.scale);

@@ -9,30 +9,18 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
+#[allow(missing_docs)]
 pub enum Rule {
     /// Oja's rule for one vector: `w ← w + γ y (z - y w)`.
     Oja,
-    /// APEX: vectors with lateral weights `a_p`:
-    ///
-    /// ```text
-    /// ỹ_p = y_p + Σ_{j<p} a_pj y_j
-    /// w_p ← w_p + γ ỹ_p (z - ỹ_p w_p)
-    /// a_p ← a_p - γ ỹ_p (y_{<p} + ỹ_p a_p)
-    /// ```
-    ///
-    /// If the earlier vectors are fixed, `w_p + Σ_j a_pj w_j` moves exactly as w_p does in the simultaneous rule with
-    /// `β = 1`. The lateral weights converge to zero.
-    Apex {
-        /// Number of rows from which each vector learns before the next one starts. `None`: all learn from every row.
-        stage: Option<u64>,
-    },
-    /// All vectors at once: `w_p ← w_p + γ y_p (z - β Σ_{j<p} y_j w_j - y_p w_p)`. β = 1 is the generalized Hebbian
-    /// algorithm, and β = 2 stochastic gradient ascent. Vector p converges to component p if `(1-β) λ_j < λ_p` for the
-    /// eigenvalues of all components j < p.
-    Simultaneous {
-        /// Deflation weight β.
-        beta: f64,
-    },
+    /// APEX: vectors with lateral weights `a_p` and `ỹ_p = y_p + Σ_{j<p} a_pj y_j`:
+    /// `w_p ← w_p + γ ỹ_p (z - ỹ_p w_p)` and `a_p ← a_p - γ ỹ_p (y_{<p} + ỹ_p a_p)`. The lateral weights converge to
+    /// zero. With a `stage`, each vector but the last learns from this number of rows before it is frozen and the next
+    /// starts.
+    Apex { stage: Option<u64> },
+    /// All vectors at once: `w_p ← w_p + γ y_p (z - β Σ_{j<p} y_j w_j - y_p w_p)` with the deflation weight β. β = 1 is
+    /// the generalized Hebbian algorithm. Vector p converges to component p if `(1-β) λ_j < λ_p` for all j < p.
+    Simultaneous { beta: f64 },
 }
 
 impl Rule {
@@ -45,15 +33,14 @@ impl Rule {
         }
     }
 
-    /// Returns the number of trials from which a component has learned, including this one. Returns
-    /// `None` if it does not learn from this trial.
+    /// Returns the number of trials from which a component has learned, or `None` while it does not learn.
     fn clock(&self, component: usize, components: usize, trial: u64) -> Option<u64> {
         let Self::Apex { stage: Some(stage) } = self else { return Some(trial) };
         let clock = trial.checked_sub(stage.saturating_mul(component as u64)).filter(|clock| *clock > 0)?;
         (clock <= *stage || component + 1 == components).then_some(clock)
     }
 
-    /// Fills an empty step with the update for these outputs. The step size is divided by `scale`.
+    /// Fills an empty step. The step size is divided by `scale`.
     pub(super) fn plan(&self, rate: &Rate, trial: u64, scale: f64, seen: RuleInputs<'_>, step: &mut VectorStep) {
         let RuleInputs { outputs, lateral } = seen;
         for (p, y) in outputs.iter().enumerate() {
@@ -83,16 +70,9 @@ pub(super) struct RuleInputs<'a> {
     pub lateral: &'a Matrix,
 }
 
-/// Update of the weight vectors `w_1 … w_P` toward a point.
-///
-/// The vectors are processed in order. The deflated point d starts as `scale` times the point. For each vector:
-///
-/// ```text
-/// w ← keep·w + push·d,      d ← d - remove·w      (with the w before the update)
-/// ```
-///
-/// The map is linear in (w, d), so it applies equally to vectors, to coefficients over a dictionary and to a triangular
-/// factor.
+/// Update of the weight vectors `w_1 … w_P` toward a point. The deflated point d starts as `scale` times the point. For
+/// each vector in order, `w ← keep·w + push·d` and `d ← d - remove·w`, with the w before the update. This applies
+/// equally to vectors, to coefficients over a dictionary and to a triangular factor.
 #[derive(Debug, Clone, Default)]
 pub struct VectorStep {
     pub scale: f64,
@@ -136,22 +116,12 @@ pub(super) fn move_column(column: &mut [f64], point: &mut [f64], keep: f64, push
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
+#[allow(missing_docs)]
 pub enum Rate {
     /// Constant step `γ(t) = η`. The vectors follow drift, but keep fluctuating around the solution.
-    Constant {
-        /// Step size η.
-        eta: f64,
-    },
+    Constant { eta: f64 },
     /// Decreasing step `γ(t) = η / (1 + (t-1)/half)`. The vectors converge on a stationary stream.
-    ///
-    /// For large t this is `η·half / t`. The angle to a component then decreases like `t^-½` if `η·half` times the gap
-    /// below its eigenvalue, divided by the squared norm bound, exceeds one half, and more slowly otherwise.
-    Decreasing {
-        /// Initial step size η.
-        eta: f64,
-        /// Number of trials until the step has halved.
-        half: f64,
-    },
+    Decreasing { eta: f64, half: f64 },
 }
 
 impl Rate {

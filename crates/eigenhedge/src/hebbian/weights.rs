@@ -11,7 +11,6 @@ pub trait Weights {
 
     fn dimension(&self) -> Multiplicity;
 
-    /// Returns the maximum number of atoms, or `None` if there is no limit. There cannot be more vectors than atoms.
     fn most(&self) -> Option<usize> {
         None
     }
@@ -21,10 +20,8 @@ pub trait Weights {
     /// Computes the inner products of the centered point with the vectors. Returns its squared norm.
     fn load_point(&mut self, point: &Self::Point, outputs: &mut Vec<f64>) -> Result<f64, Error>;
 
-    /// Appends a vector: `scale` times the most recently loaded point.
     fn begin(&mut self, point: &Self::Point, scale: f64);
 
-    /// Moves the vectors toward the most recently loaded point.
     fn learn(&mut self, point: &Self::Point, step: &VectorStep);
 
     /// Sets the center to the most recently loaded point. There must be no vectors yet.
@@ -39,7 +36,6 @@ pub trait Weights {
     }
 }
 
-/// Effect of a removed atom: a multiple of one displacement d is added to each vector.
 #[derive(Debug, Clone, Default)]
 pub struct Change {
     /// Inner products of d with the vectors before the change.

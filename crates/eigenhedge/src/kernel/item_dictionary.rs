@@ -9,28 +9,8 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 use std::marker::PhantomData;
 
-/// Dictionary of points of any type. A kernel row costs one kernel evaluation per atom.
-///
-/// A custom kernel implements one function:
-///
-/// ```
-/// use eigenhedge::kernel::{Dictionary, Items, Kernel};
-///
-/// struct Shortest;
-/// impl Kernel<str> for Shortest {
-///     fn value(&self, a: &str, b: &str) -> f64 {
-///         a.len().min(b.len()) as f64
-///     }
-/// }
-///
-/// let mut words: Items<_, str> = Items::new(Shortest);
-/// words.push("one");
-/// words.push("three");
-/// let mut row = Vec::new();
-/// assert_eq!(words.row("four", &mut row)?, 4.0);
-/// assert_eq!(row, [3.0, 4.0]);
-/// # Ok::<(), eigenhedge::Error>(())
-/// ```
+/// Dictionary of points of any type. A kernel row costs one kernel evaluation per atom. The [module](super) has an
+/// example.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(bound(
     serialize = "K: Serialize, X::Owned: Serialize",

@@ -13,7 +13,6 @@ use super::items::mix;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ItemRow {
     numbers: Vec<f64>,
-    /// Sorted keys of the items or substrings, with their counts.
     counts: Vec<(u64, f64)>,
     square: f64,
 }

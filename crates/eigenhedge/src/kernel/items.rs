@@ -19,15 +19,7 @@ pub enum TextItems {
 crate::error::by_name!(TextItems, "items", 2, Words => "words", Chars => "chars");
 
 impl TextItems {
-    /// Appends the number of each item of `text` to `row`.
-    ///
-    /// ```
-    /// use eigenhedge::kernel::{TextItems, item_number};
-    ///
-    /// let mut row = Vec::new();
-    /// TextItems::Words.append("disk full: /dev/sda1", &mut row);
-    /// assert_eq!(row, ["disk", "full", "dev", "sda1"].map(item_number));
-    /// ```
+    /// Appends the number of each item of `text` to `row`. The number of a word is its [`item_number`].
     pub fn append(self, text: &str, row: &mut Vec<f64>) {
         match self {
             Self::Words => {

@@ -9,7 +9,6 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, Par};
 use pulp::{Arch, Simd, WithSimd};
 
-/// Quantity of two vectors on which an elementary kernel depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Measure {
     Product,
@@ -32,7 +31,6 @@ impl Measure {
         }
     }
 
-    /// Computes the measure of a point of squared norm `square` with all atoms, whose squared norms are `squares`.
     pub(super) fn of_all(
         self,
         (atoms, squares): (&Matrix, &[f64]),
@@ -53,7 +51,6 @@ impl Measure {
         }
     }
 
-    /// Computes the measure of the columns of `points` with all t atoms. Entry `i + t j` belongs to atom i and point j.
     pub(super) fn of_block(
         self,
         (atoms, squares): (&Matrix, &[f64]),
@@ -96,7 +93,6 @@ impl Measure {
     }
 }
 
-/// Counts the pairs of entries that two rankings put in opposite order.
 fn discordant(a: &[f64], b: &[f64]) -> f64 {
     let opposite = |i: usize| {
         let later = a[i + 1..].iter().zip(&b[i + 1..]);
@@ -105,7 +101,6 @@ fn discordant(a: &[f64], b: &[f64]) -> f64 {
     (0..a.len()).map(opposite).sum::<u64>() as f64
 }
 
-/// Returns the cosine from the inner product and the squared norms, clipped to [-1, 1], or 0 if a norm is zero.
 #[inline(always)]
 fn cosine(product: f64, a: f64, b: f64) -> f64 {
     let norms = a.sqrt() * b.sqrt();
@@ -221,7 +216,6 @@ impl<T: Term> WithSimd for AllSums<'_, T> {
     }
 }
 
-/// Number of vector registers that hold the atoms of a tile.
 const REGISTERS: usize = 4;
 
 /// Computes sums for all pairs of an atom and a point, with one atom per lane.

@@ -24,7 +24,6 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "Matrix")]
 pub struct Precomputed(Matrix);
 
-/// Maximum difference of mirrored entries relative to `√(g_ii g_jj)`, for single precision.
 const ASYMMETRY: f64 = 1e-6;
 
 impl Precomputed {

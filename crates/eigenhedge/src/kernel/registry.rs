@@ -62,16 +62,8 @@ pub struct KernelParameters {
 }
 
 impl VectorKernel {
-    /// Builds the kernel with this name for vectors of `length` entries. Returns `None` for an
-    /// unknown name. Parameters are not checked.
-    ///
-    /// ```
-    /// use eigenhedge::kernel::{KernelParameters, VectorKernel};
-    ///
-    /// let parameters = KernelParameters { degree: Some(2), ..Default::default() };
-    /// let kernel = VectorKernel::from_name("polynomial", &parameters, 4);
-    /// assert_eq!(kernel, Some(VectorKernel::Polynomial { gamma: 0.25, degree: 2, coef0: 1.0 }));
-    /// ```
+    /// Builds the kernel with this name for vectors of `length` entries. Returns `None` for an unknown name. Parameters
+    /// are not checked.
     pub fn from_name(name: &str, parameters: &KernelParameters, length: usize) -> Option<Self> {
         let gamma = parameters.gamma.unwrap_or(1.0 / length as f64);
         let degree = parameters.degree.unwrap_or(3);

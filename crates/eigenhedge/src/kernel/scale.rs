@@ -11,7 +11,6 @@ use super::{KernelParameters, VectorKernel};
 const MOST: usize = 200;
 /// Rows count as unrelated if the kernel value at their median distance is below this number.
 const STRANGERS: f64 = 0.01;
-/// Rows count as equal if the kernel value at their median distance is above this number.
 const ALIKE: f64 = 0.999;
 
 impl KernelParameters {
@@ -60,7 +59,6 @@ impl VectorKernel {
     }
 }
 
-/// Returns the positive finite measures of all pairs of the first [`MOST`] complete rows.
 fn measured<R: AsRef<[f64]>>(measure: Measure, rows: &[R]) -> Vec<f64> {
     let complete = rows.iter().map(AsRef::as_ref).filter(|row| row.iter().all(|x| x.is_finite()));
     let rows: Vec<&[f64]> = complete.take(MOST).collect();

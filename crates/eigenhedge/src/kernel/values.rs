@@ -37,7 +37,6 @@ impl VectorKernel {
         }
     }
 
-    /// Computes the values of an elementary kernel, in loops that the compiler can vectorize.
     #[inline(always)]
     pub(super) fn apply(&self, measures: &[f64], values: &mut [f64]) {
         match self {
@@ -125,7 +124,6 @@ fn power<const LANES: usize>(values: &mut [f64; LANES], degree: u32) {
     *values = result;
 }
 
-/// Returns `Err` if a kernel value is not finite or the kernel of the point with itself is negative.
 pub(super) fn check_values(itself: f64, row: &[f64]) -> Result<(), Error> {
     if !(itself >= 0.0 && itself.is_finite()) {
         return Err(Error::KernelValue { atom: None, rule: "finite and not negative", value: itself });

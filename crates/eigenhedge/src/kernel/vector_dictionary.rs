@@ -29,7 +29,6 @@ use serde::{Deserialize, Serialize, Serializer};
 #[serde(try_from = "Saved")]
 pub struct Vectors {
     kernel: VectorKernel,
-    /// Atoms as columns. The matrix has no columns for a kernel on items.
     pub(crate) atoms: Matrix,
     #[serde(serialize_with = "only_numbers")]
     items: Vec<ItemRow>,

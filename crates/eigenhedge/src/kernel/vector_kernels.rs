@@ -9,7 +9,8 @@ use crate::error::{Error, at_least_one, not_negative, positive, require};
 use crate::simplex::Multiplicity;
 use serde::{Deserialize, Serialize};
 
-/// Kernel on vectors of numbers or on lists of items.
+/// Kernel on vectors of numbers or on lists of items. Factors γ, scales and length scales ℓ must be positive, and
+/// degrees, substrings and the numbers of parts at least 1. The constant c of a polynomial kernel must not be negative.
 ///
 /// ```
 /// use eigenhedge::kernel::VectorKernel;
@@ -22,84 +23,41 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
+#[allow(missing_docs)]
 pub enum VectorKernel {
     /// Linear kernel `a·b`.
     Linear,
     /// Polynomial kernel `(γ a·b + c)^degree`.
-    Polynomial {
-        /// Positive factor γ.
-        gamma: f64,
-        /// Degree of at least 1.
-        degree: u32,
-        /// Constant c, which must not be negative. With a negative constant, the kernel would not be positive definite.
-        coef0: f64,
-    },
+    Polynomial { gamma: f64, degree: u32, coef0: f64 },
     /// RBF kernel `exp(-γ |a - b|²)`.
-    Rbf {
-        /// Positive factor γ.
-        gamma: f64,
-    },
+    Rbf { gamma: f64 },
     /// Laplacian kernel `exp(-γ Σ|a_i - b_i|)`.
-    Laplacian {
-        /// Positive factor γ.
-        gamma: f64,
-    },
+    Laplacian { gamma: f64 },
     /// Matérn kernel with smoothness 3/2: `(1 + s) exp(-s)` with `s = √3 |a - b| / ℓ`.
-    Matern32 {
-        /// Positive length scale ℓ.
-        length_scale: f64,
-    },
+    Matern32 { length_scale: f64 },
     /// Matérn kernel with smoothness 5/2: `(1 + s + s²/3) exp(-s)` with `s = √5 |a - b| / ℓ`.
-    Matern52 {
-        /// Positive length scale ℓ.
-        length_scale: f64,
-    },
+    Matern52 { length_scale: f64 },
     /// Sigmoid kernel `tanh(γ a·b + c)`. It is not positive definite.
-    Sigmoid {
-        /// Positive factor γ.
-        gamma: f64,
-        /// Finite constant c.
-        coef0: f64,
-    },
+    Sigmoid { gamma: f64, coef0: f64 },
     /// Cosine kernel `a·b / (|a| |b|)`. It is 0 if a vector is zero or its squared norm underflows.
     Cosine,
-    /// Kendall correlation of rankings, `(concordant - discordant) / C(n, 2)` over pairs of entries. Rows are vectors
-    /// of distinct numbers, and only their order matters (Jiao & Vert 2015).
-    Kendall {
-        /// Number of entries n of a row. The kernel is 0 for fewer than 2 entries.
-        length: usize,
-    },
+    /// Kendall correlation of rankings, vectors of distinct numbers of which only the order matters (Jiao & Vert 2015).
+    Kendall { length: usize },
     /// Mallows kernel `exp(-γ · discordant)`, where `discordant` counts the pairs of entries in opposite order.
-    Mallows {
-        /// Positive factor γ, called λ by Jiao & Vert (2015).
-        gamma: f64,
-    },
+    Mallows { gamma: f64 },
     /// Spectrum kernel of texts: the cosine of the vectors of substring counts.
-    Spectrum {
-        /// Kind of items into which a text is divided.
-        items: TextItems,
-        /// Number of items per substring, at least 1.
-        substring: usize,
-    },
+    Spectrum { items: TextItems, substring: usize },
     /// Number of items in the intersection of two sets.
-    Intersection {
-        /// Kind of items into which a text is divided.
-        items: TextItems,
-    },
+    Intersection { items: TextItems },
     /// Jaccard similarity of two sets: the size of their intersection divided by the size of their union.
-    Jaccard {
-        /// Kind of items into which a text is divided.
-        items: TextItems,
-    },
+    Jaccard { items: TextItems },
     /// Sum of at least one kernel.
     Sum(#[serde(deserialize_with = "nested")] Vec<VectorKernel>),
     /// Product of at least one kernel.
     Product(#[serde(deserialize_with = "nested")] Vec<VectorKernel>),
     /// Multiple `scale · k(a, b)` of a kernel.
     Scaled {
-        /// Positive factor.
         scale: f64,
-        /// Kernel that is scaled.
         #[serde(deserialize_with = "nested")]
         kernel: Box<VectorKernel>,
     },
@@ -193,7 +151,6 @@ impl VectorKernel {
         Ok(())
     }
 
-    /// Checks a part of another kernel. A part must not accept rows of any length.
     fn check_part(&self) -> Result<(), Error> {
         match self.takes_items() {
             true => Err(Error::Unsupported("a kernel of items cannot be part of another kernel")),

@@ -5,7 +5,6 @@ use crate::error::{Error, require};
 use crate::state::{TRACE, energy, entries};
 use std::ops::RangeInclusive;
 
-/// Largest deviation from an exact property, such as orthonormality, that counts as rounding error.
 pub(crate) const DRIFT: f64 = 1e-6;
 
 pub(crate) fn shape(what: &'static str, matrix: &Matrix, rows: usize, columns: usize) -> Result<(), Error> {

@@ -25,9 +25,7 @@ pub(crate) struct Polar {
 const NOTHING: f64 = 1e-8;
 /// Largest Frobenius norm of the defect `1 - T Tᵀ` for which Newton–Schulz is used.
 const NEAR: f64 = 0.1;
-/// Largest norm of the defect for which a single step reaches full precision.
 const LAST: f64 = 1e-8;
-/// Maximum number of Newton–Schulz steps. Four steps reduce a defect of norm 0.1 to rounding error.
 const MOST_STEPS: usize = 8;
 const MOST_SWEEPS: usize = 40;
 
@@ -51,7 +49,6 @@ impl Polar {
         multiply(out, self.turns.view(), self.turned.view().transpose());
     }
 
-    /// Applies Newton–Schulz steps to a copy in `out`. Returns false if the rows are too far from orthonormal.
     fn improve(&mut self, matrix: &Matrix, out: &mut Matrix) -> bool {
         let Self { turned, defect, .. } = self;
         out.clone_from(matrix);
@@ -94,7 +91,6 @@ impl Polar {
         changed
     }
 
-    /// Normalizes the columns and replaces zero columns by unit vectors orthogonal to the others.
     fn normalise(&mut self) {
         let Self { turned, unit, overlaps, .. } = self;
         let rows = turned.rows();

@@ -98,7 +98,6 @@ fn reduced_to_bits(x: f64) -> (f64, u64) {
     (series, shifted.to_bits().wrapping_sub(ROUND.to_bits()).wrapping_add(2048))
 }
 
-/// Returns `2^(m - 1024)`.
 #[inline(always)]
 fn power_of_two(m: u64) -> f64 {
     f64::from_bits(m.wrapping_sub(1) << 52)

@@ -109,10 +109,8 @@ pub fn cap(log_weights: &mut [f64], complement: &mut Complement, kept: usize, sc
     relative - top
 }
 
-/// Caps log-weights that have multiplicities, by sorting.
-///
-/// Returns `Err` for lists of different lengths, a log-weight of `∞` or NaN, a multiplicity of 0, or a `kept` that is
-/// not in `1..Σ multiplicities`.
+/// Caps log-weights that have multiplicities, by sorting. Returns `Err` for lists of different lengths, a log-weight of
+/// `∞` or NaN, a multiplicity of 0, or a `kept` that is not in `1..Σ multiplicities`.
 ///
 /// ```
 /// use eigenhedge::simplex::cap_by_sorting;
@@ -128,8 +126,7 @@ pub fn cap_by_sorting(log_weights: &[f64], multiplicities: &[u64], kept: usize) 
     Ok(rescaled(log_weights, multiplicities, &order[..boundary], top, kept))
 }
 
-/// Caps log-weights that have multiplicities, by selection, in expected linear time. Returns the values of
-/// [`cap_by_sorting`] up to rounding, and the same errors.
+/// Caps like [`cap_by_sorting`] up to rounding, by selection, in expected linear time.
 pub fn cap_by_selection(log_weights: &[f64], multiplicities: &[u64], kept: usize) -> Result<Capped, Error> {
     check(log_weights, multiplicities, kept)?;
     let mut order: Vec<usize> = (0..log_weights.len()).collect();
@@ -178,7 +175,6 @@ fn check(log_weights: &[f64], multiplicities: &[u64], kept: usize) -> Result<(),
     Ok(())
 }
 
-/// Sorts by insertion. Switches to a full sort after `4 n` moves. Allocates nothing.
 fn sort_nearly_sorted(order: &mut [usize], compare: impl Fn(&usize, &usize) -> Ordering) {
     let mut moves = 4 * order.len();
     for end in 1..order.len() {

@@ -13,7 +13,6 @@
 use crate::error::{Error, every, require};
 use crate::scratch::refill;
 
-/// Largest relative deviation from an integer at which a total counts as that integer.
 pub(crate) const WHOLE: f64 = 1e-9;
 
 /// Remaining mass that is treated as rounding error and added to the last corner.
@@ -126,7 +125,6 @@ impl Peel {
         Some(coefficient)
     }
 
-    /// Returns the indices of the corner found last, in arbitrary order.
     pub(crate) fn members(&self) -> &[usize] {
         &self.order[..self.size]
     }

@@ -1,19 +1,9 @@
 //! Capped simplex: vectors `v` with N entries in `[0, 1]` and total `d = N - k`.
 //!
-//! Of N experts or directions, k are kept. Entry `v_i` is the probability that expert or direction
-//! i is dropped, and `1 - v_i` is the probability that it is kept. Weights are stored as `log v`,
-//! because `v` can be far below the smallest positive floating-point number.
-//!
+//! Of N experts or directions, k are kept. Entry `v_i` is the probability that expert or direction i is dropped.
+//! Weights are stored as `log v`, because `v` can be far below the smallest positive floating-point number.
 //! [`cap_by_sorting`] projects weights onto this set, [`decompose`] writes a point of it as a mixture of sets, and
 //! [`Select`] lists the methods to draw a set with given probabilities.
-//!
-//! ```
-//! use eigenhedge::simplex::decompose;
-//!
-//! let mixture = decompose(&[0.5, 0.5, 1.0])?; // keep two of three: the last one always
-//! assert!(mixture.corners.iter().all(|corner| corner.members.contains(&2)));
-//! # Ok::<(), eigenhedge::Error>(())
-//! ```
 
 pub(crate) mod cap;
 mod corners;

@@ -20,14 +20,12 @@ use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::simplex::Multiplicity;
 
-/// Default number of extra columns that accumulate before the columns are combined.
 const MAX_PENDING_COLUMNS: usize = 8;
 
 /// Orthonormal columns in a space of points, and an *origin*, which is subtracted from every loaded point.
 pub trait Span {
     type Point: ?Sized;
 
-    /// Returns the dimension N of the space.
     fn dimension(&self) -> Multiplicity;
 
     fn columns(&self) -> usize;
@@ -53,20 +51,18 @@ pub trait Span {
         0.0
     }
 
-    /// Precomputes results that are shared by the points that will be loaded next, in this order; none cancel the
-    /// block. After point i, the origin moves by `step(i)` times the point minus the origin.
+    /// Precomputes results shared by the points that will be loaded next. After point i, the origin moves by `step(i)`
+    /// times the point minus the origin.
     fn prefetch<'a>(&mut self, _points: &mut dyn Iterator<Item = &'a Self::Point>, _step: Option<&dyn Fn(usize) -> f64>)
     where
         Self::Point: 'a,
     {
     }
 
-    /// Returns the number of extra columns to accumulate before a single pass combines them.
     fn max_pending_columns(&self) -> usize {
         MAX_PENDING_COLUMNS
     }
 
-    /// Returns the inner product of two points that were loaded before, without subtracting the origin.
     fn inner(&self, a: &Self::Point, b: &Self::Point) -> f64;
 
     /// Returns the power of two by which the loaded point, its coordinates and its residual are divided, mostly 1.
@@ -96,8 +92,7 @@ pub trait Span {
     /// Converts combinations of the columns of another span over the same points to coordinates in this span's columns.
     fn transfer(&mut self, from: &mut Self, combinations: &Matrix, out: &mut Matrix);
 
-    /// Computes the displacement from another span's origin to this one's in coordinates of the columns; empty means
-    /// zero.
+    /// Computes the displacement from another span's origin to this one's, in the columns; empty means zero.
     fn way_from_origin_of(&mut self, _other: &Self, way: &mut Vec<f64>) {
         way.clear();
     }
@@ -117,8 +112,8 @@ pub trait Span {
         None
     }
 
-    /// Computes the inner products of the loaded point with the sources of a learned origin. `columns` contains the
-    /// coordinates of the point divided by `unit`.
+    /// Computes the inner products of the loaded point, of coordinates `unit * columns`, with the sources of a learned
+    /// origin.
     fn project_sources(&mut self, _columns: &[f64], _unit: f64) {}
 
     /// Moves a learned origin and its sources. [`Self::project_sources`] must have been called for the loaded point.
@@ -127,7 +122,6 @@ pub trait Span {
     /// Sets the origin to the loaded point. The span must have no columns yet.
     fn begin_at(&mut self, point: &Self::Point);
 
-    /// Returns true if the dictionary exceeds its budget, so that atoms must be evicted before the next trial.
     fn over_budget(&self) -> bool {
         false
     }
@@ -138,7 +132,7 @@ pub trait Span {
     }
 
     /// Evicts atoms, starting with those whose removal changes the directions, weighted by `importance`, least. If
-    /// columns were lost, returns the rotation: coordinates c become `rotationᵀ c`.
+    /// columns were lost, returns the rotation.
     fn evict(&mut self, _directions: &Matrix, _importance: &[f64]) -> Option<&Matrix> {
         None
     }

@@ -22,7 +22,6 @@ pub(super) struct Removal {
     /// Diagonal of the inverse Gram matrix of the remaining atoms, infinite for removed atoms.
     diagonal: Vec<f64>,
     pub gone: Vec<usize>,
-    /// Vector q of each removed atom, one per column.
     taken: Matrix,
     share: Vec<f64>,
     memory: FactorMemory,
@@ -43,7 +42,6 @@ impl std::fmt::Debug for FactorMemory {
     }
 }
 
-/// Ridge that is added to the diagonal, as a share of the largest diagonal entry.
 const RIDGE: f64 = 1e-10;
 
 impl Removal {
@@ -118,7 +116,6 @@ impl Removal {
     }
 }
 
-/// Distributes the coefficient of a removed atom over the others, with the shares from [`Removal::take`].
 pub(super) fn give_up(coefficients: &mut [f64], atom: usize, share: &[f64]) {
     let amount = coefficients[atom];
     coefficients.iter_mut().zip(share).for_each(|(c, s)| *c += amount * s);

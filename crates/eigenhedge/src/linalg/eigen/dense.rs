@@ -34,7 +34,6 @@ impl Clone for Eigen {
 }
 
 impl Eigen {
-    /// Decomposes a symmetric matrix. Only the lower triangle is read. Entries must be finite.
     pub(crate) fn compute(&mut self, matrix: MatRef<'_, f64>) {
         let n = matrix.nrows();
         self.vectors.resize(n, n);
@@ -56,7 +55,6 @@ impl Eigen {
 /// Absolute value of a scaled entry below which its products in the solver may underflow.
 const TINY: f64 = 1e-100;
 
-/// Eigenvalues below this multiple of the largest one are recomputed without the larger ones.
 const SMALL: f64 = 1e-8;
 
 impl Eigen {

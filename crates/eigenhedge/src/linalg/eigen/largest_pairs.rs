@@ -19,15 +19,11 @@ use crate::num::{dot, unit};
 use crate::random::Random;
 
 const EXTRA: usize = 8;
-/// Maximum size of the basis, in blocks of k + EXTRA columns.
 const BLOCKS: usize = 5;
-/// Number of steps that is enough for well-separated pairs.
 const FEW_STEPS: usize = 16;
 /// Minimum matrix size for [`separate_pairs`] in blocks, for which the steps cost much less than a full decomposition.
 const FEW_BLOCKS: usize = 12;
-/// Number of steps after which the total number of steps is predicted.
 const LOOK: usize = 6;
-/// Maximum residual of a converged pair, relative to the largest eigenvalue.
 const RESIDUAL: f64 = 1e-13;
 /// Error of a sum of eigenvalues that counts as rounding, relative to the largest one.
 const ROUNDING: f64 = 1e-15;
@@ -43,7 +39,7 @@ pub(crate) fn largest_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, M
         .or_else(|| reduced_pairs(matrix, kept))
 }
 
-/// Returns the pairs of [`largest_pairs`], or `None` if the matrix is small or they need more than [`FEW_STEPS`] steps.
+/// Returns the pairs of [`largest_pairs`] if the matrix is large and few steps suffice.
 pub(crate) fn separate_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, Matrix)> {
     if FEW_BLOCKS * (kept + EXTRA) > matrix.rows() {
         return None;
@@ -124,7 +120,6 @@ fn search(
     None
 }
 
-/// Returns the squared norms of all residuals. `block` receives the large residuals.
 fn residuals(values: &[f64], vectors: &Matrix, images: Matrix, block: &mut Matrix) -> Vec<f64> {
     let largest = values.iter().fold(0f64, |a, v| a.max(v.abs()));
     let (mut squares, mut open) = (Vec::with_capacity(values.len()), 0);
@@ -181,7 +176,6 @@ impl Basis {
         added.columns()
     }
 
-    /// Returns the `width` largest Ritz pairs, and the products of the matrix with their vectors.
     fn ritz(&mut self, width: usize) -> (Vec<f64>, Matrix, Matrix) {
         multiply(&mut self.product, self.vectors.view().transpose(), self.images.view());
         self.eigen.compute(self.product.view());

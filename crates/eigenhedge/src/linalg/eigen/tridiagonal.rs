@@ -24,16 +24,13 @@ use faer::linalg::householder::{
 use faer::linalg::qr::no_pivoting::factor::recommended_block_size;
 use faer::{Conj, Par};
 
-/// Maximum residual of a pair, relative to the largest absolute row sum of the tridiagonal matrix.
 const RESIDUAL: f64 = 1e-13;
 /// Maximum size of a matrix that [`reduce`] reduces to tridiagonal form. For a larger one, faer is faster.
 const SMALL: usize = 128;
 const TURNS: usize = 60;
 /// Minimum squared length of the entries to eliminate for which a reflection is applied.
 const LEAST_SQUARE: f64 = 1e-290;
-/// Number of Lanczos steps between two computations of the largest eigenvalue.
 const LOOK_EVERY: usize = 4;
-/// Maximum relative growth of the largest eigenvalue in [`LOOK_EVERY`] steps at convergence.
 const SETTLED: f64 = 1e-10;
 const STEPS: usize = 5;
 
@@ -144,7 +141,6 @@ pub(crate) fn largest_value(n: usize, mut apply: impl FnMut(&[f64], &mut Vec<f64
 
 struct Tridiagonal {
     diagonal: Vec<f64>,
-    /// Entries next to the diagonal.
     beside: Vec<f64>,
 }
 
@@ -159,7 +155,6 @@ impl Tridiagonal {
         norm
     }
 
-    /// Returns the `kept` largest pairs in descending order, with the values multiplied by `unit`.
     fn largest_pairs(mut self, kept: usize, unit: f64) -> Option<(Vec<f64>, Matrix)> {
         let norm = self.normalize();
         let mut values = self.values()?;
@@ -181,11 +176,9 @@ impl Tridiagonal {
         (0..y.len()).map(at).sum::<f64>().sqrt()
     }
 
-    /// Returns the ascending eigenvalues of a normalized matrix, or `None` without convergence.
     fn values(&self) -> Option<Vec<f64>> {
         let n = self.diagonal.len();
         let mut d = self.diagonal.clone();
-        // Squares of the entries next to the diagonal.
         let mut e: Vec<f64> = self.beside.iter().map(|x| x * x).collect();
         for first in 0..n {
             let mut turns = 0;
@@ -228,7 +221,6 @@ impl Tridiagonal {
         norm * form.values().and_then(|values| values.last().copied()).unwrap_or(1.0)
     }
 
-    /// Returns orthonormal eigenvectors, or `None` if inverse iteration does not converge.
     fn vectors(&self, values: &[f64]) -> Option<Matrix> {
         let n = self.diagonal.len();
         let mut random = Random::seeded(0x5eed);

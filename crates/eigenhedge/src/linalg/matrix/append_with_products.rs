@@ -9,7 +9,6 @@ use crate::threads::share_out;
 use pulp::{Arch, Simd, WithSimd};
 use std::ops::Range;
 
-/// Maximum number of vectors that one call can store.
 pub(crate) const WINDOW: usize = 16;
 
 #[derive(Debug, Clone, Default)]
@@ -191,7 +190,6 @@ impl Matrix {
         products::transpose_times(columns, residual, out);
     }
 
-    /// Subtracts `A c` from the spare column. Returns the squared norm of the result.
     pub(crate) fn subtract_from_spare(&mut self, coefficients: &[f64]) -> f64 {
         assert_eq!(coefficients.len(), self.columns, "shapes agree");
         let (columns, residual) = self.columns_and_spare();

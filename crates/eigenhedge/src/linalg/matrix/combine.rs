@@ -30,7 +30,6 @@ impl Matrix {
     }
 }
 
-/// Access to the columns of a matrix in SIMD vectors of consecutive rows.
 trait Grid<V> {
     fn part<const B: usize>(&self, column: usize, row: usize) -> &[V];
     fn put<const B: usize>(&mut self, column: usize, row: usize, values: &[V]);
@@ -142,7 +141,6 @@ fn block<S: Simd, const B: usize>(
     }
 }
 
-/// Computes `C` columns of the product, starting at column `first` of the rotation.
 #[inline(always)]
 fn products<S: Simd, const B: usize, const C: usize>(
     simd: S,
@@ -242,7 +240,6 @@ impl WithSimd for SymmetricProduct<'_> {
 /// Number of columns of a symmetric matrix that are read at a time, which is faster than reading one.
 const STRIP: usize = 4;
 
-/// Adds the product of a diagonal block of a symmetric matrix with x to y.
 #[inline(always)]
 fn add_triangle(lower: &Matrix, block: Range<usize>, x: &[f64], y: &mut [f64]) {
     for j in block.clone() {

@@ -24,7 +24,6 @@ pub struct Matrix {
     rows: usize,
     columns: usize,
     stride: usize,
-    /// Index of the first aligned entry of `data`.
     start: usize,
     data: Vec<f64>,
 }
@@ -419,7 +418,6 @@ impl<'de> Deserialize<'de> for Matrix {
     }
 }
 
-/// Computes `out = a b` on one thread. Resizes `out`.
 pub(crate) fn multiply(out: &mut Matrix, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
     out.resize(a.nrows(), b.ncols());
     faer::linalg::matmul::matmul(out.view_mut(), Accum::Replace, a, b, 1.0, Par::Seq);

@@ -6,7 +6,6 @@ use crate::threads::share_out;
 use pulp::{Arch, Simd, WithSimd};
 use std::ops::Range;
 
-/// Vectors of equal length whose entries are read by ranges of rows.
 pub(super) trait Vectors {
     fn count(&self) -> usize;
     fn rows(&self, j: usize, rows: Range<usize>) -> &[f64];
@@ -145,7 +144,6 @@ pub(super) fn add_up<R: Vectors + Copy + Send>(
     let (stride, parts) = (left.count, length.div_ceil(PART));
     let size = stride * right.count();
     out.clear();
-    // One set of sums per part. The other sets are added to the first.
     out.resize(size * parts.max(1), 0.0);
     if size == 0 {
         return;

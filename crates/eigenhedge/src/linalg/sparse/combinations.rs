@@ -21,9 +21,7 @@ pub(crate) struct Combinations {
     coefficients: Matrix,
     products: Matrix,
     pub squares: Vec<f64>,
-    /// Rows of C that belong to the dense vectors, in the order of their columns.
     dense_at: Vec<usize>,
-    /// Rows of C that belong to the sparse vectors.
     sparse_at: Vec<usize>,
     pub sparse: SparseRows,
     #[serde(skip)]
@@ -40,14 +38,12 @@ struct Working {
     working: Vec<f64>,
 }
 
-/// Largest deviation of the Gram matrix from the identity that [`Combinations::orthonormalise`] ignores.
 const NEGLIGIBLE: f64 = 4e-15;
 
 pub(crate) fn add_multiple(to: &mut [f64], factor: f64, vector: &[f64]) {
     to.iter_mut().zip(vector).for_each(|(to, x)| *to += factor * x);
 }
 
-/// Writes a row-major copy of a matrix. A few rows at a time stay in the cache.
 fn copy_by_row(matrix: &Matrix, by_row: &mut Vec<f64>) {
     const ROWS: usize = 64;
     let columns = matrix.columns();

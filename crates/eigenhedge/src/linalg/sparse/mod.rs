@@ -9,5 +9,4 @@ pub(crate) use rows::{Cells, filled_cells};
 
 /// Number of consecutive sparse rows, including the current one, from which on rows are treated as sparse.
 pub(crate) const STREAK: usize = 4;
-/// Minimum squared norm of a sparse row minus its center, relative to the sum of theirs, against cancellation.
 pub(crate) const CANCELLED: f64 = 1e-2;

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SparseRows {
-    /// End of each vector in the lists of cells.
     ends: Vec<usize>,
     at: Vec<u32>,
     values: Vec<f64>,
@@ -140,7 +139,6 @@ pub(crate) fn filled_cells(row: &[f64], most: usize, at: &mut Vec<u32>) -> bool 
 
 const BLOCK: usize = 16;
 
-/// Minimum square of a large cell, relative to the squared norm of the vector.
 const LARGE: f64 = 1.0 / 8.0;
 
 impl Cells {

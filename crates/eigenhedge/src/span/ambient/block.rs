@@ -5,9 +5,7 @@ use crate::linalg::{Intake, WINDOW};
 #[derive(Debug, Default)]
 pub(super) struct UpcomingBlock {
     points: usize,
-    /// Column index of the first point.
     first: usize,
-    /// Number of points loaded so far.
     loaded: usize,
     pub intake: Intake,
     /// Inner products of each point with the vectors stored since the start of the block.
@@ -47,7 +45,6 @@ impl UpcomingBlock {
         Some(self.first + self.loaded - 1)
     }
 
-    /// Returns the index of the currently loaded point in the block, or `None` if no point of the block is loaded.
     pub fn present(&self) -> Option<usize> {
         self.loaded.checked_sub(1)
     }

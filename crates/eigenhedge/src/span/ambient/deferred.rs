@@ -13,15 +13,11 @@ use crate::num::dot;
 use crate::scratch::refill;
 use serde::{Deserialize, Serialize};
 
-/// Last columns of a span that are not written out yet. They are stored as combinations of vectors.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Deferred {
-    /// Coefficients of the deferred columns.
     pub(super) combinations: Matrix,
-    /// Gram matrix of the stored vectors minus the identity. Column j holds the products of the stored vector of
-    /// deferred column j with the earlier vectors, and with itself.
+    /// Gram matrix of the stored vectors minus the identity. Column j belongs to deferred column j.
     pub(super) gram: Matrix,
-    /// Factors that scale the stored vectors of deferred columns to unit length.
     pub(super) factors: Vec<f64>,
 }
 
@@ -59,7 +55,6 @@ impl Deferred {
         self.write_out(coordinates, coefficients);
     }
 
-    /// Converts coordinates to coefficients. On input, `coefficients` must be a copy of the coordinates.
     fn write_out(&self, coordinates: &[f64], coefficients: &mut [f64]) {
         let written = coordinates.len() - self.columns();
         coefficients[written..].fill(0.0);
@@ -171,7 +166,6 @@ impl Deferred {
     }
 }
 
-/// Relative overlap with the stored vectors below which a residual counts as orthogonal to them.
 const ORTHOGONAL: f64 = 4e-15;
 /// Largest ignored defect. Deferred columns amplify it by at most the squared norm of their coefficients.
 const NEGLIGIBLE: f64 = 4e-15;

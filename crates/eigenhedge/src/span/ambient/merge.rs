@@ -6,7 +6,6 @@ use crate::linalg::{Matrix, multiply};
 use crate::span::Span;
 
 impl Ambient {
-    /// Adds columns until the span contains all vectors. Returns the coordinates, one column per vector.
     pub(crate) fn take_in_vectors(&mut self, vectors: &Matrix) -> Result<Matrix, Error> {
         let mut coordinates = Matrix::default();
         self.leave_sparse();
@@ -31,7 +30,6 @@ impl Ambient {
         outcome.map(|()| coordinates)
     }
 
-    /// Replaces the columns by the unit vectors of `R^n`. Returns the old columns.
     pub(crate) fn complete(&mut self) -> Matrix {
         self.leave_sparse();
         let vectors = self.vectors().into_owned();

@@ -39,7 +39,6 @@ use serde::{Deserialize, Serialize};
 use sparse::{Sparse, SparseWorking};
 use std::borrow::Cow;
 
-/// Span of orthonormal vectors in `R^n`. `R^n` may be part of a larger space of dimension N.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ambient {
     dimension: Multiplicity,
@@ -83,24 +82,19 @@ struct Working {
     point: Vec<f64>,
     place: Place,
     square: f64,
-    /// Power of two by which the point was divided. `None` means 1.
     unit: Option<f64>,
     /// Norm of the residual, which is in the spare column unless the point is stored there.
     residual_norm: f64,
     block: UpcomingBlock,
-    /// Number of columns just after the most recent combination.
     combined: usize,
     /// Number of columns added between the two most recent combinations, or `None` before the first combination.
     last_wait: Option<usize>,
     correction: Vec<f64>,
     vector: Vec<f64>,
-    /// Inner products of the point with the stored vectors at unit length.
     products: Vec<f64>,
-    /// Coefficients of the projection in terms of the stored vectors at unit length.
     explained: Vec<f64>,
     refinement: Refinement,
     defect: Matrix,
-    /// Rotation of the columns, expressed as combinations of the stored vectors.
     expanded: Matrix,
     product: Vec<f64>,
     sparse: SparseWorking,
@@ -110,31 +104,22 @@ struct Working {
 enum Place {
     #[default]
     Apart,
-    /// Spare column after the last one.
     Behind,
     Stored,
     Cells,
 }
 
-/// Length of a residual, as a share of the length of the point, below which the residual is computed twice.
 const REPEAT: f64 = 0.75;
 /// Relative overlap with the columns below which a residual counts as orthogonal and is not recomputed.
 const ORTHOGONAL: f64 = 4e-15;
-/// Share of the residual that the second pass must leave. A smaller result is treated as rounding error.
 const HALVED: f64 = 0.5;
-/// Length of a residual, as a share of the length of the point, below which it is treated as rounding error.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
-/// Drift from orthonormality above which the columns are orthonormalized again.
 const TOLERABLE_DRIFT: f64 = 1e-13;
-/// Number of combinations of short columns between two measurements of the drift.
 const LOOK_EVERY: u64 = 32;
-/// Minimum row length for the single-pass method.
 const LONG: usize = 512;
-/// Minimum row length for which columns that span the whole space are replaced by unit vectors.
 const LEAST_STANDARD: usize = 129;
 const SHORTEST_BLOCK: usize = 4;
 const LARGEST_BLOCK: usize = 1 << 22;
-/// Maximum norm of the coefficients of a deferred column.
 const LARGEST_COEFFICIENTS: f64 = 12.0;
 
 impl Ambient {
@@ -164,7 +149,6 @@ impl Ambient {
         Ok(self)
     }
 
-    /// Sets the origin that is subtracted from all points. Returns `Err` for a wrong length or a non-finite value.
     pub(crate) fn with_origin(mut self, origin: Vec<f64>) -> Result<Self, Error> {
         check_row("center", &origin, self.length)?;
         self.origin = Some(MovedOrigin::at(origin));
@@ -176,7 +160,6 @@ impl Ambient {
         if length < LONG { 1 } else { (LARGEST_BLOCK / length).clamp(1, WINDOW) }
     }
 
-    /// Returns true if a call of `prefetch` would start a new block.
     pub(crate) fn wants_block(&self) -> bool {
         self.stores_points() && self.sparse.is_none() && self.scratch.0.block.left() == 0
     }
@@ -204,7 +187,6 @@ impl Ambient {
         }
     }
 
-    /// Computes the row that has the given deviation from the origin.
     pub(crate) fn place(&self, deviation: &[f64], out: &mut Vec<f64>) {
         out.clear();
         match self.current_origin().as_deref() {
@@ -222,18 +204,15 @@ impl Ambient {
         self.origin.iter_mut().for_each(|origin| origin.base[column] = value);
     }
 
-    /// Discards what was computed relative to the origin, because the origin changes.
     fn forget_origin(&mut self) {
         self.scratch.0.block.clear();
         self.scratch.0.sparse.shift = None;
     }
 
-    /// Returns the value in one column of the fixed point of the origin, or zero without an origin.
     pub(crate) fn first_value(&self, column: usize) -> f64 {
         self.origin.as_ref().map_or(0.0, |origin| origin.base[column])
     }
 
-    /// Computes combinations of the columns as vectors in `R^n`, one per column of `directions`.
     pub(crate) fn write_directions(&self, directions: &Matrix, expanded: &mut Matrix, out: &mut Matrix) {
         if directions.columns() == 0 {
             return out.resize(self.length, 0);
@@ -284,7 +263,6 @@ impl Ambient {
         self.deferred.resolve(coordinates);
     }
 
-    /// Subtracts the combination of the columns with these coordinates from a vector.
     pub(crate) fn subtract(&mut self, coordinates: &[f64], vector: &mut [f64]) {
         let explained = &mut self.scratch.0.explained;
         if let Some(sparse) = &self.sparse {
@@ -301,7 +279,6 @@ impl Ambient {
         self.length >= LONG && !self.standard
     }
 
-    /// Copies a point minus the origin into the point buffer. Returns its squared norm.
     fn copy_point(&mut self, point: &[f64]) -> f64 {
         self.scratch.0.place = Place::Apart;
         let mut z = std::mem::take(&mut self.scratch.0.point);
@@ -351,8 +328,7 @@ impl Ambient {
         block.intake.square(0)
     }
 
-    /// Subtracts the projection on the columns from the point in its buffer, twice if the residual is small. Stores the
-    /// residual in the spare column.
+    /// Subtracts the projection from the point in its buffer, twice if the residual is small, into the spare column.
     fn subtract_explained(&mut self, coordinates: &mut [f64]) {
         let Working { point, square, correction, residual_norm, explained, .. } = &mut self.scratch.0;
         self.deferred.scale(explained);

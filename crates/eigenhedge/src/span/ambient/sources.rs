@@ -17,37 +17,29 @@ use pulp::Arch;
 use serde::{Deserialize, Serialize};
 
 pub(crate) const SOURCES: usize = 5;
-/// Number of rows after which coordinates and inner products are recomputed.
 const RENEWED: u32 = 16;
-/// Relative length of a residual below which the coordinates of the offsets are recomputed. Dividing by such a residual
-/// would amplify rounding errors.
+/// Relative length of a residual below which dividing by it would amplify rounding errors too much.
 const SHORT: f64 = 1e-5;
 
-/// Offsets of the sources from the mean, with their coordinates in the columns of the span.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Sources {
-    /// Displacement of the mean from the fixed point of the origin.
     mean: Vec<f64>,
     offsets: [Vec<f64>; SOURCES],
     coordinates: [Vec<f64>; SOURCES],
     pub(crate) gram: [[f64; SOURCES]; SOURCES],
-    /// Number of rows since coordinates and inner products were recomputed.
     age: u32,
     /// Inner products of the loaded point with the offsets, and its squared norm.
     #[serde(skip)]
     along: Scratch<([f64; SOURCES], f64)>,
 }
 
-/// Change of the sources and of the origin after a row.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SourceMove {
     /// Factor by which the row's deviation from the mean is shortened for the sources, 1 unless the row is clipped.
     pub shortening: f64,
-    /// Share by which the mean moves toward the row.
     pub mean_step: f64,
     /// Shares by which the sources move toward the row. The share of the second source has no effect.
     pub steps: [f64; SOURCES],
-    /// Coefficients of the origin before the row, and after it.
     pub before: [f64; SOURCES],
     pub after: [f64; SOURCES],
 }
@@ -181,7 +173,6 @@ impl Ambient {
         }
     }
 
-    /// Recomputes the coordinates and inner products of the offsets from their vectors.
     pub(crate) fn renew_sources(&mut self) {
         let Some(mut sources) = self.sources.take() else { return };
         sources.age = 0;
@@ -200,8 +191,6 @@ impl Ambient {
         self.sources = Some(sources);
     }
 
-    /// Computes the inner products of the loaded point with the offsets, and the coordinates of the offsets in a column
-    /// appended in this trial, if any.
     pub(super) fn project_on_sources(&mut self, columns: &[f64], unit: f64) {
         let Some(mut sources) = self.sources.take() else { return };
         let own_unit = self.unit();
@@ -223,7 +212,6 @@ impl Ambient {
         }
     }
 
-    /// Moves the sources and the origin after the loaded point, whose coordinates are `unit * columns`.
     pub(super) fn move_along_sources(&mut self, change: &SourceMove, columns: &[f64], unit: f64) {
         let (Some(mut sources), Some(mut origin)) = (self.sources.take(), self.origin.take()) else { return };
         sources.move_gram(change);

@@ -16,18 +16,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Sparse {
     pub(super) columns: Combinations,
-    /// Coefficients of the displacement of the origin, in terms of the stored vectors.
     pub(super) origin: Vec<f64>,
-    /// Inner products of the stored vectors with the displacement of the origin.
     pub(super) origin_products: Vec<f64>,
-    /// Number of dense vectors when the columns were last written out.
     pub(super) written: usize,
     pub(super) dense_streak: usize,
 }
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct SparseWorking {
-    /// Positions of the filled cells of the loaded point, if it is sparse.
     pub(super) filled: Vec<u32>,
     pub(super) is_sparse: bool,
     pub(super) is_announced: bool,
@@ -42,22 +38,18 @@ pub(super) struct SparseWorking {
     /// Inner products of the loaded point minus the shift with the displacement of the origin and with the columns.
     pub(super) along_origin: f64,
     pub(super) with_columns: Vec<f64>,
-    /// Inner products of the residual with the stored vectors.
     pub(super) left: Vec<f64>,
     /// Coefficients of the residual in terms of the stored vectors, without the loaded point itself.
     pub(super) coefficients: Vec<f64>,
     pub(super) correction: Vec<f64>,
     pub(super) coordinates: Vec<f64>,
-    /// Residual as a dense vector, if it was computed.
     pub(super) residual: Vec<f64>,
     pub(super) is_stored: bool,
     pub(super) defect: Matrix,
     pub(super) working: Vec<f64>,
 }
 
-/// Number of consecutive rows that are not sparse before all rows are treated as dense again.
 pub(super) const DENSE_STREAK: usize = 16;
-/// Number of added dense vectors from which the columns are written out again.
 const DENSE_VECTORS: usize = 4;
 /// Minimum length of a sparse row.
 #[cfg(not(test))]
@@ -71,7 +63,6 @@ pub(super) const NOTHING: f64 = 1e-14;
 
 #[cfg(test)]
 thread_local! {
-    /// Minimum length of a sparse row for spans created on this thread.
     pub(crate) static SHORTEST: std::cell::Cell<usize> = const { std::cell::Cell::new(4096) };
 }
 
@@ -89,18 +80,15 @@ impl Default for Shortest {
 }
 
 impl Sparse {
-    /// Returns the number of sparse rows to store before the columns are written out.
     pub(super) fn limit(&self, length: usize) -> usize {
         length.isqrt().clamp(16, 1024) + 2 * self.columns.columns()
     }
 
-    /// Returns true if the columns should be written out when they are combined.
     pub(super) fn is_due(&self, length: usize) -> bool {
         let dense = self.columns.dense() - self.written;
         dense >= DENSE_VECTORS || self.columns.sparse.count() >= self.limit(length)
     }
 
-    /// Adds a multiple of the displacement of the origin to a vector.
     pub(super) fn add_displacement(&self, dense: &Matrix, factor: f64, vector: &mut [f64]) {
         let scaled: Vec<f64> = self.origin.iter().map(|a| factor * a).collect();
         self.columns.add_to(dense, &scaled, vector);

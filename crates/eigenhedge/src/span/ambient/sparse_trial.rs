@@ -134,7 +134,6 @@ impl Ambient {
         *residual_norm = if is_rounding { 0.0 } else { rest.sqrt() };
     }
 
-    /// Stores the loaded point, or its normalized residual if that was computed.
     fn store_sparse(&mut self) {
         let Self { columns: dense, sparse: Some(sparse), scratch, .. } = self else { return };
         let Working { sparse: working, place, residual_norm, .. } = &mut scratch.0;
@@ -176,7 +175,6 @@ impl Ambient {
         sparse.columns.push_column(coefficients, left);
     }
 
-    /// Moves the origin by `step` times the loaded point.
     pub(super) fn shift_sparse(&mut self, step: f64) {
         self.origin.get_or_insert_with(|| MovedOrigin::at(vec![0.0; self.length]));
         let residual_norm = self.scratch.0.residual_norm;
@@ -232,14 +230,12 @@ impl Ambient {
         Some(Cow::Owned(MovedOrigin { base: origin.base.clone(), way }))
     }
 
-    /// Computes the shift, the sparse part of the origin that is subtracted from all points: its largest cells when the
-    /// columns were last written out. Without it, products of rows with cells that are always far from zero would
-    /// cancel.
+    /// Computes the sparse part of the origin that is subtracted from all points, against cancellation: its largest
+    /// cells when the columns were last written out.
     pub(super) fn shift(&self) -> Cells {
         self.origin.as_ref().map_or_else(Cells::default, |origin| Cells::largest_of_sum(&origin.base, &origin.way))
     }
 
-    /// Starts, ends or renews the representation by sparse rows at the end of a trial.
     pub(super) fn end_sparse_trial(&mut self) {
         let is_sparse = self.scratch.0.sparse.is_sparse;
         self.sparse_streak = if is_sparse { (self.sparse_streak + 1).min(STREAK) } else { 0 };
@@ -311,7 +307,6 @@ impl Ambient {
         self.origin = origin;
     }
 
-    /// Writes out the columns and the origin, and restarts the representation with them.
     pub(super) fn write_out_sparse(&mut self) {
         self.write_out_columns();
         self.begin_sparse();

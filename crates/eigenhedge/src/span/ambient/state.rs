@@ -9,7 +9,6 @@ use crate::num::dot;
 use crate::span::Span;
 use crate::state::{LARGEST, State, count, energy, ensure, entries, length, within};
 
-/// Maximum absolute value of a coefficient in a deserialized deferred column.
 const LARGEST_COEFFICIENT: f64 = 1e4;
 
 impl State for Ambient {

@@ -16,7 +16,6 @@ use crate::scratch::{Scratch, refill};
 use crate::state::{LARGEST, list};
 use serde::{Deserialize, Serialize};
 
-/// Sizes of the columns, and error estimates of their images.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Accuracy {
     sizes: Vec<f64>,
@@ -32,7 +31,6 @@ struct Working {
     product: Matrix,
 }
 
-/// Squared relative rounding error of a kernel.
 pub(super) const ROUNDING: f64 = f64::EPSILON * f64::EPSILON;
 
 /// Returns the size of a combination of atoms. `squares` contains the kernel of each atom with itself.
@@ -72,7 +70,6 @@ impl Accuracy {
         self.sizes.push(size / (norm * norm));
     }
 
-    /// Updates the estimates after the columns became `columns × change`. `sizes` are those of the new columns.
     pub fn combine(&mut self, change: &Matrix, sizes: impl Iterator<Item = f64>) {
         let Working { rounded, product, .. } = &mut self.scratch.0;
         multiply(product, self.errors.view(), change.view());
@@ -82,7 +79,6 @@ impl Accuracy {
         refill(&mut self.sizes, sizes);
     }
 
-    /// Resets the errors after the images were recomputed. `sizes` are the sizes of the columns.
     pub fn refresh(&mut self, sizes: impl Iterator<Item = f64>) {
         refill(&mut self.sizes, sizes);
         let columns = self.sizes.len();

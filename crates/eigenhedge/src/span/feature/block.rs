@@ -24,15 +24,12 @@ pub(crate) struct Growth {
     /// Coordinates of the new atoms in the columns from before the set.
     before: Matrix,
     factor: Matrix,
-    /// Inner products of the new atoms with the origin.
     overlaps: Vec<f64>,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct TakenIn {
-    /// Coordinates of the points minus the origin, one column per point.
     pub coordinates: Matrix,
-    /// Squared norm of each point minus the origin.
     pub squares: Vec<f64>,
 }
 
@@ -41,7 +38,6 @@ struct ProjectedBlock {
     own: Vec<f64>,
     overlaps: Vec<f64>,
     squares: Vec<f64>,
-    /// Coordinates in the columns that the span had before the set, and (`parts`) in those added since.
     before: Matrix,
     parts: Matrix,
     /// Coefficients of the atoms in the residuals, without that of a point in its own residual.
@@ -49,7 +45,6 @@ struct ProjectedBlock {
     /// Inner products of the residuals with each other, and with the points. Only the upper triangles are valid.
     gram: Matrix,
     with_points: Matrix,
-    /// Matrix of the quadratic form that gives the size of a combination of the residuals.
     sizes: Matrix,
 }
 
@@ -182,13 +177,11 @@ impl<D: Dictionary> Feature<D> {
         expansions
     }
 
-    /// Makes the residuals orthogonal to each other and appends the resolved ones.
     fn append_residuals(&mut self, to: &mut Growth, points: &[&D::Point], block: ProjectedBlock) -> TakenIn {
         let ProjectedBlock { own, overlaps, squares, before, parts, expansions, gram, with_points, sizes } = block;
         let (atoms, columns, count) = (self.dictionary.len(), self.coefficients.columns(), points.len());
         let (old, known) = (before.rows(), before.rows() + parts.rows());
         let mut coordinates = Matrix::zeros(known + count, count);
-        // New columns as combinations of the residuals of the block, and the points that have become atoms.
         let (mut combinations, mut new) = (Matrix::zeros(count, 0), Vec::new());
         let (mut inner, mut of_size) = (Vec::new(), Vec::new());
         for (j, point) in points.iter().enumerate() {

@@ -20,7 +20,6 @@ use crate::span::removal::give_up;
 const IDLE: f64 = f64::EPSILON;
 
 impl<D: Dictionary> Feature<D> {
-    /// Removes atoms until at most `budget.low()` are left. Returns true if columns were lost.
     pub(super) fn shrink(&mut self, directions: &Matrix, importance: &[f64]) -> bool {
         self.drop_idle();
         let Some(low) = self.budget.as_ref().map(|budget| budget.low()) else { return false };
@@ -64,8 +63,7 @@ impl<D: Dictionary> Feature<D> {
         }
     }
 
-    /// Computes the coefficients of the atoms in the directions, scaled by the square roots of the importance, and in
-    /// the origin.
+    /// Computes the coefficients of the atoms in the directions, scaled by the importance, and in the origin.
     fn weigh(&mut self, directions: &Matrix, importance: &[f64]) {
         let Working { parts, .. } = &mut self.scratch.0;
         multiply(parts, self.coefficients.view(), directions.view());

@@ -73,12 +73,9 @@ struct Working {
     own: f64,
     /// Largest entry of the loaded point if its kernel with itself underflows, otherwise 0.
     longest: f64,
-    /// Inner products of the point minus the origin with the atoms.
     moved: Vec<f64>,
     square: f64,
-    /// Inner products of the residual with the atoms.
     residual: Vec<f64>,
-    /// Copy of `residual` before an atom replaced the point.
     of_point: Vec<f64>,
     /// Coordinates that were subtracted from the point, or from the atom that replaced it.
     taken: Vec<f64>,
@@ -101,32 +98,23 @@ struct Working {
     change: Matrix,
 }
 
-/// Smallest squared norm of a resolved residual, as a share of `k(x, x)`.
 const RESOLVED: f64 = 1e-7;
-/// Maximum size of a column. Above this size, rounding errors of kernels would determine the direction.
 const LARGEST_SIZE: f64 = 2e9;
 /// Size above which a direction is discarded. A combination of columns can be larger than each of them.
 const LOST_SIZE: f64 = 16.0 * LARGEST_SIZE;
 /// Squared norm below which a formerly unit column is discarded after an eviction.
 const LOST_DIRECTION: f64 = 1e-4;
-/// Tolerated error of the squared norm of a column.
 const KNOWN: f64 = 1e-9;
-/// Largest allowed relative difference between the two computed values of the squared norm of a residual.
 const DOUBTFUL: f64 = 1e-3;
-/// Largest difference between the two squared norms of a residual that rounding can cause, as a share of the residual's
-/// size plus the energies of the point and the origin.
+/// Largest such difference that rounding can cause, as a share of the residual's size plus the energies.
 const CERTAIN: f64 = 128.0 * f64::EPSILON;
 /// Largest error of an image that rounding can cause, as a share of the square root of the largest column's size.
 const CONSISTENT: f64 = 32.0 * f64::EPSILON;
 /// Smallest squared norm of the part of a residual along its representing atom, as a share of `k(x, x)`.
 const CARRIED: f64 = 1e-6;
-/// Length of a residual, as a share of the length of the point, below which the residual is computed twice.
 const REPEAT: f64 = 0.75;
-/// Assumed number of rounding errors in the squared norm of a point minus the origin.
 const ROUNDINGS: f64 = 8.0;
-/// Minimum number of rows between two recomputations of the images.
 const REFRESH_AFTER: usize = 8;
-/// Drift from orthonormality above which the columns are orthonormalized again.
 const REFRESH: f64 = 1e-13;
 
 impl<D: Dictionary> Feature<D> {
@@ -167,12 +155,10 @@ impl<D: Dictionary> Feature<D> {
         &self.coefficients
     }
 
-    /// Returns the coefficients of the origin, or `None` if the origin is zero.
     pub fn origin(&self) -> Option<&[f64]> {
         self.origin.as_ref().map(|origin| &origin.coefficients[..])
     }
 
-    /// Returns the coefficients of the origin and its kernel with each atom, or `None` if the origin is zero.
     pub(crate) fn origin_with_image(&self) -> Option<(&[f64], &[f64])> {
         self.origin.as_ref().map(|origin| (&origin.coefficients[..], &origin.image[..]))
     }
@@ -223,7 +209,6 @@ impl<D: Dictionary> Feature<D> {
         self.coefficients.subtract_times(coordinates, expansion);
     }
 
-    /// Adds a column with the coefficients in `expansion` and the image in `residual`, both divided by `norm`.
     fn push_column(&mut self, norm: f64, size: f64, error: f64) {
         let Working { expansion, residual, .. } = &self.scratch.0;
         let column = self.coefficients.columns();
@@ -235,8 +220,8 @@ impl<D: Dictionary> Feature<D> {
         self.accuracy.push(size, error, norm);
     }
 
-    /// Returns the size of the residual, that of `expansion` plus `rest`, and the squared error of its image. Returns
-    /// `None` if the column would be too inaccurate, and requests recomputed images if they would help.
+    /// Returns the size of the residual, that of `expansion` plus `rest`, and the squared error of its image, or `None`
+    /// if the column would be too inaccurate. Requests recomputed images if they would help.
     fn resolve(&mut self, rest: f64, norm_square: f64) -> Option<(f64, f64)> {
         let Working { own, expansion, taken, .. } = &mut self.scratch.0;
         let size = rest + size(expansion, &self.squares.0);
@@ -266,7 +251,6 @@ impl<D: Dictionary> Feature<D> {
         self.stale = 0;
     }
 
-    /// Returns true if enough rows have passed to recompute the images, which costs one kernel row per atom.
     fn may_refresh(&self) -> bool {
         self.stale >= REFRESH_AFTER.max(self.dictionary.len() / 8)
     }
@@ -288,7 +272,6 @@ impl<D: Dictionary> Feature<D> {
         let Working { row, own, residual, residual_square, of_point, correction, expansion, moved, taken, .. } =
             &mut self.scratch.0;
         expansion[atom] += factor;
-        // The inner products of the point with the atoms are replaced by those of `factor` times the atom.
         of_point.clone_from(residual);
         self.dictionary.atom_row(atom, moved);
         for ((r, kernel), of_atom) in residual.iter_mut().zip(row).zip(moved) {
@@ -322,7 +305,6 @@ impl<D: Dictionary> Feature<D> {
         if self.origin.is_some() {
             self.coefficients.transpose_times(row, correction);
         } else {
-            // Without an origin, the overlaps with the columns are the coordinates.
             correction.clone_from(coordinates);
         }
         self.coefficients.resize(atoms + 1, self.coefficients.columns());
@@ -352,15 +334,14 @@ impl<D: Dictionary> Feature<D> {
         self.take_for_fresh();
     }
 
-    /// Removes the drift if it is too large. Returns true if columns were lost (see [`Self::orthonormalise`]).
     fn remove_drift(&mut self) -> bool {
         // Coefficients may cancel, so the first pass can leave rounding errors of their former size.
         (0..2).any(|_| self.drift() > REFRESH && self.orthonormalise(true))
     }
 
     /// Replaces the columns by the nearest orthonormal ones. Returns true if the dictionary cannot represent all of
-    /// them. Nothing changes then unless `may_lose`; with it, the new columns are the old ones times
-    /// `scratch.rotation`, up to drift.
+    /// them: nothing changes then, or if `may_lose`, the new columns are the old ones times `scratch.rotation`, up to
+    /// drift.
     fn orthonormalise(&mut self, may_lose: bool) -> bool {
         self.know_squares();
         let columns = self.coefficients.columns();
@@ -419,7 +400,6 @@ fn make_symmetric(matrix: &mut Matrix) {
     }
 }
 
-/// Adds an event to the lineage of a dictionary (the step of SplitMix64).
 fn descend(lineage: u64, event: u64) -> u64 {
     mix((lineage ^ event).wrapping_add(0x9e37_79b9_7f4a_7c15))
 }

@@ -8,8 +8,7 @@ use crate::simplex::others;
 use crate::span::Span;
 use crate::state::{LARGEST, State, count, ensure, length, within};
 
-/// Largest accepted `|a_i| √k(x_i, x_i)` for the coefficient a_i of an atom x_i in a column. Learned ones are far
-/// smaller.
+/// Largest accepted `|a_i| √k(x_i, x_i)` for the coefficient a_i of an atom x_i. Learned ones are far smaller.
 const LARGEST_PART: f64 = 1e30;
 
 impl State for Feature<Vectors> {
@@ -44,8 +43,6 @@ impl State for Feature<Vectors> {
 }
 
 impl Feature<Vectors> {
-    /// Checks that coefficients and images are too small to overflow. Images are not compared with recomputed ones,
-    /// because rounding errors can be large when terms cancel.
     fn check_sizes(&self) -> Result<(), Error> {
         let center = self.origin.iter().map(|center| (&center.coefficients[..], &center.image[..], LARGEST.sqrt()));
         let columns = (0..self.columns()).map(|j| (self.coefficients.column(j), self.images.column(j), LARGEST_PART));

@@ -107,8 +107,7 @@ impl<D: Dictionary> Span for Feature<D> {
         let energy = *square + self.origin.as_ref().map_or(0.0, |origin| origin.square);
         // ⟨residual, φ(x)⟩ = k(x, x) - (μ + A c)·κ
         let own_overlap = own + dot(expansion, row);
-        // Second computation of the squared norm. If the atoms nearly span the space, both results are rounding errors,
-        // and a column made from one of them could have any length.
+        // If the atoms nearly span the space, both squared norms are rounding errors.
         let same = dot(expansion, residual) + own_overlap;
         let Some((size, error)) = self.resolve(own, residual_square) else { return 0.0 };
         let difference = (same - residual_square).abs();

@@ -26,7 +26,6 @@ impl Factor {
             within("the squared length of a rotation", square, 1.0 - DRIFT..=1.0 + DRIFT)?;
         }
         ensure(self.order.len() == self.size && self.active.len() <= self.size, sentence)?;
-        // Each input is either active or passed through, exactly once.
         let (mut inputs, mut roots) = (vec![false; self.size], vec![false; self.active.len()]);
         let passed = self.order.iter().filter_map(|source| match source {
             Source::Input(j) => Some(*j),
@@ -45,7 +44,6 @@ impl Factor {
         ensure(inputs.into_iter().chain(roots).all(|there| there), sentence)
     }
 
-    /// Checks that every Cauchy column has length 1 and that no pole is at a root.
     fn check_norms(&self) -> Result<(), Error> {
         for i in 0..self.active.len() {
             let entry = |(pole, weight): (&f64, &f64)| {
