@@ -49,6 +49,7 @@ impl Source {
         }
     }
 
+    /// Returns the name for messages, which is that of the first part.
     pub fn name(&self) -> String {
         match self {
             Self::Standard => "standard input".to_owned(),
