@@ -295,15 +295,19 @@ def _check_array(array: NDArray[Any], place: str) -> None:
         found = wrong.get(type(value), "")
         if found:
             raise _refused(found, type(value).__name__, f" at entry ({', '.join(map(str, index))}){place}")
-        try:
-            _ = found is None and float(value)
-        except ValueError:
+        if found is None and not _is_number(value):
             row, *column = index
             where = place or (f" in column {column[0]}" if column else "")
-            raise ValueError(
-                f"the input must hold numbers, got the text {str(value)!r}{where}, row {row}: leave the column out, or encode it "
-                "as numbers"
-            ) from None
+            advice = "leave the column out, or encode it as numbers"
+            raise ValueError(f"the input must hold numbers, got the text {str(value)!r}{where}, row {row}: {advice}")
+
+
+def _is_number(text: str | bytes) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _kind(what: type) -> str | None:

@@ -114,11 +114,11 @@ fn command(root: &Path, words: &[&str]) -> Option<Result<(), String>> {
         ["bench", "calls", rest @ ..] => python::calls(root, rest),
         ["bench", "python"] => python::measure(root, "python/benches/ratios.py", &[]),
         ["bench", "peers", rest @ ..] => python::peers(root, rest),
-        ["bench", "evidence", rest @ ..] => python::measure(root, "bench/evidence.py", rest),
-        ["bench", "imputation", rest @ ..] => python::measure(root, "bench/imputation.py", rest),
-        ["bench", "missing", rest @ ..] => python::measure(root, "bench/missing.py", rest),
         ["bench", "monitor", "peers", rest @ ..] => python::measure(root, "bench/monitor_peers.py", rest),
         ["bench", "spark", rest @ ..] => spark::bench(root, rest),
+        ["bench", name @ ("evidence" | "imputation" | "missing"), rest @ ..] => {
+            python::measure(root, &format!("bench/{name}.py"), rest)
+        }
         ["bench", name @ ("monitor" | "serve" | "sparse"), rest @ ..] => {
             python::measure_program(root, &format!("bench/{name}.py"), rest)
         }
