@@ -47,7 +47,6 @@ def signature(item: Any) -> str:
 
 
 def markdown(doc: str) -> str:
-    """Turn a docstring in numpydoc's form into Markdown."""
     lines, out = doc.splitlines() or [""], []
     in_list = in_code = False
     for line, below in zip(lines, [*lines[1:], ""], strict=True):
@@ -73,7 +72,6 @@ def markdown(doc: str) -> str:
 
 
 def class_page(name: str, kind: type, module: str) -> str:
-    """Return the page of a class: its docstring, then that of each method."""
     parts = [f"# `{name}`\n", f"`{module}.{name}{signature(kind)}`\n", markdown(inspect.getdoc(kind) or "")]
     for method, item in methods(kind):
         call = signature(item) if inspect.isroutine(item) else ""
@@ -82,7 +80,6 @@ def class_page(name: str, kind: type, module: str) -> str:
 
 
 def function_page(module: str, functions: list[tuple[str, Callable[..., Any]]]) -> str:
-    """Return the page of the functions of a module."""
     parts = [f"# Functions of `{module}`\n"]
     for name, item in functions:
         parts += [f"## `{name}{signature(item)}`\n", markdown(inspect.getdoc(item) or "")]
@@ -90,7 +87,6 @@ def function_page(module: str, functions: list[tuple[str, Callable[..., Any]]]) 
 
 
 def write(folder: pathlib.Path) -> list[tuple[str, str]]:
-    """Write all pages; return their titles and names."""
     written = []
     for module_name in MODULES:
         try:

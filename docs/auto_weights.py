@@ -15,7 +15,6 @@ BLOCK = 10
 
 
 def title(name: str) -> str:
-    """Short name of a member, without its rank."""
     name = name.rsplit(", rank", 1)[0]
     return name.removesuffix(" eta auto").replace("forgetting-leader", "forgetting")
 

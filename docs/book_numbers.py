@@ -37,8 +37,6 @@ Source = tuple[str, str]
 
 @dataclass
 class Number:
-    """Number on a page."""
-
     text: str
     is_percent: bool
     is_measured: bool
@@ -78,7 +76,6 @@ class Block:
 
 
 def has(source: Source, number: Number, read) -> bool:
-    """Return True if a source has a number."""
     file, key = source
     return key == number.text if file == "given" else any(map(number.rounds, selected(read(file), key)))
 
@@ -126,7 +123,6 @@ def numbers(text: str) -> list[Number]:
 
 
 def cells(line: str) -> list[str]:
-    """Return the cells of a row of a table."""
     return [cell.strip() for cell in line.strip().strip("|").split("|")]
 
 
@@ -163,7 +159,6 @@ def blocks(page: str) -> list[Block]:
 
 
 def without_comments(line: str) -> tuple[str, list[Source]]:
-    """Return a line without its comments, and the sources that they name."""
     sources: list[Source] = []
     for comment in re.findall("<!--(.*?)(?:-->|$)", line):
         if given := re.match(r"\s*given: (.*)", comment):
@@ -180,13 +175,11 @@ def split_comments(page: str) -> list[str]:
 
 
 def is_checked(page: Page) -> bool:
-    """Return True if the numbers of a page are compared."""
     return page.file not in ELSEWHERE and not page.file.startswith("notebook-")
 
 
 @cache
 def read(name: str) -> str:
-    """Return the text of a result file."""
     return (ROOT / name).read_text("utf-8")
 
 

@@ -7,8 +7,6 @@ ROOT = pathlib.Path(__file__).parents[1]
 
 
 class Page:
-    """Page with its path relative to the root of the repository."""
-
     def __init__(self, name: str, text: str) -> None:
         self.name, self.text, self.file = name, text, name.rsplit("/", 1)[-1]
 
@@ -43,6 +41,5 @@ def strip(text: str, code: str = "") -> str:
 
 
 def all_pages() -> list[Page]:
-    """Return the README and all pages of the book."""
     paths = [ROOT / "README.md", *sorted((ROOT / "docs" / "src").glob("*.md"))]
     return [Page(path.relative_to(ROOT).as_posix(), path.read_text("utf-8")) for path in paths]

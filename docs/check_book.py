@@ -26,20 +26,17 @@ MODULES = ("__init__.py", "river.py", "plot.py", "spark/__init__.py")
 
 
 def too_long(page: Page) -> list[str]:
-    """Return a message if the page has too many words."""
     words = sum(any(map(str.isalnum, word)) for line in page.lines() for word in line.split())
     return [f"has {words} words, at most {MOST_WORDS} are allowed"] if page.file not in LONG and words > MOST_WORDS else []
 
 
 def too_hard(page: Page) -> list[str]:
-    """Return a message if the page is a tutorial and its reading ease is too low."""
     if page.file not in TUTORIALS or (found := ease(page.paragraphs())) >= LEAST_EASE:
         return []
     return [f"has a reading ease of {found:.0f}, at least {LEAST_EASE} is required: use shorter sentences and words"]
 
 
 def ease(paragraphs: list[str]) -> float:
-    """Return the Flesch reading ease of a text."""
     sentences = words = syllables = 0
     for paragraph in paragraphs:
         is_open = False
@@ -76,7 +73,6 @@ def broken_links(page: Page) -> list[str]:
 
 
 def anchors(text: str) -> list[str]:
-    """Return the anchors of the headings of a page."""
     headings = [line.lstrip("#").strip().lower() for line in text.splitlines() if line.startswith("#")]
     return [re.sub(r"[^\w -]", "", heading).replace(" ", "-") for heading in headings]
 
@@ -106,7 +102,6 @@ def missing_names() -> list[str]:
 
 
 def public_names(source: str) -> list[str]:
-    """Return the names in ``__all__``."""
     trees = ast.parse(source).body
     return next(ast.literal_eval(each.value) for each in trees if ast.unparse(each).startswith("__all__ = "))
 
@@ -135,7 +130,6 @@ def words_of(text: str) -> list[str]:
 
 
 def main() -> None:
-    """Print the problems of all pages."""
     pages = all_pages()
     checks = (too_long, too_hard, broken_links, not_run)
     problems = [f"{page.name}: {problem}" for page in pages for check in checks for problem in check(page)]

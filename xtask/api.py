@@ -32,7 +32,6 @@ def documented(folder: pathlib.Path) -> set[str]:
 
 
 def members(page: str) -> list[str]:
-    """Return the declaration, the public methods and the trait implementations on the page of an item."""
     # The rest of the page lists auto traits and blanket implementations.
     page = page.partition('id="synthetic-implementations"')[0]
     declaration = re.search(r'<pre class="rust item-decl"><code>(.*?)</code></pre>', page, re.DOTALL)
@@ -45,7 +44,6 @@ def members(page: str) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """Return a text without markup, on one line."""
     return " ".join(html.unescape(re.sub("<[^>]*>", "", text)).split())
 
 

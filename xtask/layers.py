@@ -66,7 +66,6 @@ def expand(tokens: list[Token], front: list[str]) -> Iterator[tuple[list[str], s
 
 
 def source_of(path: str, tokens: list[Token]) -> Source:
-    """Return the imports of a file."""
     source, is_export = Source(path), False
     words = ["", *(word for word, _ in tokens), "", ""]
     begin = {"crate", "super", "self"}
@@ -135,7 +134,6 @@ def resolve(sources: dict[Module, Source], module: Module, path: list[str], dept
 
 
 def circles(files: dict[str, str]) -> list[str]:
-    """Return a message for each group of files that import each other."""
     sources = sources_of(files)
     edges: dict[str, set[str]] = {}
     for module, source in sources.items():
@@ -199,12 +197,10 @@ def out_of_order(table: list[str], files: dict[str, str]) -> list[str]:
 
 
 def files_of(folder: pathlib.Path) -> dict[str, str]:
-    """Return the sources of a crate by their paths."""
     return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in folder.rglob("*.rs")}
 
 
 def main() -> None:
-    """Print the faults of all crates."""
     faults = []
     for package in [*sorted((ROOT / "crates").iterdir()), ROOT / "python", ROOT / "xtask"]:
         files = files_of(package / "src")
