@@ -344,7 +344,8 @@ impl Bar {
         let limit = limit.max(1e-3);
         let usual = upper_quantile(&values, USUAL).clamp(1e-6, limit);
         let (count, tail) = (MOST_OVER * effective, tail.max(LEAST_TAIL));
-        let tail = of_rows.map_or(tail, |of_rows| (count * tail + SHRINKAGE * of_rows) / (count + SHRINKAGE));
+        let shrunk = |of_rows: f64| (count * tail + SHRINKAGE * of_rows) / (count + SHRINKAGE);
+        let tail = of_rows.map_or(tail, shrunk).max(LEAST_TAIL);
         Self { limit, usual, tail }
     }
 
