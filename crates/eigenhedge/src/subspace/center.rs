@@ -4,9 +4,9 @@
 //! Setting: m is the mean of all rows. The sources are the last row, the row before it, and forgetting means
 //! ([`Sources`](crate::span::Sources)). With the offsets d_j of the sources from m, the center is `m + Σ b_j d_j`.
 //! Update: b solves a forgetting ridge regression of the part of a row x that the learner expects to lose. With the
-//! expected projection P, `A = I - (1 - ε) P` and the matrix D of the offsets, all before the row is learned: `G ← f G
-//! + a Dᵀ A D`, `h ← f h + a Dᵀ A (x - m)`, `b = (G + r tr(G)/5 I)⁻¹ h`, with f = [`FORGET`], ε = [`EXPLAINED`] and r =
-//! [`RIDGE`]. The weight ε > 0 keeps the center from diverging along the kept directions.
+//! expected projection P, `A = I - (1 - ε) P` and the matrix D of the offsets, all before the row is learned:
+//! `G ← f G + a Dᵀ A D`, `h ← f h + a Dᵀ A (x - m)`, `b = (G + r tr(G)/5 I)⁻¹ h`, with f = [`FORGET`], ε = [`EXPLAINED`]
+//! and r = [`RIDGE`]. The weight ε > 0 keeps the center from diverging along the kept directions.
 //! Outliers: the factor a is the weight of the row, reduced so that its size (the larger of the energies in A of the
 //! row and of the mean offset) is at most [`LARGEST_SIZE`] times the median of recent sizes. With `--clip`, a row
 //! enters the sources at a limited distance from the mean: otherwise, the center would follow its own predictions.

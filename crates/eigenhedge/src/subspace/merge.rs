@@ -1,8 +1,8 @@
 //! Merging of learners based on the scatter matrix, initialization from moments, and sets of rows learned at once.
 //!
 //! Setting: learners over plain rows without forgetting, whose rule is a function of the scatter matrix. With scatter
-//! matrices C and C', total row weights s and t, and means m and m', the scatter matrix of all rows is `C + C' + s t/(s
-//! + t) (m - m')(m - m')ᵀ`, or `C + C'` without a center.
+//! matrices C and C', total row weights s and t, and means m and m', the scatter matrix of all rows is
+//! `C + C' + s t/(s + t) (m - m')(m - m')ᵀ`, or `C + C'` without a center.
 //! Exactness: the number of rows, the center and, without a rank cap, the scatter matrix are exact up to rounding. What
 //! a rank cap drops adds to the price ([`Rule::price`](super::Rule::price)). The norm bound is the larger of both, and
 //! at least the distance between the centers. The loss that tunes a self-confident rate is the sum of both. With a
