@@ -74,6 +74,7 @@ mod workbook;
 #[cfg(not(feature = "workbook"))]
 mod workbook {
     //! Placeholder for the reader of workbooks in a build without it.
+    use crate::error::Fault;
     use crate::format::Source;
     use crate::memory::MaxMemory;
     use std::io::Read;
