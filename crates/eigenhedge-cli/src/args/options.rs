@@ -1,7 +1,7 @@
 //! Options of a learner as typed, derived from the option table of the library.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
-use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 use eigenhedge::Kind;
 use eigenhedge::options::{Choice, OPTIONS, OptionEntry, Options, Readers, Type, Value, fill};
 use eigenhedge::registry::{REGISTRY, defaults};
@@ -72,7 +72,11 @@ fn argument(option: &'static OptionEntry) -> Arg {
     let help = if option.default.is_empty() { help } else { format!("{help} [default: {}]", option.default) };
     let argument = Arg::new(option.name).long(option.name).help(help);
     match option.values {
-        Type::Flag => argument.num_args(0).default_missing_value("true").value_parser(parser(option.values)),
+        Type::Flag => argument
+            .action(ArgAction::Set)
+            .num_args(0)
+            .default_missing_value("true")
+            .value_parser(parser(option.values)),
         values => argument
             .value_name(option.placeholder)
             .value_parser(parser(values))
