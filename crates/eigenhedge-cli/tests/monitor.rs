@@ -113,7 +113,7 @@ fn alarms_causes_and_events_are_written_and_summed_up() {
     assert_eq!(cells(&scores, 200)[2..10], ["", "", "", "", "0", "unscored", "", ""]);
     let fault = cells(&scores, 306);
     assert_eq!(fault[..1], ["305"]);
-    assert_eq!((&fault[7..9], fault[10].as_str()), (&["incident", "2"].map(str::to_owned)[..], "b"));
+    assert_eq!((&fault[7..9], fault[10].as_str()), (&["incident", "1"].map(str::to_owned)[..], "b"));
     let events = place.read("e.csv");
     let head = "kind,incident,start,reported,end,start_time,reported_time,end_time,severity,grade,signs,rows,alarms,peak,peak_time,\
                 strength,cause_1";
@@ -155,7 +155,7 @@ fn json_lines_go_to_a_pipe_as_rows_come() {
     assert!(lines[10]["score"].is_null() && lines[10]["alarm"] == 0);
     let fault = &lines[304];
     assert!(fault["cause_1"] == "b" && fault["share_1"].as_f64().unwrap() > 0.2, "{fault}");
-    assert!(fault["state"] == "incident" && fault["incident"] == 2 && lines[300]["alarm"] == 1, "{fault}");
+    assert!(fault["state"] == "incident" && fault["incident"] == 1 && lines[300]["alarm"] == 1, "{fault}");
 }
 
 #[test]

@@ -102,7 +102,8 @@ fn a_slow_ramp_is_an_incident_before_it_is_half_way() {
         let fault = found[600..2100].iter().find_map(|verdict| verdict.opened.filter(|_| verdict.row > 900)).unwrap();
         assert!(fault.causes.iter().flatten().any(|cause| cause.column == 2), "{seed}: {fault:?}");
     }
-    assert!(falsely < 0.1 && held > 0.9, "{falsely} {held}");
+    // Incidents raise limits that come from only 200 rows, so one of the five streams has short incidents at first.
+    assert!(falsely < 0.01 && held > 0.8, "{falsely} {held}");
 }
 
 #[test]
