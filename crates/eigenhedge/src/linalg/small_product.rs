@@ -4,7 +4,6 @@
 
 use super::{Matrix, multiply};
 use pulp::{Arch, Simd, WithSimd};
-use std::array;
 
 pub(super) const MOST: usize = 128;
 const ALL: [usize; MOST] = {
@@ -74,9 +73,12 @@ impl SmallProduct<'_> {
             block::<S, R, 4>(simd, columns, self.b, j, &to[j..], self.out, row);
             j += 4;
         }
-        while j < to.len() {
+        if j + 2 <= to.len() {
+            block::<S, R, 2>(simd, columns, self.b, j, &to[j..], self.out, row);
+            j += 2;
+        }
+        if j < to.len() {
             block::<S, R, 1>(simd, columns, self.b, j, &to[j..], self.out, row);
-            j += 1;
         }
     }
 }
@@ -92,12 +94,16 @@ fn block<S: Simd, const R: usize, const C: usize>(
     row: usize,
 ) {
     let mut sums = [[simd.splat_f64s(0.0); C]; R];
-    let factors: [&[f64]; C] = array::from_fn(|c| &b.column(first + c)[..columns.len()]);
+    let mut factors: [&[f64]; C] = [&[]; C];
+    for c in 0..C {
+        factors[c] = &b.column(first + c)[..columns.len()];
+    }
     for p in 0..columns.len() {
+        let vectors = columns[p];
         for c in 0..C {
             let factor = simd.splat_f64s(factors[c][p]);
             for r in 0..R {
-                sums[r][c] = simd.mul_add_e_f64s(columns[p][r], factor, sums[r][c]);
+                sums[r][c] = simd.mul_add_e_f64s(vectors[r], factor, sums[r][c]);
             }
         }
     }
