@@ -25,13 +25,17 @@ struct ReadRow {
 
 type Batch = (Vec<ReadRow>, Progress);
 
+type Batches = Receiver<Result<Batch, Error>>;
+
+/// Sender of batches that have been read, for reuse.
+type UsedRows = Sender<Vec<ReadRow>>;
+
 pub(crate) struct ReadAhead {
     input: InputSource,
     source: Source,
     layout: Layout,
-    batches: Receiver<Result<Batch, Error>>,
-    /// Sender of batches that have been read, for reuse.
-    used: Sender<Vec<ReadRow>>,
+    batches: Batches,
+    used: UsedRows,
     most: usize,
     rows: Vec<ReadRow>,
     given: usize,
@@ -118,12 +122,7 @@ fn is_last(outcome: &Result<bool, Error>) -> bool {
 }
 
 /// Starts the reader thread. Returns the receiver of batches, of which `most` wait, and the sender of used ones.
-fn begin(
-    source: Source,
-    layout: Layout,
-    start: ReadPosition,
-    most: usize,
-) -> io::Result<(Receiver<Result<Batch, Error>>, Sender<Vec<ReadRow>>)> {
+fn begin(source: Source, layout: Layout, start: ReadPosition, most: usize) -> io::Result<(Batches, UsedRows)> {
     let (sender, batches) = sync_channel(most);
     let (used, unused) = channel();
     let work = move || {

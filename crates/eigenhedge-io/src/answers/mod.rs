@@ -5,7 +5,6 @@
 //! start of the target, which is impossible for Parquet and NPY. Rows on standard output or a device cannot be
 //! withdrawn.
 
-mod behind;
 mod form;
 mod parquet;
 mod tables;
@@ -20,13 +19,17 @@ use crate::binary::npy_bytes;
 use crate::error::{Error, Fault};
 use crate::reading::Dialect;
 use crate::staging::{Out, Place, Staging, cut_from_target};
-use behind::Behind;
 use form::read_cell;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{self, BufWriter, Stdout, Write};
 use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+
+const LOT: usize = 1 << 15;
+const LOTS: usize = 4;
 
 /// Destination of an output table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,7 +79,6 @@ enum Sink {
     Memory(Vec<u8>),
     Standard(BufWriter<Stdout>),
     File(Out),
-    /// Thread with the table.
     Behind(Behind),
 }
 
@@ -118,6 +120,23 @@ impl Answers {
         Self { dialect, is_safe: is_safe && matches!(self.form, Form::Csv | Form::Tsv), ..self }
     }
 
+    /// Moves the writing to a separate thread, unless each row must be flushed, there is no target, or no thread starts.
+    #[must_use]
+    pub fn behind(self) -> Self {
+        if self.at_once || matches!(self.sink, Sink::Nowhere) {
+            return self;
+        }
+        let (messages, received) = sync_channel(LOTS);
+        let work = move || write_all(&received);
+        let Ok(writer) = thread::Builder::new().name("writer".to_owned()).spawn(work) else { return self };
+        let Self { form, at_once, is_safe, dialect, rows, .. } = self;
+        // The thread waits for this message, so it cannot have ended.
+        let sent = messages.send(Message::Begin(Box::new(self))).is_ok();
+        debug_assert!(sent);
+        let sink = Sink::Behind(Behind { messages: Some(messages), writer: Some(writer), lot: Vec::new() });
+        Self { sink, form, columns: Vec::new(), needs_header: false, at_once, is_safe, dialect, rows }
+    }
+
     /// Writes a row. Its numbers read back exactly, except that JSON Lines has null for infinity.
     pub fn write(&mut self, row: &[Cell<'_>]) -> Result<(), Error> {
         if let Sink::Behind(behind) = &mut self.sink {
@@ -144,7 +163,7 @@ impl Answers {
         while !records.is_empty() {
             let read = |(kind, text)| read_cell(kind, &mut records, text);
             let row = kinds.iter().copied().zip(&mut texts).map(read).collect::<io::Result<Vec<Cell<'_>>>>();
-            self.write(&row.map_err(behind::unwritable)?)?;
+            self.write(&row.map_err(unwritable)?)?;
         }
         Ok(())
     }
@@ -202,6 +221,92 @@ impl Answers {
             Sink::File(out) => out.hand_over(write),
         }
     }
+}
+
+/// Output table that is written on a separate thread, which receives rows as records, in order. A write error is
+/// returned by a later call. Dropping the table waits for its thread to remove an incomplete file.
+struct Behind {
+    messages: Option<SyncSender<Message>>,
+    writer: Option<JoinHandle<Result<(), Error>>>,
+    lot: Vec<u8>,
+}
+
+enum Message {
+    Begin(Box<Answers>),
+    Lot(Vec<u8>),
+    Sync(SyncSender<Position>),
+    Finish,
+}
+
+impl Behind {
+    fn write(&mut self, row: &[Cell<'_>]) -> Result<(), Error> {
+        row.iter().try_for_each(|cell| cell.to_record(&mut self.lot)).map_err(unwritable)?;
+        if self.lot.len() < LOT { Ok(()) } else { self.send_lot() }
+    }
+
+    fn sync(&mut self) -> Result<Position, Error> {
+        self.send_lot()?;
+        let (reply, position) = sync_channel(1);
+        self.send(Message::Sync(reply))?;
+        position.recv().map_err(|_| self.failure())
+    }
+
+    fn finish(mut self) -> Result<(), Error> {
+        self.send_lot()?;
+        self.send(Message::Finish)?;
+        self.end()
+    }
+
+    fn send_lot(&mut self) -> Result<(), Error> {
+        let lot = std::mem::take(&mut self.lot);
+        if lot.is_empty() { Ok(()) } else { self.send(Message::Lot(lot)) }
+    }
+
+    fn send(&mut self, message: Message) -> Result<(), Error> {
+        let sent = self.messages.as_ref().is_some_and(|messages| messages.send(message).is_ok());
+        if sent { Ok(()) } else { Err(self.failure()) }
+    }
+
+    fn failure(&mut self) -> Error {
+        self.end().err().unwrap_or_else(ended)
+    }
+
+    fn end(&mut self) -> Result<(), Error> {
+        self.messages = None;
+        self.writer.take().map_or(Ok(()), |writer| writer.join().unwrap_or_else(|_| Err(ended())))
+    }
+}
+
+impl Drop for Behind {
+    fn drop(&mut self) {
+        // Rows in the last lot are still written. Write errors are ignored here.
+        let _ = self.send_lot();
+        let _ = self.end();
+    }
+}
+
+fn unwritable(error: io::Error) -> Error {
+    Error::at("the answers", Fault::Unwritable(error))
+}
+
+fn ended() -> Error {
+    unwritable(io::Error::other("the thread that writes has ended"))
+}
+
+fn write_all(messages: &Receiver<Message>) -> Result<(), Error> {
+    let Ok(Message::Begin(mut answers)) = messages.recv() else { return Ok(()) };
+    for message in messages {
+        match message {
+            Message::Begin(_) => {}
+            Message::Lot(lot) => answers.write_records(&lot)?,
+            Message::Sync(reply) => {
+                let position = answers.sync()?;
+                let _ = reply.send(position);
+            }
+            Message::Finish => return answers.finish(),
+        }
+    }
+    Ok(())
 }
 
 /// Adds the prefix `table_` to repeated names: to that of a text column, or else to the first one.

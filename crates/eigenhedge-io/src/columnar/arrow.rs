@@ -4,7 +4,7 @@
 //! library `arrow-ipc` decodes them. Before anything is allocated, the stated lengths are compared with the length of
 //! the file, and the stated uncompressed length of a buffer with the most that its bytes can expand to.
 
-use super::{Table, choose, unsound};
+use super::batches::{Table, choose, unsound};
 use crate::memory::{Ratio, most_unpacked};
 use crate::reader::{Error, Fault, InputSource, Layout, Opened};
 use arrow_array::RecordBatch;
@@ -44,6 +44,9 @@ pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     let projection = (chosen.1.len() < schema.fields().len()).then(|| chosen.1.clone());
     Table::open(input, layout, chosen, Box::new(Decoder { messages, schema, projection }), None)
 }
+
+/// Metadata and body of a message.
+type MessageBytes = (Vec<u8>, Vec<u8>);
 
 struct Messages {
     input: InputSource,
@@ -99,7 +102,7 @@ impl Messages {
         Ok((understood(input, format, schema)?, messages))
     }
 
-    fn advance(&mut self) -> Result<Option<(Vec<u8>, Vec<u8>)>, Error> {
+    fn advance(&mut self) -> Result<Option<MessageBytes>, Error> {
         let Self { input, format, source } = self;
         match source {
             Source::File(file, places) => {

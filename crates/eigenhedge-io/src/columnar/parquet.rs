@@ -1,8 +1,8 @@
 //! Reader of Parquet files. To start at a later row, whole row groups and pages are skipped.
 
+use super::batches::{BATCH_CELLS, Batches, Reopen, Table, choose, unsound};
 use super::page_header::PageHeader;
 use super::parquet_columns::{leaves_of, pass_over, read_rows, schema_of};
-use super::{BATCH_CELLS, Batches, Reopen, Table, choose, unsound};
 use crate::memory::{Ratio, most_unpacked};
 use crate::reader::{Error, Fault, InputSource, Layout, Opened};
 use arrow_array::RecordBatch;

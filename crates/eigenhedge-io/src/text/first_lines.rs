@@ -3,7 +3,6 @@
 //! Line ends are normalized to `\n`, so that lines can be counted.
 
 use super::cells::CellStyle;
-use super::sniff::after;
 use crate::error::Error;
 use crate::input_source::InputSource;
 use crate::recode::text_of;
@@ -78,6 +77,18 @@ impl Peeked {
             }
         }
     }
+}
+
+pub fn after(head: &[u8], lines: u64) -> &[u8] {
+    let mut rest = head;
+    for _ in 0..lines.min(head.len() as u64) {
+        let end = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+        rest = match end.map(|end| rest.split_at(end)) {
+            Some((_, [b'\r', b'\n', rest @ ..] | [_, rest @ ..])) => rest,
+            _ => &[],
+        };
+    }
+    rest
 }
 
 fn is_line_end(byte: u8) -> bool {

@@ -6,7 +6,7 @@
 //! with `#` are comments if the first line does, and has another number of cells than the table.
 
 use super::cells::{CellStyle, decimal_sign, group_sign, has_one_group, has_thousands, split_unit};
-use super::first_lines::{LINES, Lines};
+use super::first_lines::{LINES, Lines, after};
 use crate::format::Format;
 use crate::layout::Layout;
 use crate::reading::{Dialect, Reading};
@@ -209,18 +209,6 @@ fn separator_line(head: &[u8]) -> (Option<u8>, u64) {
         [s, e, p, b'=', sign] if [*s, *e, *p].eq_ignore_ascii_case(b"sep") && sign.is_ascii() => (Some(*sign), 1),
         _ => (None, 0),
     }
-}
-
-pub fn after(head: &[u8], lines: u64) -> &[u8] {
-    let mut rest = head;
-    for _ in 0..lines.min(head.len() as u64) {
-        let end = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
-        rest = match end.map(|end| rest.split_at(end)) {
-            Some((_, [b'\r', b'\n', rest @ ..] | [_, rest @ ..])) => rest,
-            _ => &[],
-        };
-    }
-    rest
 }
 
 fn lines_before_header(head: &[u8], delimiter: Option<u8>) -> u64 {
