@@ -27,6 +27,7 @@ mod partitions;
 mod pending_rows;
 mod running_scatter;
 mod sketch;
+mod sparse_sketch;
 
 use crate::linalg::{Eigen, Matrix, largest_sum, symmetric_eigenvalues};
 pub use best::{Best, BestMethod, BestPair, BestSubspace};
