@@ -11,6 +11,7 @@ mod missing;
 mod sparse_laws;
 mod step;
 mod summary;
+mod totals;
 
 pub use any::AnyLearner;
 use basis::EmbeddingBasis;
@@ -18,7 +19,8 @@ pub use embedding::{Embedding, LinearMap};
 use guarantee::{BoundInputs, Comparator, Guarantee, guarantee};
 pub use guarantee::{Reason, bound_holds};
 pub use missing::Filled;
-pub use summary::{Certificate, Member, ShiftingBound, Summary, Totals};
+pub use summary::{Certificate, Member, ShiftingBound, Summary};
+pub use totals::Totals;
 
 use crate::columns::Columns;
 use crate::comparators::{Best, BestMethod, Hindsight, LeadingDirections, Partitions};

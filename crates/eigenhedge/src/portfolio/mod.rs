@@ -11,6 +11,7 @@
 
 mod ahead;
 mod fill;
+mod fill_errors;
 mod trust;
 
 pub use trust::Trust;
@@ -25,7 +26,7 @@ use crate::scratch::{Scratch, refill};
 use crate::span::{Ambient, Span};
 use crate::state::{State, energy, ensure, length};
 use crate::subspace::{Drawn, Frozen, Instance, Lot, NormBound, RunningCenter, Subspace, Trace};
-use fill::{FillErrors, Filling};
+use fill_errors::{FillErrors, Filling};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
