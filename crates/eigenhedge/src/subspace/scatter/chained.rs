@@ -8,7 +8,7 @@
 //! accuracy. Eigenvalues that forgetting has reduced to rounding become zero instead of subnormal, which is slow.
 
 use super::super::rule::{Directions, Observed};
-use super::{ROUNDING, RowSum};
+use super::row_sum::{ROUNDING, RowSum};
 use crate::error::Error;
 use crate::linalg::checks::{orthonormal, shape};
 use crate::linalg::{Eigen, Factor, FactorScratch, Matrix, multiply};

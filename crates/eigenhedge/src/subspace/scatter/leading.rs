@@ -17,8 +17,8 @@
 
 use super::super::frame::Frame;
 use super::super::rule::{Directions, Observed};
-use super::RowSum;
 use super::chained::Chained;
+use super::row_sum::RowSum;
 use crate::error::Error;
 use crate::linalg::checks::{matrix_entries, shape};
 use crate::linalg::{Eigen, Matrix, largest_pairs, multiplied, multiply, orthonormal_to, symmetric_times, top};
