@@ -2,18 +2,23 @@
 //! [`Subspace`] loads the instance, draws a choice, computes its loss, centers and scales.
 
 mod additive;
+mod align;
 mod aligned;
 mod anchored;
+#[allow(missing_docs)]
+mod any_rule;
 mod average;
 mod center;
 mod choice;
 mod fill;
 mod frame;
 mod frozen_center;
+mod learned_trial;
 mod load;
 mod merge;
 mod pair;
 mod perturbed;
+mod reconstruct;
 #[allow(missing_docs)]
 mod rule;
 mod scatter;
@@ -33,6 +38,7 @@ use crate::state::{LARGEST, State, count, energy, ensure, length, within};
 pub use additive::Additive;
 use aligned::Aligned;
 pub use anchored::{Anchored, Law};
+pub use any_rule::AnyRule;
 pub use average::Average;
 use center::LearnedCenter;
 pub use center::RunningCenter;
@@ -44,7 +50,7 @@ pub use load::{Instance, Symmetric};
 pub(crate) use merge::{Learned, LearnedScatter};
 pub use pair::{Pair, PairGain};
 pub use perturbed::Perturbed;
-pub use rule::{AnyRule, Directions, Observed, Rule};
+pub use rule::{Directions, Observed, Rule};
 use serde::{Deserialize, Serialize};
 pub use tracking::Tracking;
 pub(crate) use trial::{Drawn, Trace};
