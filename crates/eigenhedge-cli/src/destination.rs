@@ -1,11 +1,10 @@
 //! Destinations of output tables and pages, checked before any work starts.
 
-use crate::args::AnswersAs;
 use crate::files::is_same_file;
 use crate::stdout;
 use crate::table::{Usage, is_dash};
 use anyhow::{Context, Result};
-use eigenhedge_io::{Answers, Cell, CellKind, Column, Form, Position, Stream, Target};
+use eigenhedge_io::{Answers, Cell, CellKind, Column, Dialect, Form, Position, Target};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -49,14 +48,13 @@ impl Destination {
     /// Opens or resumes the results for the rows of a stream.
     pub fn of_stream(
         &self,
-        stream: &Stream,
         columns: Vec<Column>,
         position: Option<&Position>,
         at_once: bool,
-        (safe_cells, answers_as): (bool, AnswersAs),
+        (dialect, safe_cells): (Dialect, bool),
     ) -> Result<Answers, eigenhedge_io::Error> {
         let answers = Answers::open(&self.target, self.form, columns, at_once, position)?;
-        Ok(answers.styled(answers_as.dialect(stream), safe_cells))
+        Ok(answers.styled(dialect, safe_cells))
     }
 
     pub fn judge_standard(&self) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use crate::Object;
 use crate::learners::{Learner, Watcher, columns, page_of, rows, sentence, verdict_numbers};
-use crate::reply::{Answer, Reply, bytes, no_method, read};
+use crate::reply::{Reply, read};
 use eigenhedge::{Error, Fleet, FleetMember, Model, Monitor, POOL_PARTS};
 use eigenhedge_pages::monitor::{Journal, RowAt, column_names, incident_json};
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ impl Group {
     }
 
     /// The input is the number of bytes of the keys (`u32`, little-endian), the keys as JSON, and the rows.
-    fn update(&mut self, input: &[u8]) -> Reply {
+    pub fn update(&mut self, input: &[u8]) -> Reply {
         let (length, rest) = input.split_first_chunk().ok_or("the keys are missing")?;
         let (keys, cells) =
             rest.split_at_checked(u32::from_le_bytes(*length) as usize).ok_or("the keys are missing")?;
@@ -83,7 +83,7 @@ impl Group {
         matches!(self.members, Members::Monitors(..))
     }
 
-    fn state(&self) -> Value {
+    pub fn state(&self) -> Value {
         let mut state = either!(&self.members, fleet => json!({
             "dim": fleet.fresh().width(),
             "keys": fleet.keys().collect::<Vec<_>>(),
@@ -99,7 +99,7 @@ impl Group {
         state
     }
 
-    fn get(&mut self, key: &str) -> Result<Option<Box<dyn Object>>, String> {
+    pub fn get(&mut self, key: &str) -> Result<Option<Box<dyn Object>>, String> {
         Ok(match &mut self.members {
             Members::Models(fleet) => read(fleet.get(key))?.map(|model| Box::new(Learner(model)) as Box<dyn Object>),
             Members::Monitors(fleet, _) => read(fleet.get(key))?.map(|one| Box::new(Watcher::new(one)) as _),
@@ -107,7 +107,7 @@ impl Group {
     }
 
     /// The input is a JSON array of the title and the name of the key column.
-    fn report(&self, input: &[u8]) -> Reply {
+    pub fn report(&self, input: &[u8]) -> Reply {
         let Members::Monitors(fleet, journal) = &self.members else {
             return Err("report needs a fleet of monitors".into());
         };
@@ -115,37 +115,17 @@ impl Group {
         Ok(page_of(journal, fleet.fresh(), title, Some(by)))
     }
 
-    fn save(&mut self) -> Reply {
+    pub fn save(&mut self) -> Reply {
         let mut bytes = Vec::new();
         read(either!(&mut self.members, fleet => fleet.write(&[], &mut bytes)))?;
         Ok(bytes)
     }
 }
 
-impl Object for Group {
-    fn kind(&self) -> &'static str {
-        "fleet"
-    }
-
-    fn call(&mut self, name: &str, input: &[u8]) -> Result<Answer, String> {
-        let reply = match name {
-            "update" => self.update(input),
-            "state" => Ok(bytes(&self.state())),
-            "get" => match self.get(&String::from_utf8_lossy(input))? {
-                Some(object) => return Ok(Answer::Object(object)),
-                None => Ok(bytes(&Value::Null)),
-            },
-            "report" => self.report(input),
-            "save" => self.save(),
-            _ => no_method(name),
-        };
-        reply.map(Answer::Bytes)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reply::Answer;
     use eigenhedge::{Kind, MonitorOptions, Spec, streams};
 
     /// Returns the input of `update` for rows with two alternating keys.

@@ -1,13 +1,9 @@
 //! Monitors and models for JavaScript. Rows are arrays of numbers.
 
-use crate::Object;
-use crate::fleet::Group;
 use crate::options::{Texts, given_options, texts};
-use crate::reply::{Answer, Reply, bytes, no_method, read};
+use crate::reply::{Reply, read};
 use eigenhedge::options::{OPTIONS, Options};
-use eigenhedge::{
-    Error, Fleet, Kind, MONITOR_OPTIONS, Model, Monitor, MonitorOption, MonitorOptions, Verdict, checked_bytes,
-};
+use eigenhedge::{Error, Kind, MONITOR_OPTIONS, Model, Monitor, MonitorOption, MonitorOptions, Verdict, checked_bytes};
 use eigenhedge_pages::monitor::{Facts, Inside, Journal, RowAt, column_names, incident_json, page};
 use serde_json::{Value, json};
 
@@ -68,6 +64,10 @@ impl Watcher {
         Self { monitor, journal, names }
     }
 
+    pub fn monitor(&self) -> &Monitor {
+        &self.monitor
+    }
+
     pub fn create(options: &Value) -> Result<Self, String> {
         let (dim, texts) = (whole(options, "dim")?, texts(options));
         check_names(&texts, &["dim", "names"], MONITOR_OPTIONS.iter().map(|option| option.name))?;
@@ -81,7 +81,7 @@ impl Watcher {
         Ok(Self::new(monitor.with_names(names)))
     }
 
-    fn fit(&mut self, input: &[u8]) -> Reply {
+    pub fn fit(&mut self, input: &[u8]) -> Reply {
         let rows = rows(input, self.monitor.width())?;
         rows.iter().try_for_each(|row| self.monitor.add_to_warm_up(row)).map_err(|error| sentence(&error))?;
         match self.monitor.end_warm_up() {
@@ -93,7 +93,7 @@ impl Watcher {
         Ok(Vec::new())
     }
 
-    fn update(&mut self, input: &[u8]) -> Reply {
+    pub fn update(&mut self, input: &[u8]) -> Reply {
         let Self { monitor, journal, names } = self;
         let mut results = vec![Vec::new(); 4];
         for cells in &rows(input, monitor.width())? {
@@ -104,7 +104,7 @@ impl Watcher {
         Ok(columns(&results))
     }
 
-    fn state(&self) -> Value {
+    pub fn state(&self) -> Value {
         let Self { monitor, journal, names } = self;
         let closing = journal.closing_incidents(names);
         let incidents = journal.listed.iter().filter(|one| one.is_incident()).chain(&closing).map(incident_json);
@@ -121,27 +121,13 @@ impl Watcher {
             "openIncidents": journal.open_incidents(names).iter().map(incident_json).collect::<Vec<_>>(),
         })
     }
-}
 
-impl Object for Watcher {
-    fn kind(&self) -> &'static str {
-        "monitor"
+    pub fn report(&self, source: String) -> Vec<u8> {
+        page_of(&self.journal, &self.monitor, source, None)
     }
 
-    fn call(&mut self, name: &str, input: &[u8]) -> Result<Answer, String> {
-        let reply = match name {
-            "update" => self.update(input),
-            "fit" => self.fit(input),
-            "state" => Ok(bytes(&self.state())),
-            "report" => Ok(page_of(&self.journal, &self.monitor, String::from_utf8_lossy(input).into_owned(), None)),
-            "save" => read(checked_bytes(&self.monitor)),
-            "fleet" => {
-                let fleet = read(Fleet::of_monitors(self.monitor.clone()))?;
-                return Ok(Answer::Object(Box::new(Group::of_monitors(fleet))));
-            }
-            _ => no_method(name),
-        };
-        reply.map(Answer::Bytes)
+    pub fn save(&self) -> Reply {
+        read(checked_bytes(&self.monitor))
     }
 }
 
@@ -168,7 +154,7 @@ impl Learner {
         Ok(Self(Model::of(&setup, dim).map_err(|error| sentence(&error))?))
     }
 
-    fn update(&mut self, input: &[u8]) -> Reply {
+    pub fn update(&mut self, input: &[u8]) -> Reply {
         let mut results = vec![Vec::new(); 2];
         for row in &rows(input, self.0.length())? {
             let loss = self.0.step(row).map_err(|error| sentence(&error))?;
@@ -178,7 +164,7 @@ impl Learner {
         Ok(columns(&results))
     }
 
-    fn transform(&mut self, input: &[u8]) -> Reply {
+    pub fn transform(&mut self, input: &[u8]) -> Reply {
         let (mut all, mut coordinates) = (Vec::new(), Vec::new());
         let rows = rows(input, self.0.length())?;
         let embedding = self.0.frozen();
@@ -189,12 +175,12 @@ impl Learner {
         Ok(columns(&[all]))
     }
 
-    fn components(&mut self) -> Reply {
+    pub fn components(&mut self) -> Reply {
         let components = self.0.frozen().components().ok_or("a kernel model has no directions in the columns")?;
         Ok(columns(&(0..components.columns()).map(|j| components.column(j).to_vec()).collect::<Vec<_>>()))
     }
 
-    fn state(&self) -> Value {
+    pub fn state(&self) -> Value {
         let (spec, totals) = (self.0.spec(), self.0.totals());
         json!({
             "dim": self.0.length(),
@@ -203,27 +189,5 @@ impl Learner {
             "rows": totals.rows,
             "featureNames": self.0.columns().names,
         })
-    }
-}
-
-impl Object for Learner {
-    fn kind(&self) -> &'static str {
-        "model"
-    }
-
-    fn call(&mut self, name: &str, input: &[u8]) -> Result<Answer, String> {
-        let reply = match name {
-            "update" => self.update(input),
-            "transform" => self.transform(input),
-            "components" => self.components(),
-            "state" => Ok(bytes(&self.state())),
-            "save" => read(self.0.to_bytes()),
-            "fleet" => {
-                let fleet = read(Fleet::new(self.0.clone()))?;
-                return Ok(Answer::Object(Box::new(Group::of_models(fleet))));
-            }
-            _ => no_method(name),
-        };
-        reply.map(Answer::Bytes)
     }
 }

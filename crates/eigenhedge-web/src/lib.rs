@@ -7,6 +7,7 @@
 
 #![allow(missing_docs)]
 
+mod calls;
 mod compare;
 mod fleet;
 mod learners;

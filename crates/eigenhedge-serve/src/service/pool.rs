@@ -1,23 +1,29 @@
 //! Thread pool for all streams. At most one thread works on a stream at a time.
 
-use super::stream::Handle;
 use crate::lock;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
-pub struct Pool {
-    line: Mutex<Line>,
+pub trait Worked: Send + Sync + 'static {
+    /// Does part of the work. Returns true if there is more.
+    fn work(self: &Arc<Self>) -> bool;
+
+    fn panicked(&self);
+}
+
+pub struct Pool<T> {
+    line: Mutex<Line<T>>,
     more: Condvar,
 }
 
-struct Line {
-    waiting: VecDeque<Arc<Handle>>,
+struct Line<T> {
+    waiting: VecDeque<Arc<T>>,
     has_ended: bool,
 }
 
-impl Pool {
+impl<T: Worked> Pool<T> {
     pub fn start(threads: usize) -> Arc<Self> {
         let line = Line { waiting: VecDeque::new(), has_ended: false };
         let pool = Arc::new(Self { line: Mutex::new(line), more: Condvar::new() });
@@ -28,7 +34,7 @@ impl Pool {
         pool
     }
 
-    pub fn push(&self, one: Arc<Handle>) {
+    pub fn push(&self, one: Arc<T>) {
         lock(&self.line).waiting.push_back(one);
         self.more.notify_one();
     }
@@ -51,7 +57,7 @@ impl Pool {
         }
     }
 
-    fn next(&self) -> Option<Arc<Handle>> {
+    fn next(&self) -> Option<Arc<T>> {
         let mut line = lock(&self.line);
         loop {
             if let Some(one) = line.waiting.pop_front() {

@@ -130,12 +130,12 @@ impl<'a> Monitors<'a> {
             (stream.columns().len(), TableMonitors::new(fleet, &stream, args.beside.group_by.is_some(), keys));
         let (key, has_times) = (monitors.key, monitors.has_times);
         let positions = before.as_ref().map(|(before, _)| (&before.answers, &before.engine.events));
-        let (names, how) = (stream.kept_columns(), (args.beside.safe_cells, args.answers_as));
+        let (names, how) = (stream.kept_columns(), (args.answers_as.dialect(&stream), args.beside.safe_cells));
         let position = positions.map(|(answers, _)| answers);
-        let answers = outputs.answers.of_stream(&stream, verdict_columns(&names), position, at_once, how)?;
+        let answers = outputs.answers.of_stream(verdict_columns(&names), position, at_once, how)?;
         let columns = Occurrence::columns(key.map(|key| &names[key]), has_times, args.events_detail);
         let (position, at_once) = (positions.map(|(_, events)| events), outputs.events.target == Target::Standard);
-        let events = outputs.events.of_stream(&stream, columns, position, at_once, how)?;
+        let events = outputs.events.of_stream(columns, position, at_once, how)?;
         let least = Least { severity: args.min_severity, duration: args.min_duration };
         if matches!(least.duration, Lasting::Seconds(_)) && !has_times {
             return Err(stream

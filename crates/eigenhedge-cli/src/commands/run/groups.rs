@@ -41,8 +41,8 @@ impl<'a> ModelsByKey<'a> {
         let kept = fleet.fresh().spec().kept;
         let (columns, position) =
             (answer_columns(&stream.kept_columns(), kept), saved.as_ref().map(|saved| &saved.answers));
-        let how = (plan.args.beside.safe_cells, plan.args.answers_as);
-        let answers = plan.out.of_stream(&stream, columns, position, at_once(plan), how)?;
+        let how = (plan.args.answers_as.dialect(&stream), plan.args.beside.safe_cells);
+        let answers = plan.out.of_stream(columns, position, at_once(plan), how)?;
         let engine = Self {
             answers,
             key: stream.first_kept().context("--group-by names a column that is kept")?,

@@ -57,8 +57,9 @@ impl<'a> OneModel<'a> {
         let ended = saved.as_ref().is_some_and(|saved| saved.ended);
         let mut closed = false;
         let mut open = |to: &Destination, columns: Vec<Column>, position: fn(&SavedRun) -> &Position| {
-            let (position, how) = (saved.as_ref().map(position), (plan.args.beside.safe_cells, plan.args.answers_as));
-            let answers = match to.of_stream(&stream, columns.clone(), position, at_once(plan), how) {
+            let (position, how) =
+                (saved.as_ref().map(position), (plan.args.answers_as.dialect(&stream), plan.args.beside.safe_cells));
+            let answers = match to.of_stream(columns.clone(), position, at_once(plan), how) {
                 Err(_) if ended && matches!(&to.target, Target::File(path) if path.is_file()) => {
                     closed = true;
                     Answers::open(&Target::Nowhere, to.form, columns, false, None)?

@@ -10,7 +10,7 @@ use super::memory::{Memory, check_learner};
 use super::notify::{Line, Outbox};
 use super::options::StreamOptions;
 use super::order::{Logged, Order};
-use super::pool::Pool;
+use super::pool::{Pool, Worked};
 use super::problem::Problem;
 use super::repeats::{Repeats, Reply, RequestKey};
 use super::shape::Shape;
@@ -30,7 +30,7 @@ pub const WAITING: usize = 256;
 pub struct Shared {
     pub store: Arc<Store>,
     pub queue: StoreQueue,
-    pub pool: Arc<Pool>,
+    pub pool: Arc<Pool<Handle>>,
     pub places: Places,
     pub outbox: Outbox,
     pub memory: Memory,
@@ -308,9 +308,8 @@ impl Handle {
     }
 }
 
-impl Handle {
-    /// Does part of the work. Returns true if there is more.
-    pub fn work(self: &Arc<Self>) -> bool {
+impl Worked for Handle {
+    fn work(self: &Arc<Self>) -> bool {
         for _ in 0..TURN {
             let Some(job) = self.next_job() else { return false };
             let is_large = self.bytes() > self.shared.memory.of_stream() / 4;
@@ -321,7 +320,7 @@ impl Handle {
         true
     }
 
-    pub fn panicked(&self) {
+    fn panicked(&self) {
         // The state in memory may be inconsistent, so the next job loads it from the store.
         lock(&self.slot).forget(self);
     }
