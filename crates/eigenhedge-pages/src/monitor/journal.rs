@@ -110,11 +110,9 @@ impl Journal {
         }
         let (before, carried) = (monitor.totals(), monitor.open_incident().copied().filter(|_| !has_begun));
         let mut verdict = monitor.step_numbered(row.number, row.cells)?;
-        if accepts {
-            if let Ok(closed) = monitor.accept() {
-                verdict.accepted = true;
-                verdict.closed = verdict.closed.or(closed);
-            }
+        if accepts && let Ok(closed) = monitor.accept() {
+            verdict.accepted = true;
+            verdict.closed = verdict.closed.or(closed);
         }
         if place == self.tracks.len() {
             self.tracks.push(Track::new(key));

@@ -10,8 +10,11 @@ const MOST_LINES: usize = 3;
 const SIZE: f64 = 11.0;
 const LONGEST: f64 = 170.0;
 
-/// Marks from left to right. A label with room has a line, a middle and a text.
-pub struct Marks(Vec<(f64, Option<(usize, f64, String)>)>);
+/// Marks from left to right, with the labels that have room.
+pub struct Marks(Vec<(f64, Option<PlacedLabel>)>);
+
+/// Line, middle and text.
+type PlacedLabel = (usize, f64, String);
 
 pub fn marks(chart: &Chart, frame: &PlotFrame) -> Marks {
     let mut ends = [f64::NEG_INFINITY; MOST_LINES];
