@@ -82,7 +82,13 @@ impl CappedHedge {
     }
 }
 
-pickled!(CappedHedge, |state| Ok(CappedHedge { state: Mutex::new(state) }));
+pickled!(CappedHedge, |state| {
+    let (hedge, random): (Learners, Random) = state;
+    if hedge.spec().kind != ExpertKind::CappedHedge {
+        return Err(PyValueError::new_err("not a saved CappedHedge"));
+    }
+    Ok(CappedHedge { state: Mutex::new((hedge, random)) })
+});
 
 attributes! { CappedHedge, |hedge, py| {
     /// ndarray of shape (n,): probability that each expert is dropped in the next trial. The sum is n - k.

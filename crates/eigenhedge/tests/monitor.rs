@@ -209,7 +209,7 @@ fn an_incident_becomes_the_reference_after_the_rows_that_were_asked_for() {
     let mut all = rows(1800, 4, 0.0, 9);
     all.iter_mut().skip(300).for_each(|row| row[0] += 20.0);
     let rebaseline = Rebaseline::After(1000);
-    let mut monitor = Monitor::new(MonitorOptions { rebaseline: rebaseline, ..options() }, 4).unwrap();
+    let mut monitor = Monitor::new(MonitorOptions { rebaseline, ..options() }, 4).unwrap();
     let found = verdicts(&mut monitor, &all);
     let accepted: Vec<usize> = (0..found.len()).filter(|t| found[*t].accepted).collect();
     assert!(accepted.len() == 1 && (1298..=1304).contains(&accepted[0]), "{accepted:?}");
@@ -222,7 +222,7 @@ fn an_incident_becomes_the_reference_after_the_rows_that_were_asked_for() {
 fn a_frozen_copy_accepts_nothing_and_reports_what_the_reference_does_not_know() {
     let all = rows(1200, 5, 0.0, 35);
     let rebaseline = Rebaseline::After(50);
-    let mut monitor = Monitor::new(MonitorOptions { rebaseline: rebaseline, ..options() }, 5).unwrap();
+    let mut monitor = Monitor::new(MonitorOptions { rebaseline, ..options() }, 5).unwrap();
     verdicts(&mut monitor, &all[..600]);
     let mut frozen = monitor.frozen();
     let biased: Vec<Vec<f64>> = all[600..].iter().map(|row| row.iter().map(|x| x + 9.0).collect()).collect();
@@ -505,7 +505,7 @@ fn missing_cells_are_filled_in_or_passed_over() {
     all.iter_mut().step_by(7).for_each(|row| row[1] = f64::NAN);
     all[450] = vec![f64::NAN; 5];
     for missing in [Missing::Skip, Missing::Fill] {
-        let mut monitor = Monitor::new(MonitorOptions { missing: missing, ..options() }, 5).unwrap();
+        let mut monitor = Monitor::new(MonitorOptions { missing, ..options() }, 5).unwrap();
         let found = verdicts(&mut monitor, &all);
         let scores = found.iter().filter(|verdict| verdict.score.is_finite()).count();
         let passed_over = monitor.totals().passed_over as usize;

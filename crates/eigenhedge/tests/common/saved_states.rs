@@ -296,7 +296,7 @@ fn options(random: &mut Random) -> MonitorOptions {
     let mode = if random.below(4) == 0 { Mode::Freeze(rows) } else { Mode::Adapt };
     MonitorOptions {
         kept: if random.below(2) == 0 { Kept::Share(0.9) } else { Kept::Count(1 + random.below(3)) },
-        mode: mode,
+        mode,
         limit: if random.below(2) == 0 { Limit::Auto(0.02) } else { Limit::Conformal(0.05) },
         lags: Choose::Fixed(lags),
         differences: pick(random, &[Choose::Auto, Choose::Fixed(true), Choose::Fixed(false)]),
