@@ -119,7 +119,7 @@ fn alarms_causes_and_events_are_written_and_summed_up() {
                 strength,cause_1";
     assert!(events.starts_with(head), "{events}");
     assert!(events.lines().any(|line| line.starts_with("alarms,,300,,3") && line.contains(",b,")), "{events}");
-    let of_fault = events.lines().find(|line| line.starts_with("incident,2,300,30")).unwrap();
+    let of_fault = events.lines().find(|line| line.starts_with("incident,1,300,30")).unwrap();
     assert!(of_fault.contains(",1700018000,17000180") && of_fault.contains(",b,"), "{of_fault}");
     assert!(events.lines().any(|line| line.starts_with("incident,") && line.contains("stuck") && line.contains(",c,")));
     // Without --events-detail, only incidents are listed.
